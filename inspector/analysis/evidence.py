@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -102,13 +101,12 @@ def text_of(history: History, sid: int) -> str:
 def frame_at(timeline: Timeline, at_ns: int) -> int | None:
     """Return the frame that an instant belongs to; ``None`` in a program without frames.
 
-    The first frame that began at or after it, as timers fire before their frame; possibly
-    the next frame to come.
+    Possibly the next frame to come, see :meth:`.FrameHistory.frame_at`.
     """
     frames = timeline.frames
     if not frames.end and not timeline.scene_path:
         return None
-    return frames.first + bisect_left(frames.at_ns, at_ns)
+    return frames.frame_at(at_ns)
 
 
 def since_when(frame: int | None, at_ns: int) -> str:

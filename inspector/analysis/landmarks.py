@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -58,10 +57,9 @@ def landmarks_between(
     frames = timeline.frames
     if frames.end <= frames.first:
         return ()
-    starts_ns = frames.numpy("at_ns", frames.first, frames.end)
 
     def frame_at(at_ns: int) -> int:
-        return frames.first + max(0, bisect_right(starts_ns, at_ns) - 1)
+        return min(frames.frame_at(at_ns), frames.end - 1)
 
     found = [
         Landmark(

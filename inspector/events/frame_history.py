@@ -221,13 +221,20 @@ class FrameHistory:
         low = min(max(start - self.first, 0), self._length)
         return low, min(max(stop - self.first, low), self._length)
 
+    def frame_at(self, at_ns: int) -> int:
+        """Return the frame that an instant belongs to: the first that began then or later.
+
+        Timers fire before their frame. It may be the next frame to come.
+        """
+        return self.index_at(at_ns - 1)
+
     def index_at(self, at_ns: int) -> int:
         """Return the index after the last frame that had begun at an instant."""
         return self.first + bisect_right(self._columns[0], at_ns, 0, self._length)
 
     def index_from(self, at_ns: int) -> int | None:
         """Return the first frame at or after an instant, ``None`` without one."""
-        index = self.index_at(at_ns - 1)
+        index = self.frame_at(at_ns)
         return index if index < self.end else None
 
     def span(self, index: int) -> tuple[int, int] | None:

@@ -26,6 +26,7 @@ def test_that_an_instant_has_a_frame_before_it_and_one_from_it_on(
 ) -> None:
     assert frames.index_at(at_ms * MS) == behind
     assert frames.index_from(at_ms * MS) == index
+    assert frames.frame_at(at_ms * MS) == (3 if index is None else index)
 
 
 def test_that_a_frame_lasts_from_the_one_before_to_its_own_instant(frames: FrameHistory) -> None:

@@ -310,13 +310,13 @@ def test_that_frames_of_a_session_bring_what_people_left_in_it(tmp_path: Path) -
     session.submit(StepFrames(10))
     session.refresh()
     begins = session.timeline.frames.at_ns[4]
-    session.annotations.add(Annotation("bookmark", begins + 1, name="fifth"))
+    session.annotations.add(Annotation("bookmark", begins + 1, name="sixth"))
     session.annotations.add(Annotation("range", begins, 10**12, name="beyond the end"))
 
     frames = FrameTimes.from_timeline(session.timeline, 4, None, session.annotations)
 
     assert [(each.name, each.frame, each.last_frame) for each in frames.landmarks] == [
         ("beyond the end", 4, 9),
-        ("fifth", 4, 4),
+        ("sixth", 5, 5),
     ]
     session.close()

@@ -102,6 +102,8 @@ def open_shell(
         window.resize(*_SIZE)
     window.show()
     contents = WindowContents(window, SessionBridge(make_source=make_source))
+    # Jumps are over at once.
+    window.frame_times.view.slide_ms = 0
     if scene is not None:
         if isinstance(scene, str):
             path = folder / "scene.py"

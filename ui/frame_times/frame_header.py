@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_RULE, TOLERANCE
@@ -184,19 +184,22 @@ class FrameHeader(_Header):
         top.addWidget(self.title)
         top.addWidget(self.menu_button)
         top.addStretch(1)
-        layout = self._layout = QGridLayout(self)
+        layout = QVBoxLayout(self)
         layout.setContentsMargins(_PAD, 4, 0, 8)
         layout.setSpacing(0)
-        layout.setColumnMinimumWidth(0, _LABELS)
-        layout.setColumnStretch(1, 1)
-        layout.addLayout(top, 0, 0, 1, 2)
-        layout.addWidget(loops, 1, 0, 1, 2)
-        for row, (label, value) in enumerate(self._values, 2):
+        layout.addLayout(top)
+        layout.addWidget(loops)
+        for label, value in self._values:
+            label.setFixedWidth(_LABELS)
             value.setMinimumHeight(_LINE)
-            layout.addWidget(label, row, 0)
-            layout.addWidget(value, row, 1)
-        layout.setRowStretch(6, 1)
-        layout.addWidget(self.legend, 7, 0, 1, 2)
+            row = QHBoxLayout()
+            row.setSpacing(0)
+            row.addWidget(label)
+            row.addWidget(value)
+            row.addStretch(1)
+            layout.addLayout(row)
+        layout.addStretch(1)
+        layout.addWidget(self.legend)
         self.show_legend(PACES)
         self.show_statistics(None)
 

@@ -31,7 +31,7 @@ class FramePlot(PlottedFrames):
     keys are those of :mod:`.gestures`, and Left and Right go from frame to frame. A double click
     on a bar zooms in on it, above it shows everything. Over the left
     axis the wheel scales the durations; a double click there lets the plot choose the scale
-    again. Dragging along the lower axis moves the playhead, Alt and a click puts it on a frame.
+    again. Alt and a click puts the playhead on a frame, Alt and dragging moves it.
     """
 
     def __init__(
@@ -52,10 +52,11 @@ class FramePlot(PlottedFrames):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin a click or a drag, with Ctrl or Shift a selection; on the lower axis scrub."""
+        """Begin a click or a drag, with Ctrl or Shift a selection; with Alt look back."""
         event.accept()
         is_left = event.button() is Qt.MouseButton.LeftButton
-        if is_left and self._is_on_axis(event.position()):
+        if is_left and event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            self.point_at(None)
             self.view.is_scrubbing = True
             self._put_playhead(event.position())
             return
@@ -71,7 +72,6 @@ class FramePlot(PlottedFrames):
             self._put_playhead(place)
             return
         if self._drag.pressed is None or not event.buttons():
-            self._show_what_a_drag_does(place)
             self.point_at(place)
             return
         moved = self._drag.move(place)
@@ -80,7 +80,7 @@ class FramePlot(PlottedFrames):
         # While something is dragged nothing is read.
         self.point_at(None)
         if self._choice_from is None:
-            self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
+            self.setCursor(Qt.CursorShape.ClosedHandCursor)
             self.view.pan(-moved.x() / max(self.area().width(), 1.0))
         else:
             self.view.choose_between(self._choice_from, self.x_at(place))
@@ -94,7 +94,7 @@ class FramePlot(PlottedFrames):
             return
         was_click = self._drag.release()
         self._choice_from = None
-        self.viewport().unsetCursor()
+        self.unsetCursor()
         if not was_click:
             return
         if event.button() is Qt.MouseButton.RightButton:
@@ -102,9 +102,7 @@ class FramePlot(PlottedFrames):
         elif event.button() is Qt.MouseButton.LeftButton:
             self.point_at(event.position())
             readout = self.readout()
-            if event.modifiers() & Qt.KeyboardModifier.AltModifier:
-                self._put_playhead(event.position())
-            elif readout is not None:
+            if readout is not None:
                 self.frame_clicked.emit(readout.frame)
             else:
                 self.view.choose_frames(None)
@@ -159,23 +157,7 @@ class FramePlot(PlottedFrames):
         if last - first > stop - start:
             self.view.show_frames(start, stop)
 
-    def _is_on_axis(self, place: QPointF) -> bool:
-        area = self.area()
-        return place.y() > area.bottom() and area.left() <= place.x() <= area.right()
-
     def _put_playhead(self, place: QPointF) -> None:
-        readout = None if self.view.is_scrubbing else self.readout()
-        series = self.series
-        if readout is not None and series is not None:
-            self.playhead_moved.emit(series.history.frame(readout.frame).at_ns)
-            return
         at_ns = self.view.frame_ns_of(self.x_at(place))
         if at_ns is not None:
             self.playhead_moved.emit(at_ns)
-
-    def _show_what_a_drag_does(self, place: QPointF) -> None:
-        viewport = self.viewport()
-        if self._is_on_axis(place):
-            viewport.setCursor(Qt.CursorShape.SplitHCursor)
-        elif viewport.cursor().shape() is Qt.CursorShape.SplitHCursor:
-            viewport.unsetCursor()

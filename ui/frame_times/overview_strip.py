@@ -2,7 +2,6 @@
 
 from typing import Final
 
-import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -16,19 +15,24 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
-from inspector.formats.drawing.pixel_rects import pixel_rects
+from inspector.tokens import SIZES
 from inspector.vocabulary import Measure
 
+from ..kit.fonts import text_scale
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
 from ..plotting.bulk_paint import fill_rects
 from ..plotting.column_picture import ColumnPicture, Spikes
-from ..plotting.fills import color_of
-from ..plotting.frame_bars import BarScale, frame_bars, top_of_scale_ns
+from ..plotting.fills import Fill, color_of
+from ..plotting.frame_bars import BarScale, frame_bars
 from ..plotting.frame_series import FrameSeries, Window, XAxis
-from .frame_axis import DEFAULT_BUDGET_NS
+from .duration_scale import DEFAULT_BUDGET_NS
 
-_HEIGHT: Final = 28
+_HEIGHT: Final = SIZES["overview"]
+#: Of so many budgets; longer frames go up to the upper edge.
+_SCALE_HEIGHT: Final = 20
+_SCALE_BUDGETS: Final = 3
+_PAD: Final = 1
 _GRIP: Final = 5
 _NARROWEST: Final = 4
 _LEAST_FRAMES: Final = 1_200
@@ -64,7 +68,7 @@ class OverviewStrip(QWidget):
         self._visible = (0.0, 0.0)
         self._low, self._high = 0.0, 1.0
         self._x_axis = XAxis.FRAME
-        self._top_ns = 0
+        self._is_placed = False
         self._grip: str | None = None
         self._grip_offset = 0.0
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -102,17 +106,17 @@ class OverviewStrip(QWidget):
 
     def forget_picture(self) -> None:
         """Draw everything again: the colours or the frames have changed."""
-        self._top_ns = 0
+        self._is_placed = False
         self.picture.forget()
         self.update()
 
     @override
     def sizeHint(self) -> QSize:
-        return QSize(400, _HEIGHT)
+        return QSize(400, round(_HEIGHT * text_scale(self)))
 
     @override
     def minimumSizeHint(self) -> QSize:
-        return QSize(120, _HEIGHT)
+        return QSize(120, self.sizeHint().height())
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -144,7 +148,7 @@ class OverviewStrip(QWidget):
         self._make_room(series)
         ratio = self.devicePixelRatioF()
         width, height = round(self.width() * ratio), round(self.height() * ratio)
-        look = (id(series), series.x_axis, self._top_ns, self._budget_ns)
+        look = (id(series), series.x_axis, self._budget_ns)
         window = Window(self._low, self._high, width, height)
         return self.picture.bring_up_to_date(series, self._measure, window, look)
 
@@ -152,14 +156,13 @@ class OverviewStrip(QWidget):
         """Widen what the strip stands for when the newest frame is beyond it."""
         first, last = series.bounds()
         is_far = first > self._low + (last - first) / 20
-        if self._x_axis is series.x_axis and self._top_ns and last <= self._high and not is_far:
+        if self._x_axis is series.x_axis and self._is_placed and last <= self._high and not is_far:
             return
         self._x_axis = series.x_axis
         least = _LEAST_FRAMES if series.x_axis is XAxis.FRAME else _LEAST_SECONDS
         self._low = first
         self._high = first + max(least, (last - first) * _GROWTH)
-        sample_ns = series.sample_ns(self._measure, series.first, series.end)
-        self._top_ns = top_of_scale_ns(sample_ns, self._budget_ns, self._top_ns)
+        self._is_placed = True
 
     def _draw_columns(
         self, painter: QPainter, series: FrameSeries, window: Window, start: int, stop: int
@@ -169,14 +172,16 @@ class OverviewStrip(QWidget):
         columns = series.columns(window, start, stop)
         if not len(columns):
             return Spikes(columns.lefts, columns.lefts)
-        scale = BarScale(window.height - 2, self._top_ns, self._budget_ns)
-        bars = frame_bars(series, self._measure, columns, scale)
-        painter.translate(0, 2)
+        height = window.height - 2 * _PAD
+        unit = self.devicePixelRatioF() * self.height() / _HEIGHT
+        top_ns = round(_SCALE_BUDGETS * self._budget_ns * height / (_SCALE_HEIGHT * unit))
+        bars = frame_bars(
+            series, self._measure, columns, BarScale(height, top_ns, self._budget_ns, wide=1 << 20)
+        )
+        painter.translate(0, _PAD)
         for fill, rects in bars.layers:
-            fill_rects(painter, rects, color_of(fill, self._theme))
-        tops = np.zeros_like(bars.spikes.places)
-        marks = pixel_rects(bars.spikes.places, tops - 2, bars.spikes.places + 1, tops)
-        fill_rects(painter, marks, self._theme.color(ColorRole.TEXT))
+            if fill is not Fill.CUT:
+                fill_rects(painter, rects, color_of(fill, self._theme))
         return bars.spikes
 
     # -------------------------------------------------------------- the brush
@@ -188,9 +193,13 @@ class OverviewStrip(QWidget):
         height = self.height()
         painter.fillRect(QRectF(0, 0, left, height), veil)
         painter.fillRect(QRectF(right, 0, self.width() - right, height), veil)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(self._theme.color(ColorRole.TEXT), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(QRectF(left + 0.5, 0.5, max(right - left - 1, 1), height - 1))
+        box = QRectF(left + 0.5, 1.5, max(right - left - 1, 1), height - 3)
+        painter.drawRoundedRect(box, 3, 3)
+        painter.restore()
 
     def _brush_edges(self) -> tuple[int, int]:
         """Return the edges of the brush in pixels, far enough apart to be seen."""

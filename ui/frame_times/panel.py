@@ -32,8 +32,10 @@ from .frame_header import PACES, FrameHeader, OverviewHeader, phases_legend
 from .frame_plot import FramePlot
 from .frame_statistics import FoundStatistics, PacedStatistics, StatisticsWanted
 from .loop_choice import LoopChoice
+from .marks_row import MarksRow
 from .overview_strip import OverviewStrip
 from .plotted_frames import EMPTY_TEXT, NO_SCENE_TEXT, NONE_IN_FILE_TEXT, NONE_SEEN_TEXT
+from .ruler import Ruler
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,7 +67,6 @@ _LONG_FRAMES: Final = (
 _PLOT_MS: Final = 20
 #: What the header leaves free of the labels of the axis.
 _WIDEST_LABEL: Final = "33.3 ms"
-_LABELS_FROM_TOP: Final = 24
 #: Under this name settings keep that frames that only the inspector made late are left out.
 _LEFT_OUT: Final = "frame_times.without_inspector"
 
@@ -79,6 +80,8 @@ class FrameTimesPanel(QWidget):
         plot: The plot.
         strip: The overview above it.
         capture_header: The row above the frames of a capture.
+        ruler: The ruler between them.
+        marks: The row of marks below the plot.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
@@ -89,6 +92,8 @@ class FrameTimesPanel(QWidget):
         self.view = SharedView.of(bridge)
         self.plot = FramePlot(theme, self, self.view)
         self.strip = OverviewStrip(theme, self)
+        self.ruler = Ruler(theme, self.view, self)
+        self.marks = MarksRow(theme, self.view, self)
         self._loop_choice = LoopChoice(bridge, self)
         self._statistics = PacedStatistics(self)
         self._whole = PacedStatistics(self)
@@ -154,10 +159,11 @@ class FrameTimesPanel(QWidget):
             empty_text = NONE_IN_FILE_TEXT.format(file_word(session))
         self._choose_usual_measure()
         self._loop_choice.take_session()
-        self.plot.name_time(time_name(session))
+        self.view.show_ruler(time_name(session))
+        self.plot.start_scale_at(2 if self.view.opens_whole() else 3)
         self._offer_known(unknown_of_frames(session), file_word(session))
         self.plot.set_timeline(timeline, empty_text)
-        self.plot.show_annotations(self._bridge.annotations.items)
+        self._show_annotations()
         self.view.show_playhead_ns(self._bridge.playhead_ns)
         self.strip.set_series(self.plot.series)
         self._statistics.forget()
@@ -169,7 +175,12 @@ class FrameTimesPanel(QWidget):
 
     @Slot()
     def _show_annotations(self) -> None:
-        self.plot.show_annotations(self._bridge.annotations.items)
+        self.marks.show_annotations(self._bridge.annotations.items)
+        self._need_marks()
+
+    def _need_marks(self) -> None:
+        """Leave out the row of marks where no lanes follow and there are none."""
+        self.marks.setVisible(self.view.has_lanes or self.marks.has_any)
 
     @Slot()
     def refresh(self) -> None:
@@ -177,6 +188,8 @@ class FrameTimesPanel(QWidget):
         self._choose_usual_measure()
         self._loop_choice.refresh()
         self.plot.refresh()
+        self.ruler.take_news()
+        self.marks.take_news()
 
     # ---------------------------------------------------------------- shared with others
 
@@ -496,7 +509,9 @@ class FrameTimesPanel(QWidget):
         self.plot.frame_clicked.connect(self._share_selection)
         self.view.following_changed.connect(self.follow_action.setChecked)
         self.view.range_chosen.connect(self._show_choice)
-        self.plot.playhead_moved.connect(self._bridge.set_playhead)
+        for part in (self.plot, self.ruler, self.marks):
+            part.playhead_moved.connect(self._bridge.set_playhead)
+        self.marks.holds_moved.connect(self.plot.show_holds)
         self.plot.menu_requested.connect(self._show_menu)
         self.strip.range_brushed.connect(self._show_brushed)
         self.strip.fit_requested.connect(self.view.fit)
@@ -538,7 +553,22 @@ class FrameTimesPanel(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.capture_header)
         layout.addLayout(overview)
+        layout.addWidget(self.ruler)
         layout.addWidget(self.plot, 1)
+        layout.addWidget(self.marks)
+
+    def height_beside(self, lanes: int, room: int) -> int:
+        """Return how high this is to be, if lanes below it would fill a height.
+
+        Frames take what lanes leave, and at most half of what both have.
+
+        Args:
+            lanes: The height of all lanes.
+            room: The height for both.
+        """
+        least = self.minimumSizeHint().height()
+        around = least - self.plot.minimumSizeHint().height()
+        return max(min(room - lanes, around + (room - around) // 2), least)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -555,3 +585,4 @@ class FrameTimesPanel(QWidget):
         self.overview_header.setFixedWidth(left)
         labels = self.fontMetrics().horizontalAdvance(_WIDEST_LABEL)
         self.header.setGeometry(0, 0, left - labels, self.plot.height())
+        self._need_marks()

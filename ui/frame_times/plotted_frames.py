@@ -1,62 +1,41 @@
 """The frames of a session as they are drawn, and how the view of them is moved."""
 
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import (
-    QFont,
-    QHelpEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import (
-    QFrame,
-    QGraphicsScene,
-    QGraphicsView,
-    QSizePolicy,
-    QToolTip,
-    QWidget,
-)
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
-from inspector.display_text import as_plain
-from inspector.events.annotations import Annotation
 from inspector.events.timeline import Timeline
+from inspector.tokens import size_by_height, size_by_width
 from inspector.vocabulary import Measure, Phase
 
+from ..kit.fonts import small_font, text_scale
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
 from ..plotting.frame_series import FrameSeries, XAxis
 from ..plotting.shared_view import SharedView
-from .frame_axis import DEFAULT_BUDGET_NS, LEFT_WIDTH, SIGNS_HEIGHT, DurationScale
-from .frame_canvas import FrameCanvas
-from .frame_overlay_item import FramePointer, Readout
-from .timeline_marks import TimelineMarks
+from .bars_layer import LABEL_BAND, BarsLayer
+from .duration_scale import DEFAULT_BUDGET_NS, DurationScale, scale_ticks
+from .overlay_layer import FramePointer, OverlayLayer, Readout
 
 EMPTY_TEXT: Final = "No frame has run yet. Space runs the scene."
 NONE_IN_FILE_TEXT: Final = "This {} holds no frames"
 NONE_SEEN_TEXT: Final = "No frames have been seen in this program"
 NO_SCENE_TEXT: Final = "No scene is open."
-MEASURE_NAMES: Final[dict[Measure, str]] = {
-    "interval": "frame interval",
-    "busy": "busy time",
-    "delta": "frame delta",
-}
-
-#: Room for the headers where no lanes say how much there is.
-USUAL_HEADER: Final = 248
 _RECENT_FRAMES: Final = 600
-_LEAST_HEIGHT: Final = 60
-_LEAST_POINTS: Final = 7.0
-_SMALLER: Final = 0.9
+#: Room for the durations alone.
+_SCALE_WIDTH: Final = 64
+#: Room at the right of the labels of durations, and of changed columns for the line at present.
+_LABEL_PAD: Final = 7
+_LINE_ROOM: Final = 4
 
 
 @guarded
-class PlottedFrames(QGraphicsView):
+class PlottedFrames(QWidget):
     """Draws the frames of a timeline; what people do with it is in :class:`.FramePlot`.
 
     Attributes:
@@ -81,43 +60,32 @@ class PlottedFrames(QGraphicsView):
         super().__init__(parent)
         self.view = view or SharedView(self)
         self._theme = theme
-        self._marks: TimelineMarks | None = None
         self._empty_text = NO_SCENE_TEXT
         self._shown_axis = XAxis.FRAME
         self._shown_end = 0
         self._is_settled = False
         self._scale = DurationScale()
         self._selected_frame: int | None = None
-        self._canvas = FrameCanvas(theme)
-        self._bars, self._overlay = self._canvas.bars, self._canvas.overlay
+        self._bars = BarsLayer(theme)
+        self._overlay = OverlayLayer(theme, self.view)
         self._pointer = FramePointer(self._bars, self._overlay)
-        scene = QGraphicsScene(self)
-        scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
-        scene.addItem(self._canvas.widget)
-        self.setScene(scene)
-        # Files that are dropped here are meant for the window.
-        self.setAcceptDrops(False)
-        self.viewport().setAcceptDrops(False)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumHeight(_LEAST_HEIGHT)
-        self.setAccessibleName("Frame times")
+        self.setAccessibleName("Frames")
         # All of it is painted, so nothing below it needs to be.
-        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self._fill()
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self._fit()
         self.set_measure("interval")
         self.set_budgets_ns((DEFAULT_BUDGET_NS,))
         self.apply_theme()
-        self.view.margins_changed.connect(self._align)
-        self.view.timeline_changed.connect(self._take_timeline)
-        self.view.moved.connect(self._follow_view)
-        self.view.hover_moved.connect(self._show_hover)
-        self.view.playhead_shown.connect(self._show_playhead)
-        self.view.range_chosen.connect(self._show_chosen)
+        view = self.view
+        view.margins_changed.connect(self._align)
+        view.timeline_changed.connect(self._take_timeline)
+        view.moved.connect(self._follow_view)
+        view.hover_moved.connect(self._repaint)
+        view.playhead_shown.connect(self._repaint)
+        view.range_chosen.connect(self._show_chosen)
         self._take_timeline(goes_on=False)
         self._follow_view()
 
@@ -152,32 +120,28 @@ class PlottedFrames(QGraphicsView):
 
     @Slot(bool)
     def _take_timeline(self, goes_on: bool) -> None:  # noqa: FBT001 - a slot
-        timeline = self.view.timeline
-        self._marks = None if timeline is None else TimelineMarks(timeline)
         self._bars.series = self.series
         if not goes_on:
             self._overlay.readout = self._selected_frame = None
-            self._overlay.show_marked(None, None)
+            self._overlay.series = self._overlay.marked = None
             self._scale.forget()
         self.refresh(is_forced=True)
-
-    def name_time(self, name: str) -> None:
-        self._canvas.name_time(name)
 
     def leave_out(self, unknown: frozenset[str]) -> None:
         """Say nothing of some of the frames' times where they are read, as they are not known."""
         self._pointer.unknown = unknown
 
-    def show_annotations(self, annotations: Sequence[Annotation]) -> None:
-        """Show bookmarks, notes and named ranges above the frames, the earliest first."""
-        if self._marks is not None:
-            self._marks.show_annotations(annotations)
-            self._place_marks()
+    def show_holds(self, holds: list[int]) -> None:
+        """Show at which pixels of the area session time stood still for a while."""
+        left = int(self.area().left())
+        placed = [x + left for x in holds]
+        if placed != self._overlay.holds:
+            self._overlay.holds = placed
+            self.update()
 
     def set_measure(self, measure: Measure) -> None:
         self._bars.measure = measure
         self.view.show_measure(measure)
-        self._canvas.name_durations(MEASURE_NAMES[measure])
         self._scale.forget()
         self.refresh(is_forced=True)
 
@@ -186,16 +150,20 @@ class PlottedFrames(QGraphicsView):
         self.refresh(is_forced=True)
 
     def set_budgets_ns(self, budgets_ns: tuple[int, ...]) -> None:
-        self._canvas.name_budgets(budgets_ns)
-        self.view.leave_room(right=self._canvas.right_width)
+        self._bars.budgets_ns = budgets_ns
         self._scale.forget()
         self.refresh(is_forced=True)
 
+    def start_scale_at(self, budgets: int) -> None:
+        """Have the scale of durations go up to so many budgets at least."""
+        if budgets != self._scale.least:
+            self._scale.least = budgets
+            self.choose_scale()
+
     def apply_theme(self) -> None:
-        self.setBackgroundBrush(self._theme.color(ColorRole.BG))
-        font = QFont(self.font())
-        font.setPointSizeF(max(_LEAST_POINTS, font.pointSizeF() * _SMALLER))
-        self._canvas.apply_theme(font)
+        self._bars.font = small_font(self)
+        self._bars.forget_colors()
+        self.update()
 
     def refresh(self, *, is_forced: bool = False) -> None:
         """Take in what is new and draw it; without anything new nothing is drawn.
@@ -207,13 +175,10 @@ class PlottedFrames(QGraphicsView):
         # Another width has brought everything in line, but with the frames of before.
         self._is_settled = False
         self.view.take_news()
-        marks = self._marks.take_new() if self._marks is not None else 0
         end = 0 if self.series is None else self.series.end
         has_news, self._shown_end = end != self._shown_end, end
         if is_forced or (has_news and not self._is_settled):
             self._settle(is_forced=is_forced)
-        elif marks:
-            self._place_marks()
         if has_news or is_forced:
             self.frames_added.emit()
 
@@ -228,11 +193,13 @@ class PlottedFrames(QGraphicsView):
 
     def show_marked(self, frames: NDArray[np.int64] | None) -> None:
         """Show the frames that another panel marks, by their ascending numbers, or none."""
-        self._overlay.show_marked(self.series, frames)
+        self._overlay.series, self._overlay.marked = self.series, frames
+        self.update()
 
     def select_frame(self, frame: int | None) -> None:
         self._selected_frame = frame
         self._overlay.show_selected(self.series, frame)
+        self.update()
 
     def readout(self) -> Readout | None:
         return self._overlay.readout
@@ -251,11 +218,15 @@ class PlottedFrames(QGraphicsView):
     @property
     def header_width(self) -> int:
         """How much room there is at the left of the frames."""
-        return (self.view.left or USUAL_HEADER) if self.view.has_headers else LEFT_WIDTH
+        unit = text_scale(self)
+        if not self.view.has_headers:
+            return round(_SCALE_WIDTH * unit)
+        usual = size_by_width("lane_headers", self.window().width() / unit)
+        return self.view.left or round(usual * unit)
 
     def area(self) -> QRectF:
         """Return where the frames are, in the coordinates of this widget."""
-        return self._canvas.area()
+        return QRectF(self._bars.area)
 
     def x_at(self, place: QPointF) -> float:
         """Return the place on the axis at a place of this widget, the nearest in view."""
@@ -267,17 +238,14 @@ class PlottedFrames(QGraphicsView):
     def point_at(self, place: QPointF | None) -> None:
         """Read the frame at a place of this widget, until the pointer is elsewhere."""
         was_away, former = self._pointer.place is None, self._pointer.frame
+        read = self._overlay.readout
         middle = self._pointer.point_at(place, self.area(), self.series)
         if place is not None or not was_away:
             self.view.point_at(middle)
+        if self._overlay.readout != read:
+            self.update()
         if self._pointer.frame != former:
             self.frame_hovered.emit(self._pointer.frame)
-
-    def mark_text_at(self, place: QPointF) -> str:
-        area = self.area()
-        if self._marks is None or not area.top() - SIGNS_HEIGHT <= place.y() < area.top() + 2:
-            return ""
-        return self._overlay.mark_text_at(place.x() - area.left(), self._marks)
 
     def scale_durations(self, factor: float) -> None:
         """Show ``factor`` times as much of the durations, whatever frames come."""
@@ -296,8 +264,7 @@ class PlottedFrames(QGraphicsView):
             return
         start, stop = self.view.visible_frames()
         if not start <= frame < stop:
-            shown = self.view.range
-            self.view.pan((series.start_of(frame) - shown.low) / shown.span - 0.5)
+            self.view.slide_to(series.start_of(frame))
         self.frame_clicked.emit(frame)
 
     def go_to_long(self, step: int, *, is_twice: bool = False) -> None:
@@ -332,87 +299,119 @@ class PlottedFrames(QGraphicsView):
         self.go_to(frame)
 
     @override
+    def minimumSizeHint(self) -> QSize:
+        unit = text_scale(self)
+        least = size_by_height("least_frames", self.window().height() / unit)
+        return QSize(120, round(least * unit))
+
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fill()
+        self._fit()
         self.view.set_pixels(self._bars.pixels_per_view())
         self._settle(is_forced=False)
 
     @override
-    def viewportEvent(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            said = self.mark_text_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), as_plain(said), self)
-            return True
-        return bool(super().viewportEvent(event))
-
-    @override
     def paintEvent(self, event: QPaintEvent) -> None:
+        exposed, area = QRectF(event.rect()), self._bars.area
         # A painter that outlives its event takes Qt down with it.
-        with QPainter(self.viewport()) as painter:
-            is_done = self._canvas.paint_frames(painter, QRectF(event.rect()))
-        if not is_done:
-            super().paintEvent(event)
+        with QPainter(self) as painter:
+            if self.devicePixelRatioF() != self._bars.ratio:
+                self._fit()
+            if exposed.left() < area.left():
+                self._paint_scale(painter)
+            part = exposed.intersected(area)
+            if not part.isEmpty():
+                self._bars.paint(painter, part)
+                self._overlay.paint(painter, area)
+
+    def _paint_scale(self, painter: QPainter) -> None:
+        """Paint the ground of the headers, with the durations at their right edge."""
+        area, theme = self._bars.area, self._theme
+        painter.fillRect(QRectF(0, 0, area.left(), self.height()), theme.color(ColorRole.PANEL))
+        painter.fillRect(QRectF(area.left() - 1, 0, 1, self.height()), theme.color(ColorRole.LINE))
+        painter.setFont(self._bars.font)
+        painter.setPen(theme.color(ColorRole.MUTED))
+        ticks = scale_ticks(self.top_ns, self._budget_ns, area.height())
+        line = QFontMetricsF(self._bars.font).height()
+        for tick in ticks.ticks[1:]:
+            y = area.height() * (1 - tick.value_ns / self.top_ns)
+            is_last = tick is ticks.ticks[-1]
+            top = min(max(y - line / 2, 4.0), area.height() - line)
+            text = f"{tick.label} {ticks.unit}" if is_last else tick.label
+            box = QRectF(0, top, area.left() - _LABEL_PAD, line)
+            painter.drawText(
+                *(box, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), text)
+            )
 
     # -------------------------------------------------------------- inside
 
-    def _fill(self) -> None:
-        room = QRectF(self.rect())
-        self.setSceneRect(room)
-        self._canvas.widget.setGeometry(room)
+    @property
+    def _budget_ns(self) -> int:
+        return self.budgets_ns[0] if self.budgets_ns else DEFAULT_BUDGET_NS
+
+    def _fit(self) -> None:
+        left = min(self.header_width, max(self.width() - 1, 0))
+        self.view.plots_left = left
+        self._bars.area = QRectF(left, 0, max(self.width() - left, 1), max(self.height(), 1))
+        self._bars.ratio = self.devicePixelRatioF()
 
     @Slot()
     def _align(self) -> None:
-        has_lanes = self.view.has_lanes
-        self._canvas.align(self.header_width, has_axis=not has_lanes)
-        # At once: what is placed by pixels would be placed as before, and stay so while held.
-        self._canvas.widget.layout().activate()
+        self._fit()
+        self.view.set_pixels(self._bars.pixels_per_view())
         self._settle(is_forced=False)
+        self.update()
 
     @Slot()
     def _follow_view(self) -> None:
         if self.view.x_axis is not self._shown_axis:
             self._shown_axis = self.view.x_axis
-            self._canvas.name_span(self._shown_axis)
             self._bars.picture.forget()
         self._settle(is_forced=False)
 
     @Slot()
-    def _show_hover(self) -> None:
-        self._overlay.show_hover(self.view.hover)
-
-    @Slot()
-    def _show_playhead(self) -> None:
-        self._overlay.show_playhead(self.view.playhead)
+    def _repaint(self) -> None:
+        self.update()
 
     @Slot(object)
     def _show_chosen(self, _frames: tuple[int, int] | None) -> None:
-        self._overlay.show_chosen(self.view)
+        self._overlay.show_chosen()
+        self.update()
 
     def _settle(self, *, is_forced: bool = True) -> None:
         """Bring the picture in line with the view, the frames and the scale."""
         self._is_settled = True
-        shown, series = self.view.range, self.series
-        budget_ns = self.budgets_ns[0] if self.budgets_ns else DEFAULT_BUDGET_NS
+        shown, series, bars = self.view.range, self.series, self._bars
         if series is not None:
             frames = self.view.visible_frames()
-            self._scale.settle(series, self.measure, frames, budget_ns)
-        is_moved = self._canvas.show_range(shown.low, shown.high, self._scale.top_ns)
+            self._scale.settle(series, self.measure, frames, self._budget_ns)
+        is_other_scale = bars.top_ns != self._scale.top_ns
+        is_moved = is_forced or is_other_scale or bars.span != (shown.low, shown.high)
+        bars.span, bars.top_ns = (shown.low, shown.high), self._scale.top_ns
         if series is None:
             self._overlay.empty_text = NO_SCENE_TEXT
         else:
             self._overlay.empty_text = self._empty_text if series.first == series.end else ""
         if is_forced:
-            self._bars.picture.forget()
-        self._bars.refresh()
-        self._place_marks()
-        if is_moved or is_forced:
+            bars.picture.forget()
+        if is_moved:
             self._overlay.show_selected(series, self._selected_frame)
-            self._overlay.show_chosen(self.view)
-            self._overlay.show_playhead(self.view.playhead)
+            self._overlay.show_chosen()
+        self._update_changed(is_moved=is_moved, has_scale=is_forced or is_other_scale)
         if self._pointer.place is not None:
             self.point_at(self._pointer.place)
 
-    def _place_marks(self) -> None:
-        width = int(self.area().width())
-        self._overlay.show_marks(self._marks, self.series, self.view.range, width)
+    def _update_changed(self, *, is_moved: bool, has_scale: bool) -> None:
+        """Have painted again what has changed, and nothing beside it."""
+        changed, has_values = self._bars.bring_up_to_date()
+        if has_scale:
+            self.update()
+        elif is_moved or self.view.playhead is not None:
+            self.update(self._bars.area.toAlignedRect())
+        elif not changed.isEmpty():
+            part = changed.adjusted(-_LINE_ROOM, 0, _LINE_ROOM, 0)
+            self.update(part.intersected(self._bars.area).toAlignedRect())
+            if has_values:
+                area = self._bars.area
+                self.update(QRectF(area.left(), 0, area.width(), LABEL_BAND).toAlignedRect())

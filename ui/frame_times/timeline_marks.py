@@ -155,6 +155,36 @@ class TimelineMarks:
             lines.append(f"and {hidden:,} more")
         return "\n".join(lines)
 
+    @property
+    def is_empty(self) -> bool:
+        return not any(self._instants.values())
+
+    def instant_of(self, group: MarkGroup) -> int:
+        """Return when the first of the most important entries of a group was."""
+        kind, first, _end = min(group.entries)
+        return self._instants[kind][first]
+
+    def name_of(self, group: MarkGroup) -> str:  # noqa: PLR0911 - one per kind
+        """Return what a sign stands for in a few words, and how many more there are."""
+        kind, number, _end = min(group.entries)
+        timeline = self._timeline
+        match kind:
+            case MarkKind.FAILURE:
+                return f"{timeline.failures[number].label} failed"
+            case MarkKind.DELTA_CUT:
+                return "stall"
+            case MarkKind.BOOKMARK:
+                annotation = self._annotations[number]
+                return annotation.name or annotation.text or annotation.kind
+            case MarkKind.MARK:
+                return timeline.marks[number].text
+            case MarkKind.COMMAND:
+                return timeline.commands[number].text
+            case MarkKind.HIT:
+                return f"breakpoint {timeline.hits[number].number}"
+            case MarkKind.HELD:
+                return "held"
+
     def _line(self, kind: MarkKind, number: int) -> str:  # noqa: PLR0911 - one per kind
         timeline = self._timeline
         at_ns = self._instants[kind][number]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtGui import QFont, QFontDatabase
+from PySide6.QtGui import QFont, QFontDatabase, QPainter
 from PySide6.QtWidgets import QWidget
 
 from inspector.errors import ExportError
@@ -15,9 +15,9 @@ from inspector.tokens import TYPE
 _FONTS_LOADED: Final = "timeline_inspector_fonts_loaded"
 
 
-def text_scale(widget: QWidget) -> float:
-    """Return how large the text of a widget is, as a multiple of the usual size; at least 1."""
-    return max(widget.fontInfo().pixelSize() / TYPE["text"].px, 1.0)
+def text_scale(of: QWidget | QPainter) -> float:
+    """Return how large text is, as a multiple of the usual size; at least 1."""
+    return max(of.fontInfo().pixelSize() / TYPE["text"].px, 1.0)
 
 
 def small_size(px: float) -> int:
@@ -62,3 +62,10 @@ def named_font(name: str, scale: float = 1.0, *, is_of_system: bool = False) -> 
     result.setPixelSize(round(style.px * scale))
     result.setWeight(QFont.Weight(style.weight))
     return result
+
+
+def small_font(of: QWidget | QPainter) -> QFont:
+    """Return the font of what explains, beside the text of a widget or painter."""
+    small = QFont(of.font())
+    small.setPixelSize(round(TYPE["small"].px * text_scale(of)))
+    return small

@@ -51,6 +51,8 @@ class Fill(Enum):
     #: The inspector's own share of a bar, and its edge.
     INSPECTOR = "inspector"
     INSPECTOR_EDGE = "inspector edge"
+    #: Where a bar is cut off that goes on beyond the plot.
+    CUT = "cut"
 
 
 AnyFill = PaceFill | PhaseFill | Fill
@@ -67,6 +69,7 @@ _ROLES: Final = {
     Fill.OUTLINE: ColorRole.TEXT,
     Fill.INSPECTOR: ColorRole.CLOCK,
     Fill.INSPECTOR_EDGE: ColorRole.EDGE,
+    Fill.CUT: ColorRole.BG,
 }
 
 

@@ -6,6 +6,7 @@ Of an interval, the inspector's share is outlined and empty.
 """
 
 import math
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -33,12 +34,16 @@ _GAP_FROM: Final = 4
 _OUTLINED_FROM: Final = 3
 #: Width of the edge of a wide bar, and width and height of a tooth where it is cut off.
 _EDGE: Final = 3
-_TOOTH: Final = 6
+_TOOTH: Final = 4
+#: How far below the upper edge bars are cut off that go on beyond it.
+_CUT_AT: Final = 3
 _TOP_SHRINKS_BELOW: Final = 0.55
-_BUDGET_ROOM: Final = 1.25
+#: Frames that would be lower than one such part of the plot have a scale of their own.
+_LOWEST: Final = 50
+#: How many budgets a scale may have, or ten times as many, and so on.
+SCALE_MULTIPLES: Final = (2, 3, 5, 8, 12)
 #: Percentile of the usual frame, and the frames it requires.
 _USUAL: Final = ((99, 300), (95, 60), (90, 30), (80, 15))
-_SCALE_STEPS: Final = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12)
 _WHOLE_FROM: Final = 100
 _NEARLY_WHOLE: Final = 0.05
 
@@ -82,24 +87,34 @@ def pace_of(times_ns: NDArray[np.int64], budget_ns: int) -> NDArray[np.int64]:
     return np.searchsorted(limits, times_ns, side="left")
 
 
-def top_of_scale_ns(sample_ns: NDArray[np.int64], budget_ns: int, former_ns: int) -> int:
-    """Return the frame time at the upper edge of the plot.
+def top_of_scale_ns(
+    sample_ns: NDArray[np.int64], budget_ns: int, former_ns: int, least: int = SCALE_MULTIPLES[1]
+) -> int:
+    """Return the frame time at the upper edge of the plot: a multiple of the budget.
 
-    1.2 times the 99th percentile, so that a few spikes do not flatten everything else, rounded up
-    to a round value. The budget is included unless that would push the usual frame below a fifth of
-    the height. If the 99th percentile is one of the three longest frames, a lower one is taken.
+    It has room for 1.2 times the 99th percentile, so that a few spikes do not flatten everything
+    else; if that is one of the three longest frames, a lower percentile is taken. Frames that
+    would be too low to be seen have a scale of their own.
 
     Args:
         sample_ns: Frame times of the visible range, or a sample of them.
         former_ns: The previous edge, 0 for none; kept while it is large enough and not much
             too large, so that the scale is steady.
+        least: How many budgets there are at least, one of :data:`SCALE_MULTIPLES`.
     """
     wanted = 1.2 * _usual_ns(sample_ns)
-    if 5 * wanted >= budget_ns or not wanted:
-        wanted = max(wanted, _BUDGET_ROOM * budget_ns)
-    if former_ns and _TOP_SHRINKS_BELOW * former_ns <= wanted <= former_ns:
+    if wanted and _LOWEST * wanted < least * budget_ns:
+        power = 10.0 ** math.floor(math.log10(wanted))
+        return round(next(step for step in (1, 2, 5, 10) if step * power >= wanted) * power)
+    is_by_budget = former_ns >= least * budget_ns and not former_ns % budget_ns
+    if is_by_budget and _TOP_SHRINKS_BELOW * former_ns <= wanted <= former_ns:
         return former_ns
-    return round(_rounded_up(wanted / NS_PER_MS) * NS_PER_MS)
+    power = 1
+    while True:
+        for multiple in SCALE_MULTIPLES:
+            if multiple * power >= least and multiple * power * budget_ns >= wanted:
+                return multiple * power * budget_ns
+        power *= 10
 
 
 def frame_bars(
@@ -140,7 +155,7 @@ def frame_bars(
     if inspector_ns is not None:
         lower = np.where(is_single, _tops(rest_ns, height, top_ns), max_tops)
         layers += _share_layers(pixel_rects(lefts, max_tops, rights, lower))
-    return _with_spikes(layers, columns, found.maxima, top_ns)
+    return _with_spikes(layers, columns, found.maxima, scale)
 
 
 def _pace_layers(
@@ -153,10 +168,9 @@ def _pace_layers(
             wide = rects[is_wide]
             edges = wide.copy()
             edges[:, 2] = edges[:, 0] + _EDGE - 1
-            teeth = [_teeth(*rect[:3]) for rect in wide.tolist() if rect[1] <= 0]
             return [
                 (PaceFill(pace, Tone.TINT), wide),
-                (PaceFill(pace, Tone.STRONG), np.concatenate((rects[~is_wide], edges, *teeth))),
+                (PaceFill(pace, Tone.STRONG), np.concatenate((rects[~is_wide], edges))),
             ]
     return [(PaceFill(pace, Tone.STRONG), rects)]
 
@@ -166,6 +180,29 @@ def _teeth(left: int, top: int, right: int) -> PixelRects:
     xs = np.arange(left, right + 1, dtype=np.int32)
     ys = top + _TOOTH - np.abs((xs - left) % (2 * _TOOTH) - _TOOTH)
     return np.column_stack((xs, ys, xs, ys + 1)).astype(np.int32)
+
+
+def _cut(edges: Iterable[tuple[int, int]], wide: int) -> list[tuple[AnyFill, PixelRects]]:
+    """Return the zigzags at which bars end that go on beyond the plot, by left and right edge.
+
+    A tinted bar has it along its top, another one as a gap.
+    """
+    gaps: list[PixelRects] = []
+    teeth: list[PixelRects] = []
+    for left, right in edges:
+        if right - left < wide:
+            gaps.append(_teeth(left, _CUT_AT, right - 1))
+        else:
+            teeth.append(_teeth(left, 0, right - 1))
+            above = teeth[-1].copy()
+            above[:, 1], above[:, 3] = 0, above[:, 1] - 1
+            gaps.append(above)
+    layers: list[tuple[AnyFill, PixelRects]] = []
+    if gaps:
+        layers.append((Fill.CUT, np.concatenate(gaps)))
+    if teeth:
+        layers.append((PaceFill(Pace.OVER_TWICE, Tone.STRONG), np.concatenate(teeth)))
+    return layers
 
 
 def _share_layers(rects: PixelRects) -> list[tuple[AnyFill, PixelRects]]:
@@ -189,6 +226,7 @@ def _single_frame_bars(
         shares_ns = series.values_of(Share.INSPECTOR, columns.edges[:-1]).tolist()
     strong: dict[Pace, list[tuple[int, int, int, int]]] = {}
     shares: list[tuple[int, int, int, int]] = []
+    cut: list[tuple[int, int]] = []
     places: list[int] = []
     highest_ns: list[int] = []
     places_of = columns.lefts.tolist(), columns.rights.tolist(), columns.widths.tolist()
@@ -207,12 +245,14 @@ def _single_frame_bars(
                 shares.append((left, top, last, lower - 1))
         if time_ns > top_ns:
             places.append((left + right) // 2)
+            cut.append((left, last + 1))
             highest_ns.append(time_ns)
     layers: list[tuple[AnyFill, PixelRects]] = []
     for pace in sorted(strong):
         layers += _pace_layers(pace, np.array(strong[pace], dtype=np.int32), scale)
     if shares:
         layers += _share_layers(np.array(shares, dtype=np.int32))
+    layers += _cut(cut, scale.wide)
     return Bars(tuple(layers), Spikes(np.array(places, np.int64), np.array(highest_ns, np.int64)))
 
 
@@ -272,13 +312,7 @@ def stacked_bars(
         put(Fill.WAITING, np.maximum(lower_ns, measured_ns))
         tops = _tops(measured_ns, height, top_ns)
         layers.append((Fill.OUTLINE, pixel_rects(lefts, tops, rights, tops + 1)))
-    return _with_spikes(layers, columns, np.maximum(phases_ns, measured_ns), top_ns)
-
-
-def _rounded_up(value: float) -> float:
-    """Return the next round number of at most two digits for the end of an axis."""
-    power = 10.0 ** math.floor(math.log10(value))
-    return next(step * power for step in _SCALE_STEPS if step * power >= value * (1 - 1e-9))
+    return _with_spikes(layers, columns, np.maximum(phases_ns, measured_ns), scale)
 
 
 def _usual_ns(sample_ns: NDArray[np.int64]) -> int:
@@ -293,10 +327,13 @@ def _with_spikes(
     layers: list[tuple[AnyFill, PixelRects]],
     columns: FrameColumns,
     highest_ns: NDArray[np.int64],
-    top_ns: int,
+    scale: BarScale,
 ) -> Bars:
-    beyond = np.flatnonzero(highest_ns > top_ns)
+    beyond = np.flatnonzero(highest_ns > scale.top_ns)
     middles = (columns.lefts[beyond] + columns.rights[beyond]) // 2
+    rights = _with_gaps(columns)[beyond]
+    cut = zip(columns.lefts[beyond].tolist(), rights.tolist(), strict=True)
+    layers += _cut(cut, scale.wide)
     kept = tuple((fill, rects) for fill, rects in layers if len(rects))
     return Bars(kept, Spikes(middles, highest_ns[beyond]))
 

@@ -212,13 +212,10 @@ class FrameSeries:
         return min(max(self._first_behind(x) - 1, self.first), self._end - 1)
 
     def frame_at_ns(self, at_ns: int) -> int | None:
-        """Return the frame in whose time an instant lies, else the last one before it.
-
-        An instant at which a frame began always belongs to that frame.
-        """
+        """Return the frame that an instant belongs to, or the newest; ``None`` before the first."""
         if self.first == self._end or at_ns < self.start_ns(self.first):
             return None
-        return self.first + int(self._places_of(np.array([at_ns]))[0])
+        return min(self._history.frame_at(at_ns), self._end - 1)
 
     def x_of_ns(self, at_ns: int) -> float | None:
         """Return the position of an instant of session time, ``None`` before the first frame."""
@@ -425,11 +422,9 @@ class FrameSeries:
         return found
 
     def _places_of(self, instants_ns: NsColumn) -> NsColumn:
-        """Return the places of the frames in whose time instants lie, or of the nearest."""
+        """Return the places of the frames that instants belong to, or of the newest."""
         at_ns = self._view("at_ns")
-        if self.counts_back:
-            return np.minimum(np.searchsorted(at_ns, instants_ns), len(at_ns) - 1)
-        return np.maximum(np.searchsorted(at_ns, instants_ns, side="right") - 1, 0)
+        return np.minimum(np.searchsorted(at_ns, instants_ns), len(at_ns) - 1)
 
     def _first_not_before(self, at_ns: int, side: Literal["left", "right"]) -> int:
         """Return the first frame that begins at an instant or later, or (right) only later."""

@@ -138,7 +138,7 @@ def ticks_within(pixels: int) -> int:
 
 
 def ruler_ticks(
-    window: LaneWindow, clocks: ClockPasts, clock_id: int
+    window: LaneWindow, clocks: ClockPasts | None, clock_id: int
 ) -> tuple[list[tuple[int, str]], str]:
     """Return where the ticks are, in pixels, with their texts, and the unit of the texts.
 
@@ -146,15 +146,16 @@ def ruler_ticks(
         clock_id: Whose local time is shown; 0 for session time.
     """
     count = ticks_within(window.width)
-    if not clock_id:
-        ticks = instant_ticks(max(window.low, 0.0), max(window.high, 1.0), count)
+    if not clock_id or clocks is None:
+        ticks = instant_ticks(max(window.low, 0.0), max(window.high, 1.0), count, NS_PER_SECOND)
         return [(int(window.x(tick.value_ns)), tick.label) for tick in ticks.ticks], ticks.unit
     high = min(window.high, float(window.present_ns))
     instants, locals_ns = clocks.samples(clock_id, max(window.low, 0.0), high, _MOST_CHANGES)
     if len(instants) < 2 or locals_ns[-1] <= locals_ns[0]:  # noqa: PLR2004 - a line
         return [], ""
     share = (instants[-1] - instants[0]) / (window.high - window.low)
-    ticks = instant_ticks(float(locals_ns[0]), float(locals_ns[-1]), max(2, round(count * share)))
+    wanted = max(2, round(count * share))
+    ticks = instant_ticks(float(locals_ns[0]), float(locals_ns[-1]), wanted, NS_PER_SECOND)
     # Where it stood still its time is at one place: where it arrived there.
     arrived = np.append(True, np.diff(locals_ns) > 0)
     values = np.array([tick.value_ns for tick in ticks.ticks])

@@ -8,8 +8,10 @@ from functools import partial
 from typing import Final
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QEasingCurve, QObject, QPointF, QVariantAnimation, Signal, Slot
+from PySide6.QtWidgets import QWidget
 
+from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.events.timeline import Timeline
 from inspector.sessions.session import ShowsCapture
 from inspector.timebase import NS_PER_SECOND
@@ -18,7 +20,7 @@ from inspector.vocabulary import Measure
 from ..session.bridge import SessionBridge
 from .axis_range import AxisRange, ViewMode
 from .frame_series import FrameSeries, XAxis
-from .lane_view import Bends, LaneWindow
+from .lane_view import Bends, LaneWindow, axis_ticks, ruler_ticks, ticks_within
 
 #: Initial range of a following view.
 FOLLOWED: Final = {XAxis.FRAME: 300.0, XAxis.TIME: 5.0}
@@ -49,7 +51,12 @@ class SharedView(QObject):
         playhead_ns: The instant whose state is shown, ``None`` for the present.
         is_scrubbing: Whether the playhead is being dragged.
         left: Room at the left of every plot, for the names of lanes; 0 without lanes.
-        right: The same at the right, for the names of budgets.
+        plots_left: Where frames begin, from the left edge of their plot; 0 before there is one.
+        time_name: What session time is called.
+        ruler_clock_id: The clock whose local time the ruler shows; 0 for session time.
+        clocks: What is known of the pasts of clocks.
+        header: What stands beside the ruler, ``None`` for the name of its time alone.
+        slide_ms: How long a jump to another part of the axis takes.
         opens_whole: Whether timelines are seen whole at first, instead of at their newest frames.
     """
 
@@ -67,6 +74,8 @@ class SharedView(QObject):
     margins_changed = Signal()
     #: The playhead is elsewhere.
     playhead_shown = Signal()
+    #: There is another time on the ruler, or something else stands beside it.
+    ruler_changed = Signal()
     #: The newest is to be followed, and the present shown.
     live_requested = Signal()
 
@@ -77,12 +86,21 @@ class SharedView(QObject):
         self.hover: float | None = None
         self.playhead_ns: int | None = None
         self.is_scrubbing = False
-        self.left = self.right = 0
+        self.left = self.plots_left = 0
+        self.time_name = "session time"
+        self.ruler_clock_id = 0
+        self.clocks: ClockPasts | None = None
+        self.header: QWidget | None = None
+        self.slide_ms = 0
         self.opens_whole: Callable[[], bool] = bool
         self._had_headers = True
         self._wanted_axis = x_axis
         self._measure: Measure = "interval"
         self._pixels = 1
+        self._is_sliding = False
+        self._animation = QVariantAnimation(self)
+        self._animation.setEasingCurve(QEasingCurve.Type.OutCubic)
+        self._animation.valueChanged.connect(self._slide_on)
         self._is_pointed_at = False
         self._chosen_ns: tuple[float, float] | None = None
         self._chosen_frames: tuple[int, int] | None = None
@@ -165,13 +183,45 @@ class SharedView(QObject):
             self.margins_changed.emit()
             self._move(lambda: None)
 
-    def leave_room(self, *, left: int | None = None, right: int | None = None) -> None:
-        """Leave room beside the plots, so that all of them are equally wide."""
-        former = self.left, self.right
-        self.left = self.left if left is None else left
-        self.right = self.right if right is None else right
-        if (self.left, self.right) != former:
+    def leave_room(self, left: int) -> None:
+        """Leave room at the left of the plots, so that all of them are equally wide."""
+        if left != self.left:
+            self.left = left
             self.margins_changed.emit()
+
+    @property
+    def left_edge(self) -> int:
+        """Where the axis begins in everything that is as wide as the plots."""
+        return self.plots_left or self.left
+
+    def show_ruler(
+        self, time_name: str, clock_id: int = 0, clocks: ClockPasts | None = None
+    ) -> None:
+        """Show session time, as it is called, or the local time of a clock on the ruler."""
+        former = self.time_name, self.ruler_clock_id, self.clocks
+        self.time_name, self.ruler_clock_id, self.clocks = time_name, clock_id, clocks
+        if (time_name, clock_id, clocks) != former:
+            self.ruler_changed.emit()
+
+    def put_header(self, header: QWidget) -> None:
+        """Have something beside the ruler."""
+        self.header = header
+        self.ruler_changed.emit()
+
+    def ruler_name(self) -> str:
+        past = None if self.clocks is None else self.clocks.by_id.get(self.ruler_clock_id)
+        return self.time_name if past is None else f"local time of {past.name}"
+
+    def ruler_ticks(self, window: LaneWindow) -> tuple[list[tuple[int, str]], str]:
+        """Return the ticks of the ruler in pixels, with their texts, and the unit of the texts."""
+        count = ticks_within(window.width)
+        if self.x_axis is XAxis.TIME or (self.ruler_clock_id and self.clocks is not None):
+            return ruler_ticks(window, self.clocks, self.ruler_clock_id)
+        shown = self.range
+        ticks, unit = axis_ticks(self.x_axis, shown.low, shown.high, count)
+        scale = window.width / shown.span
+        places = [(int(window.left + (place - shown.low) * scale), text) for place, text in ticks]
+        return places, unit
 
     @property
     def has_lanes(self) -> bool:
@@ -206,6 +256,16 @@ class SharedView(QObject):
                 # A trace may be over in microseconds.
                 last = self.present_ns / NS_PER_SECOND or 1e-3
         return first, last
+
+    @property
+    def present(self) -> float | None:
+        """Where the present is on the axis; ``None`` of a capture, all of which has passed."""
+        series = self.series
+        if series is None or self.opens_whole():
+            return None
+        if self.x_axis is XAxis.TIME:
+            return self.present_ns / NS_PER_SECOND
+        return series.end - 0.5
 
     @property
     def present_ns(self) -> int:
@@ -335,16 +395,16 @@ class SharedView(QObject):
         if self.series is not None and stop > start:
             self.show_span(self.series.start_of(start), self.series.start_of(stop))
 
-    def show_ns(self, low_ns: float, high_ns: float, room: float = 0.0) -> None:
-        """Show a range of session time, with room on both sides as a share of it."""
-        low, high = self._edge_of(low_ns), self._edge_of(high_ns)
-        margin = (high - low) * room
-        self.show_span(low - margin, high + margin)
+    def show_ns(self, low_ns: float, high_ns: float) -> None:
+        """Show a range of session time."""
+        self.show_span(self._edge_of(low_ns), self._edge_of(high_ns))
 
     @Slot(object)
     def bring_into_view(self, span_ns: tuple[int, int]) -> None:
         """Show a range of session time, and a little around it."""
-        self.show_ns(*span_ns, _ROOM)
+        low, high = map(self._edge_of, span_ns)
+        margin = (high - low) * _ROOM
+        self._slide(low - margin, high + margin)
 
     @Slot(bool)
     def set_following(self, is_following: bool) -> None:  # noqa: FBT001 - follows a toggle
@@ -369,7 +429,33 @@ class SharedView(QObject):
         if self.series is not None:
             self._move(lambda: self.range.pan(share * self.range.span))
 
+    def slide_to(self, place: float) -> None:
+        """Bring a position into the middle of the view; stops following."""
+        half = self.range.span / 2
+        self._slide(place - half, place + half)
+
+    def _slide(self, low: float, high: float) -> None:
+        """Show a part of the axis, gradually where things may move."""
+        if self.series is None:
+            return
+        if not self.slide_ms:
+            self.show_span(low, high)
+            return
+        self._animation.stop()
+        self._animation.setDuration(self.slide_ms)
+        self._animation.setStartValue(QPointF(self.range.low, self.range.high))
+        self._animation.setEndValue(QPointF(low, high))
+        self._animation.start()
+
+    @Slot(object)
+    def _slide_on(self, edges: QPointF) -> None:
+        self._is_sliding = True
+        self.show_span(edges.x(), edges.y())
+        self._is_sliding = False
+
     def _move(self, change: Callable[[], None]) -> None:
+        if not self._is_sliding:
+            self._animation.stop()
         was_following = self.is_following
         change()
         self.settle()
@@ -411,9 +497,10 @@ class SharedView(QObject):
             return
         # From outside into the middle; from the edge on only as far as is needed.
         edge = shown.low if x < shown.low else shown.high
-        is_near = abs(x - edge) < _NEAR_EDGE * shown.span
-        wanted = x - edge if is_near else x - (shown.low + shown.high) / 2
-        self.pan(wanted / shown.span)
+        if abs(x - edge) < _NEAR_EDGE * shown.span:
+            self.pan((x - edge) / shown.span)
+        else:
+            self.slide_to(x)
 
     # ---------------------------------------------------------------- frames and ranges
 

@@ -36,7 +36,7 @@ class LaneCanvas(LaneSurface):
     """Draws lanes and moves along them.
 
     The wheel zooms at the pointer and scrolls the rows over their names, dragging moves both ways,
-    Shift or Ctrl and dragging selects and measures, dragging along the ruler moves the playhead.
+    Shift or Ctrl and dragging selects and measures, Alt and dragging moves the playhead.
     Keys are those of :mod:`.gestures`; Up and Down choose a lane, Left and Right (or [ and ]) go
     to the previous and the next on it, C collapses its clock, T pins it, Enter selects it.
 
@@ -88,14 +88,15 @@ class LaneCanvas(LaneSurface):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin a click or a drag, or a selection; on the ruler or with Alt, scrub."""
+        """Begin a click or a drag, or a selection; with Alt look back."""
         event.accept()
         place = event.position()
         self._drag.press(place)
         self._is_resizing = self._is_on_grip(place)
         is_left = event.button() is Qt.MouseButton.LeftButton
         has_alt = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
-        if is_left and not self._is_resizing and (self._is_on_ruler(place) or has_alt):
+        if is_left and not self._is_resizing and has_alt:
+            self.point_at(None)
             self.view.is_scrubbing = True
             self._put_playhead(place)
             return
@@ -110,13 +111,15 @@ class LaneCanvas(LaneSurface):
             self._put_playhead(place)
             return
         if self._drag.pressed is None or not event.buttons():
-            is_sideways = self._is_on_grip(place) or self._is_on_ruler(place)
-            self.show_cursor(Qt.CursorShape.SplitHCursor if is_sideways else None)
+            is_grip = self._is_on_grip(place)
+            self.show_cursor(Qt.CursorShape.SplitHCursor if is_grip else None)
             self.point_at(place)
             return
         pressed, moved = self._drag.pressed, self._drag.move(place)
         if moved is None:
             return
+        # While something is dragged nothing is read.
+        self.point_at(None)
         if self._is_resizing:
             self.set_header_width(int(place.x()))
         elif self._measure_from is not None:
@@ -203,9 +206,6 @@ class LaneCanvas(LaneSurface):
         # A painter that outlives its event takes Qt down with it.
         with QPainter(self.viewport()) as painter:
             self.picture.paint(painter, self)
-
-    def _is_on_ruler(self, place: QPointF) -> bool:
-        return place.y() < self.ruler_height and place.x() > self.header_width
 
     def _put_playhead(self, place: QPointF) -> None:
         self.playhead_moved.emit(max(0, int(self.at_x(place.x()))))

@@ -14,9 +14,10 @@ from inspector.formats.drawing.pixel_rects import edge_rects, nearest_pixels, pi
 from inspector.timebase import format_duration
 from inspector.vocabulary import RATE_DENOMINATOR
 
+from ..kit.fonts import small_font
 from ..kit.theme import ColorRole
 from ..plotting.bulk_paint import fill_all, fill_rects, mixed
-from .lane_headers import rate_chip, small_font
+from .lane_headers import rate_chip
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -118,7 +119,7 @@ class ClockPainter:
                 rects[:, 3] = rects[:, 1]
             fill_all(painter, tops, theme.color(ColorRole.EDGE))
         font = painter.font()
-        painter.setFont(small_font(font, painter.fontInfo().pixelSize()))
+        painter.setFont(small_font(painter))
         if self._rates:
             painter.setPen(theme.color(ColorRole.TEXT))
             for room, rate in self._rates:

@@ -6,7 +6,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QRect
-from PySide6.QtGui import QFont
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import waiting
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from .lane_rows import LaneRow
 
 _SHORT_RATES: Final = {RATE_DENOMINATOR // 4: "¼", RATE_DENOMINATOR // 2: "½"}
-_SMALL_TEXT: Final = 11
 #: Timers of a lane whose intervals are looked at.
 _MOST_TIMERS: Final = 64
 #: With more clocks than this, pending timers of folded branches are not counted.
@@ -37,7 +35,6 @@ _BUTTON: Final = 24
 _CHIP_FROM: Final = 44
 _CHIP: Final = 36
 _CONTROL: Final = 20
-_USUAL_TEXT: Final = 13
 _UNITS: Final = {"s": "seconds", "ms": "milliseconds"}
 #: Narrower headers have names only.
 _LEAST_WITH_CONTROLS: Final = 140
@@ -45,18 +42,6 @@ INDENT: Final = 14
 #: Where the name begins, and where the sign for folding does.
 NAME_FROM: Final = 26
 FOLD_FROM: Final = 11
-
-
-def text_scale(pixels: float) -> float:
-    """Return how large text is, of which 13 pixels are the usual size; at least 1."""
-    return max(pixels / _USUAL_TEXT, 1.0)
-
-
-def small_font(font: QFont, pixels: int) -> QFont:
-    """Return the font of what explains, beside a font of a size in pixels."""
-    small = QFont(font)
-    small.setPixelSize(round(_SMALL_TEXT * text_scale(pixels)))
-    return small
 
 
 def rate_chip(rate_n: int) -> str:

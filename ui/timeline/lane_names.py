@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPen
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.display_text import one_line
 
+from ..kit.fonts import small_font, text_scale
 from ..kit.theme import ColorRole
 from ..plotting.bulk_paint import mixed
 from ..plotting.kept_picture import KeptPicture
@@ -19,8 +20,6 @@ from .lane_headers import (
     NAME_FROM,
     HeaderState,
     header_places,
-    small_font,
-    text_scale,
 )
 
 if TYPE_CHECKING:
@@ -187,7 +186,7 @@ class LaneNames:
 
     def _row(self, painter: QPainter, placed: PlacedRow, state: HeaderState, width: int) -> None:
         theme, row = self._theme, placed.row
-        unit = text_scale(painter.fontInfo().pixelSize())
+        unit = text_scale(painter)
         muted = theme.color(ColorRole.MUTED)
         if not placed.is_marked:
             edge = row.kind is LaneKind.CLOCK
@@ -218,7 +217,7 @@ class LaneNames:
         box = QRect(x, placed.y, right - x, placed.height)
         text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, box.width())
         painter.drawText(box, _FLAGS, text)
-        painter.setFont(small_font(font, painter.fontInfo().pixelSize()))
+        painter.setFont(small_font(painter))
         if state.note:
             self._note(painter, placed, state, (x + name_width + 8, right))
         if state.rate and not places.pause.isEmpty():

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import next_fires
-from inspector.display_text import one_line
 from inspector.timebase import NS_PER_MS, format_instant
 
 from ..kit.theme import ColorRole
-from ..plotting.frame_series import XAxis
 from ..plotting.kept_picture import KeptPicture, Scroll
 from ..plotting.lane_painter import LanePainter, hollow_places
-from ..plotting.lane_view import axis_ticks, paint_ruler, ruler_ticks, ticks_within
+from ..plotting.readout import paint_readout
 from ..session.bridge import SelectionKind
 from .lane_annotation_painter import AnnotationPainter
 from .lane_clock_painter import ClockPainter
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
     from .lane_rows import LaneRow, RowPlaces
     from .lane_surface import LaneSurface
 
-#: Half the width of the playhead's grip.
-_GRIP: Final = 5
 _CHIP_RADIUS: Final = 9
 _MOST_PENDING: Final = 6
 _MOST_PREDICTED: Final = 40
@@ -125,7 +121,6 @@ class LanePicture:
         late_ns: Lateness from which a firing stands out.
         lanes: The lanes without what is over them.
         names: The names of the lanes.
-        corner: The name of the time on the ruler.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -139,7 +134,6 @@ class LanePicture:
         self._predicted_xs: dict[LaneKey, list[int]] = {}
         self._placed: tuple[object, PlacedRows] | None = None
         self.names = LaneNames(theme)
-        self.corner = KeptPicture()
 
     def apply_theme(self) -> None:
         self.forget()
@@ -150,16 +144,13 @@ class LanePicture:
         self.lanes.forget()
         self._marks = self._placed = None
         self.names.picture.forget()
-        self.corner.forget()
 
     def paint(self, painter: QPainter, canvas: LaneSurface) -> None:
         """Paint everything: the lanes only when they have changed, what is over them always."""
         window = canvas.lane_window()
         viewport = canvas.viewport().rect()
-        ticks = _ticks(canvas, window)
-        top = canvas.ruler_height
-        rows = self._place_rows(canvas, top)
-        grid = tuple(x for x, _ in ticks[0] if x >= window.left)
+        rows = self._place_rows(canvas)
+        grid = tuple(x for x, _ in canvas.view.ruler_ticks(window)[0] if x >= window.left)
         box = QRect(window.left, 0, viewport.width() - window.left, viewport.height())
         lanes, place, news = _contents(canvas, window)
         shown = _Shown(rows, grid, self.late_ns, lanes, box, place, news)
@@ -179,16 +170,11 @@ class LanePicture:
         # They cover what reaches over the left edge.
         names = QSize(window.left, viewport.height())
         self.names.paint(painter, names, rows, canvas.header_state)
-        self._over(painter, canvas, window, top, rows)
-        paint_ruler(painter, window, ticks, QRect(0, 0, viewport.width(), top), self._theme)
-        if canvas.view.playhead is not None:
-            self._playhead_grip(painter, int(canvas.x_of(canvas.view.playhead)), top)
-        self._corner(painter, canvas, QSize(window.left, top))
-        self._readings(painter, canvas, window)
+        self._over(painter, canvas, window, rows)
         painter.setPen(self._theme.color(ColorRole.LINE))
         painter.drawLine(window.left, 0, window.left, viewport.bottom())
 
-    def _place_rows(self, canvas: LaneSurface, top: int) -> PlacedRows:
+    def _place_rows(self, canvas: LaneSurface) -> PlacedRows:
         """Return the visible rows, the same object as long as nothing about them changes."""
         viewport, rows, pinned = canvas.viewport().size(), canvas.rows, canvas.pinned
         first = canvas.verticalScrollBar().value()
@@ -200,7 +186,7 @@ class LanePicture:
             # What is set again and again is another timer each time.
             are_marked = [canvas.is_selected(row) for row in shown]
         look = (
-            (rows, pinned, viewport, first, top),
+            (rows, pinned, viewport, first),
             (canvas.chosen_key, marked, are_marked),
             [_is_over(row) for row in shown],
         )
@@ -345,10 +331,9 @@ class LanePicture:
         painter: QPainter,
         canvas: LaneSurface,
         window: LaneWindow,
-        top: int,
         rows: PlacedRows,
     ) -> None:
-        theme = self._theme
+        theme, top = self._theme, 0
         bottom = canvas.viewport().height()
         painter.save()
         painter.setClipRect(QRect(window.left, 0, max(window.width, 0), bottom))
@@ -384,6 +369,13 @@ class LanePicture:
         chosen = canvas.view.chosen_edges
         if chosen is not None:
             self._measure(painter, canvas, window, (top, bottom), chosen)
+        if canvas.reading is not None and canvas.pointer is not None:
+            painter.setFont(canvas.small_font())
+            lines = [(line, "") for line in canvas.reading.lines]
+            room = QRectF(window.left, 0, window.width, bottom)
+            # The calls that are marked meanwhile are not to be covered.
+            y = bottom if canvas.delayed else canvas.pointer.y()
+            paint_readout(painter, lines, QPointF(canvas.pointer.x(), y), room, theme)
         painter.restore()
 
     def _texts(
@@ -522,61 +514,12 @@ class LanePicture:
         painter.setPen(self._theme.color(ColorRole.TEXT))
         painter.drawText(patch, int(Qt.AlignmentFlag.AlignCenter), text)
 
-    def _playhead_grip(self, painter: QPainter, x: int, bottom: int) -> None:
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.color(ColorRole.BLUE))
-        painter.drawPolygon(
-            [QPoint(x - _GRIP, bottom - 9), QPoint(x + _GRIP, bottom - 9), QPoint(x, bottom)]
-        )
-
-    def _corner(self, painter: QPainter, canvas: LaneSurface, size: QSize) -> None:
-        """Paint the name of the time on the ruler."""
-        name = one_line(canvas.ruler_name())
-        self.corner.paint(painter, size, name, lambda inner: self._name(inner, name, size))
-
-    def _name(self, painter: QPainter, name: str, size: QSize) -> None:
-        painter.fillRect(QRect(QPoint(), size), self._theme.color(ColorRole.PANEL))
-        painter.setPen(self._theme.color(ColorRole.MUTED))
-        box = QRect(6, 0, size.width() - 10, size.height())
-        text = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, box.width())
-        flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        painter.drawText(box, flags, text)
-
-    def _readings(self, painter: QPainter, canvas: LaneSurface, window: LaneWindow) -> None:
-        """Write the instant under the pointer on the ruler."""
-        at_ns = canvas.hover_ns
-        if at_ns is None or not window.low <= at_ns <= window.high:
-            return
-        text = format_instant(int(at_ns), _decimals(window.per_pixel))
-        if canvas.ruler_clock_id:
-            local = canvas.store.clocks.local_ns(canvas.ruler_clock_id, int(at_ns))
-            text = "–" if local is None else format_instant(local, _decimals(window.per_pixel))
-        self._note(painter, text, window.x(at_ns), 1, window)
-
-
-def _ticks(canvas: LaneSurface, window: LaneWindow) -> tuple[list[tuple[int, str]], str]:
-    """Return the ticks of the ruler in pixels, with their texts, and the unit of the texts."""
-    view = canvas.view
-    if canvas.ruler_clock_id or view.x_axis is XAxis.TIME:
-        return ruler_ticks(window, canvas.store.clocks, canvas.ruler_clock_id)
-    shown = view.range
-    ticks, unit = axis_ticks(view.x_axis, shown.low, shown.high, ticks_within(window.width))
-    return [(int(canvas.x_of(place)), text) for place, text in ticks], unit
-
-
-def _decimals(per_pixel_ns: float) -> int:
-    """Return the decimals of a second that distinguish neighbouring pixels."""
-    for decimals, unit_ns in ((3, 1e6), (6, 1e3)):
-        if per_pixel_ns >= unit_ns / 10:
-            return decimals
-    return 9
-
 
 def _placed_rows(canvas: LaneSurface) -> PlacedRows:
     viewport = canvas.viewport().rect()
-    pinned_box = QRect(0, canvas.ruler_height, viewport.width(), canvas.pinned.height)
+    pinned_box = QRect(0, 0, viewport.width(), canvas.pinned.height)
     first = canvas.verticalScrollBar().value()
-    top = canvas.ruler_height + canvas.pinned.height
+    top = canvas.pinned.height
     visible = canvas.rows.between(first, first + viewport.height() - top)
     return PlacedRows(
         tuple(_placed(canvas, canvas.rows, place, top - first) for place in visible),

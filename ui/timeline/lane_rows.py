@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 #: Lanes that are shown only if they have contents.
-_OCCASIONAL: Final = frozenset(
+OCCASIONAL: Final = frozenset(
     {
         LaneKind.BOOKMARKS,
         LaneKind.MARKS,
@@ -135,7 +135,7 @@ class _Rows:
         rows = [
             self._row(lane, 0)
             for lane in sorted(self._lanes.get(0, ()), key=_kind_of)
-            if len(lane.instants) or lane.kind not in _OCCASIONAL
+            if len(lane.instants) or lane.kind not in OCCASIONAL
         ]
         # No recursion: clocks nest deeper than Python calls.
         waiting = [(number, 0) for number in reversed(self._children.get(0, ()))]

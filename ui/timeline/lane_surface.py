@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QFont,
     QFontMetrics,
     QHelpEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QScrollBar,
+    QStyle,
+    QStyleOptionSlider,
+    QToolTip,
+    QWidget,
+)
 from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import LaneKey, LaneKind, LaneStore
@@ -19,7 +29,9 @@ from inspector.analysis.lanes.states import state_numbers
 from inspector.display_text import as_plain
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration
+from inspector.tokens import size_by_height, size_by_width
 
+from ..kit.fonts import small_font, text_scale
 from ..kit.guards import guarded
 from ..plotting.frame_series import XAxis
 from ..plotting.lane_painter import SLICE_LEVELS
@@ -34,8 +46,6 @@ from .lane_headers import (
     header_reading,
     header_state,
     lane_wait,
-    small_font,
-    text_scale,
 )
 from .lane_readout import NEAR, LaneReader, LaneReading
 from .lane_rows import (
@@ -53,14 +63,12 @@ if TYPE_CHECKING:
 
     from inspector.analysis.lateness.blocks import Block, DelayedCall
 
-#: Least width of the window, at 100 % text, and width of the headers then.
-_HEADERS: Final = ((2_560, 280), (1_600, 248), (960, 224), (0, 200))
 _LEAST_HEADER: Final = 160
 _WIDEST_HEADER: Final = 400
-#: Least height of the window, and heights of the lanes of clocks and of others then.
-_ROW_HEIGHTS: Final = ((1_300, 36, 28), (900, 32, 24), (0, 28, 20))
 #: Pixels beside a text at the right edge.
 _EDGE: Final = 8
+_BAR_WIDTH: Final = 10
+_BAR_PAD: Final = 2
 #: Part of a view that must have moved before lanes are folded away again.
 _FAR: Final = 0.2
 
@@ -76,18 +84,16 @@ class LaneSurface(QAbstractScrollArea):
         timeline: The present state.
         pinned: The pinned rows.
         rows: The other rows.
-        ruler_clock_id: The clock of the ruler; 0 for session time.
-        time_name: What session time is called on the ruler.
         chosen_key: The lane of the keyboard.
         caret_ns: The instant reached by the keyboard.
         past: The state at the playhead, for predictions; ``None`` for the present.
         reader: Reads positions.
+        reading: What is read at the pointer, ``None`` for nothing.
+        pointer: Where the pointer is in the lanes, ``None`` elsewhere.
     """
 
     #: The instant under the pointer.
     instant_hovered = Signal(object)  # int | None
-    #: The reading under the pointer.
-    reading_changed = Signal(object)  # LaneReading | None
     #: What the row under the pointer is about.
     subject_pointed = Signal(object)  # Selection
     #: A subject was clicked.
@@ -116,23 +122,25 @@ class LaneSurface(QAbstractScrollArea):
         self.timeline = Timeline([""])
         self.pinned = RowPlaces((), ())
         self.rows = RowPlaces((), ())
-        self.ruler_clock_id = 0
-        self.time_name = "session time"
         self.chosen_key: LaneKey | None = None
         self.caret_ns: int | None = None
         self.past: Timeline | None = None
         self._strings: Sequence[str] = ("",)
         self.reader = LaneReader(self.store, self.timeline, self._strings)
-        self._reading: LaneReading | None = None
+        self.reading: LaneReading | None = None
+        self.pointer: QPointF | None = None
         self._selection = self._pointed = Selection()
         self._state_numbers: dict[int, dict[int, int]] = {}
         self._rows_version = -1
         self._quiet: frozenset[LaneKey] = frozenset()
         self._quiet_at = (0.0, 0.0)
         self._header_width: int | None = None
-        self._row_heights = _ROW_HEIGHTS[-1]
+        self._row_heights = _row_heights(0)
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        # One that takes no room lies over the lanes.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll_bar = OverlayScrollBar(self)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -141,7 +149,7 @@ class LaneSurface(QAbstractScrollArea):
             self.view.show_lanes(are_shown=True)
         for changed in (
             *(self.view.hover_moved, self.view.playhead_shown, self.view.range_chosen),
-            self.view.margins_changed,
+            *(self.view.margins_changed, self.view.ruler_changed),
         ):
             changed.connect(self._repaint)
         self.view.moved.connect(self._follow_view)
@@ -191,6 +199,7 @@ class LaneSurface(QAbstractScrollArea):
         self.pinned = RowPlaces(pinned, map(self._height_of, pinned))
         self.rows = RowPlaces(rows, map(self._height_of, rows))
         self._fit_scroll_bar()
+        self.updateGeometry()
         self.rows_arranged.emit()
         self.viewport().update()
 
@@ -205,12 +214,11 @@ class LaneSurface(QAbstractScrollArea):
             self.choices.hidden.add(kind)
         self.arrange_rows()
 
-    def choose_ruler(self, clock_id: int) -> None:
-        """Show the local time of a clock on the ruler; 0 for session time."""
-        self.ruler_clock_id = clock_id
-        self.viewport().update()
-
     # ---------------------------------------------------------------- questions
+
+    @property
+    def has_rows(self) -> bool:
+        return bool(self.rows.rows or self.pinned.rows)
 
     @property
     def present_ns(self) -> int:
@@ -226,22 +234,17 @@ class LaneSurface(QAbstractScrollArea):
     @property
     def header_width(self) -> int:
         window_width = self.window().width() / self.text_scale
-        usual = next(wide for least, wide in _HEADERS if window_width >= least)
+        usual = size_by_width("lane_headers", window_width)
         wanted = self._header_width or round(usual * self.text_scale)
         return min(wanted, max(self.viewport().width() // 2, 1))
 
     @property
     def text_scale(self) -> float:
-        return text_scale(self.fontInfo().pixelSize())
+        return text_scale(self)
 
     @property
     def lane_width(self) -> int:
-        right = min(self.viewport().width(), self.width() - self.view.right)
-        return max(right - self.header_width, 1)
-
-    @property
-    def ruler_height(self) -> int:
-        return self.fontMetrics().height() + 8
+        return max(self.viewport().width() - self.header_width, 1)
 
     def lane_window(self) -> LaneWindow:
         return self.view.lane_window(self.header_width, self.lane_width)
@@ -260,9 +263,6 @@ class LaneSurface(QAbstractScrollArea):
         return drawable(self.header_width + (place - shown.low) / shown.span * self.lane_width)
 
     def row_at(self, y: float) -> LaneRow | None:
-        y -= self.ruler_height
-        if y < 0:
-            return None
         if y < self.pinned.height:
             place = self.pinned.at(y)
             return None if place is None else self.pinned.rows[place]
@@ -272,10 +272,10 @@ class LaneSurface(QAbstractScrollArea):
     def place_of(self, row: LaneRow, at_ns: float) -> QPointF:
         x = self.lane_window().x(at_ns)
         if row.is_pinned:
-            place, places, y = self.pinned.rows.index(row), self.pinned, self.ruler_height
+            place, places, y = self.pinned.rows.index(row), self.pinned, 0
         else:
             place, places = self.rows.rows.index(row), self.rows
-            y = self.ruler_height + self.pinned.height - self.verticalScrollBar().value()
+            y = self.pinned.height - self.verticalScrollBar().value()
         return QPointF(x, y + (places.top(place) + places.bottom(place)) / 2)
 
     def row(self, key: LaneKey | None) -> LaneRow | None:
@@ -301,10 +301,6 @@ class LaneSurface(QAbstractScrollArea):
 
         return number_of
 
-    def ruler_name(self) -> str:
-        past = self.store.clocks.by_id.get(self.ruler_clock_id)
-        return self.time_name if past is None else f"local time of {past.name}"
-
     def is_selected(self, row: LaneRow) -> bool:
         """Return whether a row is about the selection of all panels, or what is pointed at."""
         return is_about(row, self._selection) or is_about(row, self._pointed)
@@ -327,7 +323,7 @@ class LaneSurface(QAbstractScrollArea):
         return self.view.ns_of_frame(index)
 
     def kept_bottom(self) -> int:
-        """Return the lower edge of the lanes whose records are never dropped, below the ruler."""
+        """Return the lower edge of the lanes whose records are never dropped."""
         kept = [place for place, row in enumerate(self.rows.rows) if not row.clock_id]
         bottom = self.rows.bottom(kept[-1]) if kept else 0
         return self.pinned.height + max(bottom - self.verticalScrollBar().value(), 0)
@@ -336,7 +332,7 @@ class LaneSurface(QAbstractScrollArea):
         if self.view.chosen_ns is None:
             return ""
         low, high = self.view.chosen_ns
-        clocks, number = self.store.clocks, self.ruler_clock_id
+        clocks, number = self.store.clocks, self.view.ruler_clock_id
         edges = [clocks.local_ns(number, int(each)) for each in (low, high)] if number else [None]
         known = [edge for edge in edges if edge is not None]
         local = known[1] - known[0] if len(known) == 2 else None  # noqa: PLR2004 - both edges
@@ -354,7 +350,7 @@ class LaneSurface(QAbstractScrollArea):
 
     def small_font(self) -> QFont:
         """Return the font of what explains."""
-        return small_font(self.font(), self.fontInfo().pixelSize())
+        return small_font(self)
 
     def wait_at(self, row: LaneRow, x: float) -> LaneWait | None:
         """Return what a lane waits for where it says so, at its right edge."""
@@ -395,11 +391,11 @@ class LaneSurface(QAbstractScrollArea):
     # ---------------------------------------------------------------- pointing
 
     def point_at(self, place: QPointF | None) -> None:
-        reading = hovered = None
+        reading = hovered = self.pointer = None
         row = None if place is None else self.row_at(place.y())
         self.subject_pointed.emit(Selection() if row is None else subject_of(row))
         if place is not None and place.x() >= self.header_width:
-            at_ns = self.at_x(place.x())
+            at_ns, self.pointer = self.at_x(place.x()), place
             if row is not None:
                 near = NEAR * self.lane_window().per_pixel
                 reading = self.reader.read(row, at_ns, near)
@@ -413,12 +409,12 @@ class LaneSurface(QAbstractScrollArea):
     @property
     def delayed(self) -> tuple[DelayedCall, ...]:
         """The calls that the blocked stretch under the pointer delayed."""
-        return () if self._reading is None else self._reading.delayed
+        return () if self.reading is None else self.reading.delayed
 
     def show_reading(self, reading: LaneReading | None) -> None:
-        if reading != self._reading:
-            self._reading = reading
-            self.reading_changed.emit(reading)
+        if reading is not None or self.reading is not None:
+            self.reading = reading
+            self.viewport().update()
 
     def show_cursor(self, shape: Qt.CursorShape | None) -> None:
         if shape is None:
@@ -431,11 +427,8 @@ class LaneSurface(QAbstractScrollArea):
     @override
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            reading = self._reading
-            text = "" if reading is None else "\n".join(reading.lines)
-            if not text and event.pos().x() < self.header_width:
-                row = self.row_at(event.pos().y())
-                text = "" if row is None else self._header_tip(row, event.pos())
+            row = self.row_at(event.pos().y()) if event.pos().x() < self.header_width else None
+            text = "" if row is None else self._header_tip(row, event.pos())
             QToolTip.showText(event.globalPos(), as_plain(text), self)
             return True
         return super().viewportEvent(event)
@@ -453,7 +446,7 @@ class LaneSurface(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         height = self.window().height() / self.text_scale
-        heights = next(each for each in _ROW_HEIGHTS if height >= each[0])
+        heights = _row_heights(height)
         if heights != self._row_heights:
             self._row_heights = heights
             self.arrange_rows()
@@ -462,17 +455,17 @@ class LaneSurface(QAbstractScrollArea):
 
     @override
     def sizeHint(self) -> QSize:
-        return QSize(600, 260)
+        return QSize(600, self.pinned.height + self.rows.height)
 
     @override
     def minimumSizeHint(self) -> QSize:
-        return QSize(120, 2 * self.ruler_height)
+        return QSize(120, 3 * self.fontMetrics().height())
 
     # ---------------------------------------------------------------- inside
 
     def _height_of(self, row: LaneRow) -> int:
         line = self.fontMetrics().height()
-        _, clock, other = (max(round(each * self.text_scale), line) for each in self._row_heights)
+        clock, other = (max(round(each * self.text_scale), line) for each in self._row_heights)
         match row.kind:
             case LaneKind.CLOCK:
                 return clock
@@ -483,7 +476,7 @@ class LaneSurface(QAbstractScrollArea):
         return other
 
     def _take_width(self) -> None:
-        self.view.leave_room(left=self.header_width)
+        self.view.leave_room(self.header_width)
         self.view.set_pixels(round(self.lane_width * self.devicePixelRatioF()))
         self.header_resized.emit()
         self.viewport().update()
@@ -500,8 +493,60 @@ class LaneSurface(QAbstractScrollArea):
         self.viewport().update()
 
     def _fit_scroll_bar(self) -> None:
-        room = self.viewport().height() - self.ruler_height - self.pinned.height
+        room = self.viewport().height() - self.pinned.height
         bar = self.verticalScrollBar()
         bar.setPageStep(max(room, 1))
         bar.setSingleStep(self.fontMetrics().height())
         bar.setRange(0, max(self.rows.height - room, 0))
+
+
+def _row_heights(window_height: float) -> tuple[int, int]:
+    """Return the heights of the lanes of clocks and of others, at 100 % text."""
+    return size_by_height("clock_lane", window_height), size_by_height("timer_lane", window_height)
+
+
+@guarded
+class OverlayScrollBar(QScrollBar):
+    """Does what the vertical scroll bar of an area does, at its right edge; hidden if all fits."""
+
+    def __init__(self, area: QAbstractScrollArea) -> None:
+        super().__init__(Qt.Orientation.Vertical, area)
+        self._area = area
+        self._bar = area.verticalScrollBar()
+        self.setAccessibleName("Scroll")
+        self._bar.rangeChanged.connect(self._follow)
+        self._bar.valueChanged.connect(self.setValue)
+        self.valueChanged.connect(self._bar.setValue)
+        self.actionTriggered.connect(self._bar.actionTriggered)
+        area.installEventFilter(self)
+        self._follow()
+
+    @Slot()
+    def _follow(self) -> None:
+        self.setPageStep(self._bar.pageStep())
+        self.setSingleStep(self._bar.singleStep())
+        self.setRange(self._bar.minimum(), self._bar.maximum())
+        self.setValue(self._bar.value())
+        self.setVisible(self._bar.maximum() > self._bar.minimum())
+        area = self._area
+        self.setGeometry(area.width() - _BAR_WIDTH, 0, _BAR_WIDTH, area.height())
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self._follow()
+        return False
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        control, part = QStyle.ComplexControl.CC_ScrollBar, QStyle.SubControl.SC_ScrollBarSlider
+        box = QRectF(self.style().subControlRect(control, option, part, self))
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self.palette().color(QPalette.ColorRole.PlaceholderText))
+            painter.setOpacity(0.5)
+            inner = box.adjusted(_BAR_PAD, _BAR_PAD, -_BAR_PAD, -_BAR_PAD)
+            painter.drawRoundedRect(inner, inner.width() / 2, inner.width() / 2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, QRect, Qt, Slot
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
@@ -17,10 +17,9 @@ from inspector.sessions.session import time_name
 from inspector.timebase import format_instant
 
 from ..kit.clipboard import add_copying, copy_text
-from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
-from ..kit.labels import ElidedLabel, EmptyNotice
-from ..kit.layouts import bar, fill, menu_button, open_menu
+from ..kit.labels import EmptyNotice
+from ..kit.layouts import fill, open_menu
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.rate_widgets import RATE_PRESETS
 from ..kit.texts.clock_texts import path_text
@@ -31,6 +30,8 @@ from ..previews.selected import clock_toggle, rate_command
 from ..previews.tree_menus import Requests, add_clock_actions, add_member_actions
 from ..session.bridge import Selection
 from .lane_canvas import LaneCanvas
+from .lane_choices import LaneChoices, NoLanes
+from .lane_rows import OCCASIONAL
 
 if TYPE_CHECKING:
     from inspector.analysis.lateness.blocks import Block, DelayedCall
@@ -39,14 +40,14 @@ if TYPE_CHECKING:
 
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
-    from .lane_readout import LaneReading
     from .lane_rows import LaneRow
 
 #: Milliseconds between pictures at best: less than between refreshes, so each is shown.
 _LANES_MS: Final = 20
-_BAR: Final = (4, 0, 4, 2)
 #: Settings key of the hidden kinds of lanes.
 _HIDDEN = "timeline.hidden"
+#: Was chosen since what happened beside lanes has a row of its own, and no lanes at first.
+_ROW_OF_MARKS: Final = "marks_row"
 
 
 @guarded
@@ -56,11 +57,9 @@ class TimelinePanel(QWidget):
     Attributes:
         view: What is in view, shared with the frame times.
         canvas: The lanes.
-        filter_line: Words that labels of lanes must contain.
-        ruler_box: The time of the ruler.
+        choices: What is chosen about lanes; stands beside the ruler.
         follow_action: Whether the present is followed.
         fit_action: Shows everything.
-        kinds_menu: Kinds of lanes to show.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
@@ -68,26 +67,21 @@ class TimelinePanel(QWidget):
         self.setObjectName("timeline")
         self._bridge = bridge
         self._theme = theme
-        self._ruler_clocks: tuple[tuple[int, str], ...] = ()
         self._drawn: tuple[float, ...] = ()
-        self._is_reading = False
         self.view = SharedView.of(bridge)
         self.canvas = LaneCanvas(theme, view=self.view)
         self._copying = add_copying(self.canvas)
         self.notice = EmptyNotice(self.canvas)
-        self.filter_line = FilterLine("Filter lanes")
-        self.readout = ElidedLabel()
-        self.ruler_box = QComboBox()
-        self.ruler_box.setAccessibleName("Time on the ruler")
-        self.ruler_box.setToolTip("Show session time, or the local time of a clock, on the ruler")
-        self.ruler_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._restore_choices()
         self._make_actions()
-        self._lay_out()
+        actions = self.fit_action, self.follow_action
+        self.choices = LaneChoices(theme, self.canvas.choices.hidden, actions, self)
+        self.no_lanes = NoLanes(self.choices, self.canvas.viewport())
+        fill(self, self.choices, (self.canvas, 1), spacing=0)
+        self.view.put_header(self.choices)
         self.previewer = Previewer(bridge, self)
         self._pace = PacedRefresh(self, bridge.pace, _LANES_MS)
         self._connect()
-        self._apply_theme()
         self._show_budgets(bridge.budgets_ms)
         self.show_session(bridge.session)
 
@@ -99,7 +93,6 @@ class TimelinePanel(QWidget):
         store = LaneStore()
         store.take_annotations(self._bridge.annotations.items)
         strings = ("",) if session is None else session.history.strings
-        self.canvas.time_name = time_name(session)
         # Hidden, it is not painted for a long time, and the picture holds the lanes in it.
         self.canvas.picture.forget()
         self.canvas.show_session(self._bridge.timeline, strings, store, self._delayed_by)
@@ -142,11 +135,7 @@ class TimelinePanel(QWidget):
         store = self.canvas.store
         left = store.read(session.history, self._bridge.timeline)
         if left:
-            self.readout.show_text(f"Reading the log: {left:,} events left.")
             self._pace.request()
-        elif self._is_reading or not self.readout.text():
-            self.readout.show_text(self._state_text())
-        self._is_reading = bool(left)
         shown = self.view.range
         drawn = (store.cursor, self._bridge.timeline.at_ns, shown.low, shown.high)
         if drawn != self._drawn:
@@ -156,7 +145,7 @@ class TimelinePanel(QWidget):
             self.canvas.past = self._bridge.shown if is_past else None
             self.canvas.refresh()
             self._show_ruler_clocks()
-        self.notice.show_text("")
+        self.notice.show_text(f"Reading the log: {left:,} events left." if left else "")
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:
@@ -193,53 +182,46 @@ class TimelinePanel(QWidget):
         """Show the selected range, then everything."""
         self.view.fit_chosen()
 
-    @Slot(object)
-    def _show_reading(self, reading: LaneReading | None) -> None:
-        if reading is not None:
-            self.readout.show_text("   ".join(reading.lines))
-        else:
-            self.readout.show_text(self._state_text())
-
-    def _state_text(self) -> str:
-        lost = self.canvas.store.lost
-        return f"{lost:,} events were dropped from the log before they were read" if lost else ""
-
     def _show_ruler_clocks(self) -> None:
         clocks = self._bridge.timeline.clocks
         known = tuple((clock.id, clock.name) for clock in clocks.values())
-        time = f"Ruler: {self.canvas.time_name}"
-        if known == self._ruler_clocks and self.ruler_box.itemText(0) == time:
-            return
-        self._ruler_clocks = known
-        chosen = self.canvas.ruler_clock_id
-        self.ruler_box.blockSignals(True)
-        self.ruler_box.clear()
-        self.ruler_box.addItem(time, 0)
-        for number, name in known:
-            self.ruler_box.addItem(f"Ruler: {name}", number)
-        place = self.ruler_box.findData(chosen)
-        self.ruler_box.setCurrentIndex(max(place, 0))
-        self.ruler_box.blockSignals(False)
-        self._choose_ruler()
+        number = self.view.ruler_clock_id
+        if number not in clocks:
+            number = 0
+        name = time_name(self._bridge.session)
+        self.view.show_ruler(name, number, self.canvas.store.clocks)
+        self.choices.name_time(name, number, known)
 
-    @Slot()
-    def _choose_ruler(self) -> None:
-        self.canvas.choose_ruler(self.ruler_box.currentData() or 0)
+    @Slot(int)
+    def choose_ruler(self, clock_id: int) -> None:
+        """Show the local time of a clock on the ruler; 0 for session time."""
+        self.view.show_ruler(self.view.time_name, clock_id, self.canvas.store.clocks)
+        self._show_ruler_clocks()
 
-    @Slot(bool)
-    def _choose_kind(self, is_shown: bool) -> None:  # noqa: FBT001 - a slot
-        action = self.sender()
-        if isinstance(action, QAction):
-            self.canvas.choose_kind(LaneKind(action.data()), is_shown=is_shown)
-            self._keep_choices()
+    @Slot(str)
+    def _choose_words(self, words: str) -> None:
+        self.canvas.choose_words(words)
+        self.no_lanes.show_words(words if words and not self.canvas.has_rows else "")
+
+    def show_filter(self) -> None:
+        """Have words typed that names of lanes must contain."""
+        self.choices.show_filter()
+
+    @Slot(object, bool)
+    def _choose_kind(self, kind: LaneKind, is_shown: bool) -> None:  # noqa: FBT001 - a slot
+        self.canvas.choose_kind(kind, is_shown=is_shown)
+        self._keep_choices()
 
     def _restore_choices(self) -> None:
         kept = self._bridge.panel_choices.get(_HIDDEN, "").split(",")
-        self.canvas.choices.hidden = {kind for kind in LaneKind if kind.name.lower() in kept}
+        hidden = {kind for kind in LaneKind if kind.name.lower() in kept}
+        if _ROW_OF_MARKS not in kept:
+            hidden |= OCCASIONAL
+        self.canvas.choices.hidden = hidden
 
     def _keep_choices(self) -> None:
-        hidden = sorted(self.canvas.choices.hidden)
-        self._bridge.panel_choices[_HIDDEN] = ",".join(kind.name.lower() for kind in hidden)
+        hidden = [kind.name.lower() for kind in sorted(self.canvas.choices.hidden)]
+        self._bridge.panel_choices[_HIDDEN] = ",".join((_ROW_OF_MARKS, *hidden))
 
     # --------------------------------------------------------------- clocks
 
@@ -307,9 +289,8 @@ class TimelinePanel(QWidget):
                 fold = menu.addAction("Collapse or expand its clock")
                 fold.setShortcut("C")
                 fold.triggered.connect(self._toggle_folded)
-                ruler = menu.addAction("Show its local time on the ruler")
-                ruler.setData(row.clock_id)
-                ruler.triggered.connect(self._choose_ruler_of_action)
+                name = "Show its local time on the ruler"
+                menu.addAction(name, partial(self.choose_ruler, row.clock_id))
             for text, key, slot in (
                 ("Previous on this lane", "Left", self._go_back),
                 ("Next on this lane", "Right", self._go_on),
@@ -341,12 +322,6 @@ class TimelinePanel(QWidget):
         if span_ns is not None:
             menu.addAction("Name the selected range …", partial(desk.range_wanted.emit, span_ns))
         menu.addSeparator()
-
-    @Slot()
-    def _choose_ruler_of_action(self) -> None:
-        action = self.sender()
-        if isinstance(action, QAction):
-            self.ruler_box.setCurrentIndex(self.ruler_box.findData(action.data()))
 
     # Of connections to what is no QObject, PySide6 6.11 keeps a weak reference for ever.
     @Slot()
@@ -383,21 +358,6 @@ class TimelinePanel(QWidget):
         self.follow_action.setToolTip("Keep the present in view (End)")
         self.follow_action.setChecked(self.view.is_following)
         self.follow_action.toggled.connect(self.view.set_following)
-        self.kinds_menu = QMenu(self)
-        for kind in LaneKind:
-            action = self.kinds_menu.addAction(kind.text.capitalize())
-            action.setCheckable(True)
-            action.setChecked(kind not in self.canvas.choices.hidden)
-            action.setData(int(kind))
-            action.toggled.connect(self._choose_kind)
-
-    def _lay_out(self) -> None:
-        self.filter_line.setMaximumWidth(260)
-        kinds = menu_button("Lanes", "Kinds of lanes to show", self.kinds_menu)
-        below = bar(
-            (self.filter_line, 1), kinds, self.ruler_box, 8, (self.readout, 2), margins=_BAR
-        )
-        fill(self, (self.canvas, 1), below, spacing=2)
 
     def _connect(self) -> None:
         bridge, canvas = self._bridge, self.canvas
@@ -409,21 +369,16 @@ class TimelinePanel(QWidget):
         bridge.budgets_changed.connect(self._show_budgets)
         bridge.annotations.changed.connect(self._take_annotations)
         self._pace.due.connect(self.refresh)
-        self.filter_line.filter_changed.connect(canvas.choose_words)
-        self.filter_line.left_downwards.connect(canvas.setFocus)
-        self._theme.changed.connect(self._apply_theme)
-        self.ruler_box.currentIndexChanged.connect(self._choose_ruler)
+        self.choices.filter_line.filter_changed.connect(self._choose_words)
+        self.choices.filter_line.left_downwards.connect(canvas.setFocus)
+        self.choices.ruler_chosen.connect(self.choose_ruler)
+        self.choices.kind_chosen.connect(self._choose_kind)
         canvas.instant_hovered.connect(self._share_hover)
         canvas.subject_pointed.connect(bridge.point_at)
         canvas.subject_chosen.connect(self._share_selection)
         self.view.moved.connect(self._pace.request)
         self.view.following_changed.connect(self.follow_action.setChecked)
         canvas.playhead_moved.connect(bridge.set_playhead)
-        canvas.reading_changed.connect(self._show_reading)
         canvas.menu_requested.connect(self._show_menu)
         canvas.pause_pressed.connect(self._toggle_clock)
         canvas.rate_pressed.connect(self._open_rates)
-
-    @Slot()
-    def _apply_theme(self) -> None:
-        self.filter_line.set_icon(self._theme.icon("find"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QDropEvent, QKeyEvent
-from PySide6.QtWidgets import QInputDialog, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QInputDialog, QMenu, QStackedWidget, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from inspector.clocks.failures import FailurePolicy
@@ -73,6 +73,8 @@ if TYPE_CHECKING:
 
 #: Longer messages do not fit into the foot.
 _LONGEST_MESSAGE: Final = 120
+#: How long the view takes to a jump.
+_SLIDE_MS: Final = 160
 _MOST_DROPPED: Final = 8
 #: In so many turns of the event loop everything is painted, and each panel refreshed in its own.
 _TURNS_TO_BEGIN: Final = 12
@@ -234,6 +236,8 @@ class WindowContents(QObject):
         (middle,) = (panel for panel in PANELS if panel.area is None)
         panel = make_panel(middle, self._bridge, window.theme, window)
         window.frame_times = cast("FrameTimesPanel", panel)
+        if window.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration):
+            window.frame_times.view.slide_ms = _SLIDE_MS
         window.middle.addWidget(window.panels.arrange(panel))
 
     # ---------------------------------------------------------------- settings

@@ -38,24 +38,26 @@ def duration_ticks(high_ns: float, count: int, low_ns: float = 0) -> Ticks:
     return Ticks(_decimal_ticks(low_ns, high_ns, count, unit_ns), unit)
 
 
-def instant_ticks(low_ns: float, high_ns: float, count: int) -> Ticks:
+def instant_ticks(
+    low_ns: float, high_ns: float, count: int, clock_from_ns: int = 120 * NS_PER_SECOND
+) -> Ticks:
     """Return about ``count`` ticks within ``low_ns`` to ``high_ns``, for an axis of instants.
 
-    Beyond two minutes the labels are minutes and seconds, at whole minutes or simple
-    fractions of them. Where more than one is asked for there are at least two: a single tick
-    does not tell how long anything is.
+    Beyond two minutes, or ``clock_from_ns``, the labels are minutes and seconds, at whole minutes
+    or simple fractions of them. Where more than one is asked for there are at least two: a single
+    tick does not tell how long anything is.
     """
-    ticks = _instant_ticks(low_ns, high_ns, count)
+    ticks = _instant_ticks(low_ns, high_ns, count, clock_from_ns)
     most = _MOST_MORE * count if count > 1 else count
     while len(ticks.ticks) <= 1 and count < most:
         count += 1
-        ticks = _instant_ticks(low_ns, high_ns, count)
+        ticks = _instant_ticks(low_ns, high_ns, count, clock_from_ns)
     return ticks
 
 
-def _instant_ticks(low_ns: float, high_ns: float, count: int) -> Ticks:
+def _instant_ticks(low_ns: float, high_ns: float, count: int, clock_from_ns: int) -> Ticks:
     span_ns = high_ns - low_ns
-    if high_ns <= 120 * NS_PER_SECOND:
+    if high_ns <= clock_from_ns:
         unit_ns, unit = _unit_of_instants(high_ns)
         return Ticks(_decimal_ticks(low_ns, high_ns, count, unit_ns), unit)
     step_ns = rounded_step(span_ns / count)

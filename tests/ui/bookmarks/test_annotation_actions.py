@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
+from inspector.analysis.lanes.lanes import LaneKind
 from inspector.commands.recording import SaveLast, StartRecording, StopRecording
 from inspector.commands.scene import Reload, RewindTo
 from inspector.events.recording import annotations_of
@@ -167,6 +168,7 @@ def test_that_keys_go_from_one_to_the_next(shell: Shell) -> None:
 def test_that_the_lane_shows_them_and_says_what_they_are(shell: Shell) -> None:
     panel = timeline(shell)
     canvas = panel.canvas
+    panel.choices.kinds[LaneKind.BOOKMARKS].setChecked(True)
     assert all(row.label != "Bookmarks" for row in canvas.rows.rows)
     shell.bridge.set_playhead(500 * NS_PER_MS)
     shell.trigger("bookmark")
@@ -197,6 +199,7 @@ def test_that_a_double_click_and_enter_on_the_lane_go_there(shell: Shell, qtbot:
     shell.bridge.set_playhead(500 * NS_PER_MS)
     shell.trigger("bookmark")
     shell.bridge.go_live()
+    timeline(shell).choices.kinds[LaneKind.BOOKMARKS].setChecked(True)
     canvas = timeline(shell).canvas
     canvas.view.show_ns(0, 2_000.0 * NS_PER_MS)
     (row,) = (each for each in canvas.rows.rows if each.label == "Bookmarks")

@@ -91,8 +91,8 @@ def test_that_a_spike_in_the_newest_frame_is_seen_at_once(
 
     (place,) = strip.picture.spikes.places.tolist()
     assert strip.picture.pixmap is not None
-    top = strip.picture.pixmap.toImage().pixelColor(place, 0)
-    assert top == QColor(theme.color(ColorRole.TEXT))
+    top = strip.picture.pixmap.toImage().pixelColor(place, 1)
+    assert top == QColor(theme.color(ColorRole.RED))
 
 
 def test_that_dragging_the_brush_moves_what_is_in_view(strip: OverviewStrip, qtbot: QtBot) -> None:

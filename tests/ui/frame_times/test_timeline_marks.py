@@ -1,20 +1,21 @@
-"""Markers of interventions, breakpoint hits and holds on the frame plot."""
+"""The row of marks: interventions, breakpoint hits, bookmarks, failures and holds."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 import pytest
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from inspector.events.annotations import Annotation
-from inspector.events.states import BreakHit, CommandRecord, Held
+from inspector.events.states import BreakHit, CommandRecord, Failure, Held, Mark
 from inspector.events.timeline import Timeline
-from tests.ui.plotting.frames import timeline_of
+from tests.ui.plotting.frames import add_frame, timeline_of
 from ui.frame_times.frame_plot import FramePlot
-from ui.frame_times.timeline_marks import MarkKind
+from ui.frame_times.marks_row import MarksRow
+from ui.frame_times.timeline_marks import MarkKind, TimelineMarks
 from ui.kit.theme import ColorRole, Theme
 
 MS = 1_000_000
@@ -25,64 +26,81 @@ def timeline() -> Timeline:
     return timeline_of([20 * MS] * 600)
 
 
+class Marked:
+    """The row of marks below the frames that it belongs to."""
+
+    def __init__(self, timeline: Timeline, theme: Theme) -> None:
+        self.plot = FramePlot(theme)
+        self.row = MarksRow(theme, self.plot.view, self.plot)
+        self.row.holds_moved.connect(self.plot.show_holds)
+        self.plot.resize(900, 300)
+        self.row.setGeometry(0, 250, 900, 24)
+        self.plot.view.leave_room(100)
+        self.plot.set_timeline(timeline)
+        self.plot.view.fit()
+
+    def refresh(self) -> None:
+        self.plot.refresh()
+        self.row.take_news()
+
+    def text_at(self, frame: int) -> str:
+        return self.row.text_at(self.plot.pixel_of_frame(frame).x())
+
+
 @pytest.fixture
-def plot(qtbot: QtBot, timeline: Timeline) -> FramePlot:
-    plot = FramePlot(Theme("light"))
-    qtbot.addWidget(plot)
-    plot.resize(900, 300)
-    with qtbot.waitExposed(plot):
-        plot.show()
-    plot.set_timeline(timeline)
-    plot.view.fit()
-    return plot
+def marked(qtbot: QtBot, timeline: Timeline) -> Marked:
+    marked = Marked(timeline, Theme("light"))
+    qtbot.addWidget(marked.plot)
+    with qtbot.waitExposed(marked.plot):
+        marked.plot.show()
+    return marked
 
 
-def text_at(plot: FramePlot, frame: int) -> str:
-    return plot.mark_text_at(QPointF(plot.pixel_of_frame(frame).x(), plot.area().top() - 6))
-
-
-def test_that_interventions_and_hits_say_what_they_are(plot: FramePlot, timeline: Timeline) -> None:
+def test_that_interventions_and_hits_say_what_they_are(marked: Marked, timeline: Timeline) -> None:
     pause = CommandRecord(2_000 * MS, 1, "pause “game”", "", by="breakpoint 4")
     timeline.commands.append(pause)
     timeline.hits.append(BreakHit(6_000 * MS, 4, "timer “boss” fires", 299))
-    plot.refresh()
+    marked.refresh()
 
-    assert text_at(plot, 100) == "00:02.000  pause “game” (by breakpoint 4)"
-    assert text_at(plot, 300) == "00:06.000  breakpoint 4, frame 299: timer “boss” fires"
-    kinds = [group.kind for group in plot._overlay.groups]
+    assert marked.text_at(100) == "00:02.000  pause “game” (by breakpoint 4)"
+    assert marked.text_at(300) == "00:06.000  breakpoint 4, frame 299: timer “boss” fires"
+    kinds = [group.kind for group in marked.row.groups]
     assert kinds == [MarkKind.COMMAND, MarkKind.HIT]
 
 
-def test_that_a_hit_is_shown_before_what_it_did(plot: FramePlot, timeline: Timeline) -> None:
+def test_that_a_hit_is_shown_before_what_it_did(marked: Marked, timeline: Timeline) -> None:
     timeline.commands.append(CommandRecord(2_000 * MS, 1, "pause “game”", ""))
     timeline.hits.append(BreakHit(2_000 * MS, 4, "timer “boss” fires", 99))
-    plot.refresh()
+    marked.refresh()
 
-    (group,) = plot._overlay.groups
+    (group,) = marked.row.groups
     assert group.kind is MarkKind.HIT
-    assert len(text_at(plot, 100).splitlines()) == 2
+    assert len(marked.text_at(100).splitlines()) == 2
 
 
 def test_that_a_hold_says_how_long_it_was_and_has_a_line_of_its_own(
-    plot: FramePlot, timeline: Timeline
+    marked: Marked, timeline: Timeline
 ) -> None:
-    before = plot.grab().toImage()
+    before = marked.plot.grab().toImage()
     timeline.commands += [
         CommandRecord(6_000 * MS, 1, "hold", "", host_ms=1_000, form='{"command": "Hold"}'),
         CommandRecord(6_000 * MS, 2, "run", "", host_ms=3_500, form='{"command": "Run"}'),
     ]
     timeline.holds.append(Held(6_000 * MS))
-    plot.refresh()
+    marked.refresh()
 
-    (group,) = plot._overlay.groups
+    (group,) = marked.row.groups
     assert group.kind is MarkKind.COMMAND
     assert group.has_hold
-    assert "00:06.000  held for 2.50 s: no session time passed" in text_at(plot, 300)
-    image = plot.grab().toImage()
+    assert "00:06.000  held for 2.50 s: no session time passed" in marked.text_at(300)
+    image = marked.plot.grab().toImage()
     paused = Theme("light").color(ColorRole.HATCH).rgb()
     ratio = image.devicePixelRatio()
-    x = round((plot.area().left() + group.x) * ratio)
-    ys = range(round((plot.area().top() + 5) * ratio), round(plot.area().bottom() * ratio) - 5)
+    x = round((marked.plot.area().left() + group.x) * ratio)
+    ys = range(
+        round((marked.plot.area().top() + 5) * ratio),
+        round(marked.plot.area().bottom() * ratio) - 5,
+    )
 
     def dots(shown: QImage) -> int:
         return sum(shown.pixel(x + dx, y) == paused for dx in (-1, 0, 1) for y in ys)
@@ -92,66 +110,114 @@ def test_that_a_hold_says_how_long_it_was_and_has_a_line_of_its_own(
 
 
 def test_that_signs_stay_with_their_frames_when_the_names_of_lanes_take_more_room(
-    plot: FramePlot, timeline: Timeline
+    marked: Marked, timeline: Timeline
 ) -> None:
     timeline.commands.append(CommandRecord(6_000 * MS, 1, "hold", ""))
-    plot.view.show_lanes(are_shown=True)
-    plot.refresh()
+    marked.plot.view.show_lanes(are_shown=True)
+    marked.refresh()
 
     for left in (120, 300):
-        plot.view.leave_room(left=left)
+        marked.plot.view.leave_room(left)
 
-        (group,) = plot._overlay.groups
-        place = plot.pixel_of_frame(300).x() - plot.area().left()
-        assert plot.area().left() == left
+        (group,) = marked.row.groups
+        place = marked.plot.pixel_of_frame(300).x() - marked.plot.area().left()
+        assert marked.plot.area().left() == left
         assert abs(group.x - place) < 2
 
 
-def test_that_an_automatic_hold_has_a_sign(plot: FramePlot, timeline: Timeline) -> None:
+def test_that_an_automatic_hold_has_a_sign(marked: Marked, timeline: Timeline) -> None:
     timeline.holds.append(Held(6_000 * MS))
-    plot.refresh()
+    marked.refresh()
 
-    (group,) = plot._overlay.groups
+    (group,) = marked.row.groups
     assert group.kind is MarkKind.HELD
-    assert text_at(plot, 300) == "00:06.000  held: no session time passed"
+    assert marked.text_at(300) == "00:06.000  held: no session time passed"
 
 
-def test_that_bookmarks_and_ranges_say_their_names(plot: FramePlot) -> None:
-    plot.show_annotations(
+def test_that_bookmarks_and_ranges_say_their_names(marked: Marked) -> None:
+    marked.row.show_annotations(
         [
             Annotation("range", 2_000 * MS, 6_000 * MS, "fight"),
             Annotation("bookmark", 4_000 * MS, name="here"),
             Annotation("note", 7_000 * MS, text="look\nthere"),
         ]
     )
-    assert text_at(plot, 100) == "00:02.000 to 00:06.000  range: fight"
-    assert text_at(plot, 150) == "00:02.000 to 00:06.000  range: fight"
-    assert text_at(plot, 200) == "00:04.000  bookmark: here"
-    assert text_at(plot, 350) == "00:07.000  note: look"
-    assert text_at(plot, 330) == ""
+    assert marked.text_at(100) == "00:02.000 to 00:06.000  range: fight"
+    assert marked.text_at(150) == "00:02.000 to 00:06.000  range: fight"
+    assert marked.text_at(200) == "00:04.000  bookmark: here"
+    assert marked.text_at(350) == "00:07.000  note: look"
+    assert marked.text_at(330) == ""
 
-    plot.show_annotations([])
-    assert [text_at(plot, frame) for frame in (100, 150, 200)] == ["", "", ""]
+    marked.row.show_annotations([])
+    assert [marked.text_at(frame) for frame in (100, 150, 200)] == ["", "", ""]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_that_a_range_is_drawn_as_far_as_it_reaches(
     qtbot: QtBot, timeline: Timeline, theme: Literal["light", "dark"]
 ) -> None:
-    plot = FramePlot(Theme(theme))
-    qtbot.addWidget(plot)
-    plot.resize(900, 300)
-    with qtbot.waitExposed(plot):
-        plot.show()
-    plot.set_timeline(timeline)
-    plot.view.fit()
-    plot.show_annotations([Annotation("range", 2_000 * MS, 6_000 * MS, "fight")])
-    image: QImage = plot.grab().toImage()
-    wanted = plot._theme.color(ColorRole.BLUE)
-    y = int(plot.area().top()) - 3
+    marked = Marked(timeline, Theme(theme))
+    qtbot.addWidget(marked.plot)
+    marked.row.show_annotations([Annotation("range", 2_000 * MS, 6_000 * MS, "fight")])
+    image: QImage = marked.row.grab().toImage()
+    wanted = Theme(theme).color(ColorRole.EDGE)
     found = [
         frame
         for frame in (90, 110, 200, 290, 310)
-        if image.pixelColor(int(plot.pixel_of_frame(frame).x()), y) == wanted
+        if image.pixelColor(int(marked.plot.pixel_of_frame(frame).x()), 21) == wanted
     ]
     assert found == [110, 200, 290]
+
+
+def test_that_flags_have_names_as_long_as_there_is_room(marked: Marked, timeline: Timeline) -> None:
+    for at_ns, text in ((2_000 * MS, "menu opened"), (6_000 * MS, "menu closed")):
+        timeline.marks.append(Mark(at_ns, text, 0))
+    timeline.hits.append(BreakHit(6_000 * MS, 4, "timer “boss” fires", 299))
+    marks = TimelineMarks(timeline)
+    marked.refresh()
+
+    assert [marks.name_of(group) for group in marked.row.groups] == ["menu opened", "breakpoint 4"]
+    assert [marks.instant_of(group) for group in marked.row.groups] == [2_000 * MS, 6_000 * MS]
+
+
+def test_that_a_double_click_on_a_flag_looks_back_at_it(
+    marked: Marked, timeline: Timeline, qtbot: QtBot
+) -> None:
+    timeline.marks.append(Mark(2_000 * MS, "menu opened", 0))
+    marked.refresh()
+    place = QPoint(round(marked.plot.pixel_of_frame(100).x()), 10)
+
+    with qtbot.waitSignal(marked.row.playhead_moved) as moved:
+        qtbot.mouseDClick(marked.row, Qt.MouseButton.LeftButton, pos=place)
+
+    assert moved.args == [2_000 * MS]
+
+
+def test_that_signs_say_what_happened(marked: Marked, timeline: Timeline) -> None:
+    add_frame(timeline.frames, 300 * MS, cut_ns=50 * MS)
+    timeline.marks.append(Mark(20 * 100 * MS, "boss", 0))
+    traceback = "Traceback (most recent call last):\nValueError: no"
+    timeline.failures.append(Failure(20 * 300 * MS, 300, "think", traceback, 4))
+    timeline.commands += [
+        CommandRecord(20 * 500 * MS, 1, "pause enemies", ""),
+        CommandRecord(20 * 500 * MS, 2, "step 5 frames", "there are none"),
+    ]
+    marked.refresh()
+
+    assert marked.text_at(100) == "00:02.000  mark: boss"
+    assert marked.text_at(300) == "00:06.000  “think” failed: ValueError: no"
+    assert marked.text_at(500) == (
+        "00:10.000  pause enemies\n00:10.000  step 5 frames (refused: there are none)"
+    )
+    assert marked.text_at(600) == "00:12.300  stall: 50.0 ms cut from the delta of frame 600"
+    assert marked.text_at(200) == ""
+
+
+def test_that_signs_that_come_later_are_shown_at_the_next_refresh(
+    marked: Marked, timeline: Timeline
+) -> None:
+
+    timeline.marks.append(Mark(timeline.frames.at_ns[50], "here", 0))
+    marked.refresh()
+
+    assert len(marked.row.groups) == 1

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from inspector.events.frame_history import FrameHistory
 from inspector.vocabulary import Phase
 from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
+from ui.frame_times.duration_scale import scale_ticks
 from ui.plotting import frame_bars as module
 from ui.plotting.fills import Fill, Pace, PaceFill, PhaseFill, Tone
 from ui.plotting.frame_bars import (
@@ -139,14 +140,15 @@ def test_that_a_wide_bar_over_twice_the_budget_is_tinted_with_an_edge(count: int
     series = FrameSeries(timeline_of(frames).frames)
     columns = series.columns(Window(-0.5, count - 0.5, 100 * count))
 
-    layers = dict(frame_bars(series, "interval", columns, SCALE).layers)
+    layers = frame_bars(series, "interval", columns, SCALE).layers
 
-    assert layers[PaceFill(Pace.OVER_TWICE, Tone.TINT)].tolist() == [[0, 0, 98, 299]]
-    edge, *teeth = layers[PaceFill(Pace.OVER_TWICE, Tone.STRONG)].tolist()
+    assert dict(layers)[PaceFill(Pace.OVER_TWICE, Tone.TINT)].tolist() == [[0, 0, 98, 299]]
+    strong = PaceFill(Pace.OVER_TWICE, Tone.STRONG)
+    (edge,), teeth = (rects.tolist() for fill, rects in layers if fill == strong)
     assert edge == [0, 0, 2, 299]
     # The zigzag where it is cut off, in its whole width.
     assert [tooth[0] for tooth in teeth] == list(range(99))
-    assert {tooth[1] for tooth in teeth} == set(range(7))
+    assert {tooth[1] for tooth in teeth} == set(range(5))
 
 
 def test_that_the_inspectors_share_has_an_edge_where_it_is_wide() -> None:
@@ -221,7 +223,7 @@ def test_that_a_few_spikes_do_not_flatten_the_scale() -> None:
     sample = np.full(1_000, USUAL_NS)
     sample[:9] = 900 * MS
 
-    assert top_of_scale_ns(sample, BUDGET_NS, 0) == 25 * MS
+    assert top_of_scale_ns(sample, BUDGET_NS, 0) == 3 * BUDGET_NS
 
 
 @pytest.mark.parametrize("count", [15, 40, 100, 299])
@@ -229,21 +231,52 @@ def test_that_one_spike_in_a_short_session_does_not_flatten_the_scale(count: int
     sample = np.full(count, USUAL_NS)
     sample[count // 2] = 900 * MS
 
-    assert top_of_scale_ns(sample, BUDGET_NS, 0) == 25 * MS
+    assert top_of_scale_ns(sample, BUDGET_NS, 0) == 3 * BUDGET_NS
 
 
-def test_that_the_budget_is_in_view_unless_frames_are_far_below_it() -> None:
-    assert top_of_scale_ns(np.full(500, 4 * MS), BUDGET_NS, 0) > BUDGET_NS
-    assert top_of_scale_ns(np.full(500, MS), BUDGET_NS, 0) < 2 * MS
-    assert top_of_scale_ns(np.zeros(0, dtype=np.int64), BUDGET_NS, 0) > BUDGET_NS
-    assert top_of_scale_ns(np.zeros(9, dtype=np.int64), BUDGET_NS, 0) > BUDGET_NS
+def test_that_the_scale_is_a_multiple_of_the_budget_unless_frames_are_far_below_it() -> None:
+    def top_ns(time_ns: int, least: int = 3) -> int:
+        return top_of_scale_ns(np.full(500, time_ns), BUDGET_NS, 0, least)
+
+    assert top_ns(4 * MS) == top_ns(MS) == top_ns(0) == 3 * BUDGET_NS
+    assert top_ns(8 * MS, 2) == 2 * BUDGET_NS
+    assert (top_ns(50 * MS), top_ns(300 * MS)) == (5 * BUDGET_NS, 30 * BUDGET_NS)
+    assert top_ns(MS // 2) == MS
+    assert top_of_scale_ns(np.zeros(0, dtype=np.int64), BUDGET_NS, 0) == 3 * BUDGET_NS
 
 
 def test_that_the_scale_does_not_tremble() -> None:
-    assert top_of_scale_ns(np.full(500, 30 * MS), BUDGET_NS, 50 * MS) == 50 * MS
+    former_ns = 5 * BUDGET_NS
+    assert top_of_scale_ns(np.full(500, 60 * MS), BUDGET_NS, former_ns) == former_ns
+    assert top_of_scale_ns(np.full(500, 40 * MS), BUDGET_NS, former_ns) == former_ns
     # Too small now, and far too large.
-    assert top_of_scale_ns(np.full(500, 50 * MS), BUDGET_NS, 50 * MS) == 60 * MS
-    assert top_of_scale_ns(np.full(500, 16 * MS), BUDGET_NS, 50 * MS) == 25 * MS
+    assert top_of_scale_ns(np.full(500, 90 * MS), BUDGET_NS, former_ns) == 8 * BUDGET_NS
+    assert top_of_scale_ns(np.full(500, 16 * MS), BUDGET_NS, former_ns) == 3 * BUDGET_NS
+
+
+def test_that_the_scale_has_ticks_at_multiples_of_the_budget() -> None:
+    def labels(budgets: float, height: int = 300) -> list[str]:
+        ticks = scale_ticks(round(budgets * BUDGET_NS), BUDGET_NS, height)
+        return [tick.label for tick in ticks.ticks]
+
+    assert labels(3) == ["0", "16.7", "33.3", "50"]
+    assert labels(2) == ["0", "8.33", "16.7", "25", "33.3"]
+    assert labels(12) == ["0", "50", "100", "150", "200"]
+    assert labels(30) == ["0", "167", "333", "500"]
+    # Scaled by hand.
+    assert labels(2.7, 100) == ["0", "20", "40"]
+
+
+def test_that_a_bar_beyond_the_plot_is_cut_off_by_a_gap() -> None:
+    series = FrameSeries(timeline_of([10 * MS, 40 * MS, *[10 * MS] * 8]).frames)
+    columns = series.columns(Window(-0.5, 9.5, 100))
+
+    bars = frame_bars(series, "interval", columns, SCALE)
+
+    cut = dict(bars.layers)[Fill.CUT]
+    assert (cut[:, 0].min(), cut[:, 0].max()) == (10, 18)
+    assert cut[:, 1].min() > 0
+    assert len(set(cut[:, 1].tolist())) > 3
 
 
 def inspected(*frames_ms: tuple[int, int]) -> FrameSeries:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QAbstractAnimation
+from pytestqt.qtbot import QtBot
 
 from inspector.events import Timeline
 from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
@@ -188,3 +190,22 @@ def test_that_another_axis_keeps_what_is_in_view_also_in_lanes() -> None:
     after = view.lane_window(0, WIDTH)
     assert view.visible_frames() == (100, 200)
     assert (after.low, after.high) == pytest.approx((before.low, before.high))
+
+
+def test_that_a_jump_slides_there_and_whatever_is_done_interrupts_it(qtbot: QtBot) -> None:
+    view = SharedView()
+    view.show_timeline(usual_timeline(3_000))
+    view.show_frames(100, 200)
+    view.slide_ms = 20
+    lows: list[float] = []
+    view.moved.connect(lambda: lows.append(view.range.low))
+
+    view.slide_to(1_000.0)
+    qtbot.waitUntil(lambda: view.range.low == pytest.approx(950.0))
+    assert lows == sorted(lows)
+
+    view.slide_to(2_000.0)
+    view.pan(-0.5)
+    there = view.range.low
+    assert view._animation.state() is QAbstractAnimation.State.Stopped
+    assert view.range.low == there < 950.0

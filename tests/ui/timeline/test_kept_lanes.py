@@ -206,7 +206,7 @@ class World:
         self.canvas.picture.late_ns = self.whole.late_ns = (5 + number % 20) * MS
 
     def choose_ruler(self, number: int) -> None:
-        self.canvas.choose_ruler(number % 3)
+        self.canvas.view.show_ruler("session time", number % 3, self.canvas.store.clocks)
 
     def hide_kind(self, number: int) -> None:
         self.canvas.choose_kind(LaneKind(number % len(LaneKind)), is_shown=number % 4 > 0)

@@ -173,8 +173,8 @@ class Player:
             case 2:
                 canvas.walk.fold_all(is_folded=self.chance.random() < 0.3)
             case _:
-                box = self.timeline.ruler_box
-                box.setCurrentIndex(self.chance.randrange(max(box.count(), 1)))
+                known = [number for number, _ in self.timeline.choices.clocks] or [0]
+                self.timeline.choose_ruler(self.chance.choice(known))
 
     def move_the_playhead(self) -> None:
         at_ns = self.chance.randrange(self.session.tree.now_ns + 2)

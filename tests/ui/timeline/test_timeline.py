@@ -112,13 +112,34 @@ def test_that_lanes_come_in_the_order_of_the_clock_tree(panel: TimelinePanel) ->
     assert [row.depth for row in panel.canvas.rows.rows] == [0, 1, 1, 2, 2, 3]
 
 
-def test_that_a_mark_brings_a_lane_of_marks(
+def test_that_marks_have_a_lane_when_it_is_asked_for(
     panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
 ) -> None:
     session.log.append((session.tree.now_ns, MARK, 0, session.log.intern("wave"), 0))
     bridge.refresh_now()
     panel.refresh()
+    # They have a row of their own.
+    assert "Marks" not in labels(panel.canvas)
+    panel.choices.kinds[LaneKind.MARKS].setChecked(True)
     assert "Marks" in labels(panel.canvas)
+
+
+def test_that_no_lane_says_so_and_leads_back(qtbot: QtBot, panel: TimelinePanel) -> None:
+    line = panel.choices.filter_line
+    panel.show_filter()
+    line.setText("bos")
+    line.apply_now()
+    assert labels(panel.canvas) == ["root", "game", "enemies", "boss"]
+    assert panel.no_lanes.isHidden()
+    line.setText("bosx")
+    line.apply_now()
+
+    assert panel.no_lanes.label.text() == "No lane has “bosx” in its name."
+    qtbot.mouseClick(panel.no_lanes.clear, Qt.MouseButton.LeftButton)
+
+    assert panel.no_lanes.isHidden()
+    assert "hero" in labels(panel.canvas)
+    assert line.isHidden()
 
 
 def test_that_the_filter_keeps_matching_lanes_with_their_clocks(panel: TimelinePanel) -> None:
@@ -241,7 +262,8 @@ def test_that_a_pause_says_who_stands_still_since_when_and_because_of_whom(
     canvas = panel.canvas
     canvas.view.fit()
     canvas.point_at(canvas.place_of(row_of(canvas, "enemies"), 2_100 * MS))
-    assert "stopped: game paused since 00:02.000 (by the program)" in (panel.readout.text())
+    assert canvas.reading is not None
+    assert "stopped: game paused since 00:02.000 (by the program)" in canvas.reading.lines
 
 
 def test_that_dragging_with_shift_measures_session_time_and_local_time(
@@ -250,7 +272,7 @@ def test_that_dragging_with_shift_measures_session_time_and_local_time(
     canvas = panel.canvas
     canvas.view.fit()
     canvas.walk.choose_row(row_of(canvas, "spawn"))
-    panel.ruler_box.setCurrentIndex(panel.ruler_box.findText("Ruler: enemies"))
+    panel.choose_ruler(next(number for number, name in panel.choices.clocks if name == "enemies"))
     row = row_of(canvas, "hero")
     start, end = (canvas.place_of(row, at_ns).toPoint() for at_ns in (500 * MS, 1_000 * MS))
     viewport, shift = canvas.viewport(), Qt.KeyboardModifier.ShiftModifier
@@ -329,18 +351,18 @@ def test_that_the_ruler_shows_the_local_time_of_a_clock(
     window = canvas.lane_window()
     ticks, _ = ruler_ticks(window, canvas.store.clocks, session.game.id)
     by_text = {text: x for x, text in ticks}
-    assert by_text["1.0"] == pytest.approx(window.x(1_000 * MS), abs=2)
-    assert by_text["2.5"] == pytest.approx(window.x(3_000 * MS), abs=2)
+    assert by_text["0:01.0"] == pytest.approx(window.x(1_000 * MS), abs=2)
+    assert by_text["0:02.5"] == pytest.approx(window.x(3_000 * MS), abs=2)
 
 
-def test_that_dragging_along_the_ruler_moves_the_playhead_and_end_lets_go_of_it(
+def test_that_dragging_with_alt_moves_the_playhead_and_end_lets_go_of_it(
     qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge
 ) -> None:
     canvas = panel.canvas
     canvas.view.show_ns(0, 2_000 * MS)
     window = canvas.lane_window()
     start, end = (QPoint(int(window.x(at_ms * MS)), 8) for at_ms in (400, 1_200))
-    drag(canvas.viewport(), start, end, Qt.KeyboardModifier.NoModifier)
+    drag(canvas.viewport(), start, end, Qt.KeyboardModifier.AltModifier)
     assert bridge.playhead_ns == pytest.approx(1_200 * MS, abs=3 * MS)
     assert (canvas.lane_window().low, canvas.lane_window().high) == (0, 2_000 * MS)
     key(qtbot, canvas, Qt.Key.Key_End)
@@ -717,18 +739,17 @@ def test_that_a_long_log_is_read_in_parts_and_says_how_much_is_left(
 ) -> None:
     monkeypatch.setattr(LaneStore, "most_at_once", 100)
     panel.show_session(bridge.session)
-    assert "events left" in panel.readout.text()
+    assert "events left" in panel.notice.text()
     assert bridge.session is not None
     while panel.canvas.store.cursor < bridge.session.log.end:
         panel.refresh()
-    assert "events left" not in panel.readout.text()
+    assert "events left" not in panel.notice.text()
 
 
 def test_that_kinds_that_were_hidden_stay_hidden_at_the_next_start(
     qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge
 ) -> None:
-    shown = [action for action in panel.kinds_menu.actions() if action.text() == "Timer"]
-    shown[0].setChecked(False)
+    panel.choices.kinds[LaneKind.TIMER].setChecked(False)
     second = TimelinePanel(bridge, Theme("light"))
     qtbot.addWidget(second)
     second.show()

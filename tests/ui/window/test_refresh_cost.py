@@ -172,12 +172,12 @@ def test_that_new_frames_paint_the_plot_and_nothing_around_it(meter: Meter) -> N
     bridge.set_session(session)
     panel = FrameTimesPanel(bridge, Theme("light"))
     meter.show(panel, bridge)
-    paints = Paints(panel=panel, plot=panel.plot.viewport(), strip=panel.strip)
+    paints = Paints(panel=panel, plot=panel.plot, strip=panel.strip)
 
     meter.refresh(session, panel.refresh)
 
-    assert paints.paints["plot"] == _REFRESHES
-    # Statistics are a label on it; in the strip a frame is less than a pixel.
+    # Statistics are labels on it; in the strip a frame is less than a pixel.
+    assert _REFRESHES <= paints.paints["plot"] <= _REFRESHES + 1
     assert paints.paints["panel"] < _REFRESHES
     assert paints.paints["strip"] < _REFRESHES
 

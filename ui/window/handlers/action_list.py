@@ -135,7 +135,7 @@ VIEW_ACTIONS: Final = (
     ActionDescription(
         "find", "Fi&nd", MenuId.VIEW, WindowActions.find,
         shortcuts=("Ctrl+F", "/"), icon="find",
-        tip="Go to the filter of the active panel, or of the clock tree.",
+        tip="Filter the active panel, else the lanes.",
     ),
     ActionDescription(
         "palette", "&Commands …", MenuId.VIEW,

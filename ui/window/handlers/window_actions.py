@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ...comparison.window import ComparisonWindow
     from ...kit.theme import ThemeChoice
     from ...scene.panel import ScenePanel
+    from ...timeline.panel import TimelinePanel
     from ..main_window import MainWindow
     from .window_dialogs import WindowDialogs
 
@@ -265,15 +266,16 @@ class WindowActions(QObject):
         self._window.frame_times.fit()
 
     def find(self) -> None:
-        """Go to the filter of the panel in use, else of the table of clocks."""
+        """Go to the filter of the panel in use, else of the lanes."""
         panels = self._window.panels
-        for panel_id in (panels.panel_in_use(), "clock_tree"):
-            lines = panels.panel(panel_id).findChildren(FilterLine) if panel_id else []
-            if lines:
-                panels.open_panel(panel_id)
-                lines[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
-                lines[0].selectAll()
-                return
+        panel_id = panels.panel_in_use()
+        lines = panels.panel(panel_id).findChildren(FilterLine) if panel_id else []
+        if lines:
+            lines[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
+            lines[0].selectAll()
+            return
+        panels.in_middle.show()
+        cast("TimelinePanel", panels.panel("timeline")).show_filter()
 
     def toggle_panel(self, panel_id: str) -> None:
         """Show and enter a panel, or hide the one in use."""

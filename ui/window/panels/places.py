@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QLabel, QSplitter, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -12,7 +12,7 @@ from typing_extensions import override
 from ...kit.guards import guarded
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QCloseEvent, QHideEvent, QShowEvent
+    from PySide6.QtGui import QCloseEvent, QHideEvent, QResizeEvent, QShowEvent
 
 
 class Placeholder(QLabel):
@@ -96,13 +96,24 @@ class Place(QWidget):
         self.window_closed.emit()
 
 
+class SharesHeight(Protocol):
+    """What is above the lanes, and says how high it is to be."""
+
+    def height_beside(self, lanes: int, room: int) -> int:
+        """Return its height beside lanes of a height, in room for both."""
+
+
 @guarded
 class Arrangement(QSplitter):
-    """Frame times above lanes along one axis, with a line to drag between."""
+    """Frame times above lanes along one axis, with a line to drag between.
+
+    Until that is dragged, frame times have what the lanes leave.
+    """
 
     def __init__(self, above: QWidget, below: Place) -> None:
         super().__init__(Qt.Orientation.Vertical)
         self._permille = 0
+        self._above, self._below = above, below
         self.setChildrenCollapsible(False)
         self.setHandleWidth(1)
         self.addWidget(above)
@@ -111,13 +122,35 @@ class Arrangement(QSplitter):
 
     @property
     def permille(self) -> int:
-        """The share of the height that the lanes have, in thousandths."""
+        """The share of the height that lanes were given, in thousandths; 0 for what they need."""
         return self._permille
 
     def take_share(self, permille: int) -> None:
-        self._permille = min(max(permille, 1), 999)
-        # In proportion only: it has a height when the window is laid out.
-        self.setSizes([1000 - self._permille, self._permille])
+        self._permille = min(max(permille, 0), 999)
+        self._share_out()
+
+    def _share_out(self) -> None:
+        if self._permille:
+            # In proportion only: it has a height when the window is laid out.
+            self.setSizes([1000 - self._permille, self._permille])
+            return
+        lanes, room = self._below.sizeHint().height(), self.height() - self.handleWidth()
+        above = cast("SharesHeight", self._above).height_beside(lanes, room)
+        if self.sizes() != [above, room - above]:
+            self.setSizes([above, max(room - above, 1)])
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_out()
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        """Share the height out again when the lanes need another one."""
+        is_handled = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest and not self._permille:
+            self._share_out()
+        return is_handled
 
     @Slot()
     def _note_share(self) -> None:

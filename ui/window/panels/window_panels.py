@@ -40,8 +40,6 @@ _LEAST_TRAY: Final = 120
 _MOST_TRAY_PERCENT: Final = 60
 #: A narrower window has its side column closed.
 _LEAST_WITH_COLUMN: Final = 960
-#: Of the height of frames and lanes together that lanes have at first, in thousandths.
-_LANES_PERMILLE: Final = 500
 #: No size that was saved is more.
 _MOST_PIXELS: Final = 9_999
 #: Of the first part of the side column at first, with its title.
@@ -176,7 +174,6 @@ class WindowPanels(QObject):
     def arrange(self, frame_times: QWidget) -> Arrangement:
         """Return frame times with the lanes below them."""
         self._arrangement = Arrangement(frame_times, self.in_middle)
-        self._arrangement.take_share(_LANES_PERMILLE)
         return self._arrangement
 
     # ---------------------------------------------------------------- places
@@ -504,7 +501,7 @@ class WindowPanels(QObject):
             self._places[panel_id].setVisible(panel_id not in self._unneeded)
         self.in_middle.show()
         if self._arrangement is not None:
-            self._arrangement.take_share(_LANES_PERMILLE)
+            self._arrangement.take_share(0)
         self.show_column(is_shown=True)
 
     def save(self) -> str:
@@ -533,7 +530,7 @@ class WindowPanels(QObject):
         if "tabs" in parts:
             self.tabs.keep(parts["tabs"].split(","))
         self._tray_height = min(count_in(parts.get("tray", "")) or 0, _MOST_PIXELS)
-        lanes = count_in(parts.get("lanes", "")) or _LANES_PERMILLE
+        lanes = count_in(parts.get("lanes", "")) or 0
         if self._arrangement is not None:
             self._arrangement.take_share(min(lanes, 900))
         for panel_id in parts.get("hidden", "").split(","):

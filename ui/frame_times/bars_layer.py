@@ -1,4 +1,4 @@
-"""The picture of the frames themselves: grid, bars, spikes above the plot, budget lines."""
+"""The frames themselves: bars, values of what goes on beyond the plot, budget lines."""
 
 from collections.abc import Hashable
 from typing import Final
@@ -6,33 +6,31 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QTransform
-from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QStyleOptionGraphicsItem, QWidget
-from typing_extensions import override
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QPainter, QTransform
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.formats.drawing.pixel_rects import PixelRects
-from inspector.timebase import NS_PER_MS, format_duration
+from inspector.timebase import format_duration
 from inspector.vocabulary import Measure, Share
 
-from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
-from ..plotting.bulk_paint import UP_TRIANGLE, fill_rects, glyph_rects, thinned
+from ..plotting.bulk_paint import fill_rects
 from ..plotting.column_picture import ColumnPicture, Spikes
 from ..plotting.fills import AnyFill, color_of
-from ..plotting.frame_bars import BarScale, frame_bars, stacked_bars
+from ..plotting.frame_bars import BarScale, frame_bars, rate_text, stacked_bars
 from ..plotting.frame_series import FrameSeries, Window
-from .frame_axis import DurationAxis, FrameArea
 
 _LABELLED_SPIKES: Final = 8
-_LABEL_TOP: Final = 7
+_LABEL_TOP: Final = 2
 _LABEL_GAP: Final = 8
-_LABEL_BAND: Final = 28
-_SPIKE_SPACING: Final = 8
+#: Down to here there are values of bars that go on beyond the plot.
+LABEL_BAND: Final = 24
 _DASH: Final = 6
 #: Wider bars over twice the budget are tinted, so that a stall does not flood the window.
 _WIDE: Final = 40
+#: Room around the name of a budget, above its line at the right.
+_NAME_PAD: Final = 5
 
 
 class _SpikeLabel(Struct, frozen=True):
@@ -40,12 +38,10 @@ class _SpikeLabel(Struct, frozen=True):
     text: str
 
 
-@guarded
-class FrameBarsItem(QGraphicsObject):
+class BarsLayer:
     """Bars of all frames in view, kept in a picture of whole pixels.
 
-    It is a child of the area that it fills, so its coordinates are pixels; what is in
-    view is asked of the area.
+    Coordinates are those of the plot.
 
     Attributes:
         series: The frames; ``None`` draws the empty plot.
@@ -53,50 +49,58 @@ class FrameBarsItem(QGraphicsObject):
         is_stacked: Show the phases instead of the pace.
         budgets_ns: Budget lines; bars are coloured by the first.
         picture: What was drawn so far.
+        area: Where the frames are in the plot.
+        span: The positions on the axis at its edges.
+        top_ns: The duration at its upper edge.
+        ratio: Pixels of the screen for each of the plot.
+        font: The font of names and values.
     """
 
-    def __init__(self, area: FrameArea, axis: DurationAxis, theme: Theme) -> None:
-        super().__init__(area)
+    def __init__(self, theme: Theme) -> None:
         self.series: FrameSeries | None = None
         self.measure: Measure = "interval"
         self.is_stacked = False
         self.budgets_ns: tuple[int, ...] = ()
         self.picture = ColumnPicture(self._draw_columns)
-        self._area = area
-        self._axis = axis
+        self.area = QRectF()
+        self.span = (0.0, 1.0)
+        self.top_ns = 1
+        self.ratio = 1.0
+        self.font = QFont()
         self._theme = theme
         self._spikes_shown: Spikes | None = None
-        self._spike_rects: PixelRects = np.zeros((0, 4), dtype=np.int32)
         self._spike_labels: list[_SpikeLabel] = []
         self._dash = 0
         self._dash_rects: PixelRects = np.zeros((0, 4), dtype=np.int32)
         self._colors: dict[AnyFill, QColor] = {}
-        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
-        area.geometryChanged.connect(self._follow_size)
 
-    def refresh(self) -> None:
-        """Draw what is new, and have only that painted."""
-        changed = self._bring_up_to_date()
-        if changed is None:
-            self.update()
-        elif changed[1] > changed[0]:
-            ratio = self._area.pixel_ratio()
-            left, right = changed[0] / ratio - 1, changed[1] / ratio + 1
-            self._area.expose(QRectF(left, 0, right - left, self._area.size().height()))
-            if self.picture.spikes is not self._spikes_shown:
-                self._area.expose(QRectF(0, 0, self._area.size().width(), _LABEL_BAND))
+    def bring_up_to_date(self) -> tuple[QRectF, bool]:
+        """Draw what is new; returns which part of the plot changed, and whether values did."""
+        window = self._window()
+        if self.series is None or window is None:
+            return self.area, True
+        look: Hashable = (
+            *(id(self.series), self.series.x_axis, self.is_stacked),
+            *(self.top_ns, self.budgets_ns[:1]),
+        )
+        start, stop = self.picture.bring_up_to_date(self.series, self.measure, window, look)
+        if stop <= start:
+            return QRectF(), False
+        left, right = start / self.ratio - 1, stop / self.ratio + 1
+        part = QRectF(self.area.left() + left, self.area.top(), right - left, self.area.height())
+        return part.intersected(self.area), self.picture.spikes is not self._spikes_shown
 
     def forget_colors(self) -> None:
         self._colors.clear()
         self.picture.forget()
-        self.update()
 
     def frames_at(self, x: float) -> tuple[int, int] | None:
         """Return the range of frames that share the column at a pixel, ``None`` without one."""
         window = self._window()
         if self.series is None or window is None:
             return None
-        return self.series.frames_at_pixel(int(x * self._area.pixel_ratio()), window)
+        pixel = int((x - self.area.left()) * self.ratio)
+        return self.series.frames_at_pixel(pixel, window)
 
     def long_frames(self, *, is_twice: bool) -> NDArray[np.int64]:
         """Return the frames over the first budget, or over twice; not by the inspector alone."""
@@ -112,32 +116,15 @@ class FrameBarsItem(QGraphicsObject):
         return found[~budget.is_over_because_of(times_ns[found - series.first], shares_ns)]
 
     def pixels_per_view(self) -> int:
-        return max(1, round(self._area.size().width() * self._area.pixel_ratio()))
+        return max(1, round(self.area.width() * self.ratio))
 
-    @override
-    def boundingRect(self) -> QRectF:
-        return QRectF(self._area.rect())
-
-    @override
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionGraphicsItem,
-        widget: QWidget | None = None,
-    ) -> None:
-        exposed = option.exposedRect.intersected(self.boundingRect())
-        if not exposed.isEmpty():
-            self.paint_part(painter, exposed)
-
-    def paint_part(self, painter: QPainter, exposed: QRectF) -> None:
-        """Paint a part of the picture; the painter's origin is that of the area."""
-        rect = self.boundingRect()
-        self._bring_up_to_date()
-        ratio = self._area.pixel_ratio()
-        pixmap = self.picture.pixmap
+    def paint(self, painter: QPainter, exposed: QRectF) -> None:
+        """Paint a part of the area."""
+        self.bring_up_to_date()
+        ratio, pixmap = self.ratio, self.picture.pixmap
         painter.save()
         painter.setClipRect(exposed)
-        origin = painter.worldTransform().map(QPointF(0, 0))
+        origin = painter.worldTransform().map(self.area.topLeft())
         painter.setWorldTransform(
             QTransform(
                 *(1 / ratio, 0, 0, 1 / ratio),
@@ -145,76 +132,56 @@ class FrameBarsItem(QGraphicsObject):
             )
         )
         if pixmap is not None and self.series is not None:
-            left = int(exposed.left() * ratio)
-            width = int(exposed.right() * ratio) + 1 - left
+            left = int((exposed.left() - self.area.left()) * ratio)
+            width = int((exposed.right() - self.area.left()) * ratio) + 1 - left
             painter.drawPixmap(left, 0, pixmap, left, 0, width, pixmap.height())
-            self._lay_out_spikes(painter, ratio)
-            fill_rects(painter, self._spike_rects, self._theme.color(ColorRole.TEXT))
         else:
-            self._draw_grid(painter, 0, round(rect.width() * ratio), rect.height() * ratio)
-        self._draw_budgets(painter, rect, ratio)
+            painter.fillRect(
+                *(0, 0, self.pixels_per_view(), round(self.area.height() * ratio)),
+                self._theme.color(ColorRole.BG),
+            )
+        self._draw_budgets(painter)
         painter.restore()
+        painter.setFont(self.font)
+        self._lay_out_spikes(painter)
         self._draw_spike_labels(painter, exposed)
+        self._name_budgets(painter, exposed)
 
     # -------------------------------------------------------------- the picture
 
     def _window(self) -> Window | None:
-        area = self._area
-        ratio, size = area.pixel_ratio(), area.size()
-        width, height = max(1, round(size.width() * ratio)), round(size.height() * ratio)
-        low, high = area.span
-        if height < 1 or area.top_ms <= 0 or high <= low:
+        width, height = self.pixels_per_view(), round(self.area.height() * self.ratio)
+        low, high = self.span
+        if height < 1 or self.top_ns <= 0 or high <= low:
             return None
         return Window(low, high, width, height)
-
-    def _bring_up_to_date(self) -> tuple[int, int] | None:
-        """Return which columns of pixels changed, ``None`` if that is not known."""
-        window = self._window()
-        if self.series is None or window is None:
-            return None
-        look: Hashable = (
-            id(self.series),
-            self.series.x_axis,
-            self.is_stacked,
-            self._top_ns(),
-            self.budgets_ns[:1],
-        )
-        return self.picture.bring_up_to_date(self.series, self.measure, window, look)
 
     def _draw_columns(
         self, painter: QPainter, series: FrameSeries, window: Window, start: int, stop: int
     ) -> Spikes:
         background = self._theme.color(ColorRole.BG)
         painter.fillRect(start, 0, stop - start, window.height, background)
-        self._draw_grid(painter, start, stop, window.height)
         columns = series.columns(window, start, stop)
         if not len(columns):
             return Spikes(columns.lefts, columns.lefts)
-        top_ns = self._top_ns()
-        budget_ns = self.budgets_ns[0] if self.budgets_ns else top_ns
-        scale = BarScale(window.height, top_ns, budget_ns, round(_WIDE * self._area.pixel_ratio()))
+        budget_ns = self.budgets_ns[0] if self.budgets_ns else self.top_ns
+        scale = BarScale(window.height, self.top_ns, budget_ns, round(_WIDE * self.ratio))
         make = stacked_bars if self.is_stacked else frame_bars
         bars = make(series, self.measure, columns, scale)
         for fill, rects in bars.layers:
             fill_rects(painter, rects, self._color(fill))
         return bars.spikes
 
-    def _draw_grid(self, painter: QPainter, start: int, stop: int, height: float) -> None:
-        color = self._theme.color(ColorRole.LINE)
-        for tick in self._axis.ticks().ticks:
-            y = self._y(tick.value_ns, height)
-            painter.fillRect(start, y, stop - start, 1, color)
-
     # -------------------------------------------------------------- over the picture
 
-    def _draw_budgets(self, painter: QPainter, rect: QRectF, ratio: float) -> None:
+    def _draw_budgets(self, painter: QPainter) -> None:
         """Draw a line for each budget: solid for the one that colours the bars."""
-        width = round(rect.width() * ratio)
+        width, height = self.pixels_per_view(), self.area.height() * self.ratio
         behind = QColor(self._theme.color(ColorRole.BG))
         behind.setAlphaF(0.55)
-        thickness = max(1, round(ratio))
+        thickness = max(1, round(self.ratio))
         for number, budget_ns in enumerate(self.budgets_ns):
-            y = self._y(budget_ns, rect.height() * ratio)
+            y = round(height * (1 - budget_ns / self.top_ns)) - 1
             if y < 0:
                 continue
             if number == 0:
@@ -235,30 +202,26 @@ class FrameBarsItem(QGraphicsObject):
             self._dash_rects[:, 0], self._dash_rects[:, 2] = lefts, lefts + dash - 1
         return self._dash_rects
 
-    def _lay_out_spikes(self, painter: QPainter, ratio: float) -> None:
+    def _lay_out_spikes(self, painter: QPainter) -> None:
         """Choose where values are written: beside the largest spikes, as many as have room."""
         spikes = self.picture.spikes
         if spikes is self._spikes_shown:
             return
         self._spikes_shown = spikes
-        scale = max(1, round(ratio))
-        places = thinned(spikes.places, _SPIKE_SPACING * scale)
-        self._spike_rects = glyph_rects(places, scale, UP_TRIANGLE, scale)
         self._spike_labels = []
-        painter.setFont(self._axis.font())
         metrics = painter.fontMetrics()
-        right_edge = self.boundingRect().width()
         order = (-spikes.times_ns).argsort(kind="stable")[: 4 * _LABELLED_SPIKES]
         taken: list[tuple[float, float]] = []
         for place in order.tolist():
             text = format_duration(int(spikes.times_ns[place]))
             width = metrics.horizontalAdvance(text) + 4
-            middle = float(spikes.places[place]) / ratio
-            left = middle + 5 if middle + 5 + width < right_edge else middle - 5 - width
+            middle = self.area.left() + float(spikes.places[place]) / self.ratio
+            is_right = middle + 5 + width < self.area.right()
+            left = middle + 5 if is_right else middle - 5 - width
             if any(left - _LABEL_GAP < high and left + width > low for low, high in taken):
                 continue
             taken.append((left - _LABEL_GAP, left + width + _LABEL_GAP))
-            box = QRectF(left, _LABEL_TOP, width, metrics.height())
+            box = QRectF(left, self.area.top() + _LABEL_TOP, width, metrics.height())
             self._spike_labels.append(_SpikeLabel(box, text))
             if len(taken) == _LABELLED_SPIKES:
                 break
@@ -266,7 +229,6 @@ class FrameBarsItem(QGraphicsObject):
     def _draw_spike_labels(self, painter: QPainter, exposed: QRectF) -> None:
         if self.series is None or not self._spike_labels:
             return
-        painter.setFont(self._axis.font())
         # Opaque, or the line of a budget would strike the text through.
         behind = self._theme.color(ColorRole.BG)
         painter.setPen(self._theme.color(ColorRole.TEXT))
@@ -275,20 +237,37 @@ class FrameBarsItem(QGraphicsObject):
                 painter.fillRect(label.box, behind)
                 painter.drawText(label.box, int(Qt.AlignmentFlag.AlignCenter), label.text)
 
+    def _name_budgets(self, painter: QPainter, exposed: QRectF) -> None:
+        """Write the rate of each budget above its line, the most important where two are close."""
+        metrics = painter.fontMetrics()
+        line, right = metrics.height(), self.area.right() - _NAME_PAD
+        taken: list[float] = []
+        patch = QColor(self._theme.color(ColorRole.BG))
+        patch.setAlphaF(0.75)
+        for number, budget_ns in enumerate(self.budgets_ns):
+            y = self.area.top() + self.area.height() * (1 - budget_ns / self.top_ns)
+            name = f"{rate_text(budget_ns)} fps"
+            if y < self.area.top():
+                if number:
+                    continue
+                name, y = f"↑ {name}", self.area.top() + line
+            elif y < self.area.top() + line:
+                y += line
+            if any(abs(y - other) < line for other in taken):
+                continue
+            taken.append(y)
+            width = metrics.horizontalAdvance(name)
+            box = QRectF(right - width, y - line - 1, width, line)
+            if not box.intersects(exposed):
+                continue
+            painter.fillRect(box.adjusted(-3, 0, 3, 0), patch)
+            painter.setPen(self._theme.color(ColorRole.MUTED if number else ColorRole.TEXT))
+            painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), name)
+
     # -------------------------------------------------------------- inside
-
-    def _top_ns(self) -> int:
-        return round(self._area.top_ms * NS_PER_MS)
-
-    def _y(self, time_ns: float, height: float) -> int:
-        return round(height * (1 - time_ns / self._top_ns())) - 1
 
     def _color(self, fill: AnyFill) -> QColor:
         color = self._colors.get(fill)
         if color is None:
             color = self._colors[fill] = color_of(fill, self._theme)
         return color
-
-    def _follow_size(self) -> None:
-        self.prepareGeometryChange()
-        self.update()

@@ -1,0 +1,121 @@
+"""The ruler above the frames: looking back, its label, and whose time it shows."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication, QLabel
+from pytestqt.qtbot import QtBot
+
+from tests.ui.plotting.frames import timeline_of, usual_timeline
+from ui.frame_times.ruler import Ruler
+from ui.kit.theme import ColorRole, Theme
+from ui.plotting.frame_series import XAxis
+from ui.plotting.shared_view import SharedView
+
+LEFT, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+NO_KEY = Qt.KeyboardModifier.NoModifier
+
+
+@pytest.fixture
+def ruler(qtbot: QtBot, theme: Theme) -> Ruler:
+    view = SharedView(theme)
+    ruler = Ruler(theme, view)
+    qtbot.addWidget(ruler)
+    ruler.resize(1_200, 24)
+    view.leave_room(200)
+    view.set_pixels(1_000)
+    view.show_lanes(are_shown=True)
+    ruler.show()
+    qtbot.waitExposed(ruler)
+    return ruler
+
+
+def mouse(ruler: Ruler, kind: QEvent.Type, place: QPointF, held: Qt.MouseButton = LEFT) -> None:
+    button = NONE if kind is QEvent.Type.MouseMove else LEFT
+    event = QMouseEvent(kind, place, ruler.mapToGlobal(place), button, held, NO_KEY)
+    QApplication.sendEvent(ruler, event)
+
+
+def drag(ruler: Ruler, start: QPointF, end: QPointF) -> None:
+    mouse(ruler, QEvent.Type.MouseButtonPress, start)
+    for step in range(1, 11):
+        mouse(ruler, QEvent.Type.MouseMove, start + (end - start) * step / 10)
+    mouse(ruler, QEvent.Type.MouseButtonRelease, end, NONE)
+
+
+def over(ruler: Ruler, frame: int) -> QPointF:
+    series = ruler._view.series
+    assert series is not None
+    middle = (series.start_of(frame) + series.start_of(frame + 1)) / 2
+    return QPointF(ruler._x_of(middle), 12)
+
+
+@pytest.mark.parametrize("axis", list(XAxis))
+def test_that_dragging_along_the_ruler_moves_the_playhead(ruler: Ruler, axis: XAxis) -> None:
+    timeline, view = usual_timeline(300), ruler._view
+    view.set_x_axis(axis)
+    view.show_timeline(timeline)
+    shown = view.range.low, view.range.high
+    moves: list[int] = []
+    ruler.playhead_moved.connect(moves.append)
+
+    drag(ruler, over(ruler, 250), over(ruler, 100))
+
+    assert view.series is not None
+    frames = [view.series.frame_at_ns(at_ns) for at_ns in moves]
+    assert (frames[0], frames[-1]) == (250, 100)
+    assert frames == sorted(frames, key=lambda frame: -(frame or 0))
+    assert (view.range.low, view.range.high) == shown
+    assert not view.is_scrubbing
+
+
+def test_that_a_drag_beyond_the_edges_stops_there(ruler: Ruler) -> None:
+    timeline, view = usual_timeline(300), ruler._view
+    view.show_timeline(timeline)
+    moves: list[int] = []
+    ruler.playhead_moved.connect(moves.append)
+
+    drag(ruler, over(ruler, 250), QPointF(5_000, 5_000))
+    drag(ruler, over(ruler, 250), QPointF(-5_000, -5_000))
+
+    assert max(moves) == timeline.frames.at_ns[299]
+    assert min(moves) == timeline.frames.at_ns[view.visible_frames()[0]]
+
+
+def test_that_without_a_timeline_there_is_nothing_to_look_back_at(ruler: Ruler) -> None:
+    ruler.grab()
+    ruler._view.show_timeline(timeline_of([]))
+    ruler._view.show_playhead_ns(5)
+    ruler.grab()
+
+    assert ruler._view.present is not None
+
+
+def test_that_the_label_says_the_instant_and_how_long_ago_it_was(
+    ruler: Ruler,
+) -> None:
+    timeline = usual_timeline(300)
+    timeline.set_present(5_000_000_000)
+    ruler._view.show_timeline(timeline)
+    ruler._view.show_playhead_ns(1_160_000_000)
+
+    _box, at, away = ruler._label(ruler.fontMetrics(), ruler._strip())
+    image = ruler.grab().toImage()
+
+    assert (at, away) == ("0:01.160", "−3.84 s")
+    blue = ruler._theme.color(ColorRole.BLUE)
+    assert any(image.pixelColor(x, 5) == blue for x in range(image.width()))
+
+
+def test_that_it_names_the_time_unless_something_else_stands_there(ruler: Ruler) -> None:
+    ruler._view.show_ruler("capture time")
+    assert ruler.name.text() == "Capture time"
+    assert not ruler.name.isHidden()
+
+    header = QLabel("choices")
+    ruler._view.put_header(header)
+
+    assert header.parent() is ruler
+    assert ruler.name.isHidden()

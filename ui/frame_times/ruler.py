@@ -1,0 +1,256 @@
+"""The ruler above the frames: the instants of the axis, and the handle of the playhead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from typing_extensions import override
+
+from inspector.display_text import one_line
+from inspector.timebase import format_at, format_duration
+from inspector.tokens import SIZES
+
+from ..kit.fonts import small_font, text_scale
+from ..kit.guards import guarded
+from ..kit.theme import ColorRole, Theme
+from ..plotting.gestures import take_wheel
+
+if TYPE_CHECKING:
+    from ..plotting.shared_view import SharedView
+
+_TICK: Final = 5
+#: From a tick to its text, and from a text to the next one.
+_TEXT_FROM: Final = 4
+_BETWEEN: Final = 10
+#: Half the width of the handle, and its height.
+_GRIP: Final = 5
+_GRIP_HEIGHT: Final = 7
+_LABEL_PAD: Final = 8
+_RADIUS: Final = 4
+_PAD: Final = 12
+_MIDDLE: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+
+@guarded
+class Ruler(QWidget):
+    """Dragging along it looks back; what stands beside it comes from the view.
+
+    Signals:
+        playhead_moved: The playhead was put somewhere: an instant of session time.
+    """
+
+    playhead_moved = Signal(object)  # int
+
+    def __init__(self, theme: Theme, view: SharedView, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._view = view
+        self._present = 0
+        self.name = QLabel(self)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMouseTracking(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setAccessibleName("Ruler")
+        self.setToolTip("Drag to look back, Esc to return to the present")
+        layout = self._layout = QHBoxLayout(self)
+        layout.setContentsMargins(_PAD, 0, 0, 0)
+        layout.addWidget(self.name)
+        layout.addStretch(1)
+        for changed in (view.moved, view.playhead_shown, view.hover_moved, view.margins_changed):
+            changed.connect(self._repaint)
+        view.ruler_changed.connect(self._show_header)
+        theme.changed.connect(self._repaint)
+        self._show_header()
+
+    def take_news(self) -> None:
+        """Show the present where it has moved on in a view that stays."""
+        if self._view.present_ns != self._present:
+            self._present = self._view.present_ns
+            self.update()
+
+    @Slot()
+    def _show_header(self) -> None:
+        header = self._view.header
+        name = one_line(self._view.ruler_name())
+        self.name.setText(name[:1].upper() + name[1:])
+        self.name.setVisible(header is None and self._view.has_headers)
+        if header is not None and header.parent() is not self:
+            header.setParent(self)
+        self._place_header()
+        self.update()
+
+    def _place_header(self) -> None:
+        header = self._view.header
+        if header is not None:
+            header.setGeometry(0, 0, int(self._strip().left()) - 1, self.height())
+            header.setVisible(self._view.has_headers)
+
+    def _strip(self) -> QRectF:
+        left = min(self._view.left_edge, max(self.width() - 1, 0))
+        return QRectF(left, 0, max(self.width() - left, 1), self.height())
+
+    @override
+    def sizeHint(self) -> QSize:
+        unit = text_scale(self)
+        return QSize(400, round(SIZES["ruler"] * unit))
+
+    minimumSizeHint = sizeHint  # noqa: N815 - Qt's name
+
+    @override
+    def resizeEvent(self, _event: object) -> None:
+        self._place_header()
+
+    # ---------------------------------------------------------------- looking back
+
+    @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if (
+            event.button() is Qt.MouseButton.LeftButton
+            and event.position().x() >= self._strip().x()
+        ):
+            self._view.point_at(None)
+            self._view.is_scrubbing = True
+            self._put_playhead(event.position())
+        else:
+            event.ignore()
+
+    @override
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        is_on_strip = event.position().x() >= self._strip().left()
+        self.setCursor(Qt.CursorShape.SplitHCursor if is_on_strip else Qt.CursorShape.ArrowCursor)
+        if self._view.is_scrubbing:
+            self._put_playhead(event.position())
+
+    @override
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._view.is_scrubbing = False
+
+    @override
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        take_wheel(event, self._view, self._place_at(event.position()))
+
+    def _place_at(self, place: QPointF) -> float:
+        strip, shown = self._strip(), self._view.range
+        share = (place.x() - strip.left()) / strip.width()
+        return shown.low + min(max(share, 0.0), 1.0) * shown.span
+
+    def _put_playhead(self, place: QPointF) -> None:
+        at_ns = self._view.frame_ns_of(self._place_at(place))
+        if at_ns is None:
+            at_ns = max(0, round(self._view.ns_of(self._place_at(place))))
+        self.playhead_moved.emit(at_ns)
+
+    # ---------------------------------------------------------------- painting
+
+    @Slot()
+    def _repaint(self) -> None:
+        self._place_header()
+        self.update()
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme, view, strip = self._theme, self._view, self._strip()
+        self._present = view.present_ns
+        small = small_font(self)
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), theme.color(ColorRole.PANEL))
+            painter.fillRect(
+                QRectF(0, self.height() - 1, self.width(), 1), theme.color(ColorRole.LINE)
+            )
+            painter.setFont(small)
+            if view.series is None:
+                return
+            painter.setClipRect(strip)
+            present = view.present
+            now = None if view.playhead is None or present is None else self._x_of(present)
+            label = self._label(painter.fontMetrics(), strip)
+            self._paint_ticks(painter, strip, now, label)
+            painter.fillRect(
+                QRectF(strip.left() - 1, 0, 1, self.height()), theme.color(ColorRole.LINE)
+            )
+            if view.playhead is not None:
+                self._paint_label(painter, label, self._x_of(view.playhead))
+            elif present is not None:
+                self._paint_handle(painter, self._x_of(present))
+
+    def _x_of(self, place: float) -> float:
+        strip, shown = self._strip(), self._view.range
+        x = strip.left() + (place - shown.low) / shown.span * strip.width()
+        return min(max(x, -1e6), 1e6)
+
+    def _label(self, metrics: QFontMetrics, strip: QRectF) -> tuple[QRectF, str, str]:
+        """Return where the label of the playhead is, empty without one, and its two texts."""
+        view = self._view
+        if view.playhead_ns is None or view.playhead is None:
+            return QRectF(), "", ""
+        away_ns = view.present_ns - view.playhead_ns
+        at, away = format_at(view.playhead_ns), ""
+        if view.present is not None:
+            away = f"−{format_duration(away_ns)}" if away_ns > 0 else "now"
+        width = metrics.horizontalAdvance(f"{at}  {away}" if away else at) + 2 * _LABEL_PAD + 4
+        x = self._x_of(view.playhead) - width / 2
+        x = min(max(x, strip.left() + 1), strip.right() - width - 1)
+        return QRectF(x, 2, width, self.height() - 6), at, away
+
+    def _paint_ticks(
+        self,
+        painter: QPainter,
+        strip: QRectF,
+        now: float | None,
+        label: tuple[QRectF, str, str],
+    ) -> None:
+        window = self._view.lane_window(int(strip.left()), int(strip.width()))
+        places, unit = self._view.ruler_ticks(window)
+        metrics, bottom = painter.fontMetrics(), self.height() - 1
+        painter.setPen(self._theme.color(ColorRole.EDGE))
+        for x, _ in places:
+            painter.drawLine(x, bottom - _TICK, x, bottom)
+        painter.setPen(self._theme.color(ColorRole.MUTED))
+        last = strip.left() - 100
+        right = strip.right()
+        if unit and ":" not in unit:
+            right -= metrics.horizontalAdvance(unit) + 6
+            painter.drawText(QRectF(right, 0, 100, bottom), _MIDDLE, unit)
+        if now is not None and not label[0].contains(now, label[0].center().y()):
+            painter.drawText(QRectF(now + _TEXT_FROM, 0, 60, bottom), _MIDDLE, "now")
+            taken = now, now + _TEXT_FROM + metrics.horizontalAdvance("now") + _BETWEEN
+        else:
+            taken = right, right
+        for x, text in places:
+            left, end = x + _TEXT_FROM, x + _TEXT_FROM + metrics.horizontalAdvance(text)
+            is_free = left >= max(last, strip.left()) and end < right
+            is_free &= end < taken[0] or left > taken[1]
+            if is_free and (end < label[0].left() or left > label[0].right()):
+                painter.drawText(QRectF(left, 0, end - left + 2, bottom), _MIDDLE, text)
+                last = end + _BETWEEN
+
+    def _paint_handle(self, painter: QPainter, x: float) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.color(ColorRole.BLUE))
+        top, x = self.height() - _GRIP_HEIGHT, round(x)
+        corners = [(x - _GRIP, top), (x + _GRIP, top), (x, self.height())]
+        painter.drawPolygon([QPointF(*corner) for corner in corners])
+        painter.restore()
+
+    def _paint_label(self, painter: QPainter, label: tuple[QRectF, str, str], x: float) -> None:
+        """Paint the instant that is looked back at, and how long before the present it is."""
+        box, at, away = label
+        theme = self._theme
+        self._paint_handle(painter, x)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color(ColorRole.BLUE))
+        painter.drawRoundedRect(box, _RADIUS, _RADIUS)
+        painter.restore()
+        bold = QFont(painter.font())
+        bold.setWeight(QFont.Weight.DemiBold)
+        painter.setFont(bold)
+        painter.setPen(QPen(theme.color(ColorRole.BG)))
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), f"{at}  {away}" if away else at)

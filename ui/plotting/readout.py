@@ -1,0 +1,69 @@
+"""What is read at the pointer: one small box beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QPainter, QPen
+
+from ..kit.theme import ColorRole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..kit.theme import Theme
+
+#: Label and value of a line; the first line is the heading.
+Line: TypeAlias = tuple[str, str]
+
+_PAD: Final = 6
+_AWAY: Final = 14
+_BETWEEN: Final = 14
+#: Of the width of the plot.
+_WIDEST: Final = 0.45
+#: So many lines are shown however low the plot is.
+_LEAST_LINES: Final = 3
+_RIGHT: Final = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+_LEFT: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+
+def paint_readout(
+    painter: QPainter, lines: Sequence[Line], pointer: QPointF, room: QRectF, theme: Theme
+) -> None:
+    """Paint lines beside the pointer, as many as the room is high enough for."""
+    metrics = painter.fontMetrics()
+    line = metrics.height() + 1
+    shown = lines[: max(int((room.height() - 2 * _PAD - 2) // line), _LEAST_LINES)]
+    labels = max((metrics.horizontalAdvance(label) for label, _ in shown[1:]), default=0)
+    values = max((metrics.horizontalAdvance(value) for _, value in shown[1:]), default=0)
+    heading = metrics.horizontalAdvance("   ".join(filter(None, shown[0])))
+    width = max(labels + values + (_BETWEEN if values else 0), heading) + 2 * _PAD
+    width = min(width, int(room.width() * _WIDEST))
+    height = line * len(shown) + 2 * _PAD - 2
+    left = pointer.x() + _AWAY
+    if left + width > room.right():
+        left = pointer.x() - _AWAY - width
+    top = min(max(pointer.y() - height / 2, room.top() + 4), room.bottom() - height - 4)
+    box = QRectF(max(left, room.left()), max(top, room.top()), width, height)
+    paint_box(painter, box, theme)
+    inner = box.adjusted(_PAD, _PAD - 1, -_PAD, 0)
+    row = QRectF(inner.left(), inner.top(), inner.width(), line)
+    for number, (label, value) in enumerate(shown):
+        painter.setPen(theme.color(ColorRole.MUTED if number else ColorRole.TEXT))
+        beside = metrics.horizontalAdvance(value) + _BETWEEN if value else 0
+        room_for_label = int(inner.width()) - beside
+        painter.drawText(
+            row, _LEFT, metrics.elidedText(label, Qt.TextElideMode.ElideRight, room_for_label)
+        )
+        painter.setPen(theme.color(ColorRole.TEXT))
+        painter.drawText(row, _RIGHT, value)
+        row.translate(0, line)
+
+
+def paint_box(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    """Paint the ground of a text that lies over a plot, and take up the pen for it."""
+    painter.setBrush(theme.color(ColorRole.PANEL))
+    painter.setPen(QPen(theme.color(ColorRole.MUTED), 1))
+    painter.drawRect(QRectF(round(box.x()) + 0.5, round(box.y()) + 0.5, box.width(), box.height()))
+    painter.setPen(theme.color(ColorRole.TEXT))
