@@ -122,8 +122,6 @@ class WindowContents(QObject):
         window.panels.make_panels(lambda panel: make_panel(panel, bridge, window.theme, window))
         self.badges = Badges(window, bridge)
         bridge.session_changed.connect(self._take_session)
-        # At once, before a wake-up.
-        bridge.session_changed.connect(self._begin_soon, Qt.ConnectionType.QueuedConnection)
         bridge.status_changed.connect(self._take_status)
         bridge.refreshed.connect(self._need_lanes)
         bridge.refreshed.connect(self._need_frames)
@@ -386,6 +384,8 @@ class WindowContents(QObject):
 
     @Slot(object)
     def _take_session(self, session: Session | None) -> None:
+        self._turns_to_begin = _TURNS_TO_BEGIN
+        self._begin()
         self._need_lanes()
         self._need_frames()
         is_program = isinstance(session, AttachesPrograms)
@@ -401,11 +401,6 @@ class WindowContents(QObject):
         self._clear_filters()
         if session.notes and not self.capture_state.is_capture:
             self._window.notice.show_notice(" ".join(session.notes))
-
-    @Slot(object)
-    def _begin_soon(self, _session: object) -> None:
-        self._turns_to_begin = _TURNS_TO_BEGIN
-        self._begin()
 
     @Slot()
     def _begin(self) -> None:
