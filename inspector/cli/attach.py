@@ -26,11 +26,16 @@ from inspector.formats.captures.capture import stream_named
 from inspector.launcher import open_window
 from inspector.sessions.attached.doors.browser import Browser
 from inspector.sessions.attached.doors.door import Door, Inlet, Opened
+from inspector.sessions.attached.doors.hosts.host import Host, OnHost, Together, programs_on
 from inspector.sessions.attached.doors.late_python import INSTEAD
 from inspector.sessions.attached.doors.launch import BOOTSTRAP, GRACE_S, Launch, Launched
 from inspector.sessions.attached.doors.listener import PageListener
 from inspector.sessions.attached.doors.listening import Dial, Listen
-from inspector.sessions.attached.doors.programs import door_of_process, running_programs
+from inspector.sessions.attached.doors.programs import (
+    described,
+    door_of_process,
+    running_programs,
+)
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.runs.virtual import RunOutcome
 from inspector.timebase import NS_PER_SECOND
@@ -95,10 +100,33 @@ def _door(options: Namespace, err: TextIO) -> Door | None:
     return _door_of_program(options, err) if options.program else None
 
 
+def _hosts(options: Namespace) -> list[Host]:
+    """Return the other hosts that the arguments name; raises an :class:`AttachError`."""
+    by_ssh = [Host.by_ssh(each) for each in options.ssh]
+    return by_ssh + [Host.by_command(each) for each in options.exec]
+
+
 def _door_of_program(options: Namespace, err: TextIO) -> Door:
+    if hosts := _hosts(options):
+        doors = tuple(_door_on(host, options, err) for host in hosts)
+        return doors[0] if len(doors) == 1 else Together(doors)
     if options.pid is not None:
         return door_of_process(options.pid, options.grant)
-    launch = Launch(
+    launch = _launch(options, err)
+    # Before a window opens on nothing.
+    launch.program()
+    return launch
+
+
+def _door_on(host: Host, options: Namespace, err: TextIO) -> OnHost:
+    tell = partial(say, err)
+    if options.pid is not None:
+        return OnHost(host, pid=options.pid, grant=options.grant, tell=tell)
+    return OnHost(host, _launch(options, err), tell=tell)
+
+
+def _launch(options: Namespace, err: TextIO) -> Launch:
+    return Launch(
         tuple(options.program),
         hold=options.hold or options.hold_at == 0,
         grant=options.grant,
@@ -108,9 +136,6 @@ def _door_of_program(options: Namespace, err: TextIO) -> Door:
         grace_s=GRACE_S if options.grace is None else options.grace / NS_PER_SECOND,
         tell=partial(say, err),
     )
-    # Before a window opens on nothing.
-    launch.program()
-    return launch
 
 
 def _telling(err: TextIO) -> Callable[[str, str], None]:
@@ -307,37 +332,40 @@ class _Watch:
 
 
 def _list_programs(options: Namespace, out: TextIO) -> int:
-    programs = sorted(running_programs(), key=lambda each: (bool(each.reason), each.process.pid))
+    hosts = _hosts(options)
+    found = programs_on(hosts[0]) if hosts else [described(each) for each in running_programs()]
+    programs = sorted(found, key=lambda each: (bool(each["reason"]), each["pid"]))
     if options.json:
-        values = [
-            {
-                "pid": each.process.pid,
-                "program": each.process.title,
-                "command": list(each.process.argv),
-                "runtime": each.runtime,
-                "is_listening": each.is_listening,
-                "reason": each.reason,
-            }
-            for each in programs
-        ]
-        write_json(out, values)
+        write_json(out, programs)
         return ExitCode.OK
     if not programs:
-        out.write(f"No program of yours runs on Python or Node.\n{INSTEAD}\n")
+        where = f" on {hosts[0].name}" if hosts else ""
+        out.write(f"No program of yours runs on Python or Node{where}.\n{INSTEAD}\n")
         return ExitCode.OK
     rows = [
         (
-            str(each.process.pid),
-            each.process.title,
-            each.runtime,
-            f"no: {each.reason}" if each.reason else "listens" if each.is_listening else "yes",
+            str(each["pid"]),
+            one_line(each["program"]),
+            one_line(each["runtime"]),
+            f"no: {one_line(each['reason'])}"
+            if each["reason"]
+            else "listens"
+            if each["is_listening"]
+            else "yes",
         )
         for each in programs
     ]
     out.write(f"{table(('process', 'program', 'runs on', 'can be attached'), rows, right={0})}\n")
-    can = next((each for each in programs if not each.reason), None)
+    can = next((each for each in programs if not each["reason"]), None)
     if can is not None:
-        out.write(f"\nAttach one by “timeline-inspector attach {can.process.pid}”.\n")
-    if any(each.reason for each in programs):
+        out.write(f"\nAttach one by “{_way(options)} {can['pid']}”.\n")
+    if any(each["reason"] for each in programs):
         out.write(f"\n{INSTEAD}\n")
     return ExitCode.OK
+
+
+def _way(options: Namespace) -> str:
+    """Return how the command line began that leads to the same host."""
+    words = [f"--ssh {shlex.quote(each)}" for each in options.ssh]
+    words += [f"--exec {shlex.quote(each)}" for each in options.exec]
+    return " ".join(["timeline-inspector attach", *words])

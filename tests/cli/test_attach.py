@@ -453,3 +453,41 @@ def test_that_a_signal_ends_inspector_and_program_and_what_was_seen_is_written(
     finally:
         watching.kill()
         watching.wait()
+
+
+@on_linux
+def test_that_a_program_on_another_host_is_watched_and_ended(run: Run, ticker: Path) -> None:
+    values = _values(run, f"attach --exec env --seconds 1 --json {_PYTHON} {ticker} 100000 0")
+
+    (program,) = values["programs"]
+    assert program["name"] == "ticker.py on env"
+    (timer,) = values["timers"]
+    assert timer["label"] == "sleep in tick"
+    with pytest.raises(ProcessLookupError):
+        os.kill(program["pid"], 0)
+
+
+@on_linux
+def test_that_programs_on_another_host_are_listed(run: Run) -> None:
+    code, out, _ = run("attach --exec env --json")
+
+    assert code == ExitCode.OK
+    assert os.getpid() in [each["pid"] for each in json.loads(out)]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("attach --ssh a --ssh b", "one host, or a program to be launched on each"),
+        ("attach --ssh a --ssh b 4711", "one host, or a program to be launched on each"),
+        ("attach --ssh a --listen unix", "ive either a program, or another way in"),
+        ("attach --ssh=-v -- python3 x.py", "“-v” names no host"),
+        ("attach --exec '' -- python3 x.py", "--exec is empty"),
+        ("attach --exec nosuchcommand -- python3 x.py", "nosuchcommand was not reached"),
+    ],
+)
+def test_that_a_wrong_host_is_said(run: Run, line: str, told: str) -> None:
+    code, _, err = run(line.replace("attach", "attach --seconds 1"))
+
+    assert code != ExitCode.OK
+    assert told in err

@@ -43,6 +43,7 @@ CONTENTS: Final[tuple[tuple[str, tuple[PageEntry, ...]], ...]] = (
     ("Your own programs", (
         PageEntry("attach", "Attaching to programs"),
         PageEntry("attach-launching", "Launching a program with the probe inside"),
+        PageEntry("attach-hosts", "Programs on other hosts and in containers"),
         PageEntry("attach-late", "Attaching to a program that runs"),
         PageEntry("attach-serving", "A call in the program"),
         PageEntry("attach-javascript", "JavaScript: Node and pages"),

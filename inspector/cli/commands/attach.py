@@ -27,6 +27,11 @@ without a window:
   timeline-inspector attach --seconds 10 --hold-at 3 --hold-for 2 --json ./game.py
   timeline-inspector attach --seconds 60 --record game.tlrec --export game.svg 4711
 
+on another host:
+  timeline-inspector attach --ssh web-1 -- python3 server.py
+  timeline-inspector attach --exec "docker exec -i shop" -- python3 server.py
+  timeline-inspector attach --ssh web-1             # lists programs that run there
+
 A program that was launched is ended (SIGTERM) when the time is over, with everything
 that it has started; what has not ended after --grace is killed, which is said. Its
 output goes to standard error with --json, else where the report goes. Ctrl+C ends the
@@ -44,6 +49,22 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="PROGRAM ARGS… | PID",
         nargs=REMAINDER,
         help="command line to launch, or the process of a running program",
+    )
+    hosts = parser.add_argument_group("on another host")
+    hosts.add_argument(
+        "--ssh",
+        metavar="[USER@]HOST",
+        action="append",
+        default=[],
+        help="launch the program there, or attach to a process there, by the system's ssh, "
+        "whose options may stand before the host in quotation marks; may be repeated",
+    )
+    hosts.add_argument(
+        "--exec",
+        metavar="COMMAND",
+        action="append",
+        default=[],
+        help="the same by a command that runs what stands after it, such as “docker exec -i NAME”",
     )
     doors = parser.add_argument_group("other ways in")
     ways = doors.add_mutually_exclusive_group()
@@ -129,8 +150,11 @@ def _check(options: Namespace) -> None:
     _read_program(options)
     ways = options.dial or options.listen or options.browser
     ways = bool(ways) or options.listen_websocket is not None
-    if options.program and ways:
+    hosts = [*options.ssh, *options.exec]
+    if ways and (options.program or hosts):
         error("give either a program, or another way in")
+    if len(hosts) > 1 and (not options.program or options.pid is not None):
+        error("give one host, or a program to be launched on each")
     ways = ways or bool(options.program)
     if options.hold and not options.browser and (not options.program or options.pid is not None):
         error("--hold is for a program that is launched; use --hold-at")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import errno
 import os
 import socket
@@ -10,14 +12,19 @@ import struct
 import sys
 import tempfile
 import time
+from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
+from threading import Condition
 from typing import Final, Protocol
 
 from inspector.errors import AttachError
-from inspector.probe.wire import MAX_FRAME_BYTES, FrameReader, frame
+from inspector.probe.wire import EVENTS, JSON, MAX_FRAME_BYTES, FrameReader, frame
 
+#: Kept at most for a link that does not take it; a probe sends 8 MiB of events unasked.
+_MOST_WAITING_BYTES: Final = 64 << 20
 #: Read at once.
 _READ_BYTES: Final = 1 << 18
 #: Kept at most for a program that does not read.
@@ -43,11 +50,13 @@ class Carrier(Protocol):
 
     Attributes:
         is_local: Whether both sides can share the monotonic clock of one host.
-        peer_pid: The process at the other end as this system numbers it, 0 if that is not known.
+        host: The name of the host on which the program runs, empty for this one.
+        peer_pid: The process at the other end as its host numbers it, 0 if that is not known.
         text: What it is, for people.
     """
 
     is_local: bool
+    host: str
     peer_pid: int
     text: str
 
@@ -104,6 +113,7 @@ class StreamCarrier:
 
     Attributes:
         is_local: True: nothing but this host is reached.
+        host: Empty, for the same reason.
         peer_pid: The process at the other end, as this system numbers it.
         text: What it is, for people.
     """
@@ -119,6 +129,7 @@ class StreamCarrier:
         self._selector.register(connected, EVENT_READ)
         self._selector.register(self._waker, EVENT_READ)
         self.is_local = True
+        self.host = ""
         is_unix = connected.family not in {socket.AF_INET, socket.AF_INET6}
         self.peer_pid = _peer(connected)[0]
         self.text = "Unix socket" if is_unix else "TCP on this host"
@@ -178,6 +189,93 @@ class StreamCarrier:
         self._selector.close()
         self._socket.close()
         self._waker.close()
+
+
+class QueuedCarrier:
+    """Carries messages that another thread receives.
+
+    Attributes:
+        is_local: False: pages and other hosts have clocks of their own.
+        host: The name of the host on which it runs, empty for this one.
+        peer_pid: The process at the other end, 0 if that is not known.
+        text: What it is, for people.
+    """
+
+    is_local = False
+
+    def __init__(
+        self,
+        text: str,
+        send: Callable[[int, bytes], None],
+        close: Callable[[], None],
+        *,
+        host: str = "",
+        peer_pid: int = 0,
+    ) -> None:
+        self.text = text
+        self.host = host
+        self.peer_pid = peer_pid
+        self._send = send
+        self._close = close
+        self._messages: deque[tuple[int, bytes]] = deque()
+        self._bytes = 0
+        self._end: str | None = None
+        self._is_woken = False
+        self._changed = Condition()
+
+    def put(self, kind: int, payload: bytes) -> None:
+        """Add a message that was received; from any thread."""
+        with self._changed:
+            if self._end is not None:
+                return
+            self._messages.append((kind, payload))
+            self._bytes += len(payload)
+            if self._bytes > _MOST_WAITING_BYTES:
+                self._end = "it sends more than is taken"
+            self._changed.notify()
+
+    def put_text(self, text: str) -> None:
+        """Add a message as a page writes it: its type and JSON, or events in base64."""
+        if text.startswith("J"):
+            self.put(JSON, text[1:].encode(errors="replace"))
+            return
+        try:
+            self.put(EVENTS, base64.b64decode(text[1:], validate=True))
+        except (binascii.Error, ValueError):
+            # An empty batch is malformed, so the link ends and says so.
+            self.put(EVENTS, b"")
+
+    def end(self, reason: str) -> None:
+        """The connection has ended; from any thread."""
+        with self._changed:
+            if self._end is None:
+                self._end = reason
+            self._changed.notify()
+
+    def send(self, kind: int, payload: bytes) -> None:
+        if self._end is None:
+            self._send(kind, payload)
+
+    def receive(self, timeout_s: float) -> list[tuple[int, bytes]]:
+        with self._changed:
+            if not self._messages and self._end is None and not self._is_woken:
+                self._changed.wait(timeout_s)
+            self._is_woken = False
+            found = list(self._messages)
+            self._messages.clear()
+            self._bytes = 0
+            if not found and self._end is not None:
+                raise CarrierClosedError(self._end)
+        return found
+
+    def wake(self) -> None:
+        with self._changed:
+            self._is_woken = True
+            self._changed.notify()
+
+    def close(self) -> None:
+        self.end("")
+        self._close()
 
 
 def _reason(error: OSError) -> str:

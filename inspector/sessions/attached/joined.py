@@ -62,7 +62,8 @@ class JoinedPrograms:
         """Return the program of which one is a child process, a thread or a frame of a page."""
         if not program.parent_pid:
             return None
-        return next((each for each in self.attached() if each.pid == program.parent_pid), None)
+        parent = (program.host, program.parent_pid)
+        return next((each for each in self.attached() if (each.host, each.pid) == parent), None)
 
     @property
     def file_stem(self) -> str:

@@ -184,7 +184,8 @@ class Link:
 
     Attributes:
         text: What carries it, for people.
-        peer_pid: The process at the other end as this system numbers it, 0 if that is not known.
+        host: The name of the host on which it runs, empty for this one.
+        peer_pid: The process at the other end as its host numbers it, 0 if that is not known.
         is_open: Whether the program is still connected.
         is_silent: Whether nothing was heard of it for a while.
         began_ns: When it began to connect.
@@ -192,6 +193,7 @@ class Link:
 
     def __init__(self, carrier: Carrier, inlet: Inlet) -> None:
         self.text = carrier.text
+        self.host = carrier.host
         self.peer_pid = carrier.peer_pid
         self.is_open = True
         self.is_silent = False

@@ -74,7 +74,8 @@ class Program:
     Attributes:
         index: Its number in the session.
         name: Its name; of a child that has that of its parent, with a number.
-        pid: Its process, and that of its parent, as this system numbers them.
+        pid: Its process, and that of its parent, as their host numbers them.
+        host: The name of that host, empty for this one.
         link: The connection.
         translation: Puts its events in terms of the session.
         error_ns: By how much its instants can be wrong; 0 on the same clock.
@@ -98,11 +99,14 @@ class Program:
     def __init__(self, index: int, attached: Attached, translation: Translation) -> None:
         hello = attached.hello
         self.index = index
+        self.host = attached.link.host
         self.name = self._own_name = hello.name or f"process {hello.pid}"
+        if self.host:
+            self.name = f"{self.name} on {self.host}"
         self._namesakes = 0
         self.pid, self.parent_pid = hello.pid, hello.parent_pid
         peer_pid = attached.link.peer_pid
-        if peer_pid not in {0, hello.pid, os.getpid()}:
+        if not self.host and peer_pid not in {0, hello.pid, os.getpid()}:
             # A container numbers its processes by itself; threads have the number of theirs.
             is_thread = hello.pid == hello.parent_pid
             self.pid, self.parent_pid = peer_pid, peer_pid if is_thread else parent_of(peer_pid)
@@ -144,7 +148,8 @@ class Program:
 
     @property
     def process_text(self) -> str:
-        return "page" if self.is_page else f"process {self.pid}"
+        process = "page" if self.is_page else f"process {self.pid}"
+        return f"{process} on {self.host}" if self.host else process
 
     @property
     def unseen(self) -> list[AdapterState]:

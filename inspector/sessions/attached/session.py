@@ -617,7 +617,7 @@ class AttachedSession:
             how = how_it_ended(exit_code)
         elif news.is_orderly:
             how = news.reason or "it has ended"
-        elif is_own and not news.reason and is_alive(program.pid):
+        elif is_own and not news.reason and not program.host and is_alive(program.pid):
             how = "the connection was lost, and it goes on by itself"
         else:
             how = news.reason or "it has ended, or was killed"

@@ -20,6 +20,7 @@ class PlayedCarrier:
     """A connection with a program on another host, some milliseconds away."""
 
     is_local = False
+    host = ""
     peer_pid = 0
     text = "played"
 

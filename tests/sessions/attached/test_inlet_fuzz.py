@@ -134,6 +134,7 @@ class DryCarrier:
     """Carries what a test has prepared, cut into pieces, and then closes."""
 
     is_local = True
+    host = ""
     peer_pid = 0
     text = "test"
 

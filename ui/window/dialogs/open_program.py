@@ -34,7 +34,7 @@ _HELD: Final = "yes"
 
 
 class OpenProgramDialog(QDialog):
-    """A command line with working directory, interpreter, hold and grant.
+    """A command line with working directory, interpreter, host, hold and grant.
 
     Signals:
         door_chosen: What to open: the door, and what was typed, by field.
@@ -43,6 +43,7 @@ class OpenProgramDialog(QDialog):
         command: The command line; recent ones are in its list.
         folder: The working directory.
         interpreter: The Python to use.
+        host: Where the program is, empty for this machine.
         hold: Whether the program is held before its first frame.
         grant: What the inspector may do.
         problem: Why it cannot be opened; hidden while there is nothing to say.
@@ -75,6 +76,9 @@ class OpenProgramDialog(QDialog):
         self.folder.setPlaceholderText("where the inspector was started")
         self.interpreter = QLineEdit()
         self.interpreter.setPlaceholderText("the first Python on the path")
+        self.host = QLineEdit()
+        self.host.setAccessibleName("Host")
+        self.host.setPlaceholderText("this machine; or user@host for ssh, docker exec -i NAME …")
         self.hold = QCheckBox("Hold it before its first &frame")
         self.grant = QComboBox()
         self.grant.setAccessibleName("Permissions")
@@ -87,7 +91,7 @@ class OpenProgramDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         self._lay_out()
         self.command.activated.connect(self._show_recent)
-        for each in (self.line, self.folder, self.interpreter):
+        for each in (self.line, self.folder, self.interpreter, self.host):
             each.textEdited.connect(self.problem.hide)
         if self._recent:
             self._show_recent(0)
@@ -105,6 +109,7 @@ class OpenProgramDialog(QDialog):
             label.setBuddy(line)
             line.setAccessibleName(title.replace("&", ""))
             form.addRow(label, self._with_button(line, choose))
+        form.addRow("&Host", self.host)
         form.addRow("P&ermissions", self.grant)
         form.addRow("", self.hold)
         self.body = QVBoxLayout(self)
@@ -145,6 +150,7 @@ class OpenProgramDialog(QDialog):
         self.line.setText(found.get("command", ""))
         self.folder.setText(found.get("folder", ""))
         self.interpreter.setText(found.get("interpreter", ""))
+        self.host.setText(found.get("host", ""))
         self.hold.setChecked(found.get("hold") == _HELD)
         self.grant.setCurrentIndex(max(0, self.grant.findData(found.get("grant", "full"))))
 
@@ -156,6 +162,7 @@ class OpenProgramDialog(QDialog):
             interpreter=self.interpreter.text(),
             hold=self.hold.isChecked(),
             grant=cast("Grant", self.grant.currentData()),
+            host=self.host.text(),
         )
 
     @Slot()
@@ -174,6 +181,7 @@ class OpenProgramDialog(QDialog):
             "command": typed.command,
             "folder": typed.folder,
             "interpreter": typed.interpreter,
+            "host": typed.host,
             "hold": _HELD if typed.hold else "",
             "grant": typed.grant,
         }

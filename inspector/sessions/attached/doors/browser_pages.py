@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import secrets
 import threading
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import Condition
 from typing import Any, Final, TypeAlias
 
 from inspector.errors import AttachError
-from inspector.probe.wire import EVENTS, JSON, notification, packed_json
-from inspector.sessions.attached.carriers import CarrierClosedError
+from inspector.probe.wire import JSON, notification, packed_json
+from inspector.sessions.attached.carriers import CarrierClosedError, QueuedCarrier
 from inspector.sessions.attached.doors.cdp import Cdp, CdpError, Params, Transport
 from inspector.sessions.attached.doors.door import Inlet
 from inspector.sessions.attached.doors.launch import PROBE_JS
 from inspector.sessions.attached.messages import FIRST_PAGE_PID
 
-#: Kept at most for a link that does not take it; a probe sends 8 MiB of events unasked.
-_MOST_WAITING_BYTES: Final = 64 << 20
 _FOLLOWED: Final = frozenset({"page", "iframe", "worker"})
 _PAGE_S: Final = 5.0
 _PROBE: Final = "globalThis[Symbol.for('timeline.probe')]"
@@ -31,85 +25,6 @@ _RECEIVE: Final = f"function (text) {{ {_PROBE}.receive(text); }}"
 _Place: TypeAlias = tuple[str, int]
 _FIRST_LINE: Final = {"instrumentation": "beforeScriptExecution"}
 _FOLLOW: Final = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
-
-
-class QueuedCarrier:
-    """Carries messages that another thread receives.
-
-    Attributes:
-        is_local: False: a page has a clock of its own.
-        peer_pid: 0: not known.
-        text: What it is, for people.
-    """
-
-    is_local = False
-    peer_pid = 0
-
-    def __init__(
-        self, text: str, send: Callable[[int, bytes], None], close: Callable[[], None]
-    ) -> None:
-        self.text = text
-        self._send = send
-        self._close = close
-        self._messages: deque[tuple[int, bytes]] = deque()
-        self._bytes = 0
-        self._end: str | None = None
-        self._is_woken = False
-        self._changed = Condition()
-
-    def put(self, kind: int, payload: bytes) -> None:
-        """Add a message that was received; from any thread."""
-        with self._changed:
-            if self._end is not None:
-                return
-            self._messages.append((kind, payload))
-            self._bytes += len(payload)
-            if self._bytes > _MOST_WAITING_BYTES:
-                self._end = "it sends more than is taken"
-            self._changed.notify()
-
-    def put_text(self, text: str) -> None:
-        """Add a message as a page writes it: its type and JSON, or events in base64."""
-        if text.startswith("J"):
-            self.put(JSON, text[1:].encode(errors="replace"))
-            return
-        try:
-            self.put(EVENTS, base64.b64decode(text[1:], validate=True))
-        except (binascii.Error, ValueError):
-            # An empty batch is malformed, so the link ends and says so.
-            self.put(EVENTS, b"")
-
-    def end(self, reason: str) -> None:
-        """The connection has ended; from any thread."""
-        with self._changed:
-            if self._end is None:
-                self._end = reason
-            self._changed.notify()
-
-    def send(self, kind: int, payload: bytes) -> None:
-        if self._end is None:
-            self._send(kind, payload)
-
-    def receive(self, timeout_s: float) -> list[tuple[int, bytes]]:
-        with self._changed:
-            if not self._messages and self._end is None and not self._is_woken:
-                self._changed.wait(timeout_s)
-            self._is_woken = False
-            found = list(self._messages)
-            self._messages.clear()
-            self._bytes = 0
-            if not found and self._end is not None:
-                raise CarrierClosedError(self._end)
-        return found
-
-    def wake(self) -> None:
-        with self._changed:
-            self._is_woken = True
-            self._changed.notify()
-
-    def close(self) -> None:
-        self.end("")
-        self._close()
 
 
 class Pages:

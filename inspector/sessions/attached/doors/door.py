@@ -33,8 +33,8 @@ class Inlet(Protocol):
             AttachError: Nothing listens there, or the token is refused.
         """
 
-    def adopt(self, carrier: Carrier, *, dials: bool) -> None:
-        """Take over a connection that stands; ``dials``: this side speaks first.
+    def adopt(self, carrier: Carrier, *, dials: bool, token: str = "") -> None:
+        """Take over a connection that stands; ``dials``: this side speaks first, with a token.
 
         Raises:
             AttachError: What is at the other end is no probe, or is refused.

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,8 +109,22 @@ class Launch:
             "TIMELINE_PROBE_GRANT": self.grant,
             "TIMELINE_PROBE_HOLD": "1" if self.hold else "",
         }
+        if sys.platform == "win32":
+            message = "Programs are launched on Linux and macOS. Let it dial: attach --listen tcp"
+            raise AttachError(message)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-I", "-S", str(SUPERVISOR), str(theirs.fileno())]
+            options = [str(self.grace_s), str(int(self.is_bound)), program]
+            supervisor = subprocess.Popen(  # noqa: S603 - what the user has typed
+                [*command, *options, *self.argv],
+                env=environment,
+                cwd=self.folder,
+                stdout=2 if self.output_to_errors else None,
+                pass_fds=[theirs.fileno()],
+            )
         try:
-            return Launched(self, program, environment, inlet.processes)
+            return Launched(self, ours, supervisor.wait, inlet.processes)
         except OSError as error:
             raise ProgramStartError(
                 f"{self.argv[0]} could not be started: {error.strerror}. {_hint(program)}".rstrip(),
@@ -130,28 +144,29 @@ class Launched:
     def __init__(
         self,
         door: Launch,
-        program: str,
-        environment: Mapping[str, str],
+        connected: socket.socket,
+        wait: Callable[[], int],
         joined: Callable[[], Collection[int]],
+        host: str = "",
     ) -> None:
-        """Start it.
+        """Hear from its supervisor that it has been started.
 
         Args:
-            door: What to start, and how.
-            program: The path of its executable.
+            door: What is started, and how.
+            connected: The connection with the supervisor.
+            wait: Waits for the end of the supervisor, and returns its exit code.
             joined: Returns the processes that have a probe.
+            host: The name of the host on which it runs, empty for this one.
 
         Raises:
             OSError: It cannot be executed.
-            AttachError: This system cannot launch programs.
         """
-        if sys.platform == "win32":
-            message = "Programs are launched on Linux and macOS. Let it dial: attach --listen tcp"
-            raise AttachError(message)
-        self.title = door.title
+        self.title = f"{door.title} on {host}" if host else door.title
         self.note = ""
         self._door = door
+        self._host = host
         self._joined = joined
+        self._wait = wait
         self._begun_s = monotonic()
         self._exited_s = 0.0
         self._code: int | None = None
@@ -161,17 +176,7 @@ class Launched:
         self._changed = threading.Condition()
         self._is_over = False
         self._terminal = _Terminal()
-        self._socket, theirs = socket.socketpair()
-        with theirs:
-            command = [sys.executable, "-I", "-S", str(SUPERVISOR), str(theirs.fileno())]
-            options = [str(door.grace_s), str(int(door.is_bound)), program]
-            self._supervisor = subprocess.Popen(  # noqa: S603 - what the user has typed
-                [*command, *options, *door.argv],
-                env=environment,
-                cwd=door.folder,
-                stdout=2 if door.output_to_errors else None,
-                pass_fds=[theirs.fileno()],
-            )
+        self._socket = connected
         self._lines = self._socket.makefile("r")
         word, _, number = self._lines.readline().partition(" ")
         if word != "pid":
@@ -185,12 +190,12 @@ class Launched:
             for line in self._lines:
                 self._take(*line.split())
         self._terminal.restore()
-        self._close()
+        code = self._close()
         with self._changed:
             self._is_over = True
             if self._code is None:
                 # The supervisor was killed, and nothing more is known.
-                self._code = self._supervisor.returncode
+                self._code = code
             self._changed.notify_all()
 
     def _take(self, word: str, *values: str) -> None:
@@ -201,11 +206,11 @@ class Launched:
                 self._exited_s = monotonic()
                 self._changed.notify_all()
         elif word == "slow":
-            self._slow = {int(each): title_of(int(each)) for each in values[1:]}
+            pids = [int(each) for each in values[1:]]
+            # Another host knows the names of its processes.
+            self._slow = {} if self._host else {each: title_of(each) for each in pids}
             seconds = f"{max(float(values[0]), 0):.0f} s"
-            self._tell(
-                f"Asked to end (SIGTERM), and killed in {seconds}: {self._listed(self._slow)}."
-            )
+            self._tell(f"Asked to end (SIGTERM), and killed in {seconds}: {self._listed(pids)}.")
         elif word == "killed" and values:
             seconds = f"{self._door.grace_s:g} s"
             self._tell(f"Killed (SIGKILL) after {seconds}: {self._listed(map(int, values))}.")
@@ -217,10 +222,11 @@ class Launched:
         self.note = sentence
         self._door.tell(sentence)
 
-    def _close(self) -> None:
-        self._supervisor.wait()
+    def _close(self) -> int:
+        code = self._wait()
         self._lines.close()
         self._socket.close()
+        return code
 
     def poll(self) -> int | None:
         """Return its exit code: 128 and the signal that ended it, as in shells."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.errors import AttachError
 from inspector.probe.wire import EVENTS, HELLO_NS, JSON, MAX_FRAME_BYTES
-from inspector.sessions.attached.doors.browser_pages import QueuedCarrier
+from inspector.sessions.attached.carriers import QueuedCarrier
 from inspector.sessions.attached.doors.door import Inlet
 from inspector.sessions.attached.doors.launch import PROBE_JS
 from inspector.timebase import NS_PER_SECOND

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from inspector.errors import AttachError
 from inspector.sessions.attached.doors import late_python
@@ -51,6 +52,18 @@ def running_programs() -> Iterator[RunningProgram]:
         else:
             reason = _why_not(each)
         yield RunningProgram(each, runtime.text, is_listening, reason)
+
+
+def described(program: RunningProgram) -> dict[str, Any]:
+    """Return what is known of a program, for JSON."""
+    return {
+        "pid": program.process.pid,
+        "program": program.process.title,
+        "command": list(program.process.argv),
+        "runtime": program.runtime,
+        "is_listening": program.is_listening,
+        "reason": program.reason,
+    }
 
 
 def door_of_process(pid: int, grant: Grant = "full") -> Door:

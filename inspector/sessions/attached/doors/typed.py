@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from inspector.errors import AttachError
 from inspector.foreign.paths import expanded
 from inspector.sessions.attached.doors.browser import Browser
+from inspector.sessions.attached.doors.hosts.host import Host, OnHost
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.doors.programs import door_of_process
 
@@ -37,6 +38,8 @@ class TypedProgram:
             the path.
         hold: Whether the program is held before its first frame.
         grant: What the inspector may do in it.
+        host: Where it is, empty for here: ``[USER@]HOST`` for ``ssh``, or a command that runs what
+            stands after it there, such as ``docker exec -i NAME``.
     """
 
     command: str
@@ -44,6 +47,7 @@ class TypedProgram:
     interpreter: str = ""
     hold: bool = False
     grant: Grant = "full"
+    host: str = ""
 
     def door(self) -> Door:
         """Return the door.
@@ -51,6 +55,8 @@ class TypedProgram:
         Raises:
             AttachError: It leads nowhere; the message says what to change.
         """
+        if self.host.strip():
+            return self._door_on(self._host())
         word = self.command.strip()
         if word.isascii() and word.isdecimal():
             return door_of_process(int(word[:_PID_DIGITS]), self.grant)
@@ -68,7 +74,24 @@ class TypedProgram:
         launch.program()
         return launch
 
-    def _argv(self, folder: Path | None) -> tuple[str, ...]:
+    def _host(self) -> Host:
+        text = self.host.strip()
+        is_command = " " in text and not text.startswith("-")
+        return Host.by_command(text) if is_command else Host.by_ssh(text)
+
+    def _door_on(self, host: Host) -> OnHost:
+        word, interpreter = self.command.strip(), self.interpreter.strip()
+        if word.isascii() and word.isdecimal():
+            return OnHost(host, pid=int(word[:_PID_DIGITS]), grant=self.grant)
+        words = self._words()
+        if words[0] == "-m" or words[0].endswith((".py", ".pyw")):
+            words.insert(0, "python3")
+        if words[0] in _PYTHONS and interpreter:
+            words[0] = interpreter
+        folder = Path(self.folder.strip()) if self.folder.strip() else None
+        return OnHost(host, Launch(tuple(words), folder, self.hold, self.grant))
+
+    def _words(self) -> list[str]:
         try:
             words = shlex.split(self.command)
         except ValueError:
@@ -77,6 +100,10 @@ class TypedProgram:
         if not words:
             message = "Type the command line of the program, such as: python -m http.server"
             raise AttachError(message)
+        return words
+
+    def _argv(self, folder: Path | None) -> tuple[str, ...]:
+        words = self._words()
         words[0] = os.path.expanduser(words[0])  # noqa: PTH111 - keeps a name without a folder
         interpreter = self.interpreter.strip()
         if words[0] in _PYTHONS and interpreter:

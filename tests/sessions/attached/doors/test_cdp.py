@@ -14,8 +14,8 @@ import pytest
 
 from inspector.errors import AttachError
 from inspector.probe.wire import EVENTS, JSON
-from inspector.sessions.attached.carriers import Carrier, CarrierClosedError
-from inspector.sessions.attached.doors.browser_pages import Pages, QueuedCarrier
+from inspector.sessions.attached.carriers import Carrier, CarrierClosedError, QueuedCarrier
+from inspector.sessions.attached.doors.browser_pages import Pages
 from inspector.sessions.attached.doors.cdp import (
     Cdp,
     CdpError,
@@ -73,8 +73,9 @@ class StandIn:
         message = f"dialled {address} with {token}, where pages are adopted"
         raise AssertionError(message)
 
-    def adopt(self, carrier: Carrier, *, dials: bool) -> None:
+    def adopt(self, carrier: Carrier, *, dials: bool, token: str = "") -> None:
         assert not dials
+        assert not token
         self.adopted.put(carrier)
 
 

@@ -36,8 +36,8 @@ class StandIn:
         message = f"dialled {address} with {token}, where the program dials"
         raise AssertionError(message)
 
-    def adopt(self, carrier: Carrier, *, dials: bool) -> None:
-        message = f"adopted {carrier} ({dials=}), where the program dials"
+    def adopt(self, carrier: Carrier, *, dials: bool, token: str = "") -> None:
+        message = f"adopted {carrier} ({dials=}, {token=}), where the program dials"
         raise AssertionError(message)
 
 

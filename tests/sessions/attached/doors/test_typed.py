@@ -9,6 +9,7 @@ import pytest
 
 from inspector.errors import AttachError
 from inspector.sessions.attached.doors.browser import Browser
+from inspector.sessions.attached.doors.hosts.host import Host, OnHost
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.doors.typed import TypedProgram
 from tests.javascript import node
@@ -39,3 +40,26 @@ def test_that_a_number_is_a_process() -> None:
     for typed in (str(2**22 + 1), "9" * 5_000):
         with pytest.raises(AttachError, match="no process"):
             TypedProgram(typed).door()
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("me@web-1", Host.by_ssh("me@web-1")),
+        ("-p 2222 me@web-1", Host.by_ssh("-p 2222 me@web-1")),
+        ("docker exec -i shop", Host.by_command("docker exec -i shop")),
+    ],
+)
+def test_that_a_program_may_be_on_another_host(host: str, expected: Host) -> None:
+    typed = TypedProgram("server.py --port 80", "shop", "python3.12", hold=True, host=f" {host} ")
+
+    launch = Launch(("python3.12", "server.py", "--port", "80"), Path("shop"), hold=True)
+    assert typed.door() == OnHost(expected, launch)
+    assert TypedProgram("4711", host=host, grant="step").door() == OnHost(
+        expected, pid=4711, grant="step"
+    )
+
+
+def test_that_a_program_on_another_host_needs_a_command_line() -> None:
+    with pytest.raises(AttachError, match="Type the command line"):
+        TypedProgram(" ", host="web-1").door()

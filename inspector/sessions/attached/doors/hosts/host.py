@@ -1,0 +1,308 @@
+"""Programs on other hosts and in containers, as doors."""
+
+from __future__ import annotations
+
+import shlex
+import socket
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspector.display_text import foreign_line
+from inspector.errors import AttachError, ProgramStartError
+from inspector.exit_codes import ExitCode
+from inspector.probe.wire import FrameReader, WireError, frame
+from inspector.sessions.attached.carriers import QueuedCarrier
+from inspector.sessions.attached.doors.door import Door, Inlet, Opened
+from inspector.sessions.attached.doors.hosts.line import LOADER, PATIENCE_S, Line
+from inspector.sessions.attached.doors.hosts.records import BROKEN_S, CLOSED, DATA
+from inspector.sessions.attached.doors.launch import Grant, Launch, Launched
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """Another host or a container, and the command that runs a Python there.
+
+    Attributes:
+        name: What people call it.
+        command: What is run, with a pipe to it.
+        again: The same when a line has broken, without asking for passwords.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    again: tuple[str, ...]
+
+    @classmethod
+    def by_ssh(cls, text: str) -> Host:
+        """Return a host that the system's ``ssh`` reaches: ``[OPTIONS] [USER@]HOST``.
+
+        Raises:
+            AttachError: It names no host.
+        """
+        words = _words(text, "--ssh")
+        if words[-1].startswith("-"):
+            message = f"“{text}” names no host: write --ssh HOST, or --ssh '-p 2222 USER@HOST'."
+            raise AttachError(message)
+        # A shell reads it there.
+        last = (*words, f"exec python3 -c {shlex.quote(LOADER)}")
+        begin = ("ssh", "-T", "-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=2")
+        return cls(words[-1], (*begin, *last), (*begin, "-o", "BatchMode=yes", *last))
+
+    @classmethod
+    def by_command(cls, text: str) -> Host:
+        """Return what a command reaches that runs the words after it, as ``docker exec`` does.
+
+        Raises:
+            AttachError: It is empty.
+        """
+        words = _words(text, "--exec")
+        command = (*words, "python3", "-c", LOADER)
+        name = next((each for each in reversed(words) if not each.startswith("-")), words[0])
+        return cls(name, command, command)
+
+    def line(
+        self,
+        settings: dict[str, Any],
+        probes: _Probes | None,
+        tell: Callable[[str], object],
+    ) -> Line:
+        """Reach the host.
+
+        Raises:
+            AttachError: It is not reached.
+        """
+        line = Line(self.name, (self.command, self.again), settings, probes, tell)
+        line.open()
+        return line
+
+
+def _words(text: str, option: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        message = f"{option} {text}: {str(error).lower()}."
+        raise AttachError(message) from None
+    if not words:
+        message = f"{option} is empty: it says how to reach the other host."
+        raise AttachError(message)
+    return words
+
+
+@dataclass(frozen=True, slots=True)
+class OnHost:
+    """Programs on another host: one to be launched, or one that runs there.
+
+    Attributes:
+        host: Where.
+        launch: What to launch; ``None`` for a process that runs.
+        pid: Its number there.
+        grant: What the inspector may do in it.
+        tell: Called in any thread with a sentence on the line.
+    """
+
+    host: Host
+    launch: Launch | None = None
+    pid: int = 0
+    grant: Grant = "full"
+    tell: Callable[[str], object] = field(default=len, compare=False, repr=False)
+
+    @property
+    def title(self) -> str:
+        what = f"process {self.pid}" if self.launch is None else self.launch.title
+        return f"{what} on {self.host.name}"
+
+    def open(self, inlet: Inlet) -> Opened:
+        """Reach the host, and start the program or attach to it.
+
+        Raises:
+            AttachError: The host is not reached, or it is not possible there.
+            ProgramStartError: The program is not there, or may not be executed.
+        """
+        probes = _Probes(self.host, inlet)
+        line = self.host.line(self._settings(inlet), probes, self.tell)
+        if self.launch is not None:
+            return self._launched(self.launch, line, probes)
+        return _JoinedThere(self, line)
+
+    def _settings(self, inlet: Inlet) -> dict[str, Any]:
+        launch = self.launch
+        return {
+            "argv": [] if launch is None else launch.argv,
+            "folder": "" if launch is None else str(launch.folder or ""),
+            "token": inlet.token,
+            "grant": self.grant if launch is None else launch.grant,
+            "hold": launch is not None and launch.hold,
+            "grace_s": 0 if launch is None else launch.grace_s,
+            "patience_s": PATIENCE_S,
+        }
+
+    def _launched(self, launch: Launch, line: Line, probes: _Probes) -> Launched:
+        ours, theirs = socket.socketpair()
+        line.carry_supervisor(theirs, sys.stderr if launch.output_to_errors else sys.stdout)
+        try:
+            return Launched(launch, ours, line.wait, probes.processes, self.host.name)
+        except OSError as error:
+            if line.problem:
+                raise AttachError(line.problem) from None
+            message = (
+                f"{launch.argv[0]} could not be started on {self.host.name}: {error.strerror}."
+            )
+            raise ProgramStartError(message, ExitCode.NOT_EXECUTABLE) from None
+
+
+def programs_on(host: Host) -> list[dict[str, Any]]:
+    """Return the programs that run on a host, as :func:`described` says.
+
+    Raises:
+        AttachError: The host is not reached, or cannot tell.
+    """
+    settings = {"argv": [], "folder": "", "token": "", "grant": "read-only", "patience_s": BROKEN_S}
+    line = host.line(settings, None, len)
+    try:
+        found: list[dict[str, Any]] = line.ask({})["programs"]
+        return found
+    finally:
+        line.end()
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Several doors into one session."""
+
+    doors: tuple[Door, ...]
+
+    @property
+    def title(self) -> str:
+        return ", ".join(each.title for each in self.doors)
+
+    def open(self, inlet: Inlet) -> Opened:
+        """Open all of them, or none.
+
+        Raises:
+            AttachError: One of them does not open.
+        """
+        opened: list[Opened] = []
+        try:
+            for each in self.doors:
+                opened.append(each.open(inlet))  # noqa: PERF401 - what is open has to be known
+        except AttachError:
+            for each_open in opened:
+                each_open.end()
+            raise
+        return _AllOpened(opened)
+
+
+class _AllOpened:
+    """What several doors have opened."""
+
+    pid = None
+
+    def __init__(self, opened: Sequence[Opened]) -> None:
+        self.title = ", ".join(each.title for each in opened)
+        self._opened = opened
+
+    @property
+    def note(self) -> str:
+        return " ".join(each.note for each in self._opened if each.note)
+
+    def poll(self) -> int | None:
+        """Return the exit codes of all as one: that of the first that has failed."""
+        codes = [each.poll() for each in self._opened]
+        known = [code for code in codes if code is not None]
+        return next(filter(None, known), 0) if len(known) == len(codes) else None
+
+    def problem(self) -> str:
+        problems = [each.problem() for each in self._opened]
+        return " ".join(problems) if all(problems) else ""
+
+    def may_bring_more(self) -> bool:
+        return any(each.may_bring_more() for each in self._opened)
+
+    def end(self) -> None:
+        for each in self._opened:
+            each.end()
+
+
+class _JoinedThere:
+    """A program that ran on the host already."""
+
+    def __init__(self, door: OnHost, line: Line) -> None:
+        """Attach to it; raises an :class:`AttachError` if that is not possible."""
+        try:
+            told = line.ask({"pid": door.pid, "grant": door.grant})
+        except AttachError:
+            line.end()
+            raise
+        self.title = f"{foreign_line(told['title'])} on {door.host.name}"
+        self.pid = told["pid"]
+        self.note = foreign_line(told["note"])
+        self._line = line
+
+    def poll(self) -> int | None:
+        """Return nothing: its exit code goes to the process that has started it."""
+        return None
+
+    def problem(self) -> str:
+        return self._line.problem
+
+    def may_bring_more(self) -> bool:
+        return False
+
+    def end(self) -> None:
+        """Leave it alone, and leave the host."""
+        self._line.end()
+
+
+class _Probes:
+    """The connections of probes on a host, each as a carrier of the session."""
+
+    def __init__(self, host: Host, inlet: Inlet) -> None:
+        self._host = host
+        self._inlet = inlet
+        self._carriers: dict[int, tuple[QueuedCarrier, FrameReader]] = {}
+
+    def processes(self) -> list[int]:
+        return [carrier.peer_pid for carrier, _ in list(self._carriers.values())]
+
+    def begin(self, line: Line, channel: int, about: dict[str, Any]) -> None:
+        carrier = QueuedCarrier(
+            f"line to {self._host.name}",
+            lambda kind, payload: line.send(DATA, channel, frame(kind, payload)),
+            lambda: line.send(CLOSED, channel),
+            host=self._host.name,
+            peer_pid=about["pid"],
+        )
+        self._carriers[channel] = carrier, FrameReader()
+        name = f"attach: {self._host.name}"
+        threading.Thread(target=self._adopt, args=(carrier, about), name=name, daemon=True).start()
+
+    def _adopt(self, carrier: QueuedCarrier, about: dict[str, Any]) -> None:
+        # Whoever dials there and is no probe is told nothing.
+        with suppress(AttachError):
+            token = about["token"]
+            self._inlet.adopt(carrier, dials=bool(token), token=token)
+
+    def receive(self, channel: int, data: bytes) -> None:
+        found = self._carriers.get(channel)
+        if found is None:
+            return
+        carrier, frames = found
+        try:
+            for kind, payload in frames.feed(data):
+                carrier.put(kind, payload)
+        except WireError as error:
+            carrier.end(f"it does not follow the protocol: {error.message}")
+
+    def end(self, channel: int) -> None:
+        found = self._carriers.pop(channel, None)
+        if found is not None:
+            found[0].end("")
+
+    def end_all(self, reason: str) -> None:
+        for carrier, _ in list(self._carriers.values()):
+            carrier.end(reason)
+        self._carriers.clear()

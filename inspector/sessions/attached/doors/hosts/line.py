@@ -1,0 +1,455 @@
+"""The inspector's end of a line to another host, which is made again when it breaks."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final, Protocol, TextIO
+
+from inspector.display_text import foreign_line
+from inspector.errors import AttachError
+from inspector.sessions.attached.doors.hosts.end_of_line import MARK
+from inspector.sessions.attached.doors.hosts.records import (
+    BROKEN_S,
+    CLOSED,
+    DATA,
+    END,
+    HEARTBEAT_S,
+    OPENED,
+    OUTPUT,
+    QUESTION,
+    SUPERVISOR,
+    BrokenRecordError,
+    Records,
+)
+
+#: How long programs wait for a line that is down, before the inspector counts as gone.
+PATIENCE_S: Final = 30.0
+_AGAIN_AFTER_S: Final = 0.25
+_MOST_BETWEEN_S: Final = 2.0
+_ANSWER_S: Final = 20.0
+_READ: Final = 1 << 16
+_MOST_INTRODUCTION: Final = 1 << 16
+_MOST_ERRORS: Final = 4_000
+_LOST: Final = 255
+_PACKAGE: Final = Path(__file__).resolve().parents[4]
+_END_OF_LINE: Final = Path(__file__).with_name("end_of_line.py")
+#: What is needed there, of the inspector's package.
+_SHIPPED: Final = (
+    "__init__.py",
+    "display_text.py",
+    "errors.py",
+    "exit_codes.py",
+    "probe/**/*.py",
+    "probe/js/*.js",
+    "sessions/__init__.py",
+    "sessions/attached/__init__.py",
+    "sessions/attached/carriers.py",
+    "sessions/attached/doors/*.py",
+    "sessions/attached/doors/hosts/*.py",
+)
+#: Reads a program from the pipe, and runs it.
+LOADER: Final = "import sys;exec(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())))"
+#: Ctrl+C ends what is watched in good order, and needs the line for that.
+_UNINTERRUPTED: Final = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")
+
+
+class Channels(Protocol):
+    """Where the connections of probes go that a line carries, each by the number of its channel."""
+
+    def begin(self, line: Line, channel: int, about: dict[str, Any]) -> None:
+        """Begin with a probe; ``about``: its process, and its token if this side speaks first."""
+
+    def receive(self, channel: int, data: bytes) -> None: ...
+
+    def end(self, channel: int) -> None: ...
+
+    def end_all(self, reason: str) -> None: ...
+
+
+class Line:
+    """The line to a host.
+
+    Attributes:
+        problem: Why there is no line any more, or no probe, as a sentence; empty for nothing.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        commands: tuple[tuple[str, ...], tuple[str, ...]],
+        settings: dict[str, Any],
+        channels: Channels | None,
+        tell: Callable[[str], object],
+    ) -> None:
+        """Begin without a connection.
+
+        Args:
+            name: What people call the host.
+            commands: What runs a Python there, first and when a connection has broken.
+            settings: What the relay is told.
+            channels: Where probes go; ``None`` if there can be none.
+            tell: Called in any thread with a sentence on the line.
+        """
+        self.problem = ""
+        self._name = name
+        self._first, self._again = commands
+        self._channels = channels
+        self._settings = settings
+        self._tell = tell
+        self._records = Records()
+        self._lock = threading.Lock()
+        self._folder = ""
+        self._connection: _Connection | None = None
+        self._supervisor: socket.socket | None = None
+        self._early = b""
+        self._output: TextIO | None = None
+        self._answers: list[dict[str, Any]] = []
+        self._changed = threading.Condition()
+        self._is_over = self._is_gone = False
+
+    def open(self) -> None:
+        """Reach the host.
+
+        Raises:
+            AttachError: It is not reached, or has no Python that is new enough.
+        """
+        connection = self._connected(self._first)
+        threading.Thread(
+            target=self._serve, args=(connection,), name=f"line: {self._name}", daemon=True
+        ).start()
+
+    def _connected(self, command: tuple[str, ...]) -> _Connection:
+        source, bundle = _END_OF_LINE.read_bytes(), b""
+        about: dict[str, Any] = {"folder": self._folder}
+        if not self._folder:
+            bundle = _bundle()
+            about |= {"settings": self._settings, "bytes": len(bundle)}
+        connection = _Connection(command)
+        try:
+            connection.put(
+                b"%d\n" % len(source) + source + json.dumps(about).encode() + b"\n" + bundle
+            )
+            told = connection.introduction()
+        except OSError:
+            told = {}
+        if "folder" in told:
+            self._folder = told["folder"]
+            return connection
+        # Beyond that, the relay has given up.
+        self._is_gone = bool(self._folder and "error" in told)
+        reason = told.get("error") or connection.errors() or "the command ended without a word"
+        connection.close()
+        message = f"{self._name} was not reached: {foreign_line(str(reason)).rstrip('.')}."
+        raise AttachError(message)
+
+    # ----------------------------------------------------------------- in its own thread
+
+    def _serve(self, connection: _Connection) -> None:
+        try:
+            while True:
+                self._carry(connection)
+                if self._is_over:
+                    return
+                again = self._reconnected()
+                if again is None:
+                    return
+                connection = again
+        finally:
+            self._finish()
+
+    def _reconnected(self) -> _Connection | None:
+        """Return a new line, ``None`` when it has been down for too long."""
+        down_s, between_s = monotonic(), _AGAIN_AFTER_S
+        reason = ""
+        while not (self._is_over or self._is_gone) and monotonic() - down_s < PATIENCE_S:
+            try:
+                connection = self._connected(self._again)
+            except AttachError as error:
+                if not reason:
+                    reason = str(error)
+                    self._tell(
+                        f"The line to {self._name} is down. Programs there go on; trying again."
+                    )
+                with self._changed:
+                    self._changed.wait_for(lambda: self._is_over, between_s)
+                between_s = min(2 * between_s, _MOST_BETWEEN_S)
+            else:
+                if reason:
+                    self._tell(
+                        f"The line to {self._name} is back after {monotonic() - down_s:.1f} s."
+                    )
+                return connection
+        self.problem = f"The line to {self._name} was lost. {reason}".rstrip()
+        return None
+
+    def _carry(self, connection: _Connection) -> None:
+        """Carry what both sides say until the line breaks."""
+        connection.put(self._records.begin_line())
+        heard_s = monotonic()
+        while not self._is_over and monotonic() - heard_s < BROKEN_S:
+            with self._lock:
+                heartbeat = self._records.heartbeat()
+            connection.beat(heartbeat)
+            try:
+                data = connection.receive(HEARTBEAT_S)
+                if data is None:
+                    continue
+                if not data:
+                    break
+                heard_s = monotonic()
+                with self._lock:
+                    found, again = self._records.feed(data)
+                    connection.put(again)
+                    self._connection = connection
+            except (OSError, BrokenRecordError):
+                break
+            for kind, channel, payload in found:
+                self._take(kind, channel, payload)
+        with self._lock:
+            self._connection = None
+        connection.close()
+
+    def _finish(self) -> None:
+        self._is_over = True
+        if self._channels is not None:
+            self._channels.end_all(self.problem.removesuffix(".") or "the host was left")
+        with self._changed:
+            if self._supervisor is not None:
+                with suppress(OSError):
+                    self._supervisor.shutdown(socket.SHUT_RDWR)
+                self._supervisor.close()
+            self._changed.notify_all()
+
+    def _take(self, kind: int, channel: int, payload: bytes) -> None:
+        if kind == OPENED and self._channels is not None:
+            self._channels.begin(self, channel, json.loads(payload))
+        elif kind == DATA and self._channels is not None:
+            self._channels.receive(channel, payload)
+        elif kind == CLOSED and self._channels is not None:
+            self._channels.end(channel)
+        elif kind == OUTPUT:
+            self._write(channel, payload)
+        elif kind == SUPERVISOR:
+            self._early += payload
+            self._pass_on()
+        elif kind == QUESTION:
+            answer = json.loads(payload)
+            with self._changed:
+                if "problem" in answer:
+                    self.problem = foreign_line(answer["problem"])
+                else:
+                    self._answers.append(answer)
+                self._changed.notify_all()
+        elif kind == END:
+            self.end()
+
+    def _write(self, channel: int, data: bytes) -> None:
+        stream = self._output if channel == 1 and self._output is not None else sys.stderr
+        with suppress(OSError, ValueError):
+            stream.buffer.write(data)
+            stream.flush()
+
+    def _pass_on(self) -> None:
+        with self._changed:
+            if self._supervisor is not None:
+                with suppress(OSError):
+                    self._supervisor.sendall(self._early)
+                self._early = b""
+
+    # ------------------------------------------------------------------- from any thread
+
+    def send(self, kind: int, channel: int, payload: bytes = b"") -> None:
+        with self._lock:
+            record = self._records.packed(kind, channel, payload)
+            if self._connection is not None:
+                self._connection.put(record)
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Ask about programs that run there.
+
+        Raises:
+            AttachError: There is no answer, or the answer is why not.
+        """
+        self.send(QUESTION, 0, json.dumps(question).encode())
+        with self._changed:
+            self._changed.wait_for(lambda: self._answers or self._is_over, _ANSWER_S)
+            answer = self._answers.pop(0) if self._answers else {"error": self.problem}
+        if "error" in answer:
+            reason = foreign_line(str(answer["error"])) or f"{self._name} does not answer."
+            raise AttachError(reason)
+        return answer
+
+    def carry_supervisor(self, connected: socket.socket, output: TextIO) -> None:
+        """Carry what the supervisor there says, and what it is told, and the program's output."""
+        self._output = output
+        with self._changed:
+            self._supervisor = connected
+        self._pass_on()
+
+        def pass_back() -> None:
+            with suppress(OSError):
+                while data := connected.recv(_READ):
+                    self.send(SUPERVISOR, 0, data)
+
+        threading.Thread(target=pass_back, name="attach: supervisor", daemon=True).start()
+
+    def wait(self) -> int:
+        """Wait until the host is left; returns what is known then of the program's exit code."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_over)
+        return _LOST
+
+    def end(self) -> None:
+        """Leave the host: what was launched there is ended, everything else goes on."""
+        self.send(END, 0)
+        with self._lock:
+            connection = self._connection
+        if connection is not None:
+            connection.flush()
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+
+
+class _Connection:
+    """One process that gives a pipe; what it is sent is written by a thread of its own."""
+
+    def __init__(self, command: tuple[str, ...]) -> None:
+        """Start it.
+
+        Raises:
+            AttachError: There is no such program.
+        """
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - what the user has typed
+                [*_UNINTERRUPTED, *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        except OSError as error:
+            message = f"{command[0]} could not be started: {error.strerror}."
+            raise AttachError(message) from None
+        self._outgoing = bytearray()
+        self._changed = threading.Condition()
+        self._is_closed = False
+        self._beat_s = 0.0
+        self._errors = bytearray()
+        self._pending = b""
+        self._reader = threading.Thread(target=self._read_errors, name="line", daemon=True)
+        self._reader.start()
+        self._writer = threading.Thread(target=self._write, name="line", daemon=True)
+        self._writer.start()
+
+    def introduction(self) -> dict[str, Any]:
+        """Return what the far end says of itself first; empty if it says nothing."""
+        said = b"\n"
+        while len(said) < _MOST_INTRODUCTION:
+            _, mark, rest = said.partition(MARK)
+            line, end, self._pending = rest.partition(b"\n")
+            if mark and end:
+                with suppress(ValueError):
+                    found = json.loads(line)
+                    return found if isinstance(found, dict) else {}
+                return {}
+            data = os.read(self._stdout, _READ)
+            if not data:
+                return {}
+            said += data
+        return {}
+
+    @property
+    def _stdout(self) -> int:
+        assert self._process.stdout is not None
+        return self._process.stdout.fileno()
+
+    def receive(self, timeout_s: float) -> bytes | None:
+        """Return what has come, nothing at the end, and ``None`` if nothing comes in time."""
+        if self._pending:
+            data, self._pending = self._pending, b""
+            return data
+        if not select.select([self._stdout], [], [], timeout_s)[0]:
+            return None
+        return os.read(self._stdout, _READ)
+
+    def put(self, data: bytes) -> None:
+        with self._changed:
+            self._outgoing += data
+            self._changed.notify_all()
+
+    def beat(self, record: bytes) -> None:
+        """Send a record if none was sent in this way for a while."""
+        now_s = monotonic()
+        if now_s - self._beat_s >= HEARTBEAT_S:
+            self._beat_s = now_s
+            self.put(record)
+
+    def flush(self) -> None:
+        """Wait a moment until everything is written."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._outgoing or self._is_closed, 1.0)
+
+    def errors(self) -> str:
+        """Return the last line that the command has printed as an error, once it has ended."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        self._reader.join(1.0)
+        lines = self._errors.decode(errors="replace").strip().splitlines()
+        return lines[-1].strip() if lines else ""
+
+    def close(self) -> None:
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+        with suppress(OSError):
+            self._process.kill()
+        self._process.wait()
+        for thread in (self._reader, self._writer):
+            thread.join()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def _read_errors(self) -> None:
+        assert self._process.stderr is not None
+        with self._process.stderr as stream:
+            while data := stream.read1(_READ):  # type: ignore[attr-defined]
+                self._errors += data
+                del self._errors[:-_MOST_ERRORS]
+
+    def _write(self) -> None:
+        assert self._process.stdin is not None
+        descriptor = self._process.stdin.fileno()
+        with suppress(OSError):
+            while True:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._outgoing or self._is_closed)
+                    if self._is_closed:
+                        return
+                    data = bytes(self._outgoing[:_READ])
+                written = os.write(descriptor, data)
+                with self._changed:
+                    del self._outgoing[:written]
+                    self._changed.notify_all()
+
+
+def _bundle() -> bytes:
+    """Return a ZIP archive of what is needed on the other host."""
+    archive = BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as files:
+        for pattern in _SHIPPED:
+            for path in sorted(_PACKAGE.glob(pattern)):
+                files.write(path, Path("inspector") / path.relative_to(_PACKAGE))
+    return archive.getvalue()

@@ -1,0 +1,120 @@
+"""Numbered records on a line that may break, for both ends of it; any Python from 3.9 on.
+
+A record is a length (four bytes, little-endian, of what follows), its kind, a channel (four bytes),
+its number (eight bytes) and the payload. Numbers begin with 1 in each direction. Each side keeps
+what it has sent until the other one acknowledges it; a new line begins with the number of the last
+record received, and what is missing is sent again.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from struct import Struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+# Kinds of records. The first two have no number of their own: they name the last one received.
+RESUME: Final = ord("R")
+ACKNOWLEDGE: Final = ord("A")
+#: A probe has connected, in JSON: its process, and its token if the inspector speaks first.
+OPENED: Final = ord("O")
+#: Bytes from a probe, or whole frames for it.
+DATA: Final = ord("D")
+CLOSED: Final = ord("C")
+#: What the program has written; the channel is 1 or 2.
+OUTPUT: Final = ord("W")
+#: Lines of the supervisor, or for it.
+SUPERVISOR: Final = ord("S")
+#: A question about programs that run there, and its answer, in JSON.
+QUESTION: Final = ord("Q")
+#: The side that sends it is done.
+END: Final = ord("E")
+
+#: Both sides say so often that they are there.
+HEARTBEAT_S: Final = 0.5
+#: A line on which nothing comes for so long is broken.
+BROKEN_S: Final = 4.0
+
+_MOST_BYTES: Final = (1 << 20) + 64
+_HEADER: Final = Struct("<IBIQ")
+
+
+class BrokenRecordError(Exception):
+    """What came is no record."""
+
+
+class Records:
+    """Both directions of a line, as one end sees them: no record is lost, and none comes twice.
+
+    Attributes:
+        kept: Bytes that the other side has not acknowledged.
+    """
+
+    def __init__(self) -> None:
+        self.kept = 0
+        self._sent: deque[tuple[int, bytes]] = deque()
+        self._last = 0
+        self._received = 0
+        self._is_resumed = False
+        self._buffer = bytearray()
+
+    def packed(self, kind: int, channel: int, payload: bytes) -> bytes:
+        """Keep a record until it has arrived; return what of it is to be sent now.
+
+        That is nothing until the other side has said where it goes on: then all is sent again.
+        """
+        self._last += 1
+        record = _record(kind, channel, self._last, payload)
+        self._sent.append((self._last, record))
+        self.kept += len(record)
+        return record if self._is_resumed else b""
+
+    def begin_line(self) -> bytes:
+        """Return the first record on a new line."""
+        self._buffer.clear()
+        self._is_resumed = False
+        return _record(RESUME, 0, self._received)
+
+    def heartbeat(self) -> bytes:
+        """Return a record that says how much has arrived."""
+        return _record(ACKNOWLEDGE, 0, self._received)
+
+    def feed(self, data: bytes) -> tuple[list[tuple[int, int, bytes]], bytes]:
+        """Return the new records in what has arrived, and what is to be sent again.
+
+        Raises:
+            BrokenRecordError: It is no record, or one is missing before it.
+        """
+        self._buffer += data
+        found, again, at = [], b"", 0
+        while len(self._buffer) - at >= _HEADER.size:
+            length, kind, channel, number = _HEADER.unpack_from(self._buffer, at)
+            end = at + 4 + length
+            if not _HEADER.size - 4 <= length <= _MOST_BYTES:
+                raise BrokenRecordError
+            if len(self._buffer) < end:
+                break
+            payload = bytes(self._buffer[at + _HEADER.size : end])
+            at = end
+            if kind in (RESUME, ACKNOWLEDGE):
+                self._forget(number)
+                if kind == RESUME:
+                    self._is_resumed = True
+                    again = b"".join(record for _, record in self._sent)
+            elif number == self._received + 1:
+                self._received = number
+                found.append((kind, channel, payload))
+            elif number > self._received:
+                raise BrokenRecordError
+        del self._buffer[:at]
+        return found, again
+
+    def _forget(self, number: int) -> None:
+        while self._sent and self._sent[0][0] <= number:
+            self.kept -= len(self._sent.popleft()[1])
+
+
+def _record(kind: int, channel: int, number: int, payload: bytes = b"") -> bytes:
+    return _HEADER.pack(_HEADER.size - 4 + len(payload), kind, channel, number) + payload

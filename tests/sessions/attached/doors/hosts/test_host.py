@@ -1,0 +1,294 @@
+"""Programs on another host, reached by a command that runs what stands after it on this one."""
+
+from __future__ import annotations
+
+import ast
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from inspector.errors import AttachError, ProgramStartError
+from inspector.sessions.attached.doors.hosts import host as host_module
+from inspector.sessions.attached.doors.hosts.host import Host, OnHost, Together, programs_on
+from inspector.sessions.attached.doors.launch import Launch
+from inspector.sessions.attached.session import AttachedSession
+from inspector.vocabulary import MARK
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
+
+_DOORS = Path(host_module.__file__).parents[1]
+#: Says its number and goes on as the command, so that a line can be cut.
+_REACH = """env TMPDIR={0}/temporary sh -c 'echo $$ >> {0}/lines; exec "$@"' {1}"""
+#: Marks a number every few milliseconds.
+_COUNTING = """
+import sys, time, timeline_probe
+for number in range(int(sys.argv[1])):
+    timeline_probe.mark(str(number))
+    time.sleep(0.002)
+"""
+_ASYNCIO = """
+import asyncio
+async def tick():
+    while True:
+        await asyncio.sleep(0.02)
+asyncio.run(tick())
+"""
+
+
+class Reached:
+    """Another host, which is this one, with all the lines that lead there."""
+
+    def __init__(self, folder: Path, name: str = "there") -> None:
+        self._lines = folder / "lines"
+        self.temporary = folder / "temporary"
+        self.temporary.mkdir()
+        self.way = _REACH.format(folder, name)
+        self.host = Host.by_command(self.way)
+
+    @property
+    def lines(self) -> list[int]:
+        return [int(line) for line in self._lines.read_text().split()]
+
+    def cut(self) -> None:
+        """Cut the line that stands."""
+        os.kill(self.lines[-1], signal.SIGKILL)
+
+
+@pytest.fixture
+def reached(tmp_path: Path) -> Reached:
+    return Reached(tmp_path)
+
+
+@pytest.fixture
+def attached() -> Iterator[Callable[[OnHost | Together], AttachedSession]]:
+    sessions = []
+
+    def attach(door: OnHost | Together) -> AttachedSession:
+        sessions.append(AttachedSession(door))
+        return sessions[-1]
+
+    yield attach
+    for session in sessions:
+        session.end_program()
+        session.close()
+
+
+def _until(session: AttachedSession, condition: Callable[[], object], seconds: float = 30) -> None:
+    until_s = time.monotonic() + seconds
+    while not condition():
+        session.refresh()
+        if session.opening_problem is not None:
+            raise session.opening_problem
+        assert time.monotonic() < until_s, session.status
+        time.sleep(0.01)
+
+
+def _script(folder: Path, text: str) -> str:
+    path = folder / "program.py"
+    path.write_text(text)
+    return str(path)
+
+
+def _launch(*argv: str) -> Launch:
+    return Launch((sys.executable, *argv), is_bound=True)
+
+
+def _marks(session: AttachedSession) -> list[int]:
+    log = session.log
+    texts = [log.strings[event[3]] for event in log.each(log.first, log.end) if event[1] == MARK]
+    return [int(text) for text in texts if text.isdigit()]
+
+
+def test_that_a_program_on_another_host_is_seen_with_its_host_and_leaves_nothing_there(
+    reached: Reached, tmp_path: Path, attached: Callable[[OnHost | Together], AttachedSession]
+) -> None:
+    door = OnHost(reached.host, _launch(_script(tmp_path, _COUNTING), "20"))
+
+    session = attached(door)
+    _until(session, lambda: not session.expects_news)
+
+    (program,) = session.programs.values()
+    assert program.host == reached.host.name
+    assert program.name == f"program.py on {reached.host.name}"
+    assert program.process_text == f"process {program.pid} on {reached.host.name}"
+    assert program.error_ns > 0
+    assert program.ended.endswith("it has ended with exit code 0.")
+    assert _marks(session) == list(range(20))
+    _until(session, lambda: not list(reached.temporary.iterdir()))
+
+
+def test_that_a_line_that_is_cut_again_and_again_loses_nothing(
+    reached: Reached, tmp_path: Path, attached: Callable[[OnHost | Together], AttachedSession]
+) -> None:
+    session = attached(OnHost(reached.host, _launch(_script(tmp_path, _COUNTING), "600")))
+    _until(session, lambda: len(_marks(session)) > 10)
+
+    for _ in range(4):
+        lines = reached.lines
+        reached.cut()
+        _until(session, lambda lines=lines: len(reached.lines) > len(lines))  # type: ignore[misc]
+    _until(session, lambda: not session.expects_news)
+
+    (program,) = session.programs.values()
+    assert _marks(session) == list(range(600))
+    assert program.lost.total() == 0
+    assert program.ended.endswith("it has ended with exit code 0.")
+
+
+def test_that_a_program_that_is_held_stays_so_while_the_line_is_cut_and_is_let_go_in_the_end(
+    reached: Reached, tmp_path: Path, attached: Callable[[OnHost | Together], AttachedSession]
+) -> None:
+    session = attached(
+        OnHost(reached.host, Launch((sys.executable, _script(tmp_path, _ASYNCIO)), hold=True))
+    )
+    _until(session, lambda: session.programs and not session.is_running)
+
+    reached.cut()
+    _until(session, lambda: len(reached.lines) > 1)
+
+    (program,) = session.programs.values()
+    assert program.is_attached
+    assert not session.is_running
+
+
+def test_that_programs_are_ended_when_the_inspector_is_gone(
+    reached: Reached,
+    tmp_path: Path,
+    attached: Callable[[OnHost | Together], AttachedSession],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(host_module, "PATIENCE_S", 0.5)
+    session = attached(OnHost(reached.host, _launch(_script(tmp_path, _ASYNCIO))))
+    _until(session, lambda: session.programs)
+    (program,) = session.programs.values()
+
+    # Nothing leads there any more.
+    reached.temporary.parent.joinpath("lines").chmod(0)
+    monkeypatch.setenv("PATH", "")
+    reached.cut()
+
+    _until(session, lambda: not list(reached.temporary.iterdir()))
+    _until(session, lambda: not Path(f"/proc/{program.pid}").exists())
+
+
+def test_that_several_hosts_are_in_one_timeline(
+    tmp_path: Path, attached: Callable[[OnHost | Together], AttachedSession]
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    hosts = [Reached(tmp_path / name, name).host for name in ("a", "b")]
+    launch = _launch(_script(tmp_path, _ASYNCIO))
+
+    session = attached(Together(tuple(OnHost(host, launch) for host in hosts)))
+    _until(session, lambda: len(session.programs) == 2)
+
+    assert {each.host for each in session.programs.values()} == {host.name for host in hosts}
+
+
+def test_that_programs_on_a_host_are_listed_with_why_they_cannot_be_attached(
+    reached: Reached,
+) -> None:
+    found = {each["pid"]: each for each in programs_on(reached.host)}
+
+    assert os.getpid() in found
+    assert found[os.getpid()]["runtime"].startswith("Python")
+
+
+def test_that_a_program_that_listens_on_another_host_is_attached_by_its_number(
+    reached: Reached, attached: Callable[[OnHost | Together], AttachedSession]
+) -> None:
+    bootstrap = _DOORS.parents[2] / "probe" / "bootstrap"
+    text = (
+        f"import sys, time; sys.path.insert(0, {str(bootstrap)!r})\n"
+        "import timeline_probe_start; timeline_probe_start.load().serve()\n"
+        "print(flush=True); time.sleep(60)"
+    )
+    environment = {**os.environ, "TMPDIR": str(reached.temporary)}
+    command = [sys.executable, "-c", text]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as program:
+        try:
+            assert program.stdout is not None
+            program.stdout.readline()
+
+            session = attached(OnHost(reached.host, pid=program.pid))
+            _until(session, lambda: session.programs)
+
+            (found,) = session.programs.values()
+            assert found.pid == program.pid
+            session.end_program()
+            assert program.poll() is None
+        finally:
+            program.kill()
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("sh -c 'echo no such host >&2; exit 255' there", "there was not reached: no such host."),
+        ("true there", "there was not reached: the command ended without a word."),
+        ("nosuchcommand there", "nosuchcommand"),
+        ("sh -c 'echo hello; exec \"$@\"' there false there", "without a word"),
+    ],
+)
+def test_that_a_host_that_is_not_reached_is_named_with_the_reason(command: str, told: str) -> None:
+    with pytest.raises(AttachError, match=told):
+        programs_on(Host.by_command(command))
+
+
+def test_that_what_login_scripts_print_is_passed_over() -> None:
+    greeting = "sh -c 'echo Welcome; echo timeline-relay; exec \"$@\"' there"
+
+    assert programs_on(Host.by_command(greeting))
+
+
+def test_that_a_program_that_is_not_there_is_said_to_be_missing(
+    reached: Reached, attached: Callable[[OnHost | Together], AttachedSession]
+) -> None:
+    session = attached(OnHost(reached.host, Launch(("nosuchprogram",))))
+
+    with pytest.raises(ProgramStartError, match="could not be started on there: No such file"):
+        _until(session, lambda: session.programs, 20)
+
+
+def test_that_no_secret_is_in_a_command_line(
+    reached: Reached, tmp_path: Path, attached: Callable[[OnHost | Together], AttachedSession]
+) -> None:
+    session = attached(OnHost(reached.host, _launch(_script(tmp_path, _ASYNCIO))))
+    _until(session, lambda: session.programs)
+
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = place.read_bytes()
+        except OSError:
+            continue
+        assert session.inlet.token.encode() not in words
+
+
+def test_that_ssh_is_asked_for_no_password_when_a_line_has_broken() -> None:
+    host = Host.by_ssh("-p 2222 -i 'my key' me@web-1")
+
+    assert host.name == "me@web-1"
+    assert host.command[:2] == ("ssh", "-T")
+    assert host.command[-6:-1] == ("-p", "2222", "-i", "my key", "me@web-1")
+    assert "BatchMode=yes" in host.again
+    assert "BatchMode=yes" not in host.command
+
+
+@pytest.mark.parametrize("text", ["", "  ", "-p 22 -v", "'unbalanced"])
+def test_that_a_host_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(AttachError, match=r"--ssh|names no host"):
+        Host.by_ssh(text)
+
+
+@pytest.mark.parametrize("name", ["records.py", "relay.py", "end_of_line.py", "../supervisor.py"])
+def test_that_what_runs_there_needs_no_newer_python_than_the_probe(name: str) -> None:
+    text = (_DOORS / "hosts" / name).read_text(encoding="utf-8")
+
+    ast.parse(text, feature_version=(3, 9))
+    assert "match " not in text
