@@ -275,10 +275,10 @@ class _Chart:
         return self.band_ns[0] < high_ns and low_ns < self.band_ns[1]
 
     def _outlines(self, chart: DistributionChart, heights: _Heights) -> list[Item]:
-        """Return the histograms of several curves, as lines around their bars."""
-        items: list[Item] = []
+        """Return the histograms of several curves: bars, and lines around those of the others."""
+        items = self._bars(chart, heights[0])
         bottom = self.area.bottom
-        for index, values in enumerate(heights):
+        for index, values in enumerate(heights[1:], 1):
             points = [Point(self.area.x, bottom)]
             for number, height in enumerate(values.tolist()):
                 y = round(bottom - height * self.area.height, 2)

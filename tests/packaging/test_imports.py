@@ -57,7 +57,7 @@ def test_that_only_a_comparison_loads_pyqtgraph() -> None:
         "    if not module.name.startswith('ui.comparison'): importlib.import_module(module.name)\n"
         "print('pyqtgraph' in sys.modules)\n"
         "hooks = sys.excepthook\n"
-        "import ui.comparison.window\n"
+        "import ui.comparison.view\n"
         "print('pyqtgraph' in sys.modules, sys.excepthook is hooks)"
     )
 

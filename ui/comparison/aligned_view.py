@@ -18,12 +18,13 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from pyqtgraph.exceptionHandling import handler as exception_hooks
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QContextMenuEvent, QGuiApplication, QKeyEvent, QPen
+from PySide6.QtGui import QAction, QColor, QContextMenuEvent, QGuiApplication, QKeyEvent, QPen
 from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
 from inspector.analysis.statistics.runs import ComparedRun
 from inspector.formats.aligned_chart import top_of_axis_ns
+from inspector.formats.drawing.display_list import Stroke
 from inspector.formats.drawing.font_metrics import plain
 from inspector.formats.drawing.ticks import Tick, count_ticks, duration_ticks, instant_ticks
 from inspector.formats.options import curve_stroke
@@ -93,6 +94,8 @@ class AlignedView(QWidget):
     Attributes:
         graphics: The plots.
         copying: The actions that copy.
+        stack_action: Whether the runs are below each other.
+        frame_action: Whether frames are counted along the axis, instead of time.
 
     Signals:
         frames_read: What the runs have at the pointer or the keys' place, empty for nothing.
@@ -106,6 +109,7 @@ class AlignedView(QWidget):
         self._runs: tuple[ComparedRun, ...] = ()
         self._lines: list[_Line] = []
         self._budgets_ms: tuple[float, ...] = ()
+        self._sides: tuple[int, ...] = ()
         self._is_stacked = self._by_frame = False
         self._plots: list[pg.PlotItem] = []
         self._pointers: list[pg.InfiniteLine] = []
@@ -125,22 +129,33 @@ class AlignedView(QWidget):
         self.setAccessibleName(_NAME)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.copying = add_copying(self, self.rows)
+        self.stack_action = QAction("Each in a plot of its own", self, checkable=True)
+        self.frame_action = QAction("Frames along the axis", self, checkable=True)
+        for action in (self.stack_action, self.frame_action):
+            action.toggled.connect(self._arrange)
         theme.changed.connect(self._draw_again)
         self._draw()
 
     # ---------------------------------------------------------------- what is shown
 
     def show_runs(
-        self, runs: Iterable[ComparedRun], budgets_ms: Iterable[float], *, empty_text: str = ""
+        self,
+        runs: Iterable[ComparedRun],
+        budgets_ms: Iterable[float],
+        sides: Iterable[int] = (),
+        *,
+        empty_text: str = "",
     ) -> None:
         """Show other runs, or the same with other budgets.
 
         Args:
+            sides: The number of the side of each run; by default each is one.
             budgets_ms: Frame times to draw lines at.
             empty_text: Said if there are no runs.
         """
         runs, budgets_ms = tuple(runs), tuple(budgets_ms)
         is_same = runs == self._runs
+        self._sides = tuple(sides) or tuple(range(len(runs)))
         self._notice.show_text("" if runs else empty_text)
         if is_same and budgets_ms == self._budgets_ms:
             return
@@ -152,10 +167,11 @@ class AlignedView(QWidget):
         else:
             self._draw()
 
-    def arrange(self, *, is_stacked: bool, by_frame: bool) -> None:
-        """Show the runs below each other or in one plot, by frame or by time."""
-        is_same = by_frame == self._by_frame
-        self._is_stacked, self._by_frame = is_stacked, by_frame
+    @Slot()
+    def _arrange(self) -> None:
+        is_same = self.frame_action.isChecked() == self._by_frame
+        self._is_stacked = self.stack_action.isChecked()
+        self._by_frame = self.frame_action.isChecked()
         if is_same:
             self._draw_again()
         else:
@@ -263,13 +279,14 @@ class AlignedView(QWidget):
         plot.getAxis("right").setWidth(self._width_of("99.9 fps"))
         plot.getAxis("right").setStyle(maxTextLevel=0)
         plot.getAxis("right").setGrid(255)
-        plot.setTitle(
-            " &nbsp; ".join(map(self._named, numbers)),
-            color=color(ColorRole.TEXT),
-            size=f"{font.pointSizeF()}pt",
-            justify="right",
-        )
-        plot.layout.setRowFixedHeight(0, self.fontMetrics().height() + 6)
+        if self._is_stacked:
+            plot.setTitle(
+                " &nbsp; ".join(map(self._named, numbers)),
+                color=color(ColorRole.TEXT),
+                size=f"{font.pointSizeF()}pt",
+                justify="right",
+            )
+            plot.layout.setRowFixedHeight(0, self.fontMetrics().height() + 6)
         for number, budget_ms in enumerate(self._budgets_ms):
             self._add_budget(plot, budget_ms, is_first=number == 0)
         for number in numbers:
@@ -281,7 +298,7 @@ class AlignedView(QWidget):
 
     def _named(self, number: int) -> str:
         """Return the name of a run beside a line like its own, as HTML."""
-        stroke = curve_stroke(number, self._theme.name, 1.0)
+        stroke = self._stroke(number)
         name = plain(self._runs[number].name)
         most = max(_NAMES // len(self._runs), _LEAST_NAME)
         shown = name if len(name) <= most else f"{name[: most - 1]}…"
@@ -290,13 +307,16 @@ class AlignedView(QWidget):
 
     def _add_curve(self, plot: pg.PlotItem, number: int) -> None:
         line = self._lines[number]
-        stroke = curve_stroke(number, self._theme.name, 1.0)
+        stroke = self._stroke(number)
         # A step for each frame, as long as the frame.
         curve = pg.PlotDataItem(
             pen=_pen(QColor(stroke.color), stroke.dash),
             stepMode="right",
             autoDownsampleFactor=1.0,
         )
+        if self._is_filled(number):
+            curve.setFillLevel(0.0)
+            curve.setFillBrush(QColor(stroke.color))
         plot.addItem(curve)
         # Only now: the plot has set its own.
         curve.setDownsampling(auto=len(line.times_ns) > _ALL_DRAWN, method="peak")
@@ -309,6 +329,13 @@ class AlignedView(QWidget):
         times_ms = line.times_ns / NS_PER_MS
         last_ms = np.full(count + 1, times_ms[-1])
         curve.setData(starts, np.concatenate((times_ms, last_ms)))
+
+    def _stroke(self, number: int) -> Stroke:
+        return curve_stroke(self._sides[number], self._theme.name, 1.0)
+
+    def _is_filled(self, number: int) -> bool:
+        """Whether a run is the only one of the first side: the others are lines before it."""
+        return self._sides[number] == 0 and self._sides.count(0) == 1
 
     def _add_budget(self, plot: pg.PlotItem, budget_ms: float, *, is_first: bool) -> None:
         line = pg.InfiniteLine(
@@ -460,6 +487,8 @@ class AlignedView(QWidget):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         menu = QMenu(self)
         menu.addAction("Fit", self.fit).setEnabled(bool(self._plots))
+        menu.addSeparator()
+        menu.addActions([self.stack_action, self.frame_action])
         menu.addSeparator()
         menu.addActions(self.copying)
         open_menu(menu, event.globalPos())

@@ -1,4 +1,4 @@
-"""What differs between runs as a table: metrics of their frames, then clocks and timers."""
+"""What differs between sides as a table: metrics of their frames, then clocks and timers."""
 
 from __future__ import annotations
 
@@ -6,27 +6,41 @@ from collections.abc import Iterable, Iterator, MutableMapping
 from typing import Final
 
 from msgspec import Struct
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from inspector.analysis.statistics.comparison import Change, Verdict
 from inspector.analysis.statistics.runs import RunDifference
 
+from ..kit.guards import guarded
+from ..kit.table import roles
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole, Theme
+from .verdict import name_of, number_text, percent_text, shown_change
 
-_COLORS: Final = {Verdict.FASTER: ColorRole.BAR, Verdict.SLOWER: ColorRole.RED}
-_SIGNS: Final = {Verdict.FASTER: "▲", Verdict.SLOWER: "▼"}
+_WORDS: Final = {
+    Verdict.FASTER: "better",
+    Verdict.SLOWER: "worse",
+    Verdict.NO_EVIDENCE: "no difference",
+}
+_SIGNS: Final = {Verdict.FASTER: "✓", Verdict.SLOWER: "✕"}
+#: How far the picture of the intervals reaches at least, as shares, the first that is enough.
+_REACHES: Final = (0.05, 0.1, 0.2, 0.5, 1.0)
+_DOT: Final = 3.0
+#: Pixels beside the picture of an interval.
+_MARGIN: Final = 10
 
 
 class DifferenceRow(Struct, frozen=True):
     """One number that may differ.
 
     Attributes:
-        run: The run that is compared with the first.
+        run: The side that is compared with the first.
         subject: What it is a number of: frames, a clock, or a timer on its clock.
         name: What it is called, with the tool whose definition it is.
         unit: Its unit.
@@ -46,28 +60,36 @@ def difference_rows(found: Iterable[RunDifference]) -> Iterator[DifferenceRow]:
     for each in found:
         for difference in each.found.differences:
             metric = difference.metric
-            name = f"{metric.tool} {metric.name}".strip()
+            change, unit = shown_change(difference)
             formula = f"{metric.formula}\nSource: {metric.source}"
-            yield DifferenceRow(each.after.name, "Frames", name, metric.unit, difference, formula)
+            name = name_of(difference)
+            yield DifferenceRow(each.after.name, "Frames", name, unit, change, formula)
         for call in each.calls:
             yield DifferenceRow(each.after.name, call.subject, call.what, call.unit, call.change)
 
 
+def _interval(row: DifferenceRow) -> str:
+    low, high = row.change.low, row.change.high
+    if low is None or high is None:
+        return row.change.why_not
+    return f"{percent_text(low).removesuffix(' %')} to {percent_text(high)}"
+
+
 def _number(value: float | None, unit: str) -> str:
-    return "-" if value is None else f"{value:,.2f} {unit}"
+    return "-" if value is None else f"{number_text(value)} {unit}"
 
 
 def _verdict(row: DifferenceRow) -> str:
     verdict = row.change.verdict
-    text = "no evidence" if verdict is Verdict.NO_EVIDENCE else verdict.value
-    return f"{_SIGNS.get(verdict, '')} {text}".strip()
+    return f"{_SIGNS.get(verdict, '')} {_WORDS.get(verdict, verdict.value)}".strip()
 
 
 _column = Column[DifferenceRow]
 
 
 def _detail(row: DifferenceRow) -> str:
-    return row.formula or f"{row.name} of {row.subject}"
+    interval = f"95 % interval: {_interval(row)}"
+    return "\n".join((row.formula or f"{row.name} of {row.subject}", interval))
 
 
 class DifferenceColumn(ColumnEnum):
@@ -79,46 +101,129 @@ class DifferenceColumn(ColumnEnum):
     SUBJECT = _column("Of", lambda row: row.subject, "Frames, a clock, or a timer on its clock",
                       sample="game: attack", is_searched=True)
     NAME = _column("Statistic", lambda row: row.name, "Under the name of its tool", _detail,
-                   sample="NVIDIA FrameView 1% Low FPS", is_searched=True)
-    BEFORE = _column("Before", lambda row: _number(row.change.before, row.unit), "In the first",
+                   sample="NVIDIA FrameView 1% Low FPS", least="NVIDIA Frame", yields=3,
+                   is_searched=True)
+    BEFORE = _column("A", lambda row: _number(row.change.before, row.unit), "Of the first side",
                      _detail, lambda row: row.change.before, "122.92 fps", is_number=True)
-    AFTER = _column("After", lambda row: _number(row.change.after, row.unit),
-                    "In what is compared", _detail, lambda row: row.change.after, "122.92 fps",
-                    is_number=True)
-    CHANGE = _column("Change", lambda row: row.change.share_text, "Relative to the first", _detail,
-                     lambda row: row.change.share or 0.0, "-100.0%", is_number=True)
-    VERDICT = _column("Verdict", _verdict, "Whether the whole interval lies on one side of 0",
-                      _detail, sample="no evidence",
-                      color=lambda row: _COLORS.get(row.change.verdict))
-    INTERVAL = _column("95 % interval", lambda row: row.change.interval_text,
+    AFTER = _column("B", lambda row: _number(row.change.after, row.unit),
+                    "Of what is compared with it", _detail, lambda row: row.change.after,
+                    "122.92 fps", is_number=True)
+    CHANGE = _column("Change", lambda row: percent_text(row.change.share) or "-",
+                     "Relative to the first", _detail, lambda row: row.change.share or 0.0,
+                     "−100.0 %", is_number=True)
+    PICTURE = _column("Interval", lambda _row: "",
+                      "Where the change lies, 95 % sure; the line is 0", _detail,
+                      lambda row: row.change.share or 0.0, "−100 %        0        +100 %",
+                      is_copied=False)
+    VERDICT = _column("Verdict", _verdict, "Better or worse where the whole interval lies on one "
+                      "side of 0; no difference: none is certain", _detail, sample="no difference")
+    INTERVAL = _column("95 % interval", _interval,
                        "Of the change, for all statistics together: from resampling blocks",
-                       _detail, sample="+1347.5% to +3710.2%", is_number=True)
+                       _detail, sample="+1347.5 to +3710.2 %", least="+13 %", yields=1,
+                       is_number=True)
     # fmt: on
 
 
 class DifferenceModel(ListTableModel[DifferenceRow]):
-    """A row for each number."""
+    """A row for each number.
+
+    Attributes:
+        reach: The change at the ends of the picture of the intervals, as a share.
+    """
 
     is_sortable = True
+    reach = 1.0
 
     @override
     def key_of(self, row: DifferenceRow) -> tuple[str, str, str]:
         return row.run, row.subject, row.name
 
+    @override
+    def show_rows(self, rows: Iterable[DifferenceRow]) -> None:
+        rows = list(rows)
+        ends = [
+            abs(end) for row in rows for end in (row.change.low, row.change.high) if end is not None
+        ]
+        most = max(ends, default=0.0)
+        self.reach = next((each for each in _REACHES if most <= each), _REACHES[-1])
+        super().show_rows(rows)
+        last = len(DifferenceColumn) - 1
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, last)
+
+    @override
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
+    ) -> object:
+        is_picture = (
+            orientation is Qt.Orientation.Horizontal and section == DifferenceColumn.PICTURE
+        )
+        if is_picture and role == roles.DISPLAY:
+            end = f"{100 * self.reach:g} %"
+            return f"−{end}        0        +{end}"
+        return super().headerData(section, orientation, role)
+
+
+@guarded
+class DifferenceView(TableView):
+    """Shows the intervals of the changes around 0, each with the change as a dot.
+
+    Attributes:
+        theme: Its colours.
+    """
+
+    theme: Theme
+
+    @override
+    def paint_over(self, painter: QPainter) -> None:
+        model, titles = self.model(), self.titles()
+        column = int(DifferenceColumn.PICTURE)
+        if titles.isSectionHidden(column) or not isinstance(model, DifferenceModel):
+            return
+        left = titles.sectionViewportPosition(column) + _MARGIN
+        half = (titles.sectionSize(column) - 2 * _MARGIN) / 2
+        middle = left + half
+        color = self.theme.color
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        bottom = 0
+        for place in self.row_places(0, self.viewport().height()):
+            bottom = place.top + place.height
+            change = model.rows[place.key].change
+            if change.share is None or change.low is None or change.high is None:
+                continue
+            low, at, high = (
+                middle + half * min(max(each / model.reach, -1.0), 1.0)
+                for each in (change.low, change.share, change.high)
+            )
+            y = place.top + place.height / 2
+            painter.fillRect(
+                QRectF(low, y - 0.75, max(high - low, 1.0), 1.5), color(ColorRole.TICK)
+            )
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(color(ColorRole.TICK))
+            painter.drawEllipse(QPointF(at, y), _DOT, _DOT)
+        painter.fillRect(QRectF(round(middle), 0, 1, bottom), color(ColorRole.EDGE))
+        painter.restore()
+
 
 class DifferenceTable(TablePanel):
-    """The differences, with a filter above them."""
+    """The differences; with a filter above them where there are many."""
 
     def __init__(self, choices: MutableMapping[str, str], theme: Theme, parent: QWidget) -> None:
         self.model = DifferenceModel(DifferenceColumn, theme)
-        view = TableView(self.model, "Differences", choices)
+        view = DifferenceView(self.model, "Differences", choices)
+        view.theme = theme
         super().__init__(view, theme, parent, filter_hint="Filter differences")
         self.lay_out()
         self.update_counts()
 
     def show_differences(self, found: list[RunDifference]) -> None:
         self.model.show_rows(difference_rows(found))
+        has_calls = any(each.calls for each in found)
         self.view.choices.use(DifferenceColumn.RUN, is_used=len(found) > 1)
+        self.view.choices.use(DifferenceColumn.SUBJECT, is_used=has_calls)
+        for part in (self.filter_line, self.count_label):
+            part.setVisible(has_calls or len(found) > 1)
         self.update_counts()
 
     @override

@@ -8,7 +8,6 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QGridLayout,
     QHBoxLayout,
     QSizePolicy,
     QStyle,
@@ -22,12 +21,12 @@ from typing_extensions import override
 from inspector.display_text import as_plain, counted, one_line
 from inspector.sessions.session import ShowsCapture
 from inspector.timebase import format_at, format_duration
-from inspector.tokens import SIZES, TYPE
+from inspector.tokens import SIZES
 
 from ..kit.guards import guarded
-from ..kit.labels import ElidedLabel, plain_label
+from ..kit.labels import ElidedLabel
 from ..kit.layouts import menu_button
-from ..kit.text_link import TextLink
+from ..kit.tile import Tile, in_type, scale_of
 from ..plotting.frame_bars import rate_text
 
 if TYPE_CHECKING:
@@ -50,57 +49,6 @@ _HEIGHT: Final = 76
 _SIDE: Final = 16
 #: A narrower row has the values of its tiles without what stands beside them.
 _LEAST_WITH_ASIDES: Final = 1160
-
-
-def _in_type(widget: QWidget, name: str) -> None:
-    """Give a widget a size and weight of the tokens, as large as other text is made."""
-    font, style = widget.font(), TYPE[name]
-    scale = max(widget.fontInfo().pixelSize() / TYPE["text"].px, 1.0)
-    font.setPixelSize(round(style.px * scale))
-    font.setWeight(font.Weight(style.weight))
-    widget.setFont(font)
-
-
-@guarded
-class _Tile(QWidget):
-    """A number in large digits below its name, and what explains it in small ones beside it.
-
-    Signals:
-        clicked: The number is a link, and it was clicked.
-    """
-
-    clicked = Signal()
-
-    def __init__(self, name: str, theme: Theme, tip: str = "") -> None:
-        super().__init__()
-        self._name = name
-        title = plain_label(name)
-        self.value, self.link = plain_label(), TextLink(theme)
-        self.aside = plain_label()
-        self.link.setToolTip(tip)
-        self.link.clicked.connect(self.clicked)
-        for small in (title, self.aside):
-            _in_type(small, "small")
-            small.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        for large in (self.value, self.link):
-            _in_type(large, "title")
-        layout = QGridLayout(self)
-        layout.setContentsMargins(12, 0, 12, 0)
-        layout.setHorizontalSpacing(8)
-        layout.setVerticalSpacing(0)
-        layout.addWidget(title, 0, 0, 1, 2)
-        layout.addWidget(self.value, 1, 0)
-        layout.addWidget(self.link, 1, 0)
-        layout.addWidget(self.aside, 1, 1, Qt.AlignmentFlag.AlignVCenter)
-        layout.setColumnStretch(1, 1)
-
-    def show_value(self, text: str, aside: str = "", *, is_link: bool = False) -> None:
-        """Show a number; without one the tile is left out."""
-        self.value.setText("" if is_link else text)
-        self.value.setVisible(not is_link)
-        self.link.show_text(text if is_link else "", f"{self._name},")
-        self.aside.setText(aside)
-        self.setVisible(bool(text))
 
 
 @guarded
@@ -130,15 +78,15 @@ class CaptureHeader(QWidget):
         self.name, self.label = ElidedLabel(), ElidedLabel()
         self.label.setAccessibleName("What is known of the capture")
         self.label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        _in_type(self.name, "heading")
+        in_type(self.name, "heading")
         self.stream_box = _Box("Stream of the capture")
         self.stream_box.activated.connect(self._choose_stream)
         self.column_box = _Box("Column of frame times")
         self.column_box.activated.connect(self._choose_column)
         self.budget_button = menu_button("", "", menu)
-        self.p50, self.p99 = _Tile("P50", theme), _Tile("P99", theme)
-        self.longest = _Tile("Longest", theme, "Go to the longest frame")
-        self.over = _Tile("Over budget", theme, "Go to the next frame over budget (J)")
+        self.p50, self.p99 = Tile("P50", theme), Tile("P99", theme)
+        self.longest = Tile("Longest", theme, "Go to the longest frame")
+        self.over = Tile("Over budget", theme, "Go to the next frame over budget (J)")
         self.longest.clicked.connect(self.longest_wanted)
         self.over.clicked.connect(self.over_wanted)
         self._tiles = (self.p50, self.p99, self.longest, self.over)
@@ -163,8 +111,7 @@ class CaptureHeader(QWidget):
         row.addSpacing(4)
         for tile in self._tiles:
             row.addWidget(tile, 0, Qt.AlignmentFlag.AlignVCenter)
-        scale = self.fontInfo().pixelSize() / TYPE["text"].px
-        self.setMinimumHeight(round(_HEIGHT * max(scale, 1.0)))
+        self.setMinimumHeight(round(_HEIGHT * scale_of(self)))
 
     # ---------------------------------------------------------------- what is shown
 
@@ -262,7 +209,7 @@ class CaptureHeader(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        scale = max(self.fontInfo().pixelSize() / TYPE["text"].px, 1.0)
+        scale = scale_of(self)
         for tile in self._tiles:
             tile.aside.setVisible(self.width() >= _LEAST_WITH_ASIDES * scale)
 

@@ -8,11 +8,12 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from inspector.tokens import TYPE, size_by_height
+from inspector.tokens import size_by_height
 
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, plain_label
 from ..kit.text_link import TextLink
+from ..kit.tile import caption, scale_of
 from .frame_distribution import FrameDistribution
 from .metric_table import tool_tip_of
 
@@ -97,14 +98,6 @@ class ToolsSay(QWidget):
         self.all_link.show_text(f"All {len(values)} statistics" if values else "", "")
 
 
-def caption(text: str) -> QLabel:
-    label = plain_label(text)
-    font = label.font()
-    font.setWeight(font.Weight(TYPE["strong"].weight))
-    label.setFont(font)
-    return label
-
-
 @guarded
 class CaptureSummary(QWidget):
     """The distribution of the frames beside what tools say; as high as the tray.
@@ -128,7 +121,7 @@ class CaptureSummary(QWidget):
 
     def fit(self, window_width: int, window_height: int) -> None:
         """Take the room that there is in a window of a size in pixels."""
-        scale = max(self.fontInfo().pixelSize() / TYPE["text"].px, 1.0)
+        scale = scale_of(self)
         self.setFixedHeight(round(size_by_height("tray", window_height / scale) * scale))
         self.tools.setVisible(window_width >= _LEAST_WITH_TOOLS * scale)
         self.tools.setFixedWidth(

@@ -43,7 +43,6 @@ from ..timer_queue.actions import TIMER_ACTIONS, TimerActions
 from ..transport.actions import TransportActions
 from ..transport.recording_actions import RECORDING_ACTIONS, RecordingActions
 from ..transport.transport_bar import TransportBar
-from .capture_state import CaptureState
 from .extensions import ExtensionReporter
 from .first_run import FirstRunLine
 from .handlers.action_list import ACTIONS, PROGRAM_ACTIONS, TRANSPORT_ACTIONS, WINDOW_ACTIONS
@@ -56,6 +55,7 @@ from .panels.badges import Badges
 from .panels.why_line import WhyLine
 from .panels.window_panels import WindowPanels
 from .settings import LAYOUT_VERSION, Settings
+from .states import WindowStates
 from .status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class WindowContents(QObject):
         why_line: Why in one line, in a narrow window.
         first_run: The first steps of a newcomer.
         stops: What stopped the session.
-        capture_state: Lays the window out for captures.
+        window_states: Lays the window out for captures and comparisons.
     """
 
     def __init__(self, window: MainWindow, bridge: SessionBridge) -> None:
@@ -170,13 +170,14 @@ class WindowContents(QObject):
         layout.addWidget(window.middle, 1)
         window.panels = WindowPanels(window, middle)
         window.setCentralWidget(window.panels.frame)
-        self.capture_state = CaptureState(window, layout)
+        self.window_states = WindowStates(window, layout)
 
     def _add_actions(self) -> None:
         window, bridge, theme = self._window, self._bridge, self._window.theme
         window.actions_by_id = actions = ActionSet(window, ACTIONS)
         window.transport_actions = TransportActions(bridge, actions, theme, window)
         self.window_actions = WindowActions(window, window.menu_bar.menus)
+        self.window_states.compare_for(self.window_actions)
         self.program_actions = ProgramActions(window)
         recording = RecordingActions(bridge, actions, theme, window)
         annotations = AnnotationActions(bridge, theme, window)
@@ -399,7 +400,7 @@ class WindowContents(QObject):
         self._window.show_title(f"{session.title}{kind}")
         self._bring_panels(session)
         self._clear_filters()
-        if session.notes and not self.capture_state.is_capture:
+        if session.notes and not self.window_states.is_capture:
             self._window.notice.show_notice(" ".join(session.notes))
 
     @Slot()
@@ -467,7 +468,8 @@ class WindowContents(QObject):
                 return
             case SessionPhase.ENDED:
                 notice.show_notice(status.message, "Open again", self._bridge.reload)
-        self._window.middle.setCurrentIndex(0)
+        if self._window.middle.currentWidget() is self._error_view:
+            self._window.middle.setCurrentIndex(0)
 
     def _show_error(self, status: SessionStatus) -> None:
         if self._error_view is None:

@@ -111,6 +111,23 @@ class Change:
             return Verdict.MORE if is_more else Verdict.LESS
         return Verdict.FASTER if is_more is self.is_more_better else Verdict.SLOWER
 
+    def of_inverse(self, unit: float) -> Change:
+        """Return the change of ``unit`` over this number, such as of a time instead of a rate.
+
+        The interval holds it as surely: it has the inverted ends.
+        """
+
+        def inverted(share: float | None) -> float | None:
+            return None if share is None or share <= -1 else 1 / (1 + share) - 1
+
+        before, after = (unit / each if each else None for each in (self.before, self.after))
+        is_more_better = None if self.is_more_better is None else not self.is_more_better
+        return Change(
+            *(before, after, inverted(self.share), inverted(self.high), inverted(self.low)),
+            why_not=self.why_not,
+            is_more_better=is_more_better,
+        )
+
     @property
     def share_text(self) -> str:
         return "-" if self.share is None else f"{self.share:+.1%}"

@@ -49,6 +49,11 @@ def view(qtbot: QtBot, theme: Theme) -> AlignedView:
     return view
 
 
+def arrange(view: AlignedView, *, is_stacked: bool, by_frame: bool) -> None:
+    view.stack_action.setChecked(is_stacked)
+    view.frame_action.setChecked(by_frame)
+
+
 def shown(view: AlignedView, place: int = 0) -> tuple[float, float]:
     """Return what a plot has in view, of its horizontal axis."""
     low, high = view.plots[place].getViewBox().viewRange()[0]
@@ -141,7 +146,7 @@ def test_that_keys_zoom_move_and_fit(view: AlignedView, qtbot: QtBot) -> None:
 
 
 def test_that_stacked_plots_move_together_and_are_below_each_other(view: AlignedView) -> None:
-    view.arrange(is_stacked=True, by_frame=True)
+    arrange(view, is_stacked=True, by_frame=True)
     QApplication.processEvents()
     first, second = (plot.getViewBox() for plot in view.plots)
 
@@ -169,7 +174,7 @@ def test_that_the_pointer_reads_every_run_by_time(view: AlignedView, qtbot: QtBo
 
 
 def test_that_the_pointer_reads_every_run_by_frame(view: AlignedView, qtbot: QtBot) -> None:
-    view.arrange(is_stacked=False, by_frame=True)
+    arrange(view, is_stacked=False, by_frame=True)
     QApplication.processEvents()
 
     texts: list[str] = []
@@ -187,7 +192,7 @@ def test_that_the_longest_frame_of_a_column_is_read(view: AlignedView, qtbot: Qt
     times = np.full(100_000, 10 * MS)
     times[50_003] = 90 * MS
     view.show_runs([ComparedRun("long", times)], [])
-    view.arrange(is_stacked=False, by_frame=True)
+    arrange(view, is_stacked=False, by_frame=True)
     QApplication.processEvents()
     texts: list[str] = []
     view.frames_read.connect(texts.append)
@@ -233,11 +238,11 @@ def test_that_a_million_frames_are_drawn_from_a_few_thousand_points(view: Aligne
 def test_that_other_budgets_and_arrangements_keep_what_is_in_view(view: AlignedView) -> None:
     view.zoom(0.5)
 
-    view.arrange(is_stacked=True, by_frame=False)
+    arrange(view, is_stacked=True, by_frame=False)
     assert shown(view) == pytest.approx((0.25, 0.75))
     view.show_runs(view._runs, [8.333])
     assert shown(view) == pytest.approx((0.25, 0.75))
-    view.arrange(is_stacked=True, by_frame=True)
+    arrange(view, is_stacked=True, by_frame=True)
     assert shown(view) == (0, 100)
 
 
@@ -277,17 +282,19 @@ def test_that_the_menu_fits_and_copies(view: AlignedView) -> None:
 
     (menu,) = view.findChildren(QMenu)
     texts = [action.text() for action in menu.actions() if action.text()]
-    assert texts == ["Fit", "Copy as image", "Copy as table"]
+    choices = ["Each in a plot of its own", "Frames along the axis"]
+    assert texts == ["Fit", *choices, "Copy as image", "Copy as table"]
     menu.close()
 
 
 def test_that_names_are_shown_as_they_are(view: AlignedView) -> None:
     view.show_runs([run("<b>a</b>\nb", 10, 11), run("x" * 200, 10, 11)], [])
+    arrange(view, is_stacked=True, by_frame=False)
 
-    title = view.plots[0].titleLabel
-    assert title.item.toPlainText().startswith("━━ <b>a</b> b")
-    assert title.item.toPlainText().endswith("x" * 49 + "…")
-    assert title.isVisible()
+    first, second = (plot.titleLabel for plot in view.plots)
+    assert first.item.toPlainText().startswith("━━ <b>a</b> b")
+    assert second.item.toPlainText().endswith("x" * 49 + "…")
+    assert first.isVisible()
 
 
 @pytest.mark.parametrize("times", [[12.5], [1e-6], [1e6], [10, 10], [1e-6, 1e6]])
@@ -295,7 +302,7 @@ def test_that_names_are_shown_as_they_are(view: AlignedView) -> None:
 def test_that_few_and_absurd_frames_are_drawn(
     view: AlignedView, times: list[float], *, by_frame: bool
 ) -> None:
-    view.arrange(is_stacked=False, by_frame=by_frame)
+    arrange(view, is_stacked=False, by_frame=by_frame)
     view.show_runs([run("odd", *times)], [16.667, 16.6, 8.333])
     for move in (view.fit, view.go_live, lambda: view.zoom(0.001), lambda: view.pan(-3)):
         move()
@@ -367,7 +374,7 @@ def test_that_the_arrow_keys_read_frame_by_frame(view: AlignedView, qtbot: QtBot
 def test_that_keys_that_read_stay_within_the_frames_and_move_the_view(
     view: AlignedView, qtbot: QtBot
 ) -> None:
-    view.arrange(is_stacked=False, by_frame=True)
+    arrange(view, is_stacked=False, by_frame=True)
     qtbot.keyClick(view, Qt.Key.Key_Left)
     assert "frame 99" in view.accessibleName()
     qtbot.keyClick(view, Qt.Key.Key_Right)
@@ -394,7 +401,7 @@ def test_that_a_key_reads_the_longest_frame_of_the_pixels_it_moves_by(
     times = [10.0] * 100_000
     times[70] = 90.0
     view.show_runs([run("long", *times)], [16.667])
-    view.arrange(is_stacked=False, by_frame=True)
+    arrange(view, is_stacked=False, by_frame=True)
     QApplication.processEvents()
 
     qtbot.keyClick(view, Qt.Key.Key_Right)

@@ -177,7 +177,7 @@ def test_that_the_side_column_of_a_capture_is_opened_for_that_alone(
 
 def test_that_a_capture_has_its_summary_where_the_tray_opens(shell: Shell, tmp_path: Path) -> None:
     shell.window.open_path(table(tmp_path))
-    summary = shell.contents.capture_state.summary
+    summary = shell.contents.window_states.summary
     assert summary is not None
     summary.frames.finish()
     said = {row[0].text(): row[2].text() for row in summary.tools.rows if row[0].text()}
@@ -382,17 +382,41 @@ def test_that_a_second_file_can_be_compared_with_what_is_open(shell: Shell, tmp_
 
     assert shell.bridge.status.path == str(table(tmp_path))
     choose_for_dropped(shell, "Compare with what is open")
-    window = shell.contents.window_actions._comparison
-    assert window is not None
-    window.finish()
-    assert "“other.csv” is" in window.verdict.text()
-    assert len(window.sources) == 2
+    view = shell.contents.window_states.comparison
+    assert view is not None
+    view.finish()
+    assert view.isVisible()
+    assert view.verdict.text().startswith("B is ")
+    assert len(view.sides) == 2
 
     drop(shell, other)
     choose_for_dropped(shell, "Compare with what is open")
-    window.finish()
-    assert len(window.sources) == 3
-    window.close()
+    view.finish()
+    assert len(view.sides) == 3
+
+
+def test_that_a_comparison_takes_the_place_of_the_frames_until_it_is_left(
+    shell: Shell, tmp_path: Path
+) -> None:
+    shell.window.open_path(table(tmp_path))
+    states, middle = shell.contents.window_states, shell.window.middle
+    states.compare([capture(tmp_path / "other.csv", [10.0, 10.1] * 200)], has_session=True)
+    view = states.comparison
+    assert view is not None
+    view.finish()
+    assert middle.currentWidget() is view
+    assert states.summary is not None
+    assert states.summary.isHidden()
+    assert shell.window.panels.column.isHidden()
+
+    view.left.emit()
+
+    assert middle.currentIndex() == 0
+    assert states.summary.isVisible()
+    assert view.sides == []
+    states.compare([capture(tmp_path / "third.csv", [10.0, 10.1] * 200)], has_session=True)
+    shell.window.open_path(trace(tmp_path))
+    assert middle.currentIndex() == 0
 
 
 def test_that_a_second_file_can_be_opened_instead(shell: Shell, tmp_path: Path) -> None:

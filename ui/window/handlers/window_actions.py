@@ -7,18 +7,17 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from PySide6.QtCore import QObject, Qt, QUrl, Slot
+from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from inspector.display_text import as_plain
 from inspector.foreign.paths import RECORDING_SUFFIX
 from inspector.sessions.scene import built_in_scenes
-from inspector.window_loader import open_beside, quick_imports
+from inspector.window_loader import open_beside
 
 from ...actions.menus import MenuId
 from ...kit.filter_line import FilterLine
-from ...kit.layouts import bring_up
 from ...kit.table.column_choices import forget_columns
 from ..dialogs.replacing import replace_session
 from ..keyboard import enter
@@ -27,7 +26,6 @@ from .menu_previews import MenuPreviews
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ...comparison.window import ComparisonWindow
     from ...kit.theme import ThemeChoice
     from ...scene.panel import ScenePanel
     from ...timeline.panel import TimelinePanel
@@ -50,9 +48,14 @@ _SUBMENUS_BEFORE: Final = {MenuId.SCENE: "reload", MenuId.HELP: "keys"}
 class WindowActions(QObject):
     """Fills the menus, and carries out every action that is not for the session alone.
 
+    Signals:
+        comparison_wanted: Files are to be compared, with what is open or with each other.
+
     Attributes:
         previews: What shows beside the menus what their commands would do.
     """
+
+    comparison_wanted = Signal(object, bool)  # list[Path], whether the session comes first
 
     def __init__(self, window: MainWindow, top_menus: Mapping[MenuId, QMenu]) -> None:
         super().__init__(window)
@@ -60,7 +63,6 @@ class WindowActions(QObject):
         self._actions = window.actions_by_id
         self._menus = dict(top_menus)
         self.previews = MenuPreviews(window)
-        self._comparison: ComparisonWindow | None = None
         self._fill_menus()
         window.panels.visibility_changed.connect(self._show_panel_states)
         self._show_panel_states()
@@ -157,7 +159,7 @@ class WindowActions(QObject):
 
     def open_scene(self) -> None:
         """Ask for scenes, recordings and captures, and open them: the first here."""
-        for number, path in enumerate(self._asked_for("Open scene, recording or capture")):
+        for number, path in enumerate(self.asked_for("Open scene, recording or capture")):
             if number:
                 open_beside(path)
             else:
@@ -165,7 +167,7 @@ class WindowActions(QObject):
 
     def compare_with(self) -> None:
         """Ask for captures and recordings, and compare them with what is open."""
-        self.compare(self._asked_for("Compare with"))
+        self.compare(self.asked_for("Compare with"))
 
     def compare(self, paths: Iterable[Path], *, has_session: bool = True) -> None:
         """Compare files, or add them to those that are being compared.
@@ -173,33 +175,15 @@ class WindowActions(QObject):
         Args:
             has_session: Whether the session comes first, if it has frames.
         """
-        paths = list(paths)
-        if not paths:
-            return
-        # Not needed before, and it brings pyqtgraph with it.
-        with quick_imports():
-            from ...comparison.window import ComparisonWindow, Source  # noqa: PLC0415
-
-        window = self._comparison
-        if window is None:
-            bridge = self._window.bridge
-            window = ComparisonWindow(bridge, self._window.theme, self._window)
-            window.files_wanted.connect(self.compare_with)
-            self._comparison = window
-        sources = map(Source.of_file, paths)
-        if has_session and window.isVisible() and window.sources:
-            window.add(sources)
-        else:
-            session = self._window.bridge.session if has_session else None
-            window.compare([*Source.of_session(session), *sources])
-        bring_up(window)
+        if paths := list(paths):
+            self.comparison_wanted.emit(paths, has_session)
 
     def open_in_new_window(self) -> None:
         """Ask for scenes, recordings and captures, and open each in a window of its own."""
-        for path in self._asked_for("Open in a new window"):
+        for path in self.asked_for("Open in a new window"):
             open_beside(path)
 
-    def _asked_for(self, title: str) -> list[Path]:
+    def asked_for(self, title: str) -> list[Path]:
         recent = self._window.settings.recent_scenes
         folder = str(Path(recent[0]).parent) if recent else str(Path.cwd())
         paths, _filter = QFileDialog.getOpenFileNames(self._window, title, folder, _FILES)

@@ -1,0 +1,431 @@
+"""The comparison in the view: files and sessions side by side, with the verdict in words."""
+
+from __future__ import annotations
+
+import gc
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyqtgraph import PlotItem
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
+from pytestqt.qtbot import QtBot
+
+from inspector.analysis.statistics.runs import ComparedRun
+from inspector.formats.distribution_chart import ChartKind
+from inspector.testing import scene_file, virtual_session
+from tests.sessions.test_compared import capture
+from ui.comparison.difference_table import DifferenceColumn
+from ui.comparison.sides import Side, Source
+from ui.comparison.view import ComparisonView
+from ui.kit.theme import Theme
+from ui.session.bridge import SessionBridge
+
+
+@pytest.fixture
+def view(qtbot: QtBot, bridge: SessionBridge, theme: Theme) -> Iterator[ComparisonView]:
+    view = ComparisonView(bridge, theme)
+    qtbot.addWidget(view)
+    view.resize(1_280, 800)
+    view.show()
+    yield view
+    view.stop()
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    return [
+        capture(tmp_path / name, [time, time + 0.2, time - 0.2, time + 0.1] * 100)
+        for name, time in (("before.csv", 10.0), ("after.csv", 11.0), ("third.csv", 9.0))
+    ]
+
+
+def sides_of(*paths: Path) -> list[Side]:
+    return [Side([Source.of_file(each)]) for each in paths]
+
+
+def compare(view: ComparisonView, *paths: Path) -> None:
+    view.compare(sides_of(*paths))
+    view.finish()
+
+
+def names(view: ComparisonView) -> list[str]:
+    return [each.text().strip() for each in view.row.buttons]
+
+
+def cells(view: ComparisonView, column: DifferenceColumn) -> list[str]:
+    return [column.spec.text(row) for row in view.table.model.rows]
+
+
+def test_that_two_files_are_compared_in_words_and_numbers(
+    view: ComparisonView, files: list[Path]
+) -> None:
+    compare(view, *files[:2])
+
+    assert view.verdict.text() == "B is slower than A: 10.0 → 11.0 ms a frame, +10.0 %."
+    assert names(view) == ["A  before.csv", "B  after.csv"]
+    assert cells(view, DifferenceColumn.VERDICT)[0] == "✕ worse"
+    assert "NVIDIA FrameView 1% Low FPS" in cells(view, DifferenceColumn.NAME)
+    assert [len(plot.curves) for plot in view.plot.plots] == [2]
+    chart = view.distribution.chart()
+    assert chart is not None
+    assert [each.name for each in chart.curves] == ["before.csv", "after.csv"]
+    assert view.progress.isHidden()
+
+
+def test_that_more_files_are_compared_with_the_first(
+    view: ComparisonView, files: list[Path]
+) -> None:
+    compare(view, *files[:2])
+    view.add([Source.of_file(files[2])])
+    view.finish()
+
+    assert [line.split(":")[0] for line in view.verdict.text().splitlines()] == [
+        "B is slower than A",
+        "C is faster than A",
+    ]
+    assert set(cells(view, DifferenceColumn.RUN)) == {"after.csv", "third.csv"}
+
+
+def act(view: ComparisonView, place: int, text: str) -> None:
+    """Choose from the menu of a run."""
+    (action,) = (each for each in view.row.buttons[place].menu().actions() if each.text() == text)
+    action.trigger()
+    view.finish()
+
+
+def test_that_before_and_after_are_swapped_at_a_click(
+    view: ComparisonView, files: list[Path]
+) -> None:
+    compare(view, files[0])
+    assert not view.swap_button.isEnabled()
+    compare(view, *files[:2])
+
+    view.swap_button.click()
+    view.finish()
+
+    assert names(view) == ["A  after.csv", "B  before.csv"]
+    assert view.verdict.text().startswith("B is faster than A")
+
+
+def test_that_files_keep_their_order_whichever_is_read_first(
+    view: ComparisonView, files: list[Path]
+) -> None:
+    compare(view, files[0])
+    view.add(map(Source.of_file, (files[2], files[1])))
+    view.finish()
+
+    assert names(view) == ["A  before.csv", "B  third.csv", "C  after.csv"]
+
+
+def test_that_nothing_is_kept_of_what_was_compared_before(
+    view: ComparisonView, files: list[Path]
+) -> None:
+    def kept() -> Counter[type]:
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
+        kinds = Counter(map(type, gc.get_objects()))
+        return Counter({kind: kinds[kind] for kind in (ComparedRun, QMenu, PlotItem)})
+
+    compare(view, *files[:2])
+    before = kept()
+
+    for _ in range(3):
+        compare(view, *files[:2])
+
+    assert kept() == before
+    assert before[ComparedRun] == 2
+
+
+def test_that_another_run_can_be_the_first_or_go(view: ComparisonView, files: list[Path]) -> None:
+    compare(view, *files)
+
+    act(view, 1, "Compare the others with this")
+    assert names(view) == ["A  after.csv", "B  before.csv", "C  third.csv"]
+    act(view, 2, "Remove")
+    assert view.verdict.text().startswith("B is faster than A")
+    assert "\n" not in view.verdict.text()
+
+
+def test_that_a_file_that_cannot_be_read_is_named_and_the_others_stay(
+    view: ComparisonView, files: list[Path], tmp_path: Path
+) -> None:
+    bad = tmp_path / "bad.json"
+    bad.write_text('{"resourceSpans": []}')
+
+    compare(view, files[0], bad, files[1])
+
+    assert "OpenTelemetry" in view.problem.text()
+    assert names(view) == ["A  before.csv", "B  after.csv"]
+    assert "slower" in view.verdict.text()
+
+
+def test_that_a_table_without_a_known_column_asks_for_it(
+    view: ComparisonView, files: list[Path], tmp_path: Path
+) -> None:
+    own = tmp_path / "own.csv"
+    own.write_text("game,render\n" + "1,20\n3,20.1\n" * 50)
+
+    compare(view, files[0], own)
+
+    dialog = view.findChild(QInputDialog, "column_choice")
+    assert dialog is not None
+    dialog.setTextValue("render")
+    dialog.accept()
+    view.finish()
+    assert view.verdict.text().startswith("B is slower than A")
+
+
+def test_that_one_of_several_streams_can_be_chosen(
+    view: ComparisonView, files: list[Path], tmp_path: Path
+) -> None:
+    rows = [f"a.exe,1,0x1,{10 + number % 3}" for number in range(200)]
+    rows += [f"b.exe,2,0x2,{20 + number % 3}" for number in range(100)]
+    many = tmp_path / "many.csv"
+    header = "Application,ProcessID,SwapChainAddress,MsBetweenPresents"
+    many.write_text("\n".join((header, *rows)))
+    compare(view, files[0], many)
+    assert names(view)[1].startswith("B  many.csv – a.exe (process 1")
+
+    menus = view.row.buttons[1].menu().findChildren(QMenu)
+    (streams,) = (each for each in menus if each.title() == "Stream")
+    streams.actions()[1].trigger()
+    view.finish()
+
+    assert names(view)[1].startswith("B  many.csv – b.exe (process 2")
+    assert "is slower than" in view.verdict.text()
+
+
+def test_that_what_is_open_is_compared_with_a_file(
+    view: ComparisonView, bridge: SessionBridge, files: list[Path], tmp_path: Path
+) -> None:
+    session = virtual_session(scene_file(tmp_path, "def build(stage):\n    pass\n"))
+    for number in range(1, 200):
+        session.pass_to(number * 10_000_000)
+    bridge.set_session(session)
+    bridge.refresh_now()
+
+    view.compare([*map(Side, [Source.of_session(bridge.session)]), *sides_of(files[1])])
+    view.finish()
+
+    assert names(view)[0].endswith("(open)")
+    assert "B is slower than A" in view.verdict.text()
+
+
+def test_that_numbers_of_both_sides_are_seen_first(view: ComparisonView, tmp_path: Path) -> None:
+    before = capture(tmp_path / "a.csv", [10.0, 10.2] * 49 + [40.0, 60.0])
+    after = capture(tmp_path / "b.csv", [10.0, 10.2] * 49 + [10.0, 30.0])
+
+    compare(view, before, after)
+
+    shown = [
+        (each.title.text(), each.before.text(), each.value.text(), each.aside.text())
+        for each in view.tiles
+    ]
+    assert shown == [
+        ("P50", "10.2 →", "10.0 ms", "−2 %"),
+        ("P99", "40.0 →", "10.2 ms", "−74 %"),
+        ("Longest", "60.0 →", "30.0 ms", "−50 %"),
+        ("Over budget", "2 →", "1", "−50 %"),
+    ]
+
+
+def test_that_runs_of_a_version_are_one_side(view: ComparisonView, tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+
+    def runs(name: str, mean_ms: float) -> list[Source]:
+        return [
+            Source.of_file(
+                capture(tmp_path / f"{name}-{number}.csv", rng.normal(mean_ms, 0.2, 400).tolist())
+            )
+            for number in range(3)
+        ]
+
+    before, after = runs("before", 10.0), runs("after", 8.0)
+    view.compare([Side(before), Side(after[:1])])
+    view.finish()
+    assert "This is about these runs, not about versions" in view.remarks.text()
+
+    view.add(after[1:], 1)
+    view.finish()
+
+    assert names(view) == ["A  before-0.csv and 2 more", "B  after-0.csv and 2 more"]
+    assert view.verdict.text().startswith("B is faster than A")
+    assert "This is about the versions, by 3 and 3 runs" in view.remarks.text()
+    assert [len(plot.curves) for plot in view.plot.plots] == [6]
+    menus = view.row.buttons[1].menu().findChildren(QMenu)
+    (menu,) = (each for each in menus if each.title() == "Remove a run")
+    menu.actions()[0].trigger()
+    view.finish()
+    assert names(view)[1] == "B  after-1.csv and 1 more"
+
+
+def test_that_outlying_runs_are_left_out_only_when_asked(
+    view: ComparisonView, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(8)
+
+    def runs(name: str, *means_ms: float) -> list[Source]:
+        return [
+            Source.of_file(
+                capture(tmp_path / f"{name}-{number}.csv", rng.normal(mean, 0.2, 400).tolist())
+            )
+            for number, mean in enumerate(means_ms)
+        ]
+
+    view.compare([Side(runs("before", 10, 10, 10, 14)), Side(runs("after", 8, 8, 8, 8))])
+    view.finish()
+    assert "before-3.csv is an outlier" in view.remarks.text()
+
+    view.outlier_action.trigger()
+    view.finish()
+
+    assert "Left out as outliers: before-3.csv." in view.remarks.text()
+
+
+def test_that_a_run_is_refused_twice_on_a_side(view: ComparisonView, files: list[Path]) -> None:
+    rng = np.random.default_rng(9)
+    path = capture(files[0].parent / "uneven.csv", rng.normal(10, 1, 300).tolist())
+
+    view.compare([Side([Source.of_file(path), Source.of_file(path)]), *sides_of(files[1])])
+    view.finish()
+
+    assert "Each run of a version counts once" in view.problem.text()
+    assert view.verdict.text() == ""
+
+
+def drag(view: ComparisonView, kind: type[QDropEvent], at: float, *paths: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    place = QPointF(at * view.width(), 300)
+    where = place.toPoint() if kind is QDragEnterEvent else place
+    event = kind(
+        *(where, Qt.DropAction.CopyAction, data),
+        *(Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier),
+    )
+    QApplication.sendEvent(view, event)
+
+
+def test_that_files_dropped_on_a_side_are_runs_of_it(
+    view: ComparisonView, files: list[Path]
+) -> None:
+    compare(view, *files[:2])
+    drag(view, QDragEnterEvent, 0.5, files[2])
+    assert view._zones.isVisible()
+
+    drag(view, QDropEvent, 0.5, files[2])
+    view.finish()
+
+    assert names(view) == ["A  before.csv", "B  after.csv and 1 more"]
+    assert view._zones.isHidden()
+    drag(view, QDragEnterEvent, 0.9, files[2])
+    drag(view, QDropEvent, 0.9, files[2])
+    view.finish()
+    assert names(view) == ["A  before.csv", "B  after.csv and 1 more", "C  third.csv"]
+
+
+def test_that_escape_and_the_button_lead_back(
+    view: ComparisonView, files: list[Path], qtbot: QtBot
+) -> None:
+    compare(view, *files[:2])
+    with qtbot.waitSignal(view.left):
+        qtbot.keyClick(view, Qt.Key.Key_Escape)
+    with qtbot.waitSignal(view.left):
+        view.close_button.click()
+
+
+def test_that_intervals_are_drawn_around_zero(view: ComparisonView, files: list[Path]) -> None:
+    compare(view, *files[:2])
+    table = view.table
+
+    title = table.model.headerData(DifferenceColumn.PICTURE, Qt.Orientation.Horizontal)
+    assert title == "−20 %        0        +20 %"
+    header = table.view.horizontalHeader()
+    left, width = (
+        header.sectionViewportPosition(DifferenceColumn.PICTURE),
+        header.sectionSize(DifferenceColumn.PICTURE),
+    )
+    row = table.view.visualRect(table.model.index(0, DifferenceColumn.NAME))
+    picture = table.view.viewport().grab().toImage()
+    y = row.center().y()
+    empty = picture.pixelColor(left + 4, y)
+    drawn = [x for x in range(left + 2, left + width - 2) if picture.pixelColor(x, y) != empty]
+    # 10 % longer frames: a dot at half of the way, and the line of 0.
+    assert min(abs(x - (left + width / 2)) for x in drawn) <= 1
+    assert min(abs(x - (left + 0.75 * width)) for x in drawn) <= 5
+    assert all(x >= left + width / 2 - 1 for x in drawn)
+
+
+def test_that_comparing_can_be_cancelled(view: ComparisonView, files: list[Path]) -> None:
+    view.compare(sides_of(*files))
+    assert not view.cancel_button.isHidden()
+
+    view.cancel_button.click()
+
+    assert view.problem.text() == "The comparison was cancelled."
+    assert view.cancel_button.isHidden()
+    assert view.verdict.text() == ""
+
+
+def test_that_plots_can_be_stacked_and_counted_by_frames(
+    view: ComparisonView, files: list[Path]
+) -> None:
+    compare(view, *files)
+
+    view.plot.stack_action.setChecked(True)
+    view.plot.frame_action.setChecked(True)
+    view.kind_buttons.button(2).click()
+
+    assert len(view.plot.plots) == 3
+    assert view.plot.plots[2].getViewBox().viewRange()[0] == pytest.approx([0, 400])
+    chart = view.distribution.chart()
+    assert chart is not None
+    assert chart.kind is ChartKind.L_SHAPE
+
+
+def test_that_a_report_has_everything_in_one_file(
+    view: ComparisonView, files: list[Path], tmp_path: Path
+) -> None:
+    compare(view, *files[:2])
+
+    view.save_report(tmp_path / "comparison.html")
+
+    page = (tmp_path / "comparison.html").read_text()
+    assert page.count("<svg") == 4
+    assert "“after.csv” is slower than “before.csv”" in page
+    assert "<td>CapFrameX 1% low integral (as MSI Afterburner)</td>" in page
+    assert view.problem.text().startswith("Written: ")
+
+
+@pytest.mark.parametrize("part", ["plot", "distribution"])
+def test_that_plots_are_copied_as_image_and_table(
+    view: ComparisonView, files: list[Path], part: str
+) -> None:
+    compare(view, *files[:2])
+    shown = getattr(view, part)
+
+    image, table = shown.copying
+    image.trigger()
+    assert QGuiApplication.clipboard().image().width() == 2 * shown.width()
+    table.trigger()
+    assert "before.csv" in QGuiApplication.clipboard().text().splitlines()[0]
+
+
+def test_that_different_lengths_are_aligned_at_the_beginning(
+    view: ComparisonView, tmp_path: Path
+) -> None:
+    times = np.full(100, 10.0).tolist()
+    compare(
+        view,
+        capture(tmp_path / "a.csv", times),
+        capture(tmp_path / "b.csv", times[:40]),
+    )
+
+    rows = view.plot.rows()
+
+    assert len(rows) == 101
+    assert rows[50][1:] == ("10.000000", "")

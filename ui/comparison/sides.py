@@ -1,0 +1,210 @@
+"""What is compared: the sides, each with one run or several, and the row that names them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from string import ascii_uppercase
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QColor, QIcon, QPixmap
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+
+from inspector.analysis.statistics.runs import ComparedRun, RunDifference, differences
+from inspector.display_text import one_line
+from inspector.foreign.paths import is_recording_name, stored_path
+from inspector.formats.options import curve_stroke
+from inspector.sessions.compared import run_of_file, run_of_session
+from inspector.tokens import SIZES
+
+from ..kit.guards import guarded
+from ..kit.layouts import menu_button
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from inspector.sessions.session import Session
+
+    from ..kit.background import Report
+    from ..kit.theme import Theme
+
+_WIDEST_NAME: Final = 32
+_SQUARE: Final = 11
+_TWO: Final = 2
+
+
+@dataclass(eq=False, slots=True)
+class Source:
+    """Where a run comes from.
+
+    Attributes:
+        name: What it is called until it is read.
+        make: Reads it, in any thread.
+        path: Its file, if it is one.
+        column: Column of frame times in the file, if one was chosen.
+        run: What was read.
+    """
+
+    name: str
+    make: Callable[[Report], ComparedRun]
+    path: Path | None = None
+    column: str | None = None
+    run: ComparedRun | None = field(default=None, repr=False)
+
+    @classmethod
+    def of_file(cls, path: Path, column: str | None = None, stream: str | None = None) -> Source:
+        def make(report: Report) -> ComparedRun:
+            return run_of_file(path, column, stream, report)
+
+        return cls(path.name, make, path, column)
+
+    @classmethod
+    def of_session(cls, session: Session | None) -> list[Source]:
+        """Return what is open as a source; nothing if it has no frames."""
+        if session is None or not len(session.timeline.frames):
+            return []
+        path = stored_path(session.source_label) if session.is_recorded else None
+        if path is not None and is_recording_name(path):
+            # A file of its own: one is only read by the thread that has opened it.
+            return [cls.of_file(path)]
+        name = session.title if session.is_recorded else f"{session.title} (open)"
+        return [cls(name, run_of_session(session, name))]
+
+    @property
+    def title(self) -> str:
+        return self.name if self.run is None else self.run.name
+
+
+@dataclass(eq=False, slots=True)
+class Side:
+    """One run, or several of the same version.
+
+    Attributes:
+        sources: Where they come from.
+        run: All of them together, once they are read.
+    """
+
+    sources: list[Source]
+    run: ComparedRun | None = field(default=None, repr=False)
+
+    @property
+    def title(self) -> str:
+        first, *others = self.sources
+        return f"{first.title} and {len(others)} more" if others else first.title
+
+    @property
+    def is_read(self) -> bool:
+        return all(each.run is not None for each in self.sources)
+
+
+def compare_sides(
+    sides: list[Side], report: Report, *, without_outliers: bool = False
+) -> list[RunDifference]:
+    """Read what is not read yet, and compare each side with the first."""
+    unread = [source for side in sides for source in side.sources if source.run is None]
+    # Reading a file takes about as long as comparing its frames.
+    parts = len(unread) + 1
+    for number, source in enumerate(unread):
+        source.run = source.make(partial(_report_part, report, number, parts))
+    for side in sides:
+        runs = [each.run for each in side.sources if each.run is not None]
+        side.run = runs[0]
+        if len(runs) > 1:
+            side.run = ComparedRun.pooled(side.title, runs, without_outliers=without_outliers)
+    together = [each.run for each in sides if each.run is not None]
+    if len(together) < _TWO:
+        return []
+    return differences(together, partial(_report_part, report, len(unread), parts))
+
+
+def _report_part(report: Report, number: int, parts: int, done: float) -> None:
+    report((number + done) / parts)
+
+
+def letter_of(number: int) -> str:
+    return ascii_uppercase[number] if number < len(ascii_uppercase) else f"{number + 1}"
+
+
+@guarded
+class SidesRow(QWidget):
+    """Names the sides, each a button with a menu of what can be done with it.
+
+    Signals:
+        sides_chosen: Other sides are to be compared.
+        runs_wanted: More runs of a side are to be asked for; its number.
+    """
+
+    sides_chosen = Signal(object)  # list[Side]
+    runs_wanted = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._sides: list[Side] = []
+        self._layout = QHBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(SIZES["unit"] * 2)
+
+    @property
+    def buttons(self) -> list[QToolButton]:
+        items = map(self._layout.itemAt, range(self._layout.count()))
+        widgets = [item.widget() for item in items if item is not None]
+        return [each for each in widgets if isinstance(each, QToolButton)]
+
+    def show_sides(self, sides: Iterable[Side]) -> None:
+        self._sides = list(sides)
+        while (item := self._layout.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.deleteLater()
+        for number, side in enumerate(self._sides):
+            self._layout.addWidget(self._button(number, side))
+
+    def _button(self, number: int, side: Side) -> QWidget:
+        title = side.title
+        shown = title if len(title) <= _WIDEST_NAME else f"{title[: _WIDEST_NAME - 1]}…"
+        notes = (note for each in side.sources if each.run for note in each.run.notes)
+        tip = "\n".join((*(each.title for each in side.sources), *notes))
+        menu = self._menu(number, side)
+        text = f"{letter_of(number)}  {one_line(shown)} ".replace("&", "&&")
+        button = menu_button(text, tip, menu)
+        button.setToolButtonStyle(button.toolButtonStyle().ToolButtonTextBesideIcon)
+        square = QPixmap(_SQUARE, _SQUARE)
+        square.fill(QColor(curve_stroke(number, self._theme.name, 1.0).color))
+        button.setIcon(QIcon(square))
+        button.setMinimumHeight(SIZES["control"])
+        # Goes with the button: it holds all that was read of the side.
+        menu.setParent(button, menu.windowFlags())
+        return button
+
+    def _menu(self, number: int, side: Side) -> QMenu:
+        menu, chosen = QMenu(), self.sides_chosen.emit
+        others = [each for each in self._sides if each is not side]
+        menu.addAction("Add runs of this side …", partial(self.runs_wanted.emit, number))
+        first = menu.addAction("Compare the others with this", partial(chosen, [side, *others]))
+        first.setEnabled(number > 0)
+        menu.addAction("Remove", partial(chosen, others))
+        if len(side.sources) > 1:
+            runs = menu.addMenu("Remove a run")
+            for source in side.sources:
+                left = Side([each for each in side.sources if each is not source])
+                name = one_line(source.title).replace("&", "&&")
+                runs.addAction(name, partial(chosen, self._with(side, left)))
+            return menu
+        (source,) = side.sources
+        run, path = source.run, source.path
+        if run is not None and path is not None and len(run.streams) > 1:
+            streams = menu.addMenu("Stream")
+            for name in run.streams:
+                other = Side([Source.of_file(path, source.column, name)])
+                choose = partial(chosen, self._with(side, other))
+                action = streams.addAction(one_line(name).replace("&", "&&"), choose)
+                action.setCheckable(True)
+                action.setChecked(name == run.stream)
+        return menu
+
+    def _with(self, side: Side, other: Side) -> list[Side]:
+        """Return the sides with another in place of one."""
+        return [other if each is side else each for each in self._sides]

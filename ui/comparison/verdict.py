@@ -1,0 +1,120 @@
+"""The verdict of a comparison in words, and the numbers that are seen first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from inspector.analysis.statistics.comparison import COMPARED, CONFIDENCE, Change, Verdict
+from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.timebase import NS_PER_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inspector.analysis.statistics.comparison import Difference
+    from inspector.analysis.statistics.runs import ComparedRun, RunDifference
+
+_MS: Final = 1000.0
+#: Decimals by the least number that has so few: three digits matter.
+_DECIMALS: Final = ((99.95, 0), (9.995, 1), (0, 2))
+_COMPARATIVES: Final = {Verdict.FASTER: "faster", Verdict.SLOWER: "slower"}
+
+
+class Compared(Struct, frozen=True):
+    """A number of two sides.
+
+    Attributes:
+        name: What it is called.
+        before: Its text for the first side.
+        after: Its text for the other.
+        change: What becomes of it, as a share; empty if that is not known.
+    """
+
+    name: str
+    before: str
+    after: str
+    change: str
+
+
+def number_text(value: float) -> str:
+    """Return a number with the digits that matter."""
+    decimals = next(each for least, each in _DECIMALS if abs(value) >= least)
+    return f"{value:,.{decimals}f}"
+
+
+def percent_text(share: float | None, decimals: int = 1) -> str:
+    """Return a change in percent, with a true minus sign."""
+    if share is None:
+        return ""
+    sign = "−" if share < 0 else "+"
+    return f"{sign}{abs(100 * share):.{decimals}f} %"
+
+
+def shown_change(difference: Difference) -> tuple[Change, str]:
+    """Return a change as it is shown, and its unit: of the average rate, that of the time."""
+    if difference.metric.id == COMPARED[0]:
+        return difference.of_inverse(_MS), "ms"
+    return difference, difference.metric.unit
+
+
+def headline(found: RunDifference, before: str, after: str) -> tuple[str, str]:
+    """Return the verdict in a sentence, and how sure it is in another.
+
+    Args:
+        before: What the first side is called.
+        after: What the other side is called.
+    """
+    spoken, verdict = found.found.spoken, found.found.verdict
+    first = spoken[0]
+    match verdict:
+        case Verdict.FASTER | Verdict.SLOWER:
+            first = next(each for each in spoken if each.verdict is verdict)
+            by = "" if first.metric.id == COMPARED[0] else f" by {name_of(first)}"
+            said = f"{after} is {_COMPARATIVES[verdict]} than {before}{by}"
+        case Verdict.MIXED:
+            first = next(each for each in spoken if each.verdict is Verdict.FASTER)
+            slower = [name_of(each) for each in spoken if each.verdict is Verdict.SLOWER]
+            by = f" and slower by {' and '.join(slower)}"
+            said = f"{after} is faster than {before} by {name_of(first)}{by}"
+        case Verdict.CANNOT_TELL:
+            said = f"It cannot be told whether {after} is faster or slower than {before}"
+        case _:
+            said = f"No evidence that {after} is faster or slower than {before}"
+    change, unit = shown_change(first)
+    if change.before is not None and change.after is not None:
+        per = " a frame" if first.metric.id == COMPARED[0] else ""
+        values = f"{number_text(change.before)} → {number_text(change.after)} {unit}{per}"
+        said += f": {values}, {percent_text(change.share)}"
+    return f"{said}.", _sureness(change, found.found.why_not)
+
+
+def _sureness(change: Change, why_not: str) -> str:
+    if change.low is None or change.high is None:
+        return why_not
+    low, high = percent_text(change.low).removesuffix(" %"), percent_text(change.high)
+    return f"{100 * CONFIDENCE:g} % sure that it lies between {low} and {high}."
+
+
+def name_of(difference: Difference) -> str:
+    metric = difference.metric
+    return f"{metric.tool} {metric.name}".strip()
+
+
+def first_numbers(
+    before: ComparedRun, after: ComparedRun, budget_ms: float | None
+) -> Iterator[Compared]:
+    """Return P50, P99, the longest frame and how many are over budget, of two sides."""
+    pairs = [each.distribution.percentiles((50, 99, 100)).tolist() for each in (before, after)]
+    for name, one, other in zip(("P50", "P99", "Longest"), *pairs, strict=True):
+        first, second = (number_text(each / NS_PER_MS) for each in (one, other))
+        yield Compared(name, first, f"{second} ms", percent_text(other / one - 1, 0))
+    if budget_ms:
+        longest_ns = FrameBudget.of_ms(budget_ms).longest_ns
+        one, other = (
+            len(each.times_ns) - int(each.distribution.counts_below([longest_ns + 1])[0])
+            for each in (before, after)
+        )
+        change = percent_text(other / one - 1, 0) if one else ""
+        yield Compared("Over budget", f"{one:,}", f"{other:,}", change)

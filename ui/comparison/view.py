@@ -1,0 +1,444 @@
+"""Two sides compared, in place of the frames of a session: verdict, numbers, plots and table."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QAction,
+    QDragLeaveEvent,
+    QDropEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QInputDialog,
+    QMenu,
+    QProgressBar,
+    QVBoxLayout,
+    QWidget,
+)
+from typing_extensions import override
+
+from inspector.display_text import one_line
+from inspector.errors import ColumnChoiceError, InspectorError
+from inspector.formats.distribution_chart import ChartKind, Curve
+from inspector.formats.report.comparison import COMPARISON_FORMATS, write_comparison
+from inspector.tokens import SIZES, size_by_height
+
+from ..kit.background import Background
+from ..kit.guards import guarded
+from ..kit.labels import ElidedLabel, WrappedLabel
+from ..kit.layouts import (
+    bar,
+    choice_buttons,
+    fill,
+    menu_button,
+    splitter,
+    tool_button,
+    without_icons,
+)
+from ..kit.save_dialog import SaveDialog
+from ..kit.theme import ColorRole
+from ..kit.tile import Tile, caption, in_type, scale_of
+from ..plotting.distribution_view import DistributionView
+from .aligned_view import AlignedView
+from .difference_table import DifferenceTable
+from .sides import Side, SidesRow, Source, compare_sides, letter_of
+from .verdict import first_numbers, headline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from inspector.analysis.statistics.runs import RunDifference
+
+    from ..kit.theme import Theme
+    from ..session.bridge import SessionBridge
+
+_STEPS: Final = 1000
+_SIDE: Final = 16
+_TWO: Final = 2
+#: A narrower view leaves out what stands beside the numbers of the tiles.
+_LEAST_WITH_ASIDES: Final = 1160
+_TILES: Final = ("P50", "P99", "Longest", "Over budget")
+_DROPS: Final = frozenset({QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop})
+_FILLED: Final = "A is filled, others are lines; where frames share a pixel, the longest is drawn"
+_LINES: Final = "each run is a line; where frames share a pixel, the longest is drawn"
+
+
+@guarded
+class ComparisonView(QWidget):
+    """Reads and compares beside the window's thread, and shows plots, table and verdict.
+
+    Signals:
+        files_wanted: Files are to be asked for: the number of the side that they are runs of,
+            -1 for sides of their own.
+        left: The session is to be shown again.
+
+    Attributes:
+        row: Names the sides.
+        plot: The frame times over time.
+        distribution: Their distributions, overlaid.
+        table: What differs.
+        verdict: The verdict in words, for each side but the first.
+        remarks: How sure it is, and what to bear in mind.
+        tiles: P50, P99, longest frame and frames over budget of the first two sides.
+        reading: What the runs have at the pointer.
+        sides: What is compared, the first one first.
+        outlier_action: Whether outlying runs are left out.
+    """
+
+    files_wanted = Signal(int)
+    left = Signal()
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Comparison")
+        self.setAcceptDrops(True)
+        self.setAutoFillBackground(True)
+        self._bridge = bridge
+        self._theme = theme
+        self.sides: list[Side] = []
+        self._found: list[RunDifference] = []
+        self._background = Background(self, expected=InspectorError)
+        self.row = SidesRow(theme)
+        self.plot = AlignedView(theme)
+        self.distribution = DistributionView(theme)
+        self.table = DifferenceTable(bridge.panel_choices, theme, self)
+        self.verdict, self.remarks, self.problem = WrappedLabel(), WrappedLabel(), WrappedLabel()
+        self.tiles = [Tile(name, theme, size="heading") for name in _TILES]
+        self.reading = ElidedLabel()
+        in_type(self.verdict, "heading")
+        for muted, name in ((self.remarks, "text"), (self.reading, "small")):
+            in_type(muted, name, is_muted=True)
+        self.swap_button = tool_button("", "Swap A and B")
+        self.add_button = tool_button("Add file …", "Compare another file with A")
+        self.report_button = tool_button(
+            "Save report …", "Write plots, table and verdict to an HTML, PDF or Markdown file"
+        )
+        self.close_button = tool_button("", "Back to what is open (Esc)")
+        self.close_button.setAccessibleName("Close the comparison")
+        self.cancel_button = tool_button("Cancel", "Stop reading and comparing")
+        self.progress = QProgressBar()
+        self.progress.setRange(0, _STEPS)
+        self.progress.setMaximumWidth(160)
+        self.progress.setAccessibleName("Progress of the comparison")
+        self.kind_buttons = choice_buttons(self, [each.value for each in ChartKind])
+        self.outlier_action = QAction("Leave out outlying runs", self, checkable=True)
+        self.outlier_action.setToolTip("Runs whose average is over 3 % from the median of theirs")
+        self._lower = QWidget()
+        self._zones = _DropZones(self, theme)
+        self._lay_out()
+        self._connect()
+        self._apply_theme()
+        self._show_state()
+
+    def _lay_out(self) -> None:
+        options = QMenu(self)
+        options.setToolTipsVisible(True)
+        options.addActions([self.plot.stack_action, self.plot.frame_action, self.outlier_action])
+        self.options_button = menu_button("Options", "How the runs are shown and counted", options)
+        controls = (self.swap_button, self.add_button, self.options_button, self.report_button)
+        for button in (*controls, self.close_button):
+            button.setMinimumHeight(SIZES["control"])
+        top = bar(self.row, self.swap_button, self.add_button, margins=(_SIDE, 8, 8, 8))
+        top.addStretch(1)
+        for widget in (
+            *(self.progress, self.cancel_button, self.options_button, self.report_button),
+            self.close_button,
+        ):
+            top.addWidget(widget)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        for label in (self.verdict, self.remarks, self.problem):
+            texts.addWidget(label)
+        texts.addStretch(1)
+        said = QHBoxLayout()
+        said.setContentsMargins(_SIDE, 0, 4, 8)
+        said.addLayout(texts, 1)
+        for tile in self.tiles:
+            said.addWidget(tile, 0, Qt.AlignmentFlag.AlignTop)
+        left = QWidget()
+        kinds = bar(caption("How long frames took"), 8, margins=(_SIDE, 4, 4, 0))
+        kinds.addStretch(1)
+        for kind in self.kind_buttons.buttons():
+            kinds.addWidget(kind)
+        fill(left, kinds, (self.distribution, 1), spacing=2)
+        parts = (left, 2), (self.table, 3)
+        fill(self._lower, (splitter(Qt.Orientation.Horizontal, *parts, sizes=(420, 640)), 1))
+        above = bar((self.reading, 1), margins=(_SIDE, 0, _SIDE, 0))
+        fill(self, top, said, above, (self.plot, 1), self._lower, spacing=0)
+
+    def _connect(self) -> None:
+        self._background.progressed.connect(self._show_progress)
+        self._background.done.connect(self._take)
+        self._background.failed.connect(self._take_problem)
+        self.cancel_button.clicked.connect(self.cancel)
+        self.add_button.clicked.connect(partial(self.files_wanted.emit, -1))
+        self.swap_button.clicked.connect(self._swap)
+        self.report_button.clicked.connect(self._ask_for_report)
+        self.close_button.clicked.connect(self.left)
+        self.row.sides_chosen.connect(self.compare)
+        self.row.runs_wanted.connect(self.files_wanted)
+        self.outlier_action.toggled.connect(self._start)
+        self.plot.frames_read.connect(self._show_reading)
+        self.kind_buttons.idClicked.connect(self._show_kind)
+        self._bridge.budgets_changed.connect(self._show_runs)
+        self._theme.changed.connect(self._apply_theme)
+
+    # ---------------------------------------------------------------- what is compared
+
+    @Slot(object)
+    def compare(self, sides: Iterable[Side]) -> None:
+        """Compare these, the others with the first."""
+        self.sides = list(sides)
+        self._start()
+
+    def add(self, sources: Iterable[Source], to: int = -1) -> None:
+        """Compare more: as runs of a side, or each as a side of its own."""
+        sources = list(sources)
+        if 0 <= to < len(self.sides):
+            self.sides[to].sources += sources
+            self._start()
+        else:
+            self.compare([*self.sides, *(Side([each]) for each in sources)])
+
+    @Slot()
+    def _start(self) -> None:
+        self.problem.show_text("")
+        self._found = []
+        without = self.outlier_action.isChecked()
+        self._background.start(partial(compare_sides, list(self.sides), without_outliers=without))
+        self._show_state()
+
+    @Slot()
+    def cancel(self) -> None:
+        """Stop reading and comparing; what was read stays."""
+        self._background.cancel()
+        self._keep_read()
+        self.problem.show_text("The comparison was cancelled.")
+        self._show_state()
+
+    def stop(self) -> None:
+        """Forget what is compared."""
+        self._background.cancel()
+        self.sides, self._found = [], []
+        self._show_state()
+
+    def _keep_read(self) -> None:
+        for side in self.sides:
+            side.sources = [each for each in side.sources if each.run is not None]
+        self.sides = [each for each in self.sides if each.sources]
+
+    @Slot(object)
+    def _take(self, found: list[RunDifference]) -> None:
+        self._found = found
+        self._show_state()
+
+    @Slot(object)
+    def _take_problem(self, problem: InspectorError) -> None:
+        unread = next(
+            ((side, each) for side in self.sides for each in side.sources if each.run is None),
+            None,
+        )
+        if unread is not None:
+            side, source = unread
+            side.sources.remove(source)
+            number = self.sides.index(side)
+            if not side.sources:
+                self.sides.remove(side)
+            is_column = isinstance(problem, ColumnChoiceError) and source.path is not None
+            if isinstance(problem, ColumnChoiceError) and source.path is not None:
+                to = number if side.sources else -1
+                self._ask_for_column(source.path, problem.columns, to)
+            elif len(self.sides) > 1 or any(not each.is_read for each in self.sides):
+                self._start()
+            if is_column:
+                self._show_state()
+                return
+        self._show_state()
+        self.problem.show_text(str(problem))
+
+    def _ask_for_column(self, path: Path, columns: tuple[str, ...], to: int) -> None:
+        dialog = QInputDialog(self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setObjectName("column_choice")
+        dialog.setWindowTitle("Column of frame times")
+        dialog.setLabelText(f"Which column of {path.name} has the frame times, in milliseconds?")
+        dialog.setComboBoxItems([one_line(column) for column in columns])
+        dialog.textValueSelected.connect(
+            lambda column: self.add([Source.of_file(path, column)], to)
+        )
+        without_icons(dialog)
+        dialog.open()
+
+    def finish(self) -> None:
+        while self._background.is_running:
+            self._background.wait()
+
+    # ---------------------------------------------------------------- what is shown
+
+    @Slot(float)
+    def _show_progress(self, done: float) -> None:
+        self.progress.setValue(round(done * _STEPS))
+
+    def _show_state(self) -> None:
+        is_running = self._background.is_running
+        self.progress.setVisible(is_running)
+        self.cancel_button.setVisible(is_running)
+        self.report_button.setEnabled(bool(self._found))
+        self.swap_button.setEnabled(len(self.sides) > 1)
+        self.outlier_action.setEnabled(any(len(each.sources) > _TWO for each in self.sides))
+        if is_running:
+            self.progress.setValue(0)
+        self.row.show_sides(self.sides)
+        said = [headline(each, "A", letter_of(n)) for n, each in enumerate(self._found, 1)]
+        self.verdict.show_text("\n".join(sentence for sentence, _ in said))
+        sure = said[0][1] if len(said) == 1 else ""
+        remarks = dict.fromkeys(each for found in self._found for each in found.remarks)
+        self.remarks.show_text(" ".join(filter(None, (sure, *remarks))))
+        self.table.show_differences(self._found)
+        self._show_runs()
+
+    @Slot()
+    def _show_runs(self) -> None:
+        together = [each.run for each in self.sides if each.run is not None and each.is_read]
+        runs = [(number, run) for number, side in enumerate(together) for run in side.runs]
+        budgets_ms = self._bridge.budgets_ms
+        text = "Reading …" if self._background.is_running else "Nothing to compare."
+        numbers = [number for number, _ in runs]
+        self.plot.show_runs([run for _, run in runs], budgets_ms, numbers, empty_text=text)
+        curves = [Curve(each.name, each.distribution) for each in together]
+        self.distribution.show_curves(curves, budgets_ms, empty_text=text)
+        self._show_reading("")
+        for tile in self.tiles:
+            tile.show_value("")
+        if len(together) > 1:
+            budget_ms = budgets_ms[0] if budgets_ms else None
+            numbers_of = first_numbers(together[0], together[1], budget_ms)
+            for tile, shown in zip(self.tiles, numbers_of, strict=False):
+                tile.show_value(shown.after, shown.change, before=shown.before)
+
+    @Slot(str)
+    def _show_reading(self, text: str) -> None:
+        has_one = bool(self.sides) and len(self.sides[0].sources) == 1
+        self.reading.show_text(text or (_FILLED if has_one else _LINES))
+
+    @Slot(int)
+    def _show_kind(self, number: int) -> None:
+        self.distribution.show_kind(list(ChartKind)[number])
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        self.swap_button.setIcon(self._theme.icon("swap"))
+        self.close_button.setIcon(self._theme.icon("close"))
+        self.row.show_sides(self.sides)
+
+    # ---------------------------------------------------------------- changes
+
+    @Slot()
+    def _swap(self) -> None:
+        first, second, *others = self.sides
+        self.compare([second, first, *others])
+
+    @Slot()
+    def _ask_for_report(self) -> None:
+        sources = (source for side in self.sides for source in side.sources)
+        folder = next((each.path.parent for each in sources if each.path), Path.cwd())
+        proposed = folder / "comparison.html"
+        dialog = SaveDialog("Save report", proposed, COMPARISON_FORMATS, self)
+        dialog.file_given.connect(self.save_report)
+        dialog.open()
+
+    @Slot(object)
+    def save_report(self, path: Path) -> None:
+        try:
+            write_comparison(self._found, path, self._theme.name, self._bridge.budgets_ms)
+        except InspectorError as error:
+            self.problem.show_text(str(error))
+        else:
+            self.problem.show_text(f"Written: {path}")
+
+    # ---------------------------------------------------------------- events
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if event.type() in _DROPS and isinstance(event, QDropEvent):
+            paths = [Path(each.toLocalFile()) for each in event.mimeData().urls()]
+            files = [path for path in paths if path.is_file()]
+            if files:
+                event.acceptProposedAction()
+                zone = self._zones.zone_at(event.position())
+                if event.type() == QEvent.Type.Drop:
+                    self._zones.hide()
+                    self.add(map(Source.of_file, files), zone)
+                else:
+                    self._zones.show_zone(zone)
+                return True
+        if isinstance(event, QDragLeaveEvent):
+            self._zones.hide()
+        return super().event(event)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        scale = scale_of(self)
+        self._lower.setFixedHeight(
+            round(size_by_height("tray", self.window().height() / scale) * scale)
+        )
+        for tile in self.tiles:
+            tile.aside.setVisible(self.width() >= _LEAST_WITH_ASIDES * scale)
+        self._zones.setGeometry(self.rect())
+
+
+@guarded
+class _DropZones(QWidget):
+    """Says, while files are dragged over a comparison, what they become where they are dropped."""
+
+    def __init__(self, view: QWidget, theme: Theme) -> None:
+        super().__init__(view)
+        self._theme = theme
+        self._zone = -1
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def zone_at(self, place: QPointF) -> int:
+        """Return the side that a place is of, -1 for a side of its own."""
+        third = place.x() / max(self.width(), 1) * 3
+        return int(third) if third < _TWO else -1
+
+    def show_zone(self, zone: int) -> None:
+        self._zone = zone
+        self.raise_()
+        self.show()
+        self.update()
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        color = self._theme.color
+        with QPainter(self) as painter:
+            shade = color(ColorRole.BG)
+            shade.setAlphaF(0.85)
+            painter.fillRect(self.rect(), shade)
+            texts = ("A, before:\nanother run", "B, after:\nanother run", "Another side")
+            width = self.width() / len(texts)
+            for number, (zone, text) in enumerate(zip((0, 1, -1), texts, strict=True)):
+                box = QRectF(number * width, 0, width, self.height()).adjusted(8, 8, -8, -8)
+                is_chosen = zone == self._zone
+                painter.setPen(color(ColorRole.BLUE if is_chosen else ColorRole.EDGE))
+                painter.drawRoundedRect(box, 6, 6)
+                painter.setPen(color(ColorRole.TEXT))
+                painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)

@@ -1,0 +1,98 @@
+"""Numbers in large digits with their names above them, and texts in the sizes of the tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from inspector.tokens import TYPE
+
+from .guards import guarded
+from .labels import plain_label
+from .text_link import TextLink
+
+if TYPE_CHECKING:
+    from .theme import Theme
+
+
+def scale_of(widget: QWidget) -> float:
+    """Return how large text is made, 1 for its usual size."""
+    return max(widget.fontInfo().pixelSize() / TYPE["text"].px, 1.0)
+
+
+def in_type(widget: QWidget, name: str, *, is_muted: bool = False) -> None:
+    """Give a widget a size and weight of the tokens, as large as other text is made."""
+    font, style = widget.font(), TYPE[name]
+    font.setPixelSize(round(style.px * scale_of(widget)))
+    font.setWeight(font.Weight(style.weight))
+    widget.setFont(font)
+    if is_muted:
+        widget.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+
+
+def caption(text: str) -> QLabel:
+    label = plain_label(text)
+    in_type(label, "strong")
+    return label
+
+
+@guarded
+class Tile(QWidget):
+    """A number below its name, what it was before it, and what explains it beside it.
+
+    Signals:
+        clicked: The number is a link, and it was clicked.
+
+    Attributes:
+        before: What it was before, with an arrow.
+        value: The number.
+        link: The number as a link.
+        aside: What explains it.
+    """
+
+    clicked = Signal()
+
+    def __init__(self, name: str, theme: Theme, tip: str = "", size: str = "title") -> None:
+        """Show no number at first.
+
+        Args:
+            tip: What a click on the number does.
+            size: The type of the number, of the tokens.
+        """
+        super().__init__()
+        self.title = plain_label(name)
+        self.before, self.value, self.aside = plain_label(), plain_label(), plain_label()
+        self.link = TextLink(theme)
+        self.link.setToolTip(tip)
+        self.link.clicked.connect(self.clicked)
+        for small in (self.title, self.aside):
+            in_type(small, "small", is_muted=True)
+        for large in (self.value, self.link):
+            in_type(large, size)
+        in_type(self.before, "query", is_muted=True)
+        layout = QGridLayout(self)
+        layout.setContentsMargins(12, 0, 12, 0)
+        layout.setHorizontalSpacing(8)
+        layout.setVerticalSpacing(0)
+        layout.addWidget(self.title, 0, 0, 1, 3)
+        layout.addWidget(self.before, 1, 0)
+        layout.addWidget(self.value, 1, 1)
+        layout.addWidget(self.link, 1, 1)
+        layout.addWidget(self.aside, 1, 2, Qt.AlignmentFlag.AlignVCenter)
+        layout.setColumnStretch(2, 1)
+        self.before.hide()
+
+    def show_value(
+        self, text: str, aside: str = "", *, before: str = "", is_link: bool = False
+    ) -> None:
+        """Show a number; without one the tile is left out."""
+        self.before.setText(f"{before} →")
+        self.before.setVisible(bool(before))
+        self.value.setText("" if is_link else text)
+        self.value.setVisible(not is_link)
+        self.link.show_text(text if is_link else "", f"{self.title.text()},")
+        self.aside.setText(aside)
+        self.setVisible(bool(text))

@@ -1,0 +1,169 @@
+"""What the window shows in place of a session's arrangement: a capture, or a comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Slot
+from typing_extensions import override
+
+from inspector.sessions.session import ShowsCapture
+from inspector.window_loader import quick_imports
+
+from ..kit.guards import guarded
+from ..plotting.shared_view import SharedView
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from PySide6.QtWidgets import QVBoxLayout
+
+    from ..comparison.view import ComparisonView
+    from ..statistics.capture_summary import CaptureSummary
+    from .handlers.window_actions import WindowActions
+    from .main_window import MainWindow
+
+
+@guarded
+class WindowStates(QObject):
+    """Closes the side column where there is little to say, and shows what stands there instead.
+
+    A trace that has lanes is laid out like a session.
+
+    Attributes:
+        summary: Of a capture, where the tray opens; ``None`` until it is needed.
+        comparison: In place of frames and lanes; ``None`` until it is needed.
+    """
+
+    def __init__(self, window: MainWindow, below: QVBoxLayout) -> None:
+        """Put the summary at the end of a layout when there is one."""
+        super().__init__(window)
+        self._window, self._below = window, below
+        self.summary: CaptureSummary | None = None
+        self.comparison: ComparisonView | None = None
+        self._asking: WindowActions | None = None
+        self._of: tuple[object, bool] = (None, False)
+        self._compared_beside: object = None
+        self._view = SharedView.of(window.bridge)
+        self._view.margins_changed.connect(self.refresh)
+        window.bridge.session_changed.connect(self._take_session)
+        window.panels.visibility_changed.connect(self._show_summary)
+        window.middle.currentChanged.connect(self.refresh)
+        window.installEventFilter(self)
+
+    @property
+    def is_capture(self) -> bool:
+        """Whether a capture of frames alone is open."""
+        session: object = self._window.bridge.session
+        return isinstance(session, ShowsCapture) and not self._view.has_headers
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether a comparison is shown."""
+        comparison = self.comparison
+        return comparison is not None and self._window.middle.currentWidget() is comparison
+
+    @Slot()
+    def _take_session(self) -> None:
+        if self.is_comparison and self._window.bridge.session is not self._compared_beside:
+            self.leave_comparison()
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        shown = (self._window.bridge.session if self.is_capture else None, self.is_comparison)
+        if shown != self._of:
+            self._of = shown
+            is_left_out = self.is_capture or self.is_comparison
+            self._window.panels.leave_column_out(is_left_out=is_left_out)
+        self._show_summary()
+
+    # ---------------------------------------------------------------- captures
+
+    @Slot()
+    def _show_summary(self) -> None:
+        is_shown = self.is_capture and self._window.panels.tray.isHidden()
+        is_shown = is_shown and self._window.middle.currentIndex() <= 0
+        if is_shown and self.summary is None:
+            self.summary = self._made_summary()
+        if self.summary is not None:
+            self._fit()
+            self.summary.setVisible(is_shown)
+
+    def _made_summary(self) -> CaptureSummary:
+        with quick_imports():
+            from ..statistics.capture_summary import CaptureSummary  # noqa: PLC0415
+
+        window = self._window
+        summary = CaptureSummary(window.bridge, window.theme)
+        summary.tools.all_wanted.connect(self._show_all)
+        self._below.addWidget(summary)
+        return summary
+
+    @Slot()
+    def _show_all(self) -> None:
+        self._window.panels.show_panel("statistics")
+
+    def _fit(self) -> None:
+        if self.summary is not None:
+            self.summary.fit(self._window.width(), self._window.height())
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self._fit()
+        return False
+
+    # ---------------------------------------------------------------- comparisons
+
+    def compare_for(self, actions: WindowActions) -> None:
+        """Show comparisons that actions ask for."""
+        self._asking = actions
+        actions.comparison_wanted.connect(self.compare)
+
+    @Slot(object, bool)
+    def compare(self, paths: Sequence[Path], has_session: bool) -> None:  # noqa: FBT001 - a slot
+        """Compare files, or add them to those that are being compared.
+
+        Args:
+            has_session: Whether the session comes first, if it has frames.
+        """
+        # Not needed before, and it brings pyqtgraph with it.
+        with quick_imports():
+            from ..comparison.sides import Side, Source  # noqa: PLC0415
+            from ..comparison.view import ComparisonView  # noqa: PLC0415
+
+        window, comparison = self._window, self.comparison
+        if comparison is None:
+            comparison = self.comparison = ComparisonView(window.bridge, window.theme)
+            comparison.files_wanted.connect(self._ask_for_more)
+            comparison.left.connect(self.leave_comparison)
+            window.middle.addWidget(comparison)
+        files = map(Source.of_file, paths)
+        if has_session and self.is_comparison:
+            comparison.add(files)
+        else:
+            session = window.bridge.session if has_session else None
+            sources = [*Source.of_session(session), *files]
+            comparison.compare(Side([each]) for each in sources)
+        self._compared_beside = window.bridge.session
+        window.middle.setCurrentWidget(comparison)
+        comparison.plot.setFocus()
+
+    @Slot(int)
+    def _ask_for_more(self, side: int) -> None:
+        from ..comparison.sides import Source  # noqa: PLC0415 - as above
+
+        if self._asking is not None and self.comparison is not None:
+            paths = self._asking.asked_for("Compare with")
+            if paths:
+                self.comparison.add(map(Source.of_file, paths), side)
+
+    @Slot()
+    def leave_comparison(self) -> None:
+        """Show the session again, and forget what was compared."""
+        if self.is_comparison and self.comparison is not None:
+            self._window.middle.setCurrentIndex(0)
+            self.comparison.stop()
+            self._window.frame_times.plot.setFocus()
