@@ -345,7 +345,8 @@ class WindowPanels(QObject):
         for panel_id in self._brought:
             self.tabs.add(panel_id)
         for panel_id in reversed([each for each in panel_ids if each in self._places]):
-            self.open_panel(panel_id)
+            if panel_id not in self._in_column or not self.is_narrow:
+                self.open_panel(panel_id)
 
     def need(self, panel_id: str, *, is_needed: bool) -> None:
         """Leave out a panel of which a session has nothing; show it again with one that has."""
@@ -429,6 +430,12 @@ class WindowPanels(QObject):
         self._fit_column()
         self.visibility_changed.emit()
 
+    def _want_column(self, *, is_wanted: bool) -> None:
+        """Show the column, or not, where it has room beside the rest."""
+        self._is_column_wanted, self._is_column_over = is_wanted, False
+        self._fit_column()
+        self.visibility_changed.emit()
+
     def _fit_column(self) -> None:
         scale = text_scale(self._window)
         width = round(size_by_width("side_column", self._window.width() / scale) * scale)
@@ -502,7 +509,7 @@ class WindowPanels(QObject):
         self.in_middle.show()
         if self._arrangement is not None:
             self._arrangement.take_share(0)
-        self.show_column(is_shown=True)
+        self._want_column(is_wanted=True)
 
     def save(self) -> str:
         """Return where everything is, as text."""
@@ -537,6 +544,6 @@ class WindowPanels(QObject):
             if panel_id in self._places and panel_id not in self._in_tray:
                 self._places[panel_id].hide()
         if parts.get("column") == "0":
-            self.show_column(is_shown=False)
+            self._want_column(is_wanted=False)
         if parts.get("open") in self._in_tray:
             self._open_tray(parts["open"])
