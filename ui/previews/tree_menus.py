@@ -1,4 +1,4 @@
-"""The context menus of the clock tree: what can be done with a clock, and with a member."""
+"""What menus offer for a clock, a timer, and a member, whatever lists them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QMenu, QSpinBox, QWidget
 
-from inspector.commands.clocks import PauseClock
+from inspector.commands.breakpoints import AddBreakpoint
+from inspector.commands.clocks import PauseClock, ResumeClock
 from inspector.commands.command import Command
 from inspector.commands.members import (
     MakeTransition,
@@ -22,7 +23,10 @@ from inspector.commands.members import (
     SetTimeScale,
     UnscheduleMember,
 )
+from inspector.commands.timers import ClearTimer, FireTimer
+from inspector.commands.transport import StepTo
 from inspector.display_text import one_line
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.events.members import MemberState
 from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
@@ -33,7 +37,7 @@ from ..kit.layouts import without_icons
 from ..kit.prompts import RatePrompt
 from ..kit.rate_widgets import RATE_PRESETS
 from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
-from ..session.bridge import SessionBridge
+from ..session.bridge import Selection, SessionBridge
 from .selected import clock_toggle, is_clock_paused, member_toggle, rate_command
 
 _MOST_PRIORITY: Final = 2**31 - 1
@@ -87,6 +91,37 @@ def add_clock_actions(menu: QMenu, timeline: Timeline, clock_id: int, requests: 
         action.setChecked(rate == clock.rate)
     rates.setEnabled(requests.is_possible(rate_command(clock_id, Fraction(1))))
     return rates
+
+
+def add_timer_actions(
+    menu: QMenu,
+    timeline: Timeline,
+    timer_id: int,
+    requests: Requests,
+    select: Callable[[Selection], object],
+) -> None:
+    timer = timeline.timers.row(timer_id)
+    clock = timeline.clocks[timer.clock_id]
+    due_ns = timeline.session_due_ns(timer_id)
+    if due_ns is not None and due_ns > timeline.at_ns:
+        requests.add(menu, "Step to it", StepTo(due_ns))
+    wanted = Breakpoint(BreakKind.TIMER_FIRES, timer.label)
+    requests.add(menu, "Stop when it fires", AddBreakpoint(wanted))
+    requests.add(menu, "Fire now", FireTimer(timer_id)).setShortcut("Shift+F")
+    requests.add(menu, "Clear", ClearTimer(timer_id)).setShortcut("Del")
+    menu.addSeparator()
+    add_clock_pause(menu, timeline, clock.id, requests)
+    for reason in timeline.pause_reasons(clock.id):
+        if not reason.is_own and not reason.is_rate_zero:
+            title = f"Resume “{reason.clock_name}”, which it waits for"
+            requests.add(menu, title, ResumeClock(reason.clock_id))
+    menu.addAction("Show its clock", partial(select, Selection.clock(clock.id)))
+
+
+def add_clock_pause(menu: QMenu, timeline: Timeline, clock_id: int, requests: Requests) -> None:
+    clock = timeline.clocks[clock_id]
+    verb = "Resume" if clock.paused else "Pause"
+    requests.add(menu, f"{verb} its clock “{clock.name}”", clock_toggle(timeline, clock))
 
 
 def add_member_actions(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..plotting.shared_view import SharedView
     from ..session.bridge import Selection
+    from .lane_rows import LaneRow
 
 _GRIP: Final = 3
 
@@ -38,7 +39,7 @@ class LaneCanvas(LaneSurface):
     The wheel zooms at the pointer and scrolls the rows over their names, dragging moves both ways,
     Shift or Ctrl and dragging selects and measures, Alt and dragging moves the playhead.
     Keys are those of :mod:`.gestures`; Up and Down choose a lane, Left and Right (or [ and ]) go
-    to the previous and the next on it, C collapses its clock, T pins it, Enter selects it.
+    to the previous and the next on it, C collapses its clock, T pins it, Enter opens its source.
 
     Attributes:
         walk: The keyboard navigation.
@@ -57,6 +58,7 @@ class LaneCanvas(LaneSurface):
         self._drag = Drag()
         self._measure_from: float | None = None
         self._is_resizing = False
+        self._moved_row: LaneRow | None = None
         self.rows_arranged.connect(self.walk.seek_on)
         self.verticalScrollBar().actionTriggered.connect(self.walk.let_go)
         theme.changed.connect(self._apply_theme)
@@ -93,6 +95,7 @@ class LaneCanvas(LaneSurface):
         place = event.position()
         self._drag.press(place)
         self._is_resizing = self._is_on_grip(place)
+        self._moved_row = self.row_at(place.y()) if place.x() < self.header_width else None
         is_left = event.button() is Qt.MouseButton.LeftButton
         has_alt = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
         if is_left and not self._is_resizing and has_alt:
@@ -122,6 +125,10 @@ class LaneCanvas(LaneSurface):
         self.point_at(None)
         if self._is_resizing:
             self.set_header_width(int(place.x()))
+        elif self._moved_row is not None:
+            self.show_cursor(Qt.CursorShape.ClosedHandCursor)
+            if self.walk.move(self._moved_row, place.y()):
+                self._moved_row = self.row(self._moved_row.key)
         elif self._measure_from is not None:
             self.view.choose_ns(self._measure_from, self.at_x(place.x()))
         elif pressed.x() >= self.header_width:
@@ -154,7 +161,9 @@ class LaneCanvas(LaneSurface):
         event.accept()
         if event.position().x() < self.header_width:
             self.walk.double_click(event.position())
-        elif not self.walk.go_to_bookmark(event.position()):
+        elif not (
+            self.walk.go_to_bookmark(event.position()) or self.walk.zoom_to_record(event.position())
+        ):
             self.view.fit()
 
     @override
@@ -186,7 +195,7 @@ class LaneCanvas(LaneSurface):
             case Qt.Key.Key_PageDown:
                 self.walk.choose_neighbour(8)
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
-                self.walk.select_chosen()
+                self.walk.open_chosen()
             case Qt.Key.Key_Escape if self.view.chosen_ns is not None:
                 self.view.choose_frames(None)
             case _:

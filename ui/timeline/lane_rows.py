@@ -14,7 +14,7 @@ from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind
 from ..session.bridge import Selection, SelectionKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from inspector.analysis.lanes.lanes import LaneStore
 
@@ -83,6 +83,8 @@ class RowChoices(Struct):
         pinned: Pinned lanes, in the order in which they were pinned.
         hidden: Hidden kinds.
         words: Words that the label of a lane must contain, in lower case.
+        branch: The clock that is shown with what is below it, 0 for all.
+        order: Lanes that were moved, and those beside them, in their order.
     """
 
     folded: set[int] = field(default_factory=set)
@@ -90,6 +92,12 @@ class RowChoices(Struct):
     pinned: list[LaneKey] = field(default_factory=list)
     hidden: set[LaneKind] = field(default_factory=set)
     words: tuple[str, ...] = ()
+    branch: int = 0
+    order: list[LaneKey] = field(default_factory=list)
+
+    def rank(self, key: LaneKey) -> int:
+        """Return what lanes beside each other are sorted by; those not moved come last."""
+        return self.order.index(key) if key in self.order else len(self.order)
 
 
 def quiet_lanes(store: LaneStore, low_ns: float, high_ns: float) -> frozenset[LaneKey]:
@@ -130,6 +138,9 @@ class _Rows:
         for number, past in store.clocks.by_id.items():
             if len(past):
                 self._children.setdefault(past.parent[-1], []).append(number)
+        if choices.order:
+            for children in self._children.values():
+                children.sort(key=lambda each: choices.rank(self._clock_key(each)))
 
     def all(self) -> list[LaneRow]:
         rows = [
@@ -138,7 +149,10 @@ class _Rows:
             if len(lane.instants) or lane.kind not in OCCASIONAL
         ]
         # No recursion: clocks nest deeper than Python calls.
-        waiting = [(number, 0) for number in reversed(self._children.get(0, ()))]
+        roots = self._children.get(0, [])
+        if self._choices.branch in self._store.clocks.by_id:
+            roots = [self._choices.branch]
+        waiting = [(number, 0) for number in reversed(roots)]
         clocks: list[tuple[int, int]] = []
         while waiting:
             number, depth = waiting.pop()
@@ -160,7 +174,7 @@ class _Rows:
         if self._choices.words and not below and not self._is_wanted(past.name):
             return []
         is_folded = number in self._choices.folded
-        key = (LaneKind.CLOCK, number, past.name)
+        key = self._clock_key(number)
         row = LaneRow(
             *(key, depth, None, number, bool(lanes) or number in self._children),
             *(is_folded, key in self._pinned, past.value[-1] == GONE),
@@ -181,7 +195,8 @@ class _Rows:
         families: dict[LaneKey, list[Lane]] = {}
         for lane in sorted(shown, key=lambda each: not each.pending):
             families.setdefault((lane.family or lane).key, []).append(lane)
-        for key, members in families.items():
+        for key in sorted(families, key=self._choices.rank):
+            members = families[key]
             family = members[0].family
             if family is None or len(members) == 1:
                 rows += (self._row(lane, depth) for lane in members)
@@ -209,12 +224,30 @@ class _Rows:
         below = [self._row(each, depth + 1) for each in members]
         return [row, *(each for each in below if each.is_pinned or not is_folded)]
 
+    def _clock_key(self, number: int) -> LaneKey:
+        return (LaneKind.CLOCK, number, self._store.clocks.by_id[number].name)
+
     def _row(self, lane: Lane, depth: int) -> LaneRow:
         return LaneRow(lane.key, depth, lane, lane.subject_id, is_pinned=lane.key in self._pinned)
 
     def _is_wanted(self, label: str) -> bool:
         lower = label.lower()
         return all(word in lower for word in self._choices.words)
+
+
+def siblings_of(rows: Sequence[LaneRow], row: LaneRow) -> list[LaneRow]:
+    """Return the rows that a row can change places with, itself among them."""
+    place = rows.index(row)
+
+    def reaches(step: int) -> Iterator[LaneRow]:
+        at = place + step
+        while 0 <= at < len(rows) and rows[at].depth >= row.depth:
+            other = rows[at]
+            if other.depth == row.depth and other.kind is row.kind and not other.is_pinned:
+                yield other
+            at += step
+
+    return [*reversed([*reaches(-1)]), row, *reaches(1)]
 
 
 def _kind_of(lane: Lane) -> LaneKind:

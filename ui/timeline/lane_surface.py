@@ -112,6 +112,10 @@ class LaneSurface(QAbstractScrollArea):
     #: viewport.
     pause_pressed = Signal(int)
     rate_pressed = Signal(int, object)  # clock, QRect
+    #: A rate of a clock is to be typed.
+    other_rate_wanted = Signal(int)
+    #: The line of source code that a row comes from is to be opened.
+    source_wanted = Signal(object)  # LaneRow
 
     def __init__(self, parent: QWidget | None = None, view: SharedView | None = None) -> None:
         """Show lanes along a view, by default one of their own."""

@@ -11,7 +11,7 @@ from inspector.analysis.lanes.lanes import LaneKind
 from ..session.bridge import Selection, SelectionKind
 from .lane_headers import INDENT, NAME_FROM
 from .lane_readout import NEAR
-from .lane_rows import subject_of
+from .lane_rows import siblings_of, subject_of
 
 if TYPE_CHECKING:
     from .lane_rows import LaneRow
@@ -62,7 +62,11 @@ class LaneWalk:
             return
         keys = [row.key for row in rows]
         place = keys.index(canvas.chosen_key) + step if canvas.chosen_key in keys else 0
-        self.choose_row(rows[min(max(place, 0), len(rows) - 1)])
+        row = rows[min(max(place, 0), len(rows) - 1)]
+        self.choose_row(row)
+        selection = subject_of(row)
+        if selection.kind is not SelectionKind.NONE:
+            canvas.subject_chosen.emit(selection)
         self._describe()
 
     def jump(self, direction: int) -> None:
@@ -121,8 +125,8 @@ class LaneWalk:
             canvas.choices.pinned.append(key)
         canvas.arrange_rows()
 
-    def select_chosen(self) -> None:
-        """Select, in all panels, the subject of the chosen lane or at the caret."""
+    def open_chosen(self) -> None:
+        """Go to the bookmark at the caret, else to the source of what the chosen lane is about."""
         canvas = self._canvas
         row = canvas.row(canvas.chosen_key)
         if row is None:
@@ -132,9 +136,42 @@ class LaneWalk:
         if row.kind is LaneKind.BOOKMARKS and reading is not None:
             canvas.playhead_moved.emit(reading.at_ns)
             return
-        selection = subject_of(row) if reading is None else reading.selection
-        if selection.kind is not SelectionKind.NONE:
-            canvas.subject_chosen.emit(selection)
+        if reading is not None and reading.selection.kind is not SelectionKind.NONE:
+            canvas.subject_chosen.emit(reading.selection)
+        canvas.source_wanted.emit(row)
+
+    def move(self, row: LaneRow, y: float) -> bool:
+        """Have a row change places with the one at a height, if both are beside each other.
+
+        Only the view changes, never the tree.
+        """
+        canvas = self._canvas
+        other = canvas.row_at(y)
+        beside = siblings_of(canvas.rows.rows, row) if row in canvas.rows.rows else []
+        if other is None or other is row or other not in beside:
+            return False
+        beside.remove(row)
+        below = canvas.place_of(other, 0).y() > canvas.place_of(row, 0).y()
+        beside.insert(beside.index(other) + below, row)
+        keys = [each.key for each in beside]
+        kept = [each for each in canvas.choices.order if each not in keys]
+        canvas.choices.order = [*kept, *keys]
+        canvas.arrange_rows()
+        return True
+
+    def zoom_to_record(self, place: QPointF) -> bool:
+        """Show the frame of what happened at a position; returns whether something did."""
+        canvas = self._canvas
+        row, series = canvas.row_at(place.y()), canvas.view.series
+        if row is None or row.lane is None or series is None:
+            return False
+        near_ns = NEAR * canvas.lane_window().per_pixel
+        reading = canvas.reader.read(row, canvas.at_x(place.x()), near_ns)
+        frame = None if reading is None else series.frame_at_ns(reading.at_ns)
+        if frame is None:
+            return False
+        canvas.view.bring_into_view(canvas.view.ns_of_frame(frame))
+        return True
 
     def go_to_bookmark(self, place: QPointF) -> bool:
         canvas = self._canvas
@@ -210,7 +247,12 @@ class LaneWalk:
     def double_click(self, place: QPointF) -> None:
         """Collapse what is below a header, or bring what happened on its lane into view."""
         row = self._canvas.row_at(place.y())
-        if row is None or self.press_button(row, place):
+        if row is None:
+            return
+        if self._canvas.header_places(row).rate.contains(place.toPoint()):
+            self._canvas.other_rate_wanted.emit(row.clock_id)
+            return
+        if self.press_button(row, place):
             return
         if row.has_parts and self.is_on_sign(row, place):
             self.toggle_folded()

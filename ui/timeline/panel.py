@@ -22,16 +22,22 @@ from ..kit.labels import EmptyNotice
 from ..kit.layouts import fill, open_menu
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.rate_widgets import RATE_PRESETS
+from ..kit.source_menu import add_source_actions
 from ..kit.texts.clock_texts import path_text
 from ..plotting.frame_bars import budget_ns_of
 from ..plotting.shared_view import SharedView
 from ..previews.previewing import Previewer
 from ..previews.selected import clock_toggle, rate_command
-from ..previews.tree_menus import Requests, add_clock_actions, add_member_actions
+from ..previews.tree_menus import (
+    Requests,
+    add_clock_actions,
+    add_member_actions,
+    add_timer_actions,
+)
 from ..session.bridge import Selection
 from .lane_canvas import LaneCanvas
 from .lane_choices import LaneChoices, NoLanes
-from .lane_rows import OCCASIONAL
+from .lane_rows import OCCASIONAL, subject_of
 
 if TYPE_CHECKING:
     from inspector.analysis.lateness.blocks import Block, DelayedCall
@@ -256,9 +262,24 @@ class TimelinePanel(QWidget):
         other = menu.addAction("Other …", partial(self._ask_for_rate, clock_id))
         other.setEnabled(self._bridge.accepts(rate_command(clock_id, Fraction(1))))
 
+    @Slot(int)
     def _ask_for_rate(self, clock_id: int) -> None:
         self._bridge.select(Selection.clock(clock_id))
         self._bridge.action_wanted.emit("set-rate")
+
+    def _show_branch(self, clock_id: int) -> None:
+        self.canvas.choices.branch = clock_id
+        self.canvas.arrange_rows()
+
+    @Slot(object)
+    def _open_source(self, row: LaneRow) -> None:
+        timers, number = self._bridge.timeline.timers, subject_of(row).id
+        site = timers.row(number).call_site if number in timers else ""
+        if row.kind is LaneKind.TIMER and site:
+            menu = QMenu(self)
+            add_source_actions(menu, site)
+            menu.actions()[-1].trigger()
+            menu.deleteLater()
 
     def _add_commands(self, menu: QMenu, row: LaneRow) -> None:
         """Add what can be done with the subject of a lane."""
@@ -271,6 +292,18 @@ class TimelinePanel(QWidget):
             path = path_text(timeline, row.clock_id)
             menu.addAction("Copy path", partial(copy_text, path))
             menu.addSeparator()
+            whole = self.canvas.choices.branch == row.clock_id
+            text = "Show all branches" if whole else "Show only this branch"
+            menu.addAction(text, partial(self._show_branch, 0 if whole else row.clock_id))
+            menu.addSeparator()
+        elif row.kind is LaneKind.TIMER and subject_of(row).id in timeline.timers:
+            number, select = subject_of(row).id, self._bridge.select
+            add_timer_actions(menu, timeline, number, requests, select)
+            menu.addAction("Show in Timers", partial(self._bridge.panel_wanted.emit, "timer_queue"))
+            menu.addSeparator()
+            if site := timeline.timers.row(number).call_site:
+                add_source_actions(menu, site)
+                menu.addSeparator()
         elif row.kind in {LaneKind.MACHINE, LaneKind.CALL} and (
             row.subject_id in timeline.members.by_id
         ):
@@ -382,3 +415,5 @@ class TimelinePanel(QWidget):
         canvas.menu_requested.connect(self._show_menu)
         canvas.pause_pressed.connect(self._toggle_clock)
         canvas.rate_pressed.connect(self._open_rates)
+        canvas.other_rate_wanted.connect(self._ask_for_rate)
+        canvas.source_wanted.connect(self._open_source)

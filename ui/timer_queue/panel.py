@@ -28,12 +28,12 @@ from ..kit.texts.member_texts import UNSCHEDULABLE
 from ..kit.theme import Theme
 from ..previews.previewing import Previewer
 from ..previews.selected import member_toggle
-from ..previews.tree_menus import Requests, menu_text
+from ..previews.tree_menus import Requests, add_timer_actions, menu_text
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .call_queue import CallGroup, CallQueue
 from .columns import CallColumn
 from .model import QueueModel
-from .queue_menus import add_member_call_actions, add_timer_actions
+from .queue_menus import add_member_call_actions
 from .view import QueueView
 from .waiting import WaitingSection
 

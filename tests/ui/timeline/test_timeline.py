@@ -951,3 +951,91 @@ def test_that_nothing_is_kept_of_a_context_menu(panel: TimelinePanel) -> None:
         open_and_close()
 
     assert kept() == before
+
+
+def test_that_a_dragged_header_changes_its_place_and_never_the_tree(
+    panel: TimelinePanel, session: LanesSession, bridge: SessionBridge
+) -> None:
+    session.game.set_interval(0.4, _nothing, name="wave")
+    session.root.child("ui")
+    session.play(600)
+    bridge.refresh_now()
+    panel.refresh()
+    canvas = panel.canvas
+    before = labels(canvas)
+    assert before.index("spawn") < before.index("wave")
+    parents = {each.id: each.parent_id for each in bridge.timeline.clocks.values()}
+
+    for name, other in (("wave", "spawn"), ("ui", "game"), ("wave", "root")):
+        start, end = (
+            QPoint(90, int(canvas.place_of(row_of(canvas, each), 0).y())) for each in (name, other)
+        )
+        drag(canvas.viewport(), start, end, Qt.KeyboardModifier.NoModifier)
+
+    assert labels(canvas) == ["root", "hero", "ui", "game", "wave", "spawn", "enemies", "boss"]
+    assert {each.id: each.parent_id for each in bridge.timeline.clocks.values()} == parents
+
+
+def test_that_a_branch_is_shown_alone_and_all_of_them_again(panel: TimelinePanel) -> None:
+    canvas = panel.canvas
+    for text, shown in (
+        ("Show only this branch", ["game", "spawn", "enemies", "boss"]),
+        ("Show all branches", ["root", "hero", "game", "spawn", "enemies", "boss"]),
+    ):
+        menu = QMenu(panel)
+        panel._add_commands(menu, row_of(canvas, "game"))
+        next(each for each in menu.actions() if each.text() == text).trigger()
+        assert labels(canvas) == shown
+
+
+def test_that_the_menu_of_a_timer_does_what_its_keys_do(
+    panel: TimelinePanel, session: LanesSession
+) -> None:
+    menu = QMenu(panel)
+    panel._add_commands(menu, row_of(panel.canvas, "spawn"))
+    actions = {each.text(): each for each in menu.actions()}
+    assert {"Step to it", "Stop when it fires", "Fire now", "Clear", "Show in Timers"} <= set(
+        actions
+    )
+    assert actions["Clear"].shortcut().toString() == "Del"
+
+    actions["Clear"].trigger()
+
+    assert session.submitted == [ClearTimer(session.spawn.id)]
+
+
+def test_that_going_from_lane_to_lane_selects_what_it_is_about(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    panel.canvas.walk.choose_row(row_of(panel.canvas, "game"))
+    key(qtbot, panel.canvas, Qt.Key.Key_Down)
+    assert bridge.selection == Selection.timer(session.spawn.id)
+    key(qtbot, panel.canvas, Qt.Key.Key_Up)
+    assert bridge.selection == Selection.clock(session.game.id)
+
+
+def test_that_a_double_click_on_a_tick_zooms_to_its_frame(
+    qtbot: QtBot, panel: TimelinePanel
+) -> None:
+    canvas = panel.canvas
+    canvas.view.show_ns(0, 2_000 * MS)
+    place = canvas.place_of(row_of(canvas, "boss"), 1_000 * MS).toPoint()
+
+    qtbot.mouseDClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+    window = canvas.lane_window()
+    assert window.low < 1_000 * MS <= window.high
+    assert window.span < 40 * MS
+
+
+def test_that_a_double_click_on_a_rate_asks_for_another(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    wanted: list[str] = []
+    bridge.action_wanted.connect(wanted.append)
+    place = panel.canvas.header_places(row_of(panel.canvas, "game")).rate.center()
+
+    qtbot.mouseDClick(panel.canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+    assert wanted == ["set-rate"]
+    assert bridge.selection == Selection.clock(session.game.id)
