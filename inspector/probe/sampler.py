@@ -62,6 +62,7 @@ _PACES = ((100_000_000, 5_000_000), (1_000_000_000, 10_000_000), (1 << 62, 20_00
 WHOLE_EVERY = 32
 #: Deeper stacks lose their outermost frames.
 MOST_FRAMES = 120
+_MS_NS = 1_000_000
 #: Other threads whose processor time is read.
 _MOST_THREADS = 32
 #: What keeps the sampler from looking for less than this is not told.
@@ -69,7 +70,7 @@ _GAP_NS = 8_000_000
 #: A thread that computed for so much of such a time has kept the interpreter.
 _KEPT = 0.8
 #: While turns are short, times are read so often.
-_REST_NS = 50_000_000
+_REST_NS = 100_000_000
 #: A process counts as stopped from here on.
 _STOP_NS = 50_000_000
 #: A thread that waits for the interpreter wakes once in this time; the link wakes by itself, too.
@@ -224,7 +225,7 @@ class Sampler:
         self._watched: dict[int, Watched] = {}
         self._changes = -1
         self._asked_ns = self._process_ns = self._own_read_ns = 0
-        self._began_ns = self._stuck_ns = 0
+        self._began_ns = self._stuck_ns = self._due_ns = 0
         self._own = (-1, -1)
         self._own_times = (0, 0, 0)
         self._collection_ns = 0
@@ -254,25 +255,28 @@ class Sampler:
         # Whoever sends meanwhile may have waited for the interpreter, too.
         self._stuck_ns = now_ns - self._began_ns if self._began_ns else 0
         if self.is_busy:
-            turn_ns = min((w.turn_ns for w in self._watched.values() if w.turn_ns), default=now_ns)
-            most_ns = min(most_ns, _pace_ns(now_ns - turn_ns))
+            most_ns = min(most_ns, self._pace_ns(now_ns))
         # poll() counts in milliseconds.
-        self._asked_ns = now_ns + most_ns + 1_000_000
+        self._asked_ns = now_ns + most_ns + _MS_NS
         return most_ns
 
     def look(self) -> None:
         """Look at every loop, and tell what is long."""
         if self._program.emit is None or self._is_broken:
             return
+        now_ns = monotonic_ns()
+        if now_ns < self._due_ns and now_ns < self._asked_ns - _MS_NS:
+            # It was woken by news.
+            self._began_ns, self._stuck_ns = now_ns, 0
+            return
         try:
-            self._look()
+            self._look(now_ns)
         except Exception:  # noqa: BLE001 - nothing here may end the link, or the program
             self._is_broken = True
             self.is_busy = False
 
-    def _look(self) -> None:
+    def _look(self, now_ns: int) -> None:
         program = self._program
-        now_ns = monotonic_ns()
         late_ns = max(now_ns - self._asked_ns, 0) if self._asked_ns else 0
         if self._stuck_ns >= _GAP_NS:
             late_ns += self._stuck_ns
@@ -282,13 +286,11 @@ class Sampler:
             self._find_loops()
         if not self._watched:
             return
-        is_busy = False
-        stop_ns = self._stopped_ns(now_ns, late_ns)
+        is_busy, stop_ns = False, 0
+        if late_ns >= _GAP_NS or now_ns - self._own_read_ns >= _REST_NS:
+            stop_ns = self._stopped_ns(now_ns, late_ns)
         others: Optional[dict[int, int]] = None
         for watched in list(self._watched.values()):
-            if now_ns - watched.looked_ns < _PACES[0][1] // 2:
-                is_busy = is_busy or watched.turn_ns > 0
-                continue
             if late_ns < _GAP_NS and watched.is_quiet(now_ns):
                 continue
             if others is None:
@@ -298,6 +300,14 @@ class Sampler:
         if stop_ns:
             program.extend(((now_ns, PROCESS_STOPPED, program.own_clock.number, stop_ns, 0),))
         self.is_busy = is_busy
+        self._due_ns = now_ns + self._pace_ns(now_ns) * 3 // 4
+
+    def _pace_ns(self, now_ns: int) -> int:
+        """Return how long to wait for the next look, by the youngest of the turns that are long."""
+        if not self.is_busy:
+            return LONG_NS
+        turn_ns = max((w.turn_ns for w in self._watched.values() if w.turn_ns), default=now_ns)
+        return next(pace_ns for until_ns, pace_ns in _PACES if now_ns - turn_ns < until_ns)
 
     # ----------------------------------------------------------------- which loops
 
@@ -333,7 +343,7 @@ class Sampler:
     def _stopped_ns(self, now_ns: int, late_ns: int) -> int:
         """Return for how long the process was stopped before this look."""
         stale_ns = now_ns - self._own_read_ns
-        if not _HAS_TIMES or (late_ns < _GAP_NS and stale_ns < _REST_NS):
+        if not _HAS_TIMES:
             return 0
         native = threading.get_native_id()
         if native != self._own[0]:
@@ -729,10 +739,6 @@ def _busiest(now: dict[int, int], before: dict[int, int], without: int) -> tuple
             if used_ns > most_ns:
                 best, most_ns = thread, used_ns
     return best, most_ns, all_ns
-
-
-def _pace_ns(lasted_ns: int) -> int:
-    return next(pace_ns for until_ns, pace_ns in _PACES if lasted_ns < until_ns)
 
 
 def _opened_schedstat(native: int) -> int:
