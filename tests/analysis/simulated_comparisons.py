@@ -153,7 +153,7 @@ class Outcome:
             yield f"finds {self.found:.1%} of the differences"
         if case.factor == 1 and self.claims > 0.07:
             yield f"claims a difference of {self.claims:.1%} of equal captures"
-        if case.is_too_short and self.undecided < 0.95:
+        if case.is_too_short and self.undecided < 1:
             yield f"tells of {1 - self.undecided:.1%} although they are too short"
         if not case.is_too_short:
             for name, share in self.coverage.items():

@@ -41,7 +41,7 @@ _MOST_RESAMPLED: Final = 20_000
 #: With fewer frames, nothing is said to differ.
 LEAST_SAMPLES: Final = 30
 #: A capture is at least so many times as long as its frames depend on each other.
-_LEAST_LENGTHS: Final = 33
+_LEAST_LENGTHS: Final = 45
 #: A block is so many times as long: about a twelfth of the spread between blocks is lost then.
 _LENGTHS_OF_BLOCK: Final = 6
 _MOST_BLOCKS: Final = 30
