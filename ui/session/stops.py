@@ -12,6 +12,8 @@ from inspector.events.conditions.breakpoint import BreakKind
 from inspector.sessions.session import AttachesPrograms, SessionPhase
 from inspector.timebase import format_duration
 
+from .selection import Selection
+
 if TYPE_CHECKING:
     from inspector.events.states import BreakHit
     from inspector.events.timeline import Timeline
@@ -59,7 +61,8 @@ class Stops(QObject):
             self.hit = next((hit for hit in reversed(hits) if hit.number == number), None)
             told, self._told_hits = self._told_hits, (timeline, len(hits))
             if self.hit is not None and told != self._told_hits:
-                self.show_frame()
+                # It is the newest one: what is in view stays.
+                self._bridge.select(Selection.frame(self.hit.frame))
         self._say()
 
     @Slot(object)
@@ -103,7 +106,7 @@ class Stops(QObject):
 
     @Slot()
     def show_frame(self) -> None:
-        """Select the frame in which the breakpoint was hit."""
+        """Select the frame in which the breakpoint was hit, and bring it into view."""
         if self.hit is not None:
             self._bridge.show_frame(self.hit.frame)
 

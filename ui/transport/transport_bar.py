@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFont,
+    QFontMetrics,
     QHelpEvent,
     QMouseEvent,
     QPainter,
@@ -185,6 +186,15 @@ class FindButton(QToolButton):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
+
+    def make_room(self) -> None:
+        """Be wide enough for its words and its keys."""
+        font = QFont(self.font())
+        font.setPixelSize(round(_SMALL_TEXT * text_scale(self)))
+        keys = self.defaultAction().shortcut().toString()
+        words = self.fontMetrics().horizontalAdvance(_FIND)
+        needed = words + QFontMetrics(font).horizontalAdvance(keys) + 4 * ICON_SIZE
+        self.setFixedWidth(max(self.width(), needed))
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -378,8 +388,11 @@ class TransportBar(QWidget):
         control = round(SIZES["control"] * scale)
         style = Qt.ToolButtonStyle
         for button, (wide, narrow) in self._widths.items():
-            is_wide = has_field if button is self.find_button else has_words
+            is_find = button is self.find_button
+            is_wide = has_field if is_find else has_words
             button.setFixedSize(round((wide if is_wide else narrow) * scale), control)
+            if is_find and is_wide:
+                self.find_button.make_room()
             shows_text = is_wide and wide != narrow
             button.setToolButtonStyle(
                 style.ToolButtonTextBesideIcon if shows_text else style.ToolButtonIconOnly
