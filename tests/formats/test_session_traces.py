@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
+from datetime import UTC, datetime
 from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
@@ -13,10 +14,12 @@ from typing import Any
 import pytest
 
 from inspector.commands.clocks import PauseClock, SetRate
+from inspector.events.history import LogHistory
 from inspector.formats.captures.capture import Slices
 from inspector.formats.captures.json_trace import JsonTraceReader
 from inspector.formats.captures.perfetto_trace import PerfettoReader
 from inspector.formats.captures.trace_extras import OVERLAPPING
+from inspector.formats.frame_times import Provenance
 from inspector.formats.options import ExportOptions
 from inspector.formats.traces.perfetto import write_perfetto
 from inspector.formats.traces.session_trace import Events
@@ -26,6 +29,7 @@ from inspector.sessions.provenance import provenance_of
 from inspector.sessions.scene import built_in_scenes, find_scene
 from inspector.testing import fired, pass_seconds, scene_file, virtual_session
 from inspector.timebase import NS_PER_SECOND
+from tests.analysis.test_lateness import CRUNCH, LIBRARY, LOAD, MAIN, MS, REBUILD, Program
 
 
 def trace_of(session: HostedSession) -> list[dict[str, Any]]:
@@ -197,3 +201,38 @@ def test_that_nested_tracks_of_a_trace_are_named_by_their_path(tmp_path: Path) -
     slices = read_back(path, is_perfetto=True)
     assert "root / audio" in {track.name for track in slices.tracks}
     session.close()
+
+
+def sampled_program() -> Program:
+    """Return a program whose loop was in one turn for 200 ms, then in another for 50 ms."""
+    program = Program()
+    for until_ms in range(10, 201, 10):
+        leaf = CRUNCH if until_ms <= 150 else LOAD
+        program.sample(MAIN, LIBRARY, REBUILD, leaf, until_ms=until_ms, begins=until_ms == 10)
+    for until_ms in range(410, 451, 10):
+        program.sample(MAIN, LIBRARY, LOAD, until_ms=until_ms, begins=until_ms == 410)
+    return program
+
+
+@pytest.mark.parametrize("is_perfetto", [False, True])
+def test_that_functions_that_samples_have_seen_are_nested_slices(
+    tmp_path: Path, *, is_perfetto: bool
+) -> None:
+    path, history = tmp_path / "a.trace", LogHistory(sampled_program().log)
+    about = Provenance("server.py", datetime(2026, 1, 2, tzinfo=UTC), "0.1.0")
+    with path.open("wb") as stream:
+        write = write_perfetto if is_perfetto else write_trace_json
+        write(Events(history), about, ExportOptions(), stream)
+
+    found = [row for row in rows_of(read_back(path, is_perfetto=is_perfetto)) if "()" in row[1]]
+
+    began_ns = min(row[2] for row in found)
+    assert {track.rpartition(" / ")[2] for track, *_ in found} == {"functions, from samples"}
+    assert [
+        (name, (start_ns - began_ns) // MS, took_ns // MS) for _, name, start_ns, took_ns in found
+    ] == [
+        ("crunch()", 0, 150),
+        ("load()", 150, 50),
+        ("load()", 400, 50),
+        ("rebuild()", 0, 200),
+    ]

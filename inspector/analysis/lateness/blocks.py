@@ -147,7 +147,7 @@ class Blocks:
                 or last.at_ns + AROUND_NS < read_ns
             )
             if self._seen.get(clock_id) != (len(samples), is_over):
-                turns = _turns(samples, self._done[clock_id])
+                turns = turns_of(samples, self._done[clock_id])
                 if is_over or self._has_grown(clock_id, turns[-1][0]):
                     path = path_at(clock_id, last.at_ns)
                     self._settle_loop(clock_id, turns, path, read_ns, is_over=is_over)
@@ -240,7 +240,7 @@ class Blocks:
         return found
 
 
-def _turns(samples: Sequence[Sample], first: int) -> list[tuple[int, int]]:
+def turns_of(samples: Sequence[Sample], first: int = 0) -> list[tuple[int, int]]:
     """Return the turns that samples belong to, as the places of their first and behind the last."""
     begins = [first]
     for place in range(first + 1, len(samples)):

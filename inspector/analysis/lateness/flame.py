@@ -65,7 +65,24 @@ def sampled_spans(
     # In a scene, its timers are called before the frame, in the same turn.
     shift_ns = frame.phases[Phase.TIMERS] if any(each.is_told_later for each in mine) else 0
     blocking = _blocking(samples, clock_id, frame.at_ns, end_ns)
-    return tuple(_merged(mine, frame.at_ns, end_ns, shift_ns, blocking))
+    looks = sum(each.is_look for each in mine)
+    seen = functions_seen(mine, frame.at_ns, end_ns)
+    return tuple(_span(each, frame.at_ns + shift_ns, looks, blocking) for each in seen)
+
+
+def _span(seen: FunctionSeen, from_ns: int, looks: int, blocking: set[tuple[str, str]]) -> Span:
+    place = seen.hottest
+    told = Seen(
+        f"{place.file}:{place.line}",
+        seen.samples,
+        looks,
+        not is_library(place),
+        (place.file, place.function) in blocking,
+    )
+    began_ns = seen.began_ns - from_ns
+    return Span(
+        *(0, place.short, "function", Phase.UPDATE, began_ns, seen.took_ns, seen.depth), seen=told
+    )
 
 
 def _blocking(samples: Samples, clock_id: int, begin_ns: int, end_ns: int) -> set[tuple[str, str]]:
@@ -80,10 +97,15 @@ def _blocking(samples: Samples, clock_id: int, begin_ns: int, end_ns: int) -> se
     }
 
 
-class _Open(Struct):
-    """A function while the samples of a frame are gone through.
+class FunctionSeen(Struct):
+    """A function that samples in a row have seen, as long as they stand for.
 
     Attributes:
+        place: The function.
+        began_ns: Session instant from which on.
+        depth: How many functions are around it.
+        took_ns: For how long.
+        samples: How many looks have seen it.
         lines: The lines that were seen in it, each with how often.
     """
 
@@ -94,36 +116,28 @@ class _Open(Struct):
     samples: int = 0
     lines: Counter[int] = field(default_factory=Counter)
 
-    def span(self, looks: int, blocking: set[tuple[str, str]]) -> Span:
-        place = self.place
-        place = structs.replace(place, line=self.lines.most_common(1)[0][0])
-        seen = Seen(
-            f"{place.file}:{place.line}",
-            self.samples,
-            looks,
-            not is_library(place),
-            (place.file, place.function) in blocking,
-        )
-        return Span(
-            *(0, place.short, "function", Phase.UPDATE, self.began_ns, self.took_ns, self.depth),
-            seen=seen,
-        )
+    @property
+    def hottest(self) -> Place:
+        """The function with the line that was seen most."""
+        return structs.replace(self.place, line=self.lines.most_common(1)[0][0])
 
 
-def _merged(
-    samples: Sequence[Sample],
-    frame_ns: int,
-    end_ns: int,
-    shift_ns: int,
-    blocking: set[tuple[str, str]],
-) -> list[Span]:
-    """Return the spans in the order in which they began, each before what it calls."""
-    looks = sum(each.is_look for each in samples)
-    found: list[_Open] = []
-    opened: list[_Open] = []
+def functions_seen(samples: Sequence[Sample], begin_ns: int, end_ns: int) -> list[FunctionSeen]:
+    """Return the functions of a turn in the order in which they began, each before what it calls.
+
+    Whether one was called anew in between is not known.
+
+    Args:
+        samples: Those of the turn, in order.
+        begin_ns: Session instant before which nothing is told.
+        end_ns: Session instant after which nothing is.
+    """
+    found: list[FunctionSeen] = []
+    opened: list[FunctionSeen] = []
+    reached_ns = begin_ns
     for sample in samples:
-        began_ns = max(sample.begin_ns, frame_ns) - frame_ns - shift_ns
-        ended_ns = min(sample.at_ns, end_ns) - frame_ns - shift_ns
+        began_ns = max(sample.begin_ns, reached_ns)
+        ended_ns = reached_ns = max(min(sample.at_ns, end_ns), began_ns)
         places = places_below_loop(sample.stack)
         same = 0
         for former, place in zip(opened, places, strict=False):
@@ -132,10 +146,10 @@ def _merged(
             same += 1
         del opened[same:]
         for depth, place in enumerate(places[same:], same):
-            opened.append(_Open(place, began_ns, depth))
+            opened.append(FunctionSeen(place, began_ns, depth))
             found.append(opened[-1])
         for each, place in zip(opened, places, strict=True):
             each.took_ns = ended_ns - each.began_ns
             each.samples += sample.is_look
             each.lines[place.line] += 1
-    return [each.span(looks, blocking) for each in found]
+    return found

@@ -2,7 +2,8 @@
 
 Each clock is a track below that of its parent: its firings are instants, its pauses slices, its
 rate a counter. Frames are slices of a track of their own, with phases and calls nested in them,
-and each state machine is a track of states. A capture with slices is written as it is.
+and each state machine is a track of states. What samples have seen in long turns is a track of
+functions. A capture with slices is written as it is.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from inspector.events.handlers import handlers_of, merged
 from inspector.formats.captures.trace_extras import CounterTrack
 from inspector.formats.traces.capture_slices import write_slices
 from inspector.formats.traces.frame_tracks import FrameTrack, LoopTracks, MemberCalls
+from inspector.formats.traces.sample_tracks import SampleTracks
 from inspector.formats.traces.timer_tracks import Gauge, TimerTracks
 from inspector.formats.traces.writer import CLOCKS, FRAMES, MACHINES, PROCESS, About, Reach
 from inspector.vocabulary import RATE_DENOMINATOR, Field
@@ -79,16 +81,19 @@ def write_trace(events: Events, writer: TraceWriter, title: str) -> None:
     reader = _TraceReader(state, strings, writer, calls)
     timers = reader.timers
     loops = LoopTracks(state, strings, writer)
-    readers = (FrameReader(shown.take), calls, reader, timers, loops)
+    last_ns = history.last_ns if end_ns is None else min(end_ns, history.last_ns)
+    seen = SampleTracks(strings, writer, (start_ns, last_ns))
+    readers = (FrameReader(shown.take), calls, reader, timers, loops, seen.samples)
     steps = merged(*map(handlers_of, readers))
     for start in range(first, last, _AT_ONCE):
         for event in history.events(start, min(start + _AT_ONCE, last)):
             at_ns, kind, subject, a, b = event
             for step in steps.get(kind, ()):
                 step(at_ns, subject, a, b)
+        seen.write()
+    seen.write(is_last=True)
     shown.end()
     loops.end()
-    last_ns = history.last_ns if end_ns is None else min(end_ns, history.last_ns)
     reader.end(last_ns)
     timers.end(last_ns)
 
