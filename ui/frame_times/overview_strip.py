@@ -68,7 +68,7 @@ class OverviewStrip(QWidget):
         self._visible = (0.0, 0.0)
         self._low, self._high = 0.0, 1.0
         self._x_axis = XAxis.FRAME
-        self._is_placed = False
+        self._is_placed = self._is_whole = False
         self._grip: str | None = None
         self._grip_offset = 0.0
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -80,8 +80,14 @@ class OverviewStrip(QWidget):
 
     # -------------------------------------------------------------- what is drawn
 
-    def set_series(self, series: FrameSeries | None) -> None:
-        self._series = series
+    def set_series(self, series: FrameSeries | None, *, is_whole: bool = False) -> None:
+        """Show other frames.
+
+        Args:
+            is_whole: Whether no more are to come, so that they have the whole width.
+        """
+        self._series, self._is_whole = series, is_whole
+        self._is_placed = False
         self.forget_picture()
 
     def set_measure(self, measure: Measure) -> None:
@@ -155,6 +161,9 @@ class OverviewStrip(QWidget):
     def _make_room(self, series: FrameSeries) -> None:
         """Widen what the strip stands for when the newest frame is beyond it."""
         first, last = series.bounds()
+        if self._is_whole and last > first:
+            self._low, self._high, self._x_axis = first, last, series.x_axis
+            return
         is_far = first > self._low + (last - first) / 20
         if self._x_axis is series.x_axis and self._is_placed and last <= self._high and not is_far:
             return

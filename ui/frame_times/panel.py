@@ -165,7 +165,7 @@ class FrameTimesPanel(QWidget):
         self.plot.set_timeline(timeline, empty_text)
         self._show_annotations()
         self.view.show_playhead_ns(self._bridge.playhead_ns)
-        self.strip.set_series(self.plot.series)
+        self.strip.set_series(self.plot.series, is_whole=self.view.opens_whole())
         self._statistics.forget()
         self._whole.forget()
         self._name_frames()

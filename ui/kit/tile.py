@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from inspector.tokens import TYPE
 
@@ -73,16 +73,16 @@ class Tile(QWidget):
         for large in (self.value, self.link):
             in_type(large, size)
         in_type(self.before, "query", is_muted=True)
-        layout = QGridLayout(self)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        for part in (self.before, self.value, self.link, self.aside):
+            row.addWidget(part)
+        row.addStretch(1)
+        layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 0, 12, 0)
-        layout.setHorizontalSpacing(8)
-        layout.setVerticalSpacing(0)
-        layout.addWidget(self.title, 0, 0, 1, 3)
-        layout.addWidget(self.before, 1, 0)
-        layout.addWidget(self.value, 1, 1)
-        layout.addWidget(self.link, 1, 1)
-        layout.addWidget(self.aside, 1, 2, Qt.AlignmentFlag.AlignVCenter)
-        layout.setColumnStretch(2, 1)
+        layout.setSpacing(0)
+        layout.addWidget(self.title)
+        layout.addLayout(row)
         self.before.hide()
 
     def show_value(

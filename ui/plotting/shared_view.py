@@ -93,7 +93,7 @@ class SharedView(QObject):
         self.header: QWidget | None = None
         self.slide_ms = 0
         self.opens_whole: Callable[[], bool] = bool
-        self._had_headers = True
+        self._is_whole = False
         self._wanted_axis = x_axis
         self._measure: Measure = "interval"
         self._pixels = 1
@@ -134,7 +134,7 @@ class SharedView(QObject):
         if timeline is not None and timeline is self.timeline:
             return
         former, was_following = self.series, self.is_following
-        had_headers, self._had_headers = self._had_headers, self.has_headers
+        had_headers, self._is_whole = self.has_headers, self.opens_whole()
         self.timeline = timeline
         self.series = None
         if timeline is not None:
@@ -148,7 +148,7 @@ class SharedView(QObject):
             self.point_at(None)
             self.choose_frames(None)
             self._follow_usual()
-        if self.is_following and self.opens_whole():
+        if self.is_following and self._is_whole:
             self.range.fit()
         self.settle()
         self.timeline_changed.emit(is_same)
@@ -230,7 +230,7 @@ class SharedView(QObject):
     @property
     def has_headers(self) -> bool:
         """Whether headers stand beside the plots: not beside the frames of a capture alone."""
-        return self.has_lanes or not self.opens_whole()
+        return self.has_lanes or not self._is_whole
 
     def set_pixels(self, pixels: int) -> None:
         """Say how wide the plots are, in pixels of the screen."""
@@ -245,6 +245,7 @@ class SharedView(QObject):
             return False
         if series.x_axis is not self.x_axis:
             self._change_axis()
+        self.range.has_room = self.has_headers
         step = self._pixels * _STEP[self.x_axis] / self.range.span if self.has_lanes else 1.0
         return self.range.settle(*self._bounds(series), self._pixels, max(1, math.ceil(step)))
 

@@ -501,6 +501,8 @@ def test_that_a_capture_is_seen_whole_at_first(shell: Shell, tmp_path: Path) -> 
     view = SharedView.of(shell.bridge)
     assert view.visible_frames() == (0, 450)
     assert not view.is_following
+    strip = shell.window.frame_times.strip
+    assert strip._brush_edges() == pytest.approx((0, strip.width()), abs=2)
     view.zoom(0.1)
     session = shell.bridge.session
     assert isinstance(session, CapturedSession)
