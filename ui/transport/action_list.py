@@ -84,7 +84,7 @@ TIME_ACTIONS: Final = (
         file_tip="Show the state as many frames later as were asked for last.",
     ),
     ActionDescription(
-        "step-n-exact", "Step a n&umber of frames …", MenuId.TIME,
+        "step-n-exact", "Step a number of frames …", MenuId.TIME,
         TransportActions.ask_how_many_steps, needs=Needs.STEP,
         tip="Ask how many frames to run, and run them.",
         file_tip="Ask how many frames later to look.",
@@ -176,7 +176,7 @@ TIME_ACTIONS: Final = (
         tip="Run the selected clock, or the root if none is selected, at rate 1.",
     ),
     ActionDescription(
-        "rate-of-everything", "Rate of everyth&ing …", MenuId.TIME,
+        "rate-of-everything", "Rate of ever&ything …", MenuId.TIME,
         TransportActions.ask_for_rate_of_everything,
         shortcuts=("Shift+R",), needs=Needs.EVERYTHING_RATE,
         tip="Set the rate of the root clock, whatever is selected.",

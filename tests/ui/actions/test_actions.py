@@ -18,7 +18,7 @@ from ui.actions.menus import MenuId
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection
 from ui.window.handlers.action_list import ACTIONS
-from ui.window.handlers.command_palette import matching_entries, palette_entries
+from ui.window.handlers.palette_entries import PaletteEntry, matching_entries, palette_entries
 from ui.window.settings import Settings
 
 EXPECTED_KEYS = {
@@ -41,7 +41,7 @@ EXPECTED_KEYS = {
     "fit": ["F", "Home"],
     "mark": ["M"],
     "find": ["Ctrl+F", "/"],
-    "palette": ["Ctrl+Shift+P"],
+    "palette-commands": ["Ctrl+Shift+P"],
     "keys": ["?"],
     "follow": ["End", "L"],
     "open": ["Ctrl+O"],
@@ -115,16 +115,20 @@ def test_that_every_action_is_in_a_menu_and_in_the_palette(qtbot: QtBot, tmp_pat
         for menu in shell.window.findChildren(QMenu)
         for action in menu.actions()
     }
-    entries, _paths = palette_entries(shell.window.actions_by_id, Settings())
+    entries = all_entries(shell)
 
     ids = {description.id for description in ACTIONS}
     assert ids <= in_menus
-    assert ids - {"palette"} <= {entry.id for entry in entries}
+    assert ids - {"palette", "palette-commands"} <= {entry.id for entry in entries}
+
+
+def all_entries(shell: Shell) -> list[PaletteEntry]:
+    return palette_entries(shell.window.actions_by_id, Settings(), print)
 
 
 def palette_titles(shell: Shell, pattern: str) -> list[str]:
     """Return what the palette finds for a pattern, the best first."""
-    entries, _paths = palette_entries(shell.window.actions_by_id, Settings())
+    entries = all_entries(shell)
     return [entry.title for entry in matching_entries(pattern, entries)]
 
 
@@ -132,7 +136,7 @@ def test_that_titles_in_the_palette_can_be_understood_without_their_menu(
     qtbot: QtBot, tmp_path: Path
 ) -> None:
     shell = open_shell(qtbot, tmp_path)
-    entries, _paths = palette_entries(shell.window.actions_by_id, Settings())
+    entries = all_entries(shell)
     titles = {entry.id: entry.title for entry in entries}
 
     assert titles["failure-pause-branch"] == "When a callback fails: pause its branch"

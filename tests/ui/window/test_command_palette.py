@@ -3,27 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from ui.window.handlers.command_palette import (
-    CommandPalette,
+from ui.kit.theme import Theme
+from ui.window.handlers.command_palette import CommandPalette, parts_of, sections_of
+from ui.window.handlers.palette_entries import (
     EntryKind,
     PaletteEntry,
     match_score,
     matching_entries,
 )
+from ui.window.handlers.palette_finds import Found
+
+DONE: list[str] = []
+
+
+def entry(  # noqa: PLR0913, PLR0917 - the fields that tests vary
+    entry_id: str,
+    title: str,
+    category: str = "",
+    reason: str = "",
+    kind: EntryKind = EntryKind.COMMAND,
+    name: str = "",
+) -> PaletteEntry:
+    do = partial(DONE.append, entry_id)
+    return PaletteEntry(entry_id, title, category, reason=reason, kind=kind, name=name, do=do)
+
 
 ENTRIES = (
-    PaletteEntry("step", "Step one frame", "Time", ". or F10"),
-    PaletteEntry("step-n", "Step n frames", "Time"),
-    PaletteEntry("stop", "Stop", "Time › When a callback fails"),
-    PaletteEntry("clear", "Clear timer", "Timer", "Del", reason="no pending timer is selected"),
-    PaletteEntry("follow", "Follow the newest frame", "View"),
+    entry("step", "Step one frame", "Time"),
+    entry("step-n", "Step n frames", "Time"),
+    entry("stop", "Stop", "Time › When a callback fails"),
+    entry("clear", "Clear timer", "Timer", reason="no pending timer is selected"),
+    entry("follow", "Follow the newest frame", "View"),
 )
+NOTHING = Found([], [], [], [])
+
+
+def found_boss(_pattern: str) -> Found:
+    boss = entry("boss", "boss arrives", "timer", kind=EntryKind.OBJECT)
+    boss = msgspec.structs.replace(boss, more=lambda: [entry("fire", "Fire boss arrives now")])
+    return Found(
+        [boss],
+        [entry("then", "0:24.500  the boss arrives", "32.5 s ago", kind=EntryKind.TIME)],
+        [entry("stop-boss", "Stop when boss arrives fires")],
+        [entry("with", "Events with “boss”", kind=EntryKind.PANEL)],
+    )
 
 
 @pytest.fixture
@@ -32,14 +63,17 @@ def palette(qtbot: QtBot) -> Iterator[CommandPalette]:
     window.resize(700, 500)
     qtbot.addWidget(window)
     window.show()
-    palette = CommandPalette(window)
-    palette.open_with(ENTRIES)
+    DONE.clear()
+    palette = CommandPalette(Theme("light"), window)
+    palette.open_with(ENTRIES, lambda _pattern: NOTHING)
     yield palette
     window.close()
 
 
 def shown(palette: CommandPalette) -> list[str]:
-    return [palette.model.index(row).data() for row in range(palette.model.rowCount())]
+    """Return the titles of entries, without those of their kinds."""
+    rows = range(palette.model.rowCount())
+    return [found.title for row in rows if (found := palette.model.entry(row)) is not None]
 
 
 @pytest.mark.parametrize(
@@ -82,20 +116,18 @@ def test_that_enter_chooses_the_first_match_and_closes(
 ) -> None:
     qtbot.keyClicks(palette.line, "newest")
 
-    with qtbot.waitSignal(palette.chosen) as chosen:
-        qtbot.keyClick(palette.line, Qt.Key.Key_Return)
+    qtbot.keyClick(palette.line, Qt.Key.Key_Return)
 
-    assert chosen.args == ["follow"]
+    assert DONE == ["follow"]
     assert not palette.isVisible()
 
 
 def test_that_arrows_move_while_typing_goes_on(qtbot: QtBot, palette: CommandPalette) -> None:
     qtbot.keyClick(palette.line, Qt.Key.Key_Down)
 
-    with qtbot.waitSignal(palette.chosen) as chosen:
-        qtbot.keyClick(palette.line, Qt.Key.Key_Return)
+    qtbot.keyClick(palette.line, Qt.Key.Key_Return)
 
-    assert chosen.args == ["step-n"]
+    assert DONE == ["step-n"]
 
 
 def test_that_what_cannot_be_done_says_why_and_stays_open(
@@ -103,27 +135,25 @@ def test_that_what_cannot_be_done_says_why_and_stays_open(
 ) -> None:
     qtbot.keyClicks(palette.line, "clear")
 
-    with qtbot.assertNotEmitted(palette.chosen):
-        qtbot.keyClick(palette.line, Qt.Key.Key_Return)
+    qtbot.keyClick(palette.line, Qt.Key.Key_Return)
 
+    assert DONE == []
     assert palette.isVisible()
     assert palette.hint.text() == "Unavailable: no pending timer is selected."
 
 
 def test_that_a_click_chooses_once(qtbot: QtBot, palette: CommandPalette) -> None:
-    chosen: list[str] = []
-    palette.chosen.connect(chosen.append)
-    rect = palette.view.visualRect(palette.model.index(1))
+    rect = palette.view.visualRect(palette.model.index(2))
 
     qtbot.mouseClick(palette.view.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
 
-    assert chosen == ["step-n"]
+    assert DONE == ["step-n"]
 
 
 def test_that_escape_chooses_nothing(qtbot: QtBot, palette: CommandPalette) -> None:
-    with qtbot.assertNotEmitted(palette.chosen):
-        qtbot.keyClick(palette.line, Qt.Key.Key_Escape)
+    qtbot.keyClick(palette.line, Qt.Key.Key_Escape)
 
+    assert DONE == []
     assert not palette.isVisible()
 
 
@@ -131,7 +161,7 @@ def test_that_no_match_is_said(qtbot: QtBot, palette: CommandPalette) -> None:
     qtbot.keyClicks(palette.line, "xyzzy")
 
     assert shown(palette) == []
-    assert palette.hint.text().startswith("No command")
+    assert palette.hint.text().startswith("Nothing")
     qtbot.keyClick(palette.line, Qt.Key.Key_Return)
     assert palette.isVisible()
 
@@ -193,3 +223,81 @@ def test_that_opening_a_scene_comes_after_what_it_is_asked_for_by_a_verb() -> No
 
     assert found_ids("open", scene, command) == ["command", "scene"]
     assert found_ids("boss", command, scene) == ["scene"]
+
+
+def titles_of(pattern: str, found: Found = NOTHING) -> dict[str, list[str]]:
+    sections = sections_of(pattern, ENTRIES, found)
+    return {each.title: [found.title for found in each.entries] for each in sections}
+
+
+def test_that_objects_times_commands_and_panels_come_in_this_order() -> None:
+    found = titles_of("boss", found_boss("boss"))
+
+    assert list(found) == ["Objects", "Times", "Commands", "Panels"]
+    # Commands in which only its letters are found are left out.
+    assert found["Commands"] == ["Stop when boss arrives fires"]
+
+
+def test_that_there_are_at_most_ten_rows() -> None:
+    many = [entry(f"{number}", f"boss {number}") for number in range(20)]
+
+    found = sections_of("boss", many, Found(many, many, many, many))
+
+    assert [len(each.entries) for each in found] == [3, 3, 2, 2]
+
+
+def test_that_what_is_not_possible_comes_last_with_its_reason() -> None:
+    assert list(titles_of("timer"))[-1] == "Not possible now"
+
+
+def test_that_behind_a_sign_only_commands_are_found(palette: CommandPalette, qtbot: QtBot) -> None:
+    palette.open_with(ENTRIES, found_boss, ">")
+    assert shown(palette) == ["Step one frame", "Step n frames", "Stop", *shown(palette)[3:]]
+
+    qtbot.keyClicks(palette.line, "stop")
+
+    assert shown(palette) == ["Stop"]
+
+
+def test_that_tab_shows_what_else_it_can_do_and_goes_back(
+    palette: CommandPalette, qtbot: QtBot
+) -> None:
+    palette.open_with(ENTRIES, found_boss)
+    qtbot.keyClicks(palette.line, "boss")
+    before = shown(palette)
+    assert "Tab" in palette.hint.text()
+
+    qtbot.keyClick(palette.line, Qt.Key.Key_Tab)
+    assert shown(palette) == ["Fire boss arrives now"]
+    qtbot.keyClick(palette.line, Qt.Key.Key_Escape)
+    assert shown(palette) == before
+
+    qtbot.keyClick(palette.line, Qt.Key.Key_Tab)
+    qtbot.keyClick(palette.line, Qt.Key.Key_Return)
+    assert DONE == ["fire"]
+
+
+def test_that_what_is_called_as_typed_is_chosen_wherever_it_stands(
+    palette: CommandPalette, qtbot: QtBot
+) -> None:
+    panel = entry("panel", "Show Frame", kind=EntryKind.PANEL, name="Frame")
+    palette.open_with([*ENTRIES, panel], lambda _pattern: NOTHING)
+    qtbot.keyClicks(palette.line, "frame")
+
+    qtbot.keyClick(palette.line, Qt.Key.Key_Return)
+
+    assert DONE == ["panel"]
+
+
+@pytest.mark.parametrize(
+    ("title", "pattern", "parts"),
+    [
+        ("the boss arrives", "boss", [("the ", False), ("boss", True), (" arrives", False)]),
+        ("Pause enemies", "en pa", [("Pa", True), ("use ", False), ("en", True), ("emies", False)]),
+        ("Stop", "xyz", [("Stop", False)]),
+    ],
+)
+def test_that_what_was_typed_is_bold(
+    title: str, pattern: str, parts: list[tuple[str, bool]]
+) -> None:
+    assert parts_of(title, pattern) == parts

@@ -138,9 +138,15 @@ VIEW_ACTIONS: Final = (
         tip="Filter the active panel, else the lanes.",
     ),
     ActionDescription(
-        "palette", "&Commands …", MenuId.VIEW,
+        "palette", "Find &anything …", MenuId.VIEW,
         lambda actions: actions.dialogs.show_palette(),
-        shortcuts=("Ctrl+K", "Ctrl+Shift+P"), icon="find",
+        shortcuts=("Ctrl+K",), icon="find", label="Find anything",
+        tip="Find clocks, timers, times, commands and panels by typing part of their names.",
+    ),
+    ActionDescription(
+        "palette-commands", "&Commands …", MenuId.VIEW,
+        lambda actions: actions.dialogs.show_palette(">"),
+        shortcuts=("Ctrl+Shift+P",), icon="command",
         tip="Find any command by typing part of its name.",
     ),
     ActionDescription(

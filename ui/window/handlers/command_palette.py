@@ -1,11 +1,9 @@
-"""The command palette: everything that can be done, found by typing a part of its name."""
+"""The palette: everything of a session and all that can be done, found by typing a part of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from enum import IntEnum
-from pathlib import Path
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import (
@@ -18,17 +16,15 @@ from PySide6.QtCore import (
     QRect,
     QSize,
     Qt,
-    Signal,
     Slot,
 )
-from PySide6.QtGui import QIcon, QKeyEvent, QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import QFont, QFontMetrics, QIcon, QKeyEvent, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
     QLabel,
     QLineEdit,
     QListView,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QVBoxLayout,
@@ -36,241 +32,206 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.display_text import counted
-from inspector.sessions.scene import built_in_scenes
-
-from ...actions.actions import ActionSet
-from ...actions.descriptions import ActionDescription
-from ...actions.menus import MenuId
+from ...kit.fonts import small_font, text_scale
 from ...kit.guards import guarded
-from ..settings import Settings
+from ...kit.layouts import bar
+from ...kit.theme import ColorRole, Theme
+from .palette_entries import EntryKind, PaletteEntry, has_words, is_named, matching_entries
+from .palette_finds import Found
 
-_ROW_PADDING: Final = 6
 _WIDTH: Final = 640
 _BELOW_TOP: Final = 64
+#: In pixels at 100 % text.
+_ROW: Final = 30
+_HEADER: Final = 24
+_LINE: Final = 44
+_SIDE: Final = 12
+_LEAST_ROOM: Final = 40
 _MOST_ROWS: Final = 10
-_ENTRY_ROLE: Final = Qt.ItemDataRole.UserRole
-
-_WORD_START_BONUS: Final = 12
-_ADJACENT_BONUS: Final = 8
-_PREFIX_BONUS: Final = 10
-_CATEGORY_PENALTY: Final = 60
-_SELECTION_BONUS: Final = 40
-#: Would only open what is open already.
-_LEFT_OUT = frozenset({"palette"})
-
-
-class EntryKind(IntEnum):
-    """What an entry is; of those that match as well, the first kind comes first."""
-
-    COMMAND = 0
-    PANEL = 1
-    SETTING = 2
-    SCENE = 3
+#: Of these there are at most so many beside commands.
+_MOST_OBJECTS: Final = 3
+_MOST_TIMES: Final = 3
+_MOST_PANELS: Final = 2
+_COMMANDS_ONLY: Final = ">"
+_NOTHING: Final = Found([], [], [], [])
+_EXAMPLES: Final = "Also: 0:38   frame 812   +2 s   > commands"
+_MORE: Final = "Tab: what else it can do   "
 
 
-class PaletteEntry(Struct, frozen=True):
-    """One line of the palette.
+class Section(Struct):
+    """Entries of one kind, below their title."""
 
-    Attributes:
-        id: What is reported when it is chosen.
-        title: Its name.
-        category: Where else it is found: the menu.
-        shortcut: Its keys, or empty.
-        reason: Why it cannot be chosen now, or empty.
-        icon: Its icon, or none.
-        concerns_selection: Whether it is done to what is selected.
-        kind: What it is.
-        name: What it shows or opens, which its title has after a verb, or empty.
-    """
-
-    id: str
     title: str
-    category: str = ""
-    shortcut: str = ""
-    reason: str = ""
-    icon: QIcon | None = None
-    concerns_selection: bool = False
-    kind: EntryKind = EntryKind.COMMAND
-    name: str = ""
+    entries: list[PaletteEntry]
 
 
-def match_score(pattern: str, text: str) -> int | None:
-    """Return how well ``pattern`` is found in ``text``, ``None`` if it is not.
+def sections_of(pattern: str, entries: Sequence[PaletteEntry], found: Found) -> list[Section]:
+    """Return what a text finds, in the order of the list: at most ten entries.
 
-    The letters must come in this order, with anything in between; blanks in the
-    pattern do not count. Starts of words and unbroken runs count more. Of all ways
-    to find the letters the best one counts.
+    Of commands alone all are returned; so it is without a text, and behind ``>``.
+
+    Args:
+        pattern: What was typed.
+        entries: All actions and scenes.
+        found: What the text finds in the session.
     """
-    letters = pattern.lower().replace(" ", "")
-    if not letters:
-        return 0
-    lowered = text.lower()
-    # The best score with the letters so far, by the place of the last of them.
-    best = {
-        place: _place_bonus(text, place) - place // 4
-        for place, found in enumerate(lowered)
-        if found == letters[0]
-    }
-    for letter in letters[1:]:
-        best = _continued(best, letter, lowered, text)
-    return max(best.values()) * 4 - len(text) if best else None
-
-
-def _continued(best: dict[int, int], letter: str, lowered: str, text: str) -> dict[int, int]:
-    """Return the best scores with one letter more."""
-    following: dict[int, int] = {}
-    best_before: int | None = None
-    for place, found in enumerate(lowered):
-        if found == letter and best_before is not None:
-            bonus = _place_bonus(text, place)
-            score = best_before + bonus
-            if place - 1 in best:
-                score = max(score, best[place - 1] + max(bonus, _ADJACENT_BONUS))
-            following[place] = score
-        if place in best:
-            value = best[place]
-            best_before = value if best_before is None else max(best_before, value)
-    return following
-
-
-def _place_bonus(text: str, place: int) -> int:
-    if place == 0:
-        return _WORD_START_BONUS + _PREFIX_BONUS
-    return _WORD_START_BONUS if not text[place - 1].isalnum() else 1
-
-
-def _words_found(pattern: str, entry: PaletteEntry) -> int:
-    """Return how well the pattern is found as it was typed.
-
-    4 if it is the whole title or name, 3 at the beginning of one of them, 2 at a word of the
-    title, 1 at a word of the category, 0 nowhere.
-    """
-    typed = pattern.strip().lower()
-    if typed in (entry.title.lower(), entry.name.lower()):
-        return 4
-    is_begin = any(text.lower().startswith(typed) for text in (entry.title, entry.name))
-    if is_begin:
-        return 3
-    wanted = f" {typed}"
-    for found, text in ((2, entry.title), (1, entry.category)):
-        if wanted in f" {text.lower()}":
-            return found
-    return 0
-
-
-def matching_entries(pattern: str, entries: Iterable[PaletteEntry]) -> list[PaletteEntry]:
-    """Return the entries that ``pattern`` finds, the best first.
-
-    Without a pattern all are returned as they are, except that what cannot be chosen now comes
-    last. With one, the order is by whether it can be chosen, then by where it is found as it was
-    typed, then by :class:`EntryKind`, then by score; in this, what is done to the selection counts
-    a little more.
-    """
-    if not pattern.strip():
-        return sorted(entries, key=lambda entry: bool(entry.reason))
-    scored: list[tuple[tuple[bool, int, int, int], PaletteEntry]] = []
-    for entry in entries:
-        score = match_score(pattern, entry.title)
-        if score is None:
-            whole = match_score(pattern, f"{entry.category} {entry.title}")
-            score = None if whole is None else whole - _CATEGORY_PENALTY
-        if score is not None:
-            if entry.concerns_selection:
-                score += _SELECTION_BONUS
-            words = _words_found(pattern, entry)
-            rank = (not entry.reason, words, -entry.kind if words else 0, score)
-            scored.append((rank, entry))
-    scored.sort(key=lambda item: item[0], reverse=True)
-    return [entry for _rank, entry in scored]
+    typed = pattern.removeprefix(_COMMANDS_ONLY).strip()
+    matched = matching_entries(typed, entries)
+    if not typed or pattern.startswith(_COMMANDS_ONLY):
+        return [Section("Commands", matched)] if matched else []
+    is_found = found.objects or found.commands or any(has_words(typed, each) for each in matched)
+    if is_found:
+        matched = [each for each in matched if has_words(typed, each)]
+    possible = [each for each in matched if not each.reason]
+    panels = [each for each in possible if each.kind is EntryKind.PANEL]
+    is_else = possible or found.times or found.commands
+    panels += found.panels if found.objects or not is_else else []
+    commands = [*found.commands, *(each for each in possible if each.kind is not EntryKind.PANEL)]
+    refused = [each for each in (*found.times, *commands) if each.reason]
+    refused += [each for each in matched if each.reason]
+    objects = found.objects[:_MOST_OBJECTS]
+    times = [each for each in found.times if not each.reason][:_MOST_TIMES]
+    panels = panels[:_MOST_PANELS]
+    commands = [each for each in commands if not each.reason]
+    commands = commands[: _MOST_ROWS - len(objects) - len(times) - len(panels)]
+    room = _MOST_ROWS - len(objects) - len(times) - len(commands) - len(panels)
+    sections = (
+        Section("Objects", objects),
+        Section("Times", times),
+        Section("Commands", commands),
+        Section("Panels", panels),
+        Section("Not possible now", refused[:room]),
+    )
+    return [section for section in sections if section.entries]
 
 
 @guarded
 class CommandPalette(QDialog):
-    """Lists entries; typing filters, arrows move, Enter chooses, Escape closes.
-
-    Signals:
-        chosen: The id of the entry that was chosen; the palette is closed by then.
+    """Lists what is found; arrows move, Enter chooses, Tab shows what else it can do.
 
     Attributes:
         line: Where the pattern is typed.
         view: The list.
+        hint: The keys, or why the entry cannot be chosen.
     """
 
-    chosen = Signal(str)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("command_palette")
-        self.setWindowTitle("Commands")
+        self.setWindowTitle("Find anything")
         self.setWindowFlags(Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
+        self._theme = theme
+        self._entries: tuple[PaletteEntry, ...] = ()
+        self._find: Callable[[str], Found] = lambda _pattern: _NOTHING
+        self._about: PaletteEntry | None = None
         self.line = QLineEdit()
-        self.line.setPlaceholderText("Type part of a command name")
-        self.line.setAccessibleName("Command to find")
-        self.line.setClearButtonEnabled(True)
+        self.line.setPlaceholderText("Find anything")
+        self.line.setAccessibleName("Find anything")
+        self.line.setFrame(False)
         self.model = _EntryModel(self)
         self.view = QListView()
-        self.view.setAccessibleName("Commands")
+        self.view.setAccessibleName("What is found")
+        self.view.setFrameShape(QListView.Shape.NoFrame)
         self.view.setModel(self.model)
-        self.view.setItemDelegate(_EntryDelegate(self.view))
-        self.view.setUniformItemSizes(True)
+        self.view.setItemDelegate(_EntryDelegate(theme, self.model, self.view))
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.hint = QLabel()
-        self.hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.hint.setTextFormat(Qt.TextFormat.PlainText)
+        self.hint, self.examples = QLabel(), QLabel(_EXAMPLES)
+        for label in (self.hint, self.examples):
+            label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+            label.setTextFormat(Qt.TextFormat.PlainText)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.setSpacing(6)
-        layout.addWidget(self.line)
+        layout.setContentsMargins(1, 1, 1, 1)
+        layout.setSpacing(0)
+        layout.addLayout(bar((self.line, 1), margins=(_SIDE, 0, _SIDE, 0)))
         layout.addWidget(self.view, 1)
-        layout.addWidget(self.hint)
+        layout.addLayout(bar((self.hint, 1), self.examples, margins=(_SIDE, 4, _SIDE, 6)))
         self.line.installEventFilter(self)
         self.line.textChanged.connect(self._filter)
         self.view.clicked.connect(self._choose)
-        self.view.activated.connect(self._choose)
         self.view.selectionModel().currentChanged.connect(self._show_hint)
 
-    def open_with(self, entries: Sequence[PaletteEntry]) -> None:
-        self.model.all_entries = tuple(entries)
-        self.line.clear()
-        self._filter("")
-        self._place()
+    def open_with(
+        self, entries: Sequence[PaletteEntry], find: Callable[[str], Found], text: str = ""
+    ) -> None:
+        """Open with all actions and scenes, and what finds the rest."""
+        self._entries, self._find = tuple(entries), find
+        self._dress()
+        self.line.setText(text)
+        self._filter(text)
         self.open()
         self.line.setFocus()
 
+    def _dress(self) -> None:
+        scale, font, palette = text_scale(self), QFont(self.font()), self._theme.palette()
+        palette.setColor(QPalette.ColorRole.Base, self._theme.color(ColorRole.PANEL))
+        for widget in (self.line, self.view):
+            widget.setPalette(palette)
+        for label in (self.hint, self.examples):
+            label.setFont(small_font(self))
+        font.setPixelSize(round(16 * scale))
+        self.line.setFont(font)
+        self.line.setFixedHeight(round(_LINE * scale))
+
     @Slot(str)
     def _filter(self, pattern: str) -> None:
-        self.model.show_matching(pattern)
-        self.view.setCurrentIndex(self.model.index(0))
+        self._about = None
+        typed = pattern.strip()
+        is_searched = typed and not pattern.startswith(_COMMANDS_ONLY)
+        found = self._find(typed) if is_searched else _NOTHING
+        self._show(sections_of(pattern, self._entries, found), typed)
+
+    def _show(self, sections: list[Section], pattern: str) -> None:
+        self.model.show(sections, pattern)
+        rows = range(self.model.rowCount())
+        entries = [(row, each) for row in rows if (each := self.model.entry(row)) is not None]
+        named = (row for row, each in entries if pattern and is_named(pattern, each))
+        first = entries[0][0] if entries else 0
+        self.view.setCurrentIndex(self.model.index(next(named, first)))
+        self.view.scrollToTop()
         self._show_hint(self.view.currentIndex())
+        self._place()
 
     @Slot(QModelIndex)
     def _choose(self, index: QModelIndex) -> None:
-        entry = index.data(_ENTRY_ROLE)
-        # A click can come as an activation too.
+        entry = self.model.entry(index.row())
         if entry is None or entry.reason or not self.isVisible():
             return
         self.accept()
-        self.chosen.emit(entry.id)
+        entry.do()
+
+    def _show_more(self, *, is_back: bool) -> bool:
+        """Show what else the entry can do, or go back to what was found."""
+        entry = self.model.entry(self.view.currentIndex().row())
+        if is_back or self._about is not None:
+            was_inside = self._about is not None
+            self._filter(self.line.text())
+            return was_inside
+        if entry is not None and entry.more is not None:
+            self._about = entry
+            self._show([Section(entry.title, entry.more())], "")
+        return True
 
     @Slot(QModelIndex)
     def _show_hint(self, index: QModelIndex) -> None:
-        entry = index.data(_ENTRY_ROLE)
+        entry = self.model.entry(index.row())
         if entry is None:
-            self.hint.setText("No command matches.")
+            self.hint.setText("Nothing is found.")
         elif entry.reason:
             self.hint.setText(f"Unavailable: {entry.reason}.")
         else:
-            count = self.model.rowCount()
-            commands = counted(count, "command")
-            self.hint.setText(f"{commands} · Enter runs it, Escape closes")
+            more = _MORE if entry.more is not None else ""
+            back = "Shift+Tab: back" if self._about is not None else "Esc closes"
+            self.hint.setText(f"↑ ↓ choose   Enter opens   {more}{back}")
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw a border: there is no title bar to set it off from the window below."""
-        super().paintEvent(event)
+        """Draw the card, and the line below what is typed."""
         painter = QPainter(self)
-        painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
+        painter.fillRect(self.rect(), self._theme.color(ColorRole.PANEL))
+        painter.setPen(self._theme.color(ColorRole.LINE))
+        y = self.line.geometry().bottom() + 1
+        painter.drawLine(1, y, self.width() - 2, y)
+        painter.setPen(self._theme.color(ColorRole.EDGE))
         painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()
 
@@ -288,20 +249,23 @@ class CommandPalette(QDialog):
                 QApplication.sendEvent(self.view, event)
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
                 self._choose(self.view.currentIndex())
+            case Qt.Key.Key_Tab | Qt.Key.Key_Backtab:
+                self._show_more(is_back=event.key() == Qt.Key.Key_Backtab)
+            case Qt.Key.Key_Escape if self._about is not None:
+                self._show_more(is_back=True)
             case _:
                 return False
         return True
 
     def _place(self) -> None:
-        window = self.parentWidget()
-        rows = min(_MOST_ROWS, max(1, self.model.rowCount()))
-        row_height = self.view.sizeHintForRow(0) if self.model.rowCount() else 28
-        frame = 2 * self.view.frameWidth()
-        spare = self.line.sizeHint().height() + self.hint.sizeHint().height() + 28
-        height = rows * row_height + frame + spare
-        width = _WIDTH
+        window, scale = self.parentWidget(), text_scale(self)
+        rows = range(self.model.rowCount())
+        heights = [_HEADER if self.model.entry(row) is None else _ROW for row in rows]
+        shown = min(sum(heights), _MOST_ROWS * _ROW + 4 * _HEADER) + 8
+        spare = _LINE + self.hint.sizeHint().height() + 14
+        width, height = round(_WIDTH * scale), round((shown + spare) * scale)
         if window is not None:
-            width = min(_WIDTH, window.width() - 40)
+            width = min(width, window.width() - 40)
             height = min(height, window.height() - _BELOW_TOP - 16)
         self.resize(width, height)
         if window is not None:
@@ -311,21 +275,38 @@ class CommandPalette(QDialog):
 
 @guarded
 class _EntryModel(QAbstractListModel):
-    """The entries that match."""
+    """What was found, each kind below its title.
+
+    Attributes:
+        pattern: What was typed.
+    """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self.all_entries: tuple[PaletteEntry, ...] = ()
-        self._shown: list[PaletteEntry] = []
+        self.pattern = ""
+        self._rows: list[str | PaletteEntry] = []
 
-    def show_matching(self, pattern: str) -> None:
+    def show(self, sections: list[Section], pattern: str) -> None:
         self.beginResetModel()
-        self._shown = matching_entries(pattern, self.all_entries)
+        self.pattern = pattern
+        self._rows = []
+        for section in sections:
+            self._rows += [section.title, *section.entries]
         self.endResetModel()
+
+    def entry(self, row: int) -> PaletteEntry | None:
+        """Return the entry of a row, ``None`` for a title and if there is none."""
+        found = self._rows[row] if 0 <= row < len(self._rows) else None
+        return found if isinstance(found, PaletteEntry) else None
+
+    @override
+    def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
+        is_title = index.isValid() and self.entry(index.row()) is None
+        return Qt.ItemFlag.NoItemFlags if is_title else super().flags(index)
 
     @override
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self._shown)
+        return 0 if parent.isValid() else len(self._rows)
 
     @override
     def data(
@@ -333,30 +314,33 @@ class _EntryModel(QAbstractListModel):
         index: QModelIndex | QPersistentModelIndex,
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> object:
-        value: object = None
-        if index.isValid():
-            entry = self._shown[index.row()]
-            match role:
-                case Qt.ItemDataRole.DisplayRole:
-                    value = entry.title
-                case Qt.ItemDataRole.AccessibleDescriptionRole:
-                    value = f"{entry.category} {entry.shortcut} {entry.reason}".strip()
-                case Qt.ItemDataRole.ToolTipRole:
-                    value = f"Unavailable: {entry.reason}." if entry.reason else None
-                case _ if role == _ENTRY_ROLE:
-                    value = entry
-        return value
+        entry = self.entry(index.row()) if index.isValid() else None
+        match role:
+            case Qt.ItemDataRole.DisplayRole if index.isValid():
+                return self._rows[index.row()] if entry is None else entry.title
+            case Qt.ItemDataRole.AccessibleDescriptionRole if entry is not None:
+                return f"{entry.category} {entry.shortcut} {entry.reason}".strip()
+            case Qt.ItemDataRole.ToolTipRole if entry is not None and entry.reason:
+                return f"Unavailable: {entry.reason}."
+        return None
 
 
 @guarded
 class _EntryDelegate(QStyledItemDelegate):
-    """Title on the left, menu behind it, keys or the reason on the right."""
+    """Title with what was typed bold, what it is behind it, keys or the reason at the right."""
+
+    def __init__(self, theme: Theme, model: _EntryModel, view: QListView) -> None:
+        super().__init__(view)
+        self._theme = theme
+        self._model = model
+        self._view = view
 
     @override
     def sizeHint(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> QSize:
-        return QSize(100, option.fontMetrics.height() + 2 * _ROW_PADDING)
+        height = _HEADER if self._model.entry(index.row()) is None else _ROW
+        return QSize(100, round(height * text_scale(self._view)))
 
     @override
     def paint(
@@ -365,99 +349,77 @@ class _EntryDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        drawn = QStyleOptionViewItem(option)
-        self.initStyleOption(drawn, index)
-        entry: PaletteEntry = index.data(_ENTRY_ROLE)
-        widget = drawn.widget
-        style = widget.style()
-        drawn.text = ""
-        drawn.icon = QIcon()
-        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, drawn, painter, widget)
-        is_selected = bool(drawn.state & QStyle.StateFlag.State_Selected)
-        palette = drawn.palette
-        text_role = QPalette.ColorRole.HighlightedText if is_selected else QPalette.ColorRole.Text
-        muted_role = text_role if is_selected else QPalette.ColorRole.PlaceholderText
-        rect = drawn.rect.adjusted(8, 0, -8, 0)
-        painter.save()
-        icon_rect = QRect(rect.left(), rect.center().y() - 9, 18, 18)
-        if entry.icon is not None:
-            mode = QIcon.Mode.Selected if is_selected else QIcon.Mode.Normal
-            entry.icon.paint(painter, icon_rect, mode=QIcon.Mode.Disabled if entry.reason else mode)
-        left = icon_rect.right() + 8
-        metrics = drawn.fontMetrics
-        right_text = entry.reason or entry.shortcut
-        # A pixel more: a text as wide as its room is cut off where its width is a fraction.
-        right_width = min(metrics.horizontalAdvance(right_text) + 1, rect.width() // 2)
-        painter.setPen(palette.color(muted_role))
+        color, font = self._theme.color, QFont(self._view.font())
+        small = small_font(self._view)
+        rect = option.rect.adjusted(_SIDE, 0, -_SIDE, 0)
         middle = Qt.AlignmentFlag.AlignVCenter
-        elide = Qt.TextElideMode.ElideRight
-        painter.drawText(
-            QRect(rect.right() - right_width, rect.top(), right_width, rect.height()),
-            middle | Qt.AlignmentFlag.AlignRight,
-            metrics.elidedText(right_text, elide, right_width),
+        painter.save()
+        entry = self._model.entry(index.row())
+        if entry is None:
+            painter.setFont(small)
+            painter.setPen(color(ColorRole.MUTED))
+            painter.drawText(rect, middle, str(index.data()))
+            painter.restore()
+            return
+        if index == self._view.currentIndex():
+            painter.fillRect(option.rect, color(ColorRole.BLUEBG))
+            bar_rect = QRect(option.rect.left(), option.rect.top(), 3, option.rect.height())
+            painter.fillRect(bar_rect, color(ColorRole.BLUE))
+        icon_rect = QRect(rect.left(), rect.center().y() - 7, 16, 16)
+        if entry.icon is not None:
+            mode = QIcon.Mode.Disabled if entry.reason else QIcon.Mode.Normal
+            entry.icon.paint(painter, icon_rect, mode=mode)
+        painter.setFont(small)
+        painter.setPen(color(ColorRole.MUTED))
+        right = QFontMetrics(small).elidedText(
+            entry.reason or entry.shortcut, Qt.TextElideMode.ElideRight, rect.width() // 2
         )
-        room = QRect(left, rect.top(), rect.right() - right_width - 12 - left, rect.height())
-        painter.setPen(palette.color(muted_role if entry.reason else text_role))
-        title = metrics.elidedText(entry.title, elide, room.width())
-        painter.drawText(room, middle, title)
-        used = metrics.horizontalAdvance(title) + 10
-        if entry.category and used + 40 < room.width():
-            painter.setPen(palette.color(muted_role))
-            rest = room.adjusted(used, 0, 0, 0)
-            painter.drawText(rest, middle, metrics.elidedText(entry.category, elide, rest.width()))
+        painter.drawText(rect, middle | Qt.AlignmentFlag.AlignRight, right)
+        room = rect.adjusted(28, 0, -QFontMetrics(small).horizontalAdvance(right) - 12, 0)
+        x = self._paint_title(painter, room, entry, font)
+        if entry.category and room.right() - x > _LEAST_ROOM:
+            about = QFontMetrics(small).elidedText(
+                entry.category, Qt.TextElideMode.ElideRight, room.right() - x - 10
+            )
+            painter.setFont(small)
+            painter.setPen(color(ColorRole.MUTED))
+            painter.drawText(room.adjusted(x - room.left() + 10, 0, 0, 0), middle, about)
         painter.restore()
 
-
-def palette_entries(
-    actions: ActionSet, settings: Settings
-) -> tuple[list[PaletteEntry], dict[str, Path]]:
-    """Return the entries, and the files of those that open a scene."""
-    entries = [
-        PaletteEntry(
-            id=action.description.id,
-            title=_title(action.description),
-            category=_category(action.description),
-            shortcut=" or ".join(action.description.shortcut_texts),
-            reason=action.reason,
-            icon=action.icon() if action.description.icon else None,
-            concerns_selection=action.description.concerns_selection,
-            kind=_kind(action.description),
-            name=action.description.plain_title if action.description.menu is MenuId.PANELS else "",
-        )
-        for action in actions.by_id.values()
-        if action.description.id not in _LEFT_OUT
-    ]
-    paths: dict[str, Path] = {}
-    for scene in built_in_scenes():
-        entry_id = f"scene:{scene.path}"
-        paths[entry_id] = scene.path
-        entries.append(_opening(entry_id, scene.title, "Built-in scenes"))
-    for text in settings.recent_scenes:
-        entry_id = f"scene:{text}"
-        if entry_id not in paths:
-            paths[entry_id] = Path(text)
-            entries.append(_opening(entry_id, Path(text).name, "Recent scenes"))
-    return entries, paths
+    def _paint_title(self, painter: QPainter, room: QRect, entry: PaletteEntry, font: QFont) -> int:
+        """Paint a title with what was typed bold; returns where it ends."""
+        strong = QFont(font)
+        strong.setWeight(QFont.Weight.DemiBold)
+        painter.setPen(self._theme.color(ColorRole.MUTED if entry.reason else ColorRole.TEXT))
+        x = room.left()
+        for text, is_typed in parts_of(entry.title, self._model.pattern):
+            used = strong if is_typed else font
+            metrics, left = QFontMetrics(used), room.right() - x
+            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, left)
+            painter.setFont(used)
+            painter.drawText(
+                QRect(x, room.top(), left, room.height()), Qt.AlignmentFlag.AlignVCenter, shown
+            )
+            x += metrics.horizontalAdvance(shown)
+            if shown != text:
+                break
+        return x
 
 
-def _opening(entry_id: str, name: str, category: str) -> PaletteEntry:
-    return PaletteEntry(entry_id, f"Open {name}", category, kind=EntryKind.SCENE, name=name)
-
-
-def _title(description: ActionDescription[Any]) -> str:
-    is_panel = description.choice is not None and description.menu is MenuId.PANELS
-    return f"Show {description.plain_title}" if is_panel else description.full_title
-
-
-def _kind(description: ActionDescription[Any]) -> EntryKind:
-    if description.choice is None:
-        return EntryKind.COMMAND
-    return EntryKind.PANEL if description.menu is MenuId.PANELS else EntryKind.SETTING
-
-
-def _category(description: ActionDescription[Any]) -> str:
-    """Return where an action stands, as far as its title does not say so."""
-    menu, parent = description.menu, description.menu.parent
-    if description.choice is not None:
-        return "" if parent is None else parent.plain_title
-    return menu.plain_title if parent is None else f"{parent.plain_title} › {menu.plain_title}"
+def parts_of(title: str, pattern: str) -> list[tuple[str, bool]]:
+    """Return the parts of a title, each with whether it was typed: all of it, or its words."""
+    lowered = title.lower()
+    typed = pattern.lower().strip()
+    wanted = [typed] if typed in lowered else typed.split()
+    is_typed = [False] * len(title)
+    for word in filter(None, wanted):
+        start = lowered.find(word)
+        if start >= 0 and len(lowered) == len(title):
+            is_typed[start : start + len(word)] = [True] * len(word)
+    parts: list[tuple[str, bool]] = []
+    for letter, marked in zip(title, is_typed, strict=True):
+        if parts and parts[-1][1] is marked:
+            parts[-1] = parts[-1][0] + letter, marked
+        else:
+            parts.append((letter, marked))
+    return parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication
 
 from inspector.errors import InspectorError
@@ -22,7 +22,9 @@ from ..dialogs.extensions import ExtensionsDialog
 from ..dialogs.gallery import GalleryDialog
 from ..dialogs.keys_page import KeysPage
 from ..dialogs.scene_error import SceneErrorDialog, SceneErrorView
-from .command_palette import CommandPalette, palette_entries
+from .command_palette import CommandPalette
+from .palette_entries import palette_entries
+from .palette_finds import PaletteFinder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,27 +54,18 @@ class WindowDialogs(QObject):
         self._palette: CommandPalette | None = None
         self._keys_page: KeysPage | None = None
         self._help_viewer: HelpViewer | None = None
-        self._scene_paths: dict[str, Path] = {}
 
     def show_gallery(self) -> None:
         dialog = GalleryDialog(built_in_scenes(), self._window)
         dialog.gallery.scene_chosen.connect(self.scene_chosen)
         dialog.open()
 
-    def show_palette(self) -> None:
+    def show_palette(self, text: str = "") -> None:
+        window = self._window
         if self._palette is None:
-            self._palette = CommandPalette(self._window)
-            self._palette.chosen.connect(self._do_chosen)
-        entries, self._scene_paths = palette_entries(self._actions, self._window.settings)
-        self._palette.open_with(entries)
-
-    @Slot(str)
-    def _do_chosen(self, entry_id: str) -> None:
-        path = self._scene_paths.get(entry_id)
-        if path is not None:
-            self.scene_chosen.emit(path)
-        else:
-            self._actions[entry_id].trigger()
+            self._palette = CommandPalette(window.theme, window)
+        entries = palette_entries(self._actions, window.settings, self.scene_chosen.emit)
+        self._palette.open_with(entries, PaletteFinder(window).find, text)
 
     def show_sums(self, path: Path) -> None:
         window = self._window

@@ -1,0 +1,152 @@
+"""What the palette finds in a session: objects, times, and what can be done with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.events.conditions.breakpoint import BreakKind
+from tests.ui.shell import Shell, open_shell
+from ui.kit.filter_line import FilterLine
+from ui.session.bridge import SelectionKind
+from ui.window.handlers.command_palette import CommandPalette
+from ui.window.handlers.palette_finds import PaletteFinder
+
+SCENE = """
+def build(stage):
+    enemies = stage.root.child("game").child("enemies")
+    enemies.set_timeout(0.5, lambda: stage.mark("the boss hides"), name="boss hides")
+    enemies.set_timeout(30, lambda: None, name="boss arrives")
+    stage.root.set_interval(0.25, lambda: None, name="beat")
+"""
+
+
+@pytest.fixture
+def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+    shell = open_shell(qtbot, tmp_path, SCENE)
+    for _ in range(60):
+        shell.advance(1 / 60)
+    return shell
+
+
+def type_into_palette(shell: Shell, text: str) -> CommandPalette:
+    shell.trigger("palette")
+    palette = shell.window.findChild(CommandPalette)
+    assert isinstance(palette, CommandPalette)
+    palette.line.setText(text)
+    return palette
+
+
+def choose(shell: Shell, text: str) -> None:
+    """Type a text and press Enter, and let a frame pass."""
+    palette = type_into_palette(shell, text)
+    QTest.keyClick(palette.line, Qt.Key.Key_Return)
+    QApplication.processEvents()
+    shell.advance(1 / 60)
+
+
+def titles(shell: Shell, pattern: str) -> list[list[tuple[str, str]]]:
+    found = PaletteFinder(shell.window).find(pattern)
+    lists = (found.objects, found.times, found.commands, found.panels)
+    return [[(each.title, each.category) for each in entries] for entries in lists]
+
+
+def test_that_timers_say_when_they_are_due_or_when_they_fired(shell: Shell) -> None:
+    objects, times, commands, panels = titles(shell, "boss")
+
+    assert objects == [
+        ("boss arrives", "timer on enemies · due in 29.0 s"),
+        ("boss hides", "timer on enemies · fired at 0:00.500"),
+    ]
+    assert times == [
+        ("0:00.500  the boss hides", "500 ms ago"),
+        ("0:30.000  boss arrives", "in 29.0 s · step there"),
+    ]
+    assert [title for title, _about in commands] == [
+        "Stop when boss arrives fires",
+        "Fire boss arrives now",
+        "Clear boss arrives",
+    ]
+    assert panels == [("Events with “boss”", ""), ("Timers with “boss”", "1 of 2")]
+
+
+def test_that_an_object_is_selected(shell: Shell) -> None:
+    choose(shell, "boss arrives")
+
+    selection = shell.bridge.selection
+    assert selection.kind is SelectionKind.TIMER
+    assert shell.bridge.timeline.timers.row(selection.id).label == "boss arrives"
+
+
+def test_that_a_verb_and_a_name_are_a_command(shell: Shell) -> None:
+    choose(shell, "pause enemies")
+    assert shell.bridge.timeline.clocks[shell.clock_id("enemies")].paused
+
+    assert ("enemies", "clock · paused by you") in titles(shell, "enemies")[0]
+    choose(shell, "resume enemies")
+    assert not shell.bridge.timeline.clocks[shell.clock_id("enemies")].paused
+
+
+def test_that_a_scene_is_stopped_when_what_was_found_fires(shell: Shell) -> None:
+    choose(shell, "stop boss arrives")
+
+    session = shell.bridge.session
+    assert session is not None
+    assert session.breakpoints is not None
+    ((_, placed, _),) = session.breakpoints.items()
+    assert (placed.kind, placed.subject) == (BreakKind.TIMER_FIRES, "boss arrives")
+
+
+@pytest.mark.parametrize(
+    ("typed", "at_ns"),
+    [("0:00.4", 400_000_000), ("-500 ms", 500_000_000), ("-1 timer", 1_000_000_000)],
+)
+def test_that_an_instant_of_the_past_is_looked_at(shell: Shell, typed: str, at_ns: int) -> None:
+    choose(shell, typed)
+
+    assert shell.bridge.playhead_ns == pytest.approx(at_ns, abs=100)
+
+
+@pytest.mark.parametrize(
+    ("typed", "at_ns"),
+    [("+2 s", 3_000_000_000), ("0:04", 4_000_000_000), ("+3 timers", 1_750_000_000)],
+)
+def test_that_time_is_stepped_to_an_instant_to_come(shell: Shell, typed: str, at_ns: int) -> None:
+    ((_title, about),) = titles(shell, typed)[1]
+    choose(shell, typed)
+    for _ in range(5):
+        shell.advance(1)
+
+    assert about.endswith("step there")
+    assert not shell.bridge.timeline.is_running
+    assert shell.bridge.timeline.at_ns == pytest.approx(at_ns, abs=100)
+
+
+def test_that_a_text_that_means_no_instant_finds_none(shell: Shell) -> None:
+    assert titles(shell, "4th wall")[1] == []
+    assert titles(shell, "frame 99999999")[1] == []
+
+
+def test_that_a_panel_opens_with_the_word_as_its_filter(shell: Shell) -> None:
+    palette = type_into_palette(shell, "boss")
+    rows = range(palette.model.rowCount())
+    found = [palette.model.entry(row) for row in rows]
+    (entry,) = (each for each in found if each is not None and each.id == "with:timer_queue")
+
+    palette.reject()
+    entry.do()
+
+    assert shell.window.panels.is_open("timer_queue")
+    (line,) = shell.window.panels.panel("timer_queue").findChildren(FilterLine)
+    assert line.filter_text == "boss"
+
+
+def test_that_without_a_session_there_is_nothing_to_find(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+
+    assert titles(shell, "boss") == [[], [], [], []]
