@@ -42,6 +42,10 @@ the numbers stand for the time since the look before. It ends the events that be
 ``STACK_FRAME`` replaces one frame of the stack that the sample before has told, the outermost being
 number 0; ``RUNNING_CALL`` is told when it changes; ``OTHER_THREAD`` has run for a good part of the
 time. The first sample of a turn, and every 32nd, tell everything.
+
+Events of tasks are told while an inspector asks for the tasks of a program: what has changed since
+they were told last, ended by ``TASKS_TOLD``. How many tasks there are is its first number; 0 says
+that none are known from there on.
 """
 
 from __future__ import annotations
@@ -55,8 +59,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 #: Raised when the meaning of a number changes, or for numbers unknown to older readers; readers
 #: refuse newer versions. Version 2 added :attr:`Field.OWNER`, version 3 loops, child clocks,
 #: timeouts and hooks among the members, version 4 :data:`FRAME_SHARES`, version 5 the frames of
-#: several loops, version 6 samples of loops.
-VOCABULARY_VERSION: Final = 6
+#: several loops, version 6 samples of loops, version 7 tasks.
+VOCABULARY_VERSION: Final = 7
 
 #: Rates are exact multiples of one over this: halves to sixteenths, thirds,
 #: sevenths, elevenths, thirteenths, sixtieths and four decimals are exact.
@@ -120,6 +124,13 @@ SAMPLE_TIMES: Final = 83
 SAMPLED: Final = 84
 COLLECTED: Final = 85
 PROCESS_STOPPED: Final = 86
+TASK_ADDED: Final = 96
+TASK_ORIGIN: Final = 97
+TASK_WAITS: Final = 98
+TASK_AT: Final = 99
+TASK_AWAITED: Final = 100
+TASK_ENDED: Final = 101
+TASKS_TOLD: Final = 102
 
 
 class EventKind(IntEnum):
@@ -174,6 +185,13 @@ class EventKind(IntEnum):
     SAMPLED = SAMPLED
     COLLECTED = COLLECTED
     PROCESS_STOPPED = PROCESS_STOPPED
+    TASK_ADDED = TASK_ADDED
+    TASK_ORIGIN = TASK_ORIGIN
+    TASK_WAITS = TASK_WAITS
+    TASK_AT = TASK_AT
+    TASK_AWAITED = TASK_AWAITED
+    TASK_ENDED = TASK_ENDED
+    TASKS_TOLD = TASKS_TOLD
 
 
 class NamedNumber(IntEnum):
@@ -227,6 +245,26 @@ class CallKind(NamedNumber):
     TASK = 1
     #: The program's own loop, a part of its frame.
     FRAME = 2
+
+
+class TaskWait(NamedNumber):
+    """What a task waits for."""
+
+    UNKNOWN = 0
+    RUNNING = 1
+    #: It can go on as soon as its loop is free.
+    READY = 2
+    #: Another task.
+    TASK = 3
+    TIMER = 4
+    LOCK = 5
+    EVENT = 6
+    QUEUE = 7
+    SOCKET = 8
+    THREAD = 9
+    PROCESS = 10
+    #: Something that a future stands for, which nothing more is known of.
+    FUTURE = 11
 
 
 #: Bits of :attr:`SampleForm.flags`: the interpreter was not free before, so the stack is that of

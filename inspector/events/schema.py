@@ -30,6 +30,7 @@ from inspector.vocabulary import (
     Phase,
     RawEvent,
     Reading,
+    TaskWait,
     TimerKind,
 )
 
@@ -87,6 +88,8 @@ class Unit(Enum):
     )
     SAMPLED_CLOCK = "number of the clock whose loop or process was looked at"
     CALL_KIND = "a CallKind"
+    TASK = "number of a task, 0 for none"
+    TASK_WAIT = "a TaskWait"
     PLACE_IN_STACK = "place of a frame in the stack, 0 for the outermost"
     SAMPLE_FORM = (
         "other calls before times 2**32, plus samples before times 2**16, plus frames of the stack "
@@ -111,6 +114,7 @@ NUMBERS: Final[dict[Unit, type[NamedNumber | TimerKind | Reading]]] = {
     Unit.READING: Reading,
     Unit.LOOP_KIND: LoopKind,
     Unit.CALL_KIND: CallKind,
+    Unit.TASK_WAIT: TaskWait,
 }
 _TEXTS: Final = frozenset({Unit.NAME, Unit.TEXT, Unit.SITE, Unit.ASKER, Unit.TRACEBACK, Unit.JSON})
 
@@ -154,6 +158,7 @@ class EventGroup(IntEnum):
     FRAMES = 10
     READINGS = 11
     SAMPLES = 12
+    TASKS = 13
 
     @property
     def title(self) -> str:
@@ -195,6 +200,7 @@ _GROUP_TEXTS: Final = {
         "≡ sample",
         "What loops were at while they were busy for long, garbage collections, stops",
     ),
+    EventGroup.TASKS: ("⋔ task", "Tasks of asyncio, uvloop and trio, while they are asked for"),
 }
 
 
@@ -347,6 +353,21 @@ _ROWS: Final = (
              "garbage of generation {b} collected in {a}", Fold.NONE, measured="sab"),
     EventRow(_K.PROCESS_STOPPED, _U.SAMPLED_CLOCK, _U.DURATION, _U.NOTHING, _G.SAMPLES,
              "the process was stopped for {a}", Fold.NONE, measured="sab"),
+    EventRow(_K.TASK_ADDED, _U.TASK, _U.CLOCK, _U.TEXT, _G.TASKS,
+             "{s} is on {a}[: “{b}”]", measured="sab"),
+    EventRow(_K.TASK_ORIGIN, _U.TASK, _U.SITE, _U.SITE, _G.TASKS,
+             "{s} was created at [{a}|a line that is not known][, its function is at {b}]",
+             measured="sab"),
+    EventRow(_K.TASK_WAITS, _U.TASK, _U.TASK_WAIT, _U.DURATION, _G.TASKS,
+             "{s} waits for: {a}, at least for {b}", measured="sab"),
+    EventRow(_K.TASK_AT, _U.TASK, _U.SITE, _U.TEXT, _G.TASKS,
+             "{s} is at [{a}|a line that is not known][, in {b}]", measured="sab"),
+    EventRow(_K.TASK_AWAITED, _U.TASK, _U.TASK, _U.COUNT, _G.TASKS,
+             "{s} is waited for[ by {a}] ({b} in all)", measured="sab"),
+    EventRow(_K.TASK_ENDED, _U.TASK, _U.NOTHING, _U.NOTHING, _G.TASKS,
+             "{s} has ended", measured="sab"),
+    EventRow(_K.TASKS_TOLD, _U.SAMPLED_CLOCK, _U.COUNT, _U.COUNT, _G.TASKS,
+             "{s}: {a} tasks were told, {b} anew", measured="sab"),
 )
 # fmt: on
 
@@ -468,6 +489,7 @@ QUIET_GROUPS: Final = frozenset(EventGroup) - {
     EventGroup.FRAMES,
     EventGroup.READINGS,
     EventGroup.SAMPLES,
+    EventGroup.TASKS,
 }
 
 

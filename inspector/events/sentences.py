@@ -57,6 +57,7 @@ _NAMED: Final = {
     Unit.TIMER: "timer",
     Unit.MEMBER: "member",
     Unit.MACHINE: "machine",
+    Unit.TASK: "task",
 }
 #: Units in which 0 means absent.
 _ZERO_IS_NOTHING: Final = frozenset(
@@ -64,6 +65,7 @@ _ZERO_IS_NOTHING: Final = frozenset(
         Unit.CLOCK,
         Unit.CLOCK_OR_NONE,
         Unit.MEMBER,
+        Unit.TASK,
         Unit.CAUSE,
         Unit.CAUSE_PLUS_ONE,
         Unit.COMMAND,

@@ -31,6 +31,7 @@ from inspector.events.states import (
     PauseReason,
     SharedList,
 )
+from inspector.events.tasks import TaskTable
 from inspector.events.timer_table import UNKNOWN, TimerTable
 from inspector.vocabulary import (
     NEVER,
@@ -67,6 +68,7 @@ class Timeline:
         clocks: All clocks by number, in the order of their creation.
         timers: All pending timers.
         members: Schedulers, components, state machines and everything below them.
+        tasks: The tasks of attached programs, as they were told last.
         frames: All completed frames, of attached programs those of one loop.
         frames_of: The clock of that loop, 0 before one is found.
         loops: All loops of attached programs by their clocks, with the frames of the others.
@@ -95,6 +97,7 @@ class Timeline:
         self.clocks: dict[int, ClockState] = {}
         self.timers = TimerTable(strings)
         self.members = MemberTable(strings)
+        self.tasks = TaskTable()
         self.frames = FrameHistory()
         self.frames_of = 0
         self.loops: dict[int, LoopFrames] = {}
@@ -121,7 +124,7 @@ class Timeline:
         self._last_order = 0
         self._unknown: set[int] = set()
         self._stale_clocks: set[int] = set()
-        self._fold = handlers_of(self) | handlers_of(self.members)
+        self._fold = self._handlers()
 
     def apply_all(self, events: Iterable[RawEvent]) -> int:
         """Fold events in their order; returns their number.
@@ -158,6 +161,7 @@ class Timeline:
         twin.clocks = {number: clock.copy() for number, clock in self.clocks.items()}
         twin.timers = self.timers.copy(self.strings)
         twin.members = self.members.copy(self.strings)
+        twin.tasks = self.tasks.copy()
         twin.frames = self.frames.copy()
         twin.loops = {number: loop.copy() for number, loop in self.loops.items()}
         twin.failures = self.failures.copy()
@@ -167,8 +171,11 @@ class Timeline:
         twin.holds = list(self.holds)
         twin._unknown = set(self._unknown)
         twin._stale_clocks = set(self._stale_clocks)
-        twin._fold = handlers_of(twin) | handlers_of(twin.members)
+        twin._fold = twin._handlers()
         return twin
+
+    def _handlers(self) -> dict[int, Handler]:
+        return handlers_of(self) | handlers_of(self.members) | handlers_of(self.tasks)
 
     def choose_frames(self, clock_id: int) -> None:
         """Let :attr:`frames` be those of another loop, which may be found later only."""
@@ -463,10 +470,19 @@ class Timeline:
         for timer_id in list(islice(theirs, pending)):
             self.timers.remove(timer_id)
         self.members.clocks_removed(gone)
+        if self.tasks.told_ns:
+            self.tasks.forget(gone)
         for clock_id in gone:
             del self.clocks[clock_id]
         self.structure_version += 1
         self.timers_version += 1
+
+    def _on_tasks_told(self, at_ns: int, subject: int, a: int, _b: int) -> None:
+        if a:
+            self.tasks.told_ns[subject] = at_ns
+            self.tasks.version += 1
+        else:
+            self.tasks.forget(self.branch(subject))
 
     def _on_timer_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
         clock = self.clocks[a]

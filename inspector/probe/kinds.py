@@ -5,7 +5,7 @@ A copy, because a probe imports nothing else of the inspector; a test compares t
 
 from __future__ import annotations
 
-VOCABULARY_VERSION = 6
+VOCABULARY_VERSION = 7
 
 #: Rates are multiples of one over this.
 RATE_DENOMINATOR = 720_720_000
@@ -41,11 +41,32 @@ SAMPLE_TIMES = 83
 SAMPLED = 84
 COLLECTED = 85
 PROCESS_STOPPED = 86
+TASK_ADDED = 96
+TASK_ORIGIN = 97
+TASK_WAITS = 98
+TASK_AT = 99
+TASK_AWAITED = 100
+TASK_ENDED = 101
+TASKS_TOLD = 102
 
 # The second number of RUNNING_CALL.
 RUNS_CALLBACK = 0
 RUNS_TASK = 1
 RUNS_FRAME = 2
+
+# The first number of TASK_WAITS.
+WAITS_UNKNOWN = 0
+WAITS_RUNNING = 1
+WAITS_READY = 2
+WAITS_TASK = 3
+WAITS_TIMER = 4
+WAITS_LOCK = 5
+WAITS_EVENT = 6
+WAITS_QUEUE = 7
+WAITS_SOCKET = 8
+WAITS_THREAD = 9
+WAITS_PROCESS = 10
+WAITS_FUTURE = 11
 
 # Bits of the second number of SAMPLED.
 SAW_AFTERWARDS = 1

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any, Optional
 
     from .program import Program
+    from .tasks import TaskTeller
 
 #: How often the thread looks for events, so that a batch goes out in time.
 _TICK_NS = wire.BATCH_NS - 2_000_000
@@ -74,6 +75,8 @@ class Attachment:
         self.sampler = Sampler(program)
         self.sampler.begin()
         self.keyframe: Optional[Keyframe] = Keyframe(program, is_first=True)
+        self._tasks: Optional[TaskTeller] = None
+        self._requests.on_tasks_asked = self._ask_for_tasks
         self._slices = 0
         self._busy: list[tuple[int, str, int]] = []
 
@@ -88,7 +91,17 @@ class Attachment:
         ends_ns = self._program.clocks.step_ends_ns
         if ends_ns is not None:
             wait_ns = max(min(wait_ns, ends_ns - monotonic_ns()), 0)
+        if self._tasks is not None:
+            wait_ns = self._tasks.wait_ns(wait_ns)
         return self.sampler.wait_ns(wait_ns)
+
+    def _ask_for_tasks(self, every_ns: int) -> None:
+        if self._tasks is None:
+            # Most inspectors never ask.
+            from .tasks import TaskTeller  # noqa: PLC0415
+
+            self._tasks = TaskTeller(self._program)
+        self._tasks.ask(every_ns)
 
     def turn(self, *, has_news: bool) -> None:
         """Do what is due.
@@ -116,6 +129,8 @@ class Attachment:
             self._handle(self._unhandled.pop(0))
         if program.clocks.step_ends_ns is not None:
             program.clocks.settle(program.own_clock)
+        if self._tasks is not None and self.keyframe is None and self.sink.has_room:
+            self._tasks.turn()
         self._send_events()
         if self.keyframe is not None or self._requests.is_keyframe_wanted or self.sink.is_lossy:
             self._go_on_with_keyframe()
@@ -174,6 +189,8 @@ class Attachment:
             self._say("Events.keyframe", state="begun")
             self._slices = 0
             program.describe_clocks()
+            if self._tasks is not None:
+                self._tasks.restart()
             self.keyframe = Keyframe(program, is_first=False)
         keyframe = self.keyframe
         if keyframe is None or sink.is_lossy:
@@ -242,6 +259,8 @@ class Attachment:
     def end(self, *last: dict[str, Any], patience_ns: int = 0) -> None:
         """Let the program go on, send what it has done until now, and close."""
         self.sampler.end()
+        if self._tasks is not None:
+            self._tasks.ask(0)
         self._program.detach()
         self._send_events(is_last=True)
         self._tell_loss(is_last=True)

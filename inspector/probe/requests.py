@@ -32,6 +32,7 @@ class Requests:
         self._program = program
         self.grant = grant if grant in GRANTS else READ_ONLY
         self.is_keyframe_wanted = False
+        self.on_tasks_asked: Callable[[int], None] = lambda _: None
         self.on_acknowledged: Callable[[int], None] = lambda _: None
         self._methods: dict[str, tuple[str, Callable[[dict[str, Any]], Optional[dict[str, Any]]]]]
         self._methods = {
@@ -39,6 +40,7 @@ class Requests:
             "Program.grant": (READ_ONLY, self._grant),
             "Program.step": (STEP, self._step),
             "Program.hold_after": (STEP, self._hold_after),
+            "Program.tasks": (READ_ONLY, self._tasks),
             "Clock.pause": (STEP, self._pause),
             "Clock.resume": (STEP, self._resume),
             "Clock.rate": (FULL, self._rate),
@@ -125,6 +127,9 @@ class Requests:
     def _hold_after(self, params: dict[str, Any]) -> None:
         turn_ns = wire.whole(params, "turn_ns", 0, 2**60)
         self._program.hold_after_turn(turn_ns, _cause(params))
+
+    def _tasks(self, params: dict[str, Any]) -> None:
+        self.on_tasks_asked(wire.whole(params, "every_ns", 0, 2**60))
 
     def _clear(self, params: dict[str, Any]) -> None:
         number, cause = wire.whole(params, "timer"), _cause(params)

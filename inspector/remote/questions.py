@@ -11,6 +11,8 @@ from time import monotonic
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
+from msgspec import structs
+
 from inspector.analysis.evidence import missing_text
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.frame_spans import spans_of
@@ -21,6 +23,7 @@ from inspector.analysis.predict.changes import preview
 from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
 from inspector.analysis.statistics.metrics import metric_values
 from inspector.analysis.statistics.runs import ComparedRun, differences
+from inspector.analysis.task_rows import task_rows
 from inspector.calls.call import SCHEDULED, CallId, call_of
 from inspector.cli.comparison import comparison_values
 from inspector.cli.late import late_values
@@ -52,6 +55,8 @@ from inspector.sessions.compared import run_of_file, run_of_session
 from inspector.sessions.session import AttachesPrograms, ShowsCapture, ShowsLoops
 from inspector.vocabulary import EventKind
 
+#: The pace at which programs tell their tasks.
+_TASKS_NS: Final = 500_000_000
 #: A query runs at most so long, and returns texts of at most so many characters.
 _QUERY_S: Final = 5.0
 _QUERY_STEPS: Final = 10_000
@@ -379,6 +384,33 @@ def breakpoints(asked: Asked, session: SessionNumber = 0) -> object:
         ],
         "hits": [asdict(each) for each in of.timeline.hits[-100:]],
     }
+
+
+@method("session.tasks")
+def tasks(
+    asked: Asked,
+    session: SessionNumber = 0,
+    at_ns: Instant | None = None,
+    watch: bool = True,
+    offset: Offset = 0,
+    limit: Limit = 1_000,
+) -> object:
+    """List the tasks of asyncio, uvloop and trio: who waits for whom, for what, since when.
+
+    A program tells them from the first request on, until one with false for “watch”; the first
+    answer may be before that. Each task comes after the one that waits for it, one level deeper.
+    """
+    opened = asked.session(session)
+    of = opened.session
+    if isinstance(of, AttachesPrograms):
+        of.watch_tasks(_TASKS_NS if watch else 0)
+    timeline = _past(opened, at_ns)
+    found = [
+        {**structs.asdict(row), "waited_ns": max(timeline.at_ns - row.since_ns, 0)}
+        for row in task_rows(of.history, timeline)
+    ]
+    told_ns = max(timeline.tasks.told_ns.values(), default=None)
+    return {**_page(found, offset, limit), "told_ns": told_ns}
 
 
 @method("session.annotations")

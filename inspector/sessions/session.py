@@ -148,6 +148,9 @@ class AttachesPrograms(Protocol):
     def end_program(self) -> None:
         """End the program that was launched; takes a moment."""
 
+    def watch_tasks(self, every_ns: int) -> None:
+        """Have the programs tell their tasks at this pace at most, 0 for not any more."""
+
     def frames_text(self, clock_id: int) -> str:
         """Return how many frames a clock's loop has run; empty without one."""
 

@@ -120,10 +120,12 @@ def log_with(kind: int) -> EventLog:
         log.intern(text)
     at_ns = events[-1][0] + 1
     frame = state().frames.end
+    is_of_task = kind in kinds_with(subject=Unit.TASK) - {EventKind.TASK_ADDED}
     is_of_loop = kind in ABOUT_LOOPS - {EventKind.LOOP_FOUND}
     for event in (
         *events,
         *([one_of(EventKind.LOOP_FOUND)] if is_of_loop else []),
+        *([one_of(EventKind.TASK_ADDED)] if is_of_task else []),
         one_of(kind),
         (at_ns, int(EventKind.FRAME_BEGAN), 1, frame, 16_000_000),
         (at_ns, int(EventKind.FRAME_ENDED), 1, 16_000_000, 1_000_000),

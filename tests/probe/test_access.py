@@ -282,6 +282,7 @@ REQUESTS: list[tuple[str, dict[str, Any], str]] = [
     ("Link.release", {}, "read-only"),
     ("Clock.pause", {"clock": 1}, "step"),
     ("Program.hold_after", {"turn_ns": 0}, "step"),
+    ("Program.tasks", {"every_ns": 0}, "read-only"),
     ("Program.step", {"local_ns": 1}, "step"),
     ("Clock.resume", {"clock": 1}, "step"),
     ("Clock.rate", {"clock": 1, "rate_n": 1}, "full"),

@@ -4,7 +4,7 @@ from inspector import vocabulary
 from inspector.clocks import rate
 from inspector.events.schema import SCHEMA
 from inspector.probe import kinds
-from inspector.vocabulary import CallKind, EventKind, Mode, Phase, TimerKind
+from inspector.vocabulary import CallKind, EventKind, Mode, Phase, TaskWait, TimerKind
 
 
 def test_that_every_number_is_that_of_the_vocabulary() -> None:
@@ -15,6 +15,8 @@ def test_that_every_number_is_that_of_the_vocabulary() -> None:
             assert number == Mode[name.removeprefix("MODE_")], name
         elif name.startswith("PHASE_") and name != "PHASE_ENDED":
             assert number == Phase[name.removeprefix("PHASE_")], name
+        elif name.startswith("WAITS_"):
+            assert number == TaskWait[name.removeprefix("WAITS_")], name
         elif name.startswith("RUNS_"):
             assert number == CallKind[name.removeprefix("RUNS_")], name
         elif name in TimerKind.__members__:

@@ -21,10 +21,11 @@ from inspector.events.loop_frames import LoopFrames
 from inspector.events.members import MemberState, StateHistory
 from inspector.events.recording.layout import TIMER_COLUMNS
 from inspector.events.states import BreakHit, ClockState, CommandRecord, Failure, Held, Mark
+from inspector.events.tasks import TaskState
 from inspector.events.timeline import Timeline
 from inspector.events.timer_table import UNKNOWN
 from inspector.timebase import MAX_NS
-from inspector.vocabulary import RATE_DENOMINATOR, LoopKind, MemberKind, Share, TimerKind
+from inspector.vocabulary import RATE_DENOMINATOR, LoopKind, MemberKind, Share, TaskWait, TimerKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -88,6 +89,8 @@ class _State(msgspec.Struct):
     frames_of: _Count = 0
     loops: list[tuple[_Number, str, int, _Count, _Column]] = []
     asked: list[tuple[_Number, _Number]] = []
+    tasks: list[TaskState] = []
+    tasks_told: list[tuple[_Number, _Whole]] = []
 
 
 class _Command(msgspec.Struct, array_like=True):
@@ -168,6 +171,8 @@ def state_text(timeline: Timeline, frames: int, of_loops: Mapping[int, int]) -> 
         "asked": [
             [clock_id, loop.asked_ns] for clock_id, loop in timeline.loops.items() if loop.asked_ns
         ],
+        "tasks": [msgspec.structs.astuple(task) for task in timeline.tasks.by_id.values()],
+        "tasks_told": list(timeline.tasks.told_ns.items()),
         **_lengths(timeline),
     }
     return json.dumps(values, separators=(",", ":"))
@@ -329,6 +334,9 @@ def timeline_from(
         loop.open_frame, loop.frames.first = _open_frame(frame), count
     for clock_id, asked_ns in values.asked:
         timeline.loops[clock_id].asked_ns = asked_ns
+    tasks = timeline.tasks
+    tasks.by_id = {task.id: _checked_task(task, growth.sound) for task in values.tasks}
+    tasks.told_ns = dict(values.tasks_told)
     timeline._last_order = values.last_order
     timeline.clocks = {each[0]: ClockState(*each) for each in values.clocks}
     if timeline.root_id is not None and timeline.root_id not in timeline.clocks:
@@ -359,6 +367,19 @@ def _open_frame(values: list[int]) -> list[int]:
     if len(values) not in {whole - len(Share), whole}:
         raise ValueError(f"a frame that has not ended is {whole} numbers, not {len(values)}")
     return values + [0] * (whole - len(values))
+
+
+def _checked_task(task: TaskState, sound: Soundness) -> TaskState:
+    """Return a task of a keyframe.
+
+    Raises:
+        ValueError: It has a text that there is not, or waits for nothing that there is.
+    """
+    texts = task.name, task.created, task.defined, task.line, task.what
+    if not all(0 <= text < sound.texts for text in texts):
+        raise ValueError(f"task {task.id} has a text that is not in the string table")
+    TaskWait(task.wait)
+    return task
 
 
 def _values_of(each: msgspec.Struct | tuple[Any, ...]) -> tuple[Any, ...]:

@@ -118,6 +118,13 @@ class Adapter:
         """
         return None
 
+    def task_loops(self) -> list[tuple[Clock, Any]]:
+        """Return the loops whose tasks can be told, with their clocks; see :mod:`..tasks`.
+
+        Loops of asyncio, of which uvloop's are some, or runners of trio.
+        """
+        return []
+
     def changed(self, clock: Clock) -> None:
         """A clock, or one above it, was paused or resumed, or has another rate.
 

@@ -189,6 +189,9 @@ class AsyncioAdapter(Adapter):
         task = None if hooks is None else self.current_task(hooks.loop())
         return None if task is None else (self._task_name(task, None), id(task))
 
+    def task_loops(self) -> list[tuple[Clock, Any]]:
+        return [(hooks.clock, loop) for loop, hooks in list(self._loops.items())]
+
     def changed(self, clock: Clock) -> None:
         hooks = self._by_clock.get(clock.number)
         loop = None if hooks is None else hooks.loop()

@@ -201,6 +201,9 @@ class TrioAdapter(Adapter):
             reasons.update(dict.fromkeys(("pause", "rate", "step_timer", "step_time"), own))
         return reasons
 
+    def task_loops(self) -> list[tuple[Clock, Any]]:
+        return [(run.clock, run.runner) for run in list(self._runs)]
+
     def changed(self, clock: Clock) -> None:
         self.call_soon(clock, _nothing)
 

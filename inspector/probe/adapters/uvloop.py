@@ -112,6 +112,9 @@ class UvloopAdapter(Adapter):
             return None
         return getattr(task.get_coro(), "__qualname__", task.get_name()), id(task)
 
+    def task_loops(self) -> list[tuple[Clock, Any]]:
+        return [(known.clock, loop) for loop, known in list(self._loops.items())]
+
     def changed(self, clock: Clock) -> None:
         known = self._loop_of(clock)
         if known is not None:

@@ -11,7 +11,7 @@
   "use strict";
 
   const PROTOCOL = 1;
-  const VOCABULARY = 6;
+  const VOCABULARY = 7;
 
   /** Rates are whole multiples of one over D. */
   const D = 720720000;

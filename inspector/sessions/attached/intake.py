@@ -29,6 +29,7 @@ from inspector.vocabulary import (
     CLOCK_RESUMED,
     MEMBER_ORIGIN,
     MEMBER_REMOVED,
+    TASK_ADDED,
     TIMER_ARMED,
     TIMER_CLEARED,
     TIMER_ORIGIN,
@@ -50,6 +51,7 @@ KEYFRAME_COMPLETE: Final = -2
 MOST_TIMERS: Final = 2_000_000
 MOST_CLOCKS: Final = 10_000
 MOST_MEMBERS: Final = 500_000
+MOST_TASKS: Final = 500_000
 
 _WIDTH: Final = 5
 
@@ -186,6 +188,7 @@ class Intake:
             (ADDED[Unit.TIMER], len(timeline.timers), MOST_TIMERS),
             (ADDED[Unit.CLOCK], len(timeline.clocks), MOST_CLOCKS),
             (ADDED[Unit.MEMBER], len(timeline.members.by_id), MOST_MEMBERS),
+            (TASK_ADDED, len(timeline.tasks.by_id), MOST_TASKS),
         ):
             if count >= most:
                 surplus = rows[:, 1] == kind

@@ -113,7 +113,7 @@ class Program:
         self.argv = tuple(hello.argv)
         self.runtime = hello.runtime
         self.link = attached.link
-        self._longest_turn_ns = 0
+        self._longest_turn_ns = self._tasks_every_ns = 0
         self.translation = translation
         self.error_ns = attached.error_ns
         self.drift_ns = 0
@@ -225,6 +225,12 @@ class Program:
         self, method: str, clock_id: int, more: Mapping[str, Any], done: Done | None = None
     ) -> None:
         self.link.request(method, {"clock": own_clock(clock_id), **more}, done)
+
+    def watch_tasks(self, every_ns: int) -> None:
+        """Have it tell its tasks at this pace, 0 for not any more; once for each pace."""
+        if every_ns != self._tasks_every_ns:
+            self._tasks_every_ns = every_ns
+            self.link.request("Program.tasks", {"every_ns": every_ns})
 
     def hold_after_turn(self, longest_ns: int, cause: int) -> None:
         """Have it held at the end of a turn that takes longer, 0 for none; once for each limit.

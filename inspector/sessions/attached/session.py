@@ -72,6 +72,7 @@ from inspector.vocabulary import (
     CLOCK_PAUSED,
     CLOCK_REMOVED,
     MARK,
+    TASKS_TOLD,
     TRANSPORT,
     LoopKind,
     Mode,
@@ -150,6 +151,7 @@ class AttachedSession:
         self.timeline = Timeline(self.log.strings)
         self.annotations = Annotations()
         self.breakpoints = Breakpoints()
+        self._tasks_every_ns = 0
         self._intake = Intake(self.log, self.timeline)
         self._intake.loops.describe = self._describe_loop
         self._whole_history = self.history
@@ -287,6 +289,10 @@ class AttachedSession:
 
     def program_of_clock(self, clock_id: int) -> Program | None:
         return self._joined.of_clock(clock_id)
+
+    def watch_tasks(self, every_ns: int) -> None:
+        """Have the programs tell their tasks at this pace at most, 0 for not any more."""
+        self._tasks_every_ns = every_ns
 
     def driven_clock(self, selected: int) -> int:
         """Return the selected clock of a program, else that of the only program."""
@@ -577,6 +583,7 @@ class AttachedSession:
         longest_ns = self.breakpoints.longest_turn_ns
         for program in self._joined.attached():
             program.hold_after_turn(longest_ns, self._target.number)
+            program.watch_tasks(self._tasks_every_ns)
         if not self.breakpoints.is_looking:
             return
         self._target.watch()
@@ -638,6 +645,8 @@ class AttachedSession:
         text = self.log.intern(program.ended)
         self._intake.add((at_ns, MARK, clocks[0] if clocks else 0, text, 0))
         kind = CLOCK_REMOVED if is_child else CLOCK_PAUSED
+        # What its tasks do is not known from here on.
+        self._intake.add(*((at_ns, TASKS_TOLD, clock_id, 0, 0) for clock_id in clocks))
         self._intake.add(*((at_ns, kind, clock_id, 0, 0) for clock_id in clocks))
         if not live and not self._end and not self._may_bring_more():
             self._finish(program.ended, at_ns)

@@ -59,7 +59,7 @@ _OF_LINES: Final = {Unit.TRACEBACK, Unit.JSON}
 _SPAN: Final = (0, MAX_NS)
 _INSTANT: Final = (-MAX_NS, MAX_NS)
 _CLOCKS: Final = {Unit.CLOCK, Unit.CLOCK_OR_NONE, Unit.DIRECTOR, Unit.LOOP, Unit.SAMPLED_CLOCK}
-_OTHERS: Final = {Unit.TIMER, Unit.TIMER_OR_NONE, Unit.MEMBER, Unit.MACHINE}
+_OTHERS: Final = {Unit.TIMER, Unit.TIMER_OR_NONE, Unit.MEMBER, Unit.MACHINE, Unit.TASK}
 _CAUSES: Final = {Unit.CAUSE: 0, Unit.CAUSE_PLUS_ONE: 1}
 #: The least and the greatest value of a unit; of those that are missing, those of a span.
 _RANGES: Final = {

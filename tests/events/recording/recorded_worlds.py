@@ -81,6 +81,7 @@ def described(timeline: Timeline) -> dict[str, Any]:
             )
             for clock_id, loop in timeline.loops.items()
         },
+        "tasks": (timeline.tasks.by_id, timeline.tasks.told_ns),
         "turns": (timeline._last_order, members._last_turn),
     }
 

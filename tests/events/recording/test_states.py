@@ -213,7 +213,7 @@ def test_that_nothing_a_timeline_knows_is_forgotten() -> None:
     kept |= {"failures", "marks", "commands", "hits", "holds"}
     kept |= {"structure_version", "mapping_version", "timers_version"}
     kept |= {"_frame_at_ns", "_frame_delta_ns", "_frame_cut_ns", "_frame_phases"}
-    kept |= {"_frame_shares", "_last_order"}
+    kept |= {"_frame_shares", "_last_order", "tasks"}
     made_anew = {"strings", "newest_ns", "_fold", "_unknown", "_stale_clocks"}
     made_anew |= {"skips_misfits", "misfits", "_kept_of_loops"}
 

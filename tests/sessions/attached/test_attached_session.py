@@ -45,8 +45,12 @@ from inspector.vocabulary import (
     MARK,
     NEVER,
     RATE_DENOMINATOR,
+    TASK_ADDED,
+    TASK_WAITS,
+    TASKS_TOLD,
     TIMER_ARMED,
     TIMER_FIRED,
+    TaskWait,
 )
 from tests.events.recording.recorded_worlds import record
 from tests.sessions.attached.fake_probe import (
@@ -154,6 +158,30 @@ def test_that_a_program_holds_itself_at_the_end_of_a_turn_that_a_breakpoint_wait
     session.submit(Run())
     attachment.settle(lambda: bool(session.timeline.commands[2:]))
     assert probe.asked[1:] == [("Clock.resume", {"clock": 1, "cause": 3})]
+
+
+def test_that_programs_are_asked_for_their_tasks_and_those_of_one_that_ended_are_not_known(
+    attachment: Attachment,
+) -> None:
+    session = attachment.session
+    session.watch_tasks(500 * MS)
+    probe = running(attachment)
+    attachment.settle(lambda: bool(probe.asked))
+    assert probe.asked == [("Program.tasks", {"every_ns": 500 * MS})]
+    now_ns = attachment.hand()
+    probe.events(
+        (now_ns, TASK_ADDED, 1, 1, probe.text("main")),
+        (now_ns, TASK_WAITS, 1, int(TaskWait.TIMER), 0),
+        (now_ns, TASKS_TOLD, 1, 1, 2),
+    )
+    attachment.settle(lambda: bool(session.timeline.tasks.told_ns))
+    (task,) = session.timeline.tasks.by_id.values()
+    assert (session.timeline.strings[task.name], task.clock_id) == ("main", SERVER)
+
+    probe.socket.close()
+    attachment.settle(lambda: not session.timeline.tasks.by_id)
+
+    assert session.timeline.tasks.told_ns == {}
 
 
 def test_that_a_rate_is_exact_and_can_be_undone(attachment: Attachment) -> None:

@@ -61,6 +61,7 @@ _LIMITS: Final[dict[Unit, tuple[int, int]]] = {
             Unit.TIMER,
             Unit.MEMBER,
             Unit.MACHINE,
+            Unit.TASK,
             Unit.CLOCK_OR_NONE,
             Unit.TIMER_OR_NONE,
             Unit.DIRECTOR,

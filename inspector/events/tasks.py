@@ -1,0 +1,129 @@
+"""The tasks of attached programs: who waits for whom, and for what; part of the timeline.
+
+A program tells its tasks only while somebody asks for them, what has changed once in a while. So a
+task that nothing is told of any more is as it was when the tasks were told last.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from inspector.vocabulary import TaskWait
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+
+class TaskState(Struct, frozen=True, array_like=True):
+    """A task; texts are numbers of the string table, 0 for what is not known.
+
+    Attributes:
+        id: Its number.
+        clock_id: The clock of its loop.
+        name: What it does, with the name it was given.
+        created: The line that created it.
+        defined: The line of its function.
+        wait: What it waits for.
+        since_ns: Session instant since which it does.
+        is_since_exact: Whether it began to then, rather than having been seen first.
+        line: Where in the program it waits.
+        what: What it waits for in words, such as the name of a function.
+        awaiter: A task that waits for it, 0 for none.
+        awaiters: How many do.
+    """
+
+    id: int
+    clock_id: int
+    name: int
+    created: int = 0
+    defined: int = 0
+    wait: int = TaskWait.UNKNOWN
+    since_ns: int = 0
+    is_since_exact: bool = False
+    line: int = 0
+    what: int = 0
+    awaiter: int = 0
+    awaiters: int = 0
+
+
+class TaskTable:
+    """All tasks that were told, by number.
+
+    Attributes:
+        by_id: Every task that has not ended.
+        told_ns: By the clock of a program: when its tasks were told last.
+        version: Raised with every change.
+    """
+
+    __slots__ = ("by_id", "told_ns", "version")
+
+    def __init__(self) -> None:
+        self.by_id: dict[int, TaskState] = {}
+        self.told_ns: dict[int, int] = {}
+        self.version = 0
+
+    def copy(self) -> TaskTable:
+        twin = TaskTable()
+        twin.by_id, twin.told_ns = dict(self.by_id), dict(self.told_ns)
+        twin.version = self.version
+        return twin
+
+    def forget(self, clocks: Collection[int]) -> None:
+        """Forget the tasks of loops, and when those of programs were told."""
+        for number in [each.id for each in self.by_id.values() if each.clock_id in clocks]:
+            del self.by_id[number]
+        for clock_id in self.told_ns.keys() & set(clocks):
+            del self.told_ns[clock_id]
+        self.version += 1
+
+    # ------------------------------------------------------------------ fold
+
+    def _on_task_added(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        self.by_id[subject] = TaskState(subject, a, b, since_ns=at_ns)
+        self.version += 1
+
+    def _on_task_origin(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        self._set(subject, created=a, defined=b)
+
+    def _on_task_waits(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        self._set(subject, wait=a, since_ns=at_ns - b, is_since_exact=bool(b))
+
+    def _on_task_at(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        self._set(subject, line=a, what=b)
+
+    def _on_task_awaited(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        self._set(subject, awaiter=a, awaiters=b)
+
+    def _on_task_ended(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
+        del self.by_id[subject]
+        self.version += 1
+
+    def _set(self, number: int, **values: int) -> None:
+        self.by_id[number] = structs.replace(self.by_id[number], **values)
+        self.version += 1
+
+
+def task_tree(tasks: Iterable[TaskState]) -> list[tuple[TaskState, int]]:
+    """Return tasks with their depths: each below the one that waits for it.
+
+    Those that nothing waits for come first; of tasks that wait for one another in a circle, the
+    one told first is the topmost.
+    """
+    known = {task.id: task for task in tasks}
+    below: defaultdict[int, list[TaskState]] = defaultdict(list)
+    for task in known.values():
+        below[task.awaiter if task.awaiter in known else 0].append(task)
+    found: list[tuple[TaskState, int]] = []
+    seen: set[int] = set()
+    for first in [*below[0], *known.values()]:
+        waiting = [(first, 0)]
+        while waiting:
+            task, depth = waiting.pop()
+            if task.id not in seen:
+                seen.add(task.id)
+                found.append((task, depth))
+                waiting += [(each, depth + 1) for each in reversed(below[task.id])]
+    return found

@@ -1,0 +1,203 @@
+"""What the probe tells of the tasks of a program: who waits for whom, for what, since when."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from inspector.events.tasks import TaskState, task_tree
+from inspector.vocabulary import TASKS_TOLD, TaskWait
+from tests.interpreters import VERSIONS, interpreter
+from tests.probe.receiver import PROJECT, Receiver, attached
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.vocabulary import RawEvent
+
+MS = 1_000_000
+
+_SERVER = """
+import asyncio, socket, sys, threading
+go = threading.Event()
+def work():
+    go.wait()
+async def sleeper():
+    await asyncio.sleep(3600)
+async def locked(lock):
+    async with lock:
+        pass
+async def consumer(queue):
+    await queue.get()
+async def waiter(event):
+    await event.wait()
+async def reader():
+    one, other = socket.socketpair()
+    stream, _ = await asyncio.open_connection(sock=one)
+    await stream.readline()
+async def computing():
+    await asyncio.get_running_loop().run_in_executor(None, work)
+async def family():
+    await asyncio.gather(sleeper(), reader())
+async def main():
+    lock, queue, event = asyncio.Lock(), asyncio.Queue(), asyncio.Event()
+    await lock.acquire()
+    parts = locked(lock), consumer(queue), waiter(event), computing(), family()
+    await asyncio.wait([asyncio.ensure_future(each) for each in parts])
+def listen():
+    sys.stdin.readline()
+    go.set()
+threading.Thread(target=listen, daemon=True).start()
+asyncio.run(main())
+"""
+
+
+def told(receiver: Receiver) -> int:
+    """How often the tasks have been told."""
+    return sum(event[1] == TASKS_TOLD and event[3] > 0 for event in receiver.events)
+
+
+def tasks(receiver: Receiver) -> dict[str, TaskState]:
+    """The tasks that are known, by their names."""
+    table = receiver.timeline().tasks
+    return {receiver.texts[each.name]: each for each in table.by_id.values()}
+
+
+def tree(receiver: Receiver) -> list[str]:
+    """The tasks, indented below those that wait for them, and what they wait for."""
+    table = receiver.timeline().tasks
+    return [
+        f"{'  ' * depth}{receiver.texts[task.name]}: {TaskWait(task.wait).text}"
+        for task, depth in task_tree(table.by_id.values())
+    ]
+
+
+def watch(receiver: Receiver, is_there: Callable[[], bool], every_ms: int = 20) -> None:
+    assert receiver.ask("Program.tasks", every_ns=every_ms * MS) == {}
+    receiver.wait_for(lambda: told(receiver) and is_there())
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_that_who_waits_for_whom_is_a_tree_with_what_each_waits_for(version: str) -> None:
+    with attached(_SERVER, python=interpreter(version)) as (receiver, _):
+        watch(receiver, lambda: len(tasks(receiver)) == 8)
+        found = tree(receiver)
+        line = receiver.texts[tasks(receiver)["consumer"].line]
+        what = receiver.texts[tasks(receiver)["consumer"].what]
+    assert found[0] == "main: task"
+    assert sorted(each for each in found[1:] if not each.startswith("    ")) == [
+        "  computing: thread",
+        "  consumer: queue",
+        "  family: task",
+        "  locked: lock",
+        "  waiter: event",
+    ]
+    below = found.index("  family: task")
+    assert sorted(found[below + 1 : below + 3]) == ["    reader: socket", "    sleeper: timer"]
+    assert line.endswith(" in consumer")
+    assert what == "Queue.get"
+
+
+_CHANGING = """
+import asyncio, sys, threading
+async def short():
+    await asyncio.sleep(0.2)
+async def child(gate):
+    await gate.wait()
+async def main():
+    gate, loop = asyncio.Event(), asyncio.get_running_loop()
+    def listen():
+        sys.stdin.readline()
+        loop.call_soon_threadsafe(gate.set)
+    threading.Thread(target=listen, daemon=True).start()
+    first = asyncio.ensure_future(child(gate))
+    while not gate.is_set():
+        await asyncio.create_task(short())
+    print("create_task" in vars(loop), flush=True)
+    await asyncio.sleep(3600)
+asyncio.run(main())
+"""
+
+
+def test_that_tasks_that_come_and_end_are_told_with_where_they_were_created() -> None:
+    with attached(_CHANGING) as (receiver, process):
+
+        def short() -> TaskState | None:
+            found = tasks(receiver).get("short")
+            return found if found is not None and found.created else None
+
+        watch(receiver, lambda: short() is not None)
+        first = short()
+        receiver.wait_for(lambda: (now := short()) is not None and now != first)
+        # The one before has ended: there are never two.
+        assert [receiver.texts[each.name] for each in known(receiver)].count("short") == 1
+        assert receiver.ask("Program.tasks", every_ns=0) == {}
+        receiver.wait_for(lambda: any(event[1:4:2] == (TASKS_TOLD, 0) for event in news(receiver)))
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+        # Nothing is left in the program.
+        assert process.stdout.readline() == "False\n"
+        assert known(receiver) == []
+    assert first is not None
+    assert receiver.texts[first.created].endswith(" in main")
+    assert receiver.texts[first.defined].endswith(" in short")
+    assert first.wait == TaskWait.TIMER
+    assert first.is_since_exact
+
+
+def news(receiver: Receiver) -> list[RawEvent]:
+    """The events after those that told tasks last."""
+    last = max(i for i, each in enumerate(receiver.events) if each[1] == TASKS_TOLD and each[3])
+    return receiver.events[last:]
+
+
+def known(receiver: Receiver) -> list[TaskState]:
+    return list(receiver.timeline().tasks.by_id.values())
+
+
+_READ = """
+import asyncio, sys, time
+from inspector.probe.program import Program
+from inspector.probe.adapters.asyncio import AsyncioAdapter
+from inspector.probe import tasks
+async def one():
+    await asyncio.sleep(3600)
+async def main():
+    jobs = [asyncio.ensure_future(one()) for _ in range(10_000)]
+    await asyncio.sleep(0)
+    program = Program("many")
+    adapter = program.adapters["asyncio"] = AsyncioAdapter(program)
+    adapter.installed(asyncio.base_events)
+    adapter.state = "active"
+    adapter.found(asyncio.get_running_loop())
+    told = []
+    program.attach(told.append, told.extend)
+    teller = tasks.TaskTeller(program)
+    teller.ask(1)
+    spent = []
+    while not any(event[1] == tasks.TASKS_TOLD and event[3] for event in told):
+        teller._next_ns = 0
+        began_ns = time.thread_time_ns()
+        teller.turn()
+        spent.append(time.thread_time_ns() - began_ns)
+    print(len(spent), sorted(spent)[len(spent) * 95 // 100], told[-1][3])
+    for job in jobs:
+        job.cancel()
+asyncio.run(main())
+"""
+
+
+def test_that_ten_thousand_tasks_are_told_in_slices_of_four_milliseconds() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _READ], capture_output=True, check=True, text=True, cwd=PROJECT
+    )
+    slices, long_ns, count = map(int, done.stdout.split())
+    assert count == 10_001
+    assert slices > 10
+    # Of processor time; the longest may have collected the garbage of all these tasks.
+    assert long_ns < 4 * MS
