@@ -232,7 +232,8 @@ def _export_file(
     needs_frames = not all(exporter in TRACE_EXPORTERS for exporter in wanted)
     read = read_frames(path, column, options.stream, err, needs_frames=needs_frames)
     _check_known(path, read, options)
-    if not len(read.frames) and (needs_frames or read.slices is None):
+    has_events = read.slices is not None or is_recording(path)
+    if not len(read.frames) and (needs_frames or not has_events):
         raise CaptureError(f"{path} has no frames to draw. Choose another file.")
     part = part_in(options)
     frames = checked_part(read.frames, part, options.range)

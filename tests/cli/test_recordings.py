@@ -24,6 +24,7 @@ from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.replay.journal import JournalError
 from inspector.sessions.replay.replayed import outside_text, replayed, what_happened
 from inspector.sessions.runs.virtual import run_virtual
+from tests.analysis.test_lateness import Program
 from tests.cli.answers import Run
 
 _ROOT = Path(__file__).parents[2]
@@ -134,6 +135,17 @@ def test_that_chance_in_build_is_told_as_such(run: Run, tmp_path: Path) -> None:
     assert "after 0 frames in “build”: expected “timer 1 is due at" in out
     assert "(“jitter”)”, found “timer 1 is due at" in out
     assert "Does “build” use the time of day" in out
+
+
+def test_that_a_recording_without_frames_is_written_as_a_trace(run: Run, tmp_path: Path) -> None:
+    recorder = RecordingWriter(tmp_path / "timers.tlrec", Program().log)
+    recorder.start()
+    recorder.stop()
+
+    code, out, _ = run("export timers.tlrec -o timers.trace.json")
+
+    assert (code, out) == (ExitCode.OK, "wrote timers.trace.json\n")
+    assert b"asyncio loop" in (tmp_path / "timers.trace.json").read_bytes()
 
 
 @pytest.mark.parametrize(
