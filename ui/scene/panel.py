@@ -5,11 +5,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cached_property, partial
 from time import thread_time_ns
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QPoint, Qt, Slot
-from PySide6.QtGui import QFont, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
+from PySide6.QtGui import QFont, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from typing_extensions import override
 
 from inspector.commands.timers import FireTimer
@@ -17,7 +17,12 @@ from inspector.events.timeline import Timeline
 from inspector.formats.scene_shapes import SceneMoment
 from inspector.pictures.looks import clock_looks, notes_of
 from inspector.pictures.pictures import Picture
-from inspector.sessions.session import FramePictures, SessionPhase, pictures_of
+from inspector.sessions.session import (
+    AttachesPrograms,
+    FramePictures,
+    SessionPhase,
+    pictures_of,
+)
 from inspector.timebase import NS_PER_MS
 
 from ..kit.guards import guarded
@@ -33,7 +38,10 @@ from .canvas import NOTHING, Marked, Owner, SceneCanvas
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from PySide6.QtWidgets import QVBoxLayout
+
     from .export import SceneExport
+    from .program_card import ProgramCard
 
 #: Milliseconds between pictures, at best: less than between refreshes, so each is shown, in the
 #: same paint of the window as the plots.
@@ -49,13 +57,18 @@ _FADING_MS: Final = 33
 #: Milliseconds for which it is said where a picture was written.
 _WRITTEN_MS: Final = 6_000
 
+#: Pixels beside what stands here.
+_SIDE: Final = 16
+#: Of the height of the window that a picture takes.
+_MOST_PERCENT: Final = 45
+_LEAST_HEIGHT: Final = 48
+
 _NO_SESSION: Final = "No scene is open."
 _CAPTURED: Final = "Captures have no picture. Open the scene itself to see one."
 _RECORDED: Final = (
     "This recording has no pictures: its scene has none, it was recorded without, or by an older "
     "inspector."
 )
-_ATTACHED: Final = "An attached program sends no picture of itself."
 _FAILED: Final = "The scene could not be loaded."
 _NO_PICTURE: Final = (
     "This scene has no picture. It can draw one: call stage.picture(draw) in build(stage), "
@@ -84,6 +97,8 @@ class ScenePanel(QWidget):
         self._fired: dict[int, int] = {}
         self._rings: dict[int, int] = {}
         self._wants_export = False
+        self._fitted: object = None
+        self._theme = theme
         self.canvas = SceneCanvas(theme)
         self.canvas.text_of = self.text_of
         self.notice = plain_label()
@@ -98,11 +113,14 @@ class ScenePanel(QWidget):
         font = QFont(self.title.font())
         font.setWeight(QFont.Weight.DemiBold)
         self.title.setFont(font)
-        self._pages = QStackedWidget()
-        self._pages.addWidget(self.canvas)
-        self._pages.addWidget(self.notice)
-        top = bar(self.title, 12, (self.readout, 1), margins=(16, 8, 16, 4))
-        fill(self, top, (self._pages, 1), spacing=0)
+        # A program has no picture; made when there is one.
+        self.program: ProgramCard | None = None
+        top = bar(self.title, 12, (self.readout, 1), margins=(_SIDE, 12, _SIDE, 8))
+        picture = bar((self.canvas, 1), margins=(_SIDE, 0, _SIDE, 12))
+        fill(self, top, picture, self.notice, spacing=0)
+        self._layout = cast("QVBoxLayout", self.layout())
+        self._layout.addStretch(1)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._pace = PacedRefresh(self, bridge.pace, _PICTURE_MS)
         self._pace.due.connect(self.refresh)
         self._fading = single_shot(self, self._pace.request, _FADING_MS)
@@ -165,15 +183,19 @@ class ScenePanel(QWidget):
         """Show the picture of the frame that all panels show, or why there is none."""
         picture = self._picture()
         timeline = self._bridge.shown
-        why = "" if picture is not None else self._why_none()
-        self._pages.setCurrentWidget(self.notice if why else self.canvas)
+        is_program = isinstance(self._bridge.session, AttachesPrograms)
+        why = "" if picture is not None or is_program else self._why_none()
+        self._show_program(is_program=is_program)
+        self.notice.setVisible(bool(why))
+        self.canvas.setVisible(picture is not None)
+        self._fit(picture)
         if why != self.notice.text():
             self.notice.setText(why)
             self.notice.setAccessibleName(why)
         if picture is None:
             self._moment = None
             self.canvas.show_picture(None, {}, {}, NOTHING, NOTHING)
-            self.readout.show_text("")
+            self.readout.show_text("" if self.program is None else self.program.state)
             return
         began_ns = thread_time_ns()
         looks = clock_looks(timeline, picture.shapes)
@@ -187,6 +209,34 @@ class ScenePanel(QWidget):
         if self._wants_export:
             self._wants_export = False
             self.ask_for_export()
+
+    def _show_program(self, *, is_program: bool) -> None:
+        if is_program and self.program is None:
+            from .program_card import ProgramCard  # noqa: PLC0415 - scenes do not need it
+
+            self.program = ProgramCard(self._bridge, self._theme)
+            self._layout.insertWidget(self._layout.count() - 1, self.program)
+        elif not is_program and self.program is not None:
+            self.program.deleteLater()
+            self.program = None
+        self.title.setText("Program" if is_program else "Scene")
+
+    def _fit(self, picture: Picture | None) -> None:
+        """Give the picture its own proportions, and at most its share of the window."""
+        shape = None if picture is None else (picture.width, picture.height)
+        most = self.window().height() * _MOST_PERCENT // 100
+        fitted = (self.width(), most, shape)
+        if fitted == self._fitted or shape is None:
+            return
+        self._fitted = fitted
+        wide, high = shape
+        height = round((self.width() - 2 * _SIDE) * high / max(wide, 1e-6))
+        self.canvas.setFixedHeight(max(min(height, most), _LEAST_HEIGHT))
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit(self._picture())
 
     def _picture(self) -> Picture | None:
         pictures = self._pictures
@@ -204,7 +254,7 @@ class ScenePanel(QWidget):
             return _NO_SESSION
         pictures = self._pictures
         if pictures is None:
-            return _CAPTURED if session.is_recorded else _ATTACHED
+            return _CAPTURED
         has_failed = session.status.phase is SessionPhase.FAILED
         if pictures.failure or has_failed:
             return pictures.failure or _FAILED

@@ -77,9 +77,6 @@ def overview_rows(  # noqa: PLR0913 - the session in two states, and what is wan
         if session.is_recorded and session.history.missing:
             rows.append(DetailRow("Missing", counted(session.history.missing, "event")))
         rows += _failure_rows(timeline)
-        if isinstance(session, AttachesPrograms):
-            for program in session.programs.values():
-                rows += program_rows(program)
     else:
         rows = [*_past_rows(timeline, present), *_timer_rows(session, timeline)[1:]]
     rows.append(opening(f"About this {_what(session)}", "whole", is_open=is_whole))
@@ -133,6 +130,9 @@ def _about_rows(
         mark = timeline.marks[-1]
         last = f"last “{mark.text}” at {format_instant(mark.at_ns)}"
         rows.append(DetailRow("Marks", f"{len(timeline.marks):,}, {last}"))
+    if isinstance(session, AttachesPrograms):
+        for program in session.programs.values():
+            rows += program_rows(program)
     return [*rows, heading("Event log"), *_log_rows(session)]
 
 

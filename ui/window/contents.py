@@ -25,6 +25,7 @@ from inspector.sessions.session import (
     SessionPhase,
     ShowsCapture,
     file_word,
+    pictures_of,
 )
 from inspector.window_loader import open_beside
 
@@ -389,8 +390,7 @@ class WindowContents(QObject):
         self._begin()
         self._need_lanes()
         self._need_frames()
-        is_program = isinstance(session, AttachesPrograms)
-        self._window.panels.need("scene", is_needed=not is_program)
+        self._need_picture(session)
         if session is None:
             self._window.show_title()
             return
@@ -402,6 +402,13 @@ class WindowContents(QObject):
         self._clear_filters()
         if session.notes and not self.window_states.is_capture:
             self._window.notice.show_notice(" ".join(session.notes))
+
+    def _need_picture(self, session: Session | None) -> None:
+        """Leave the place of the picture out where there is none; programs have facts there."""
+        pictures = pictures_of(session)
+        has_one = pictures is not None and (pictures.is_described or bool(pictures.failure))
+        is_needed = has_one or isinstance(session, AttachesPrograms)
+        self._window.panels.need("scene", is_needed=is_needed)
 
     @Slot()
     def _begin(self) -> None:

@@ -27,6 +27,7 @@ from ui.frame_spans.panel import FrameSpansPanel
 from ui.frame_times.loop_choice import LoopChoice
 from ui.frame_times.panel import FrameTimesPanel
 from ui.kit.texts.run_states import run_state_of
+from ui.scene.panel import ScenePanel
 from ui.session.bridge import Selection
 from ui.timeline.panel import TimelinePanel
 from ui.timer_queue.panel import TimerQueuePanel
@@ -442,22 +443,34 @@ def test_that_the_keyboard_is_with_no_button_when_the_window_comes_to_the_front(
     assert window.panels.in_middle.isAncestorOf(window.focusWidget())
 
 
-def test_that_a_picture_and_a_plot_that_a_program_has_not_are_not_shown(
-    attached: ProgramInWindow,
-) -> None:
+def test_that_facts_on_a_program_stand_in_place_of_a_picture(attached: ProgramInWindow) -> None:
+    panel = attached.shell.window.panels.panel("scene")
+    assert isinstance(panel, ScenePanel)
+    attached.until(lambda: panel.program is not None and panel.program.values["Process"].text())
+    assert panel.program is not None
+    assert panel.title.text() == "Program"
+    assert panel.readout.text() == "attached"
+    assert panel.program.values["Command"].text() == "server.py"
+    assert panel.program.values["Permissions"].text() == "full control"
+    assert panel.program.end_button.isVisible()
+
+    panel.program.detach_button.click()
+    button = panel.program.detach_button
+    attached.until(lambda: panel.readout.text() != "attached" and not button.isEnabled())
+    attached.shell.bridge.set_session(None)
+    assert attached.shell.window.panels["scene"].isHidden()
+
+
+def test_that_a_plot_that_a_program_has_not_is_not_shown(attached: ProgramInWindow) -> None:
     window = attached.shell.window
-    assert window.panels["scene"].isHidden()
     assert window.frame_times.isHidden()
 
     attached.probe.events(
         (time.monotonic_ns(), FRAME_BEGAN, 1, 0, 0), (time.monotonic_ns(), FRAME_ENDED, 1, 9, 9)
     )
     attached.until(lambda: not window.frame_times.isHidden())
-    assert window.panels["scene"].isHidden()
 
     # What the layout says is about sessions that have them.
     layout = window.panels.save()
     assert "hidden= " in layout
     attached.shell.bridge.close()
-    window.panels.need("scene", is_needed=True)
-    assert not window.panels["scene"].isHidden()

@@ -42,8 +42,6 @@ _MOST_TRAY_PERCENT: Final = 60
 _LEAST_WITH_COLUMN: Final = 960
 #: No size that was saved is more.
 _MOST_PIXELS: Final = 9_999
-#: Of the first part of the side column at first, with its title.
-_PICTURE_HEIGHT: Final = 208
 #: The parts that have a place beside the time axis, from the top; the rest are in the tray.
 _COLUMN_AREAS: Final = (PanelArea.TOP_RIGHT, PanelArea.RIGHT)
 #: The panels of the tray that have a tab at first, as far as there is room for it.
@@ -129,11 +127,9 @@ class WindowPanels(QObject):
         self._in_column = tuple(
             each.id for area in _COLUMN_AREAS for each in PANELS if each.area is area
         )
-        # The first is a picture, which keeps its height; the others share what is left.
+        # The first is a picture, which has its own height; the others share what is left.
         parts = [(self._places[each], min(place, 1)) for place, each in enumerate(self._in_column)]
-        sizes = [_PICTURE_HEIGHT, *[_MOST_PIXELS] * (len(parts) - 1)]
-        parts_of_column = splitter(Qt.Orientation.Vertical, *parts, sizes=sizes)
-        fill(self.column, (parts_of_column, 1), spacing=0)
+        fill(self.column, *parts, spacing=0)
         self.tabs = FootTabs([(each.id, each.title) for each in below], FIRST_TABS)
         self.tabs.clicked.connect(self._take_click)
         self.tabs.float_wanted.connect(self.float_panel)
