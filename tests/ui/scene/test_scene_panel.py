@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
@@ -123,9 +123,11 @@ def test_that_nothing_is_drawn_while_the_panel_is_hidden(
     assert session.pictures.drawn == drawn
 
 
+@pytest.mark.usefixtures("session")
 def test_that_what_is_said_of_the_picture_stands_beside_its_title_and_covers_nothing(
     panel: ScenePanel,
 ) -> None:
+    QCoreApplication.processEvents()
     title, readout = panel.title.geometry(), panel.readout.geometry()
     top = panel.canvas.mapTo(panel, QPoint(0, 0)).y()
 
