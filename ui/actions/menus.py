@@ -24,6 +24,8 @@ class MenuId(Enum):
     VIEW = "&View"
     PANELS = "&Panels"
     THEME = "&Theme"
+    TEXT_SIZE = "Te&xt size"
+    FONT = "F&ont"
     HELP = "&Help"
     HELP_PAGES = "Help &pages"
 
@@ -48,5 +50,7 @@ _PARENTS: Final = {
     MenuId.MEMBER: MenuId.BRANCH,
     MenuId.PANELS: MenuId.VIEW,
     MenuId.THEME: MenuId.VIEW,
+    MenuId.TEXT_SIZE: MenuId.VIEW,
+    MenuId.FONT: MenuId.VIEW,
     MenuId.HELP_PAGES: MenuId.HELP,
 }

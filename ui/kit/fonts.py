@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal, get_args
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtGui import QFont, QFontDatabase, QPainter
+from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QGuiApplication, QPainter
 from PySide6.QtWidgets import QWidget
 
 from inspector.errors import ExportError
 from inspector.formats.drawing.font_metrics import FONT_FAMILY, font_path
 from inspector.tokens import TYPE
+
+FontChoice = Literal["inter", "system"]
+#: In percent; 0 is as large as the system's.
+TextSize = Literal[0, 100, 125, 150, 175, 200]
+TEXT_SIZES: Final[tuple[TextSize, ...]] = get_args(TextSize)
+_LARGEST: Final = TEXT_SIZES[-1] / 100
 
 _FONTS_LOADED: Final = "timeline_inspector_fonts_loaded"
 
@@ -62,6 +68,21 @@ def named_font(name: str, scale: float = 1.0, *, is_of_system: bool = False) -> 
     result.setPixelSize(round(style.px * scale))
     result.setWeight(QFont.Weight(style.weight))
     return result
+
+
+def use_window_font(choice: FontChoice, percent: TextSize) -> None:
+    """Have all of the window written in a font.
+
+    Args:
+        choice: The bundled font or the system's; whichever it is, others fill in for it.
+        percent: The size of text, 100 to 200; 0 for that of the system's font.
+    """
+    application = QGuiApplication.instance()
+    assert isinstance(application, QGuiApplication), "fonts are of an application"
+    system = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    px = QFontInfo(system).pixelSize() if not percent else TYPE["text"].px * percent / 100
+    scale = min(max(px / TYPE["text"].px, 1.0), _LARGEST)
+    application.setFont(named_font("text", scale, is_of_system=choice == "system"))
 
 
 def small_font(of: QWidget | QPainter) -> QFont:

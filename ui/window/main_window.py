@@ -127,6 +127,13 @@ class MainWindow(QMainWindow):
 
     # ---------------------------------------------------------------- looks
 
+    def apply_font(self) -> None:
+        """Have everything written as the settings say, in all windows of the program."""
+        # Reading a font takes longer than the first paint may wait.
+        from ..kit.fonts import use_window_font  # noqa: PLC0415
+
+        use_window_font(self.settings.font, self.settings.text_size)
+
     @Slot()
     def _apply_theme(self) -> None:
         application = cast("QApplication", QApplication.instance())

@@ -40,6 +40,8 @@ class Settings:
 
     Attributes:
         theme: What the user chose.
+        font: The bundled font, or that of the system.
+        text_size: How large text is, in percent from 100 to 200; 0 for as large as the system's.
         recent_scenes: Paths of scene files, newest first.
         recent_programs: Programs that were opened, by field of what was typed, newest first.
         step_frames: Number of frames of the long step, 1 or more; the window takes no more
@@ -61,6 +63,8 @@ class Settings:
     """
 
     theme: Literal["system", "light", "dark"] = "system"
+    font: Literal["inter", "system"] = "inter"
+    text_size: Literal[0, 100, 125, 150, 175, 200] = 0
     recent_scenes: tuple[str, ...] = ()
     recent_programs: tuple[dict[str, str], ...] = ()
     step_frames: int = 10

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontDatabase, QFontInfo, QFontMetrics
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -124,3 +127,42 @@ def test_that_a_notice_with_a_long_name_leaves_the_size_of_the_window_alone(
     assert window.notice.label.width() >= 0.3 * window.width()
     assert window.size() == before
     assert window.minimumSizeHint().width() <= before.width()
+
+
+@pytest.fixture
+def font_kept(qapp: QApplication) -> Iterator[None]:
+    """Give the application back the font that it had."""
+    before = qapp.font()
+    yield
+    qapp.setFont(before)
+
+
+@pytest.mark.usefixtures("font_kept")
+@pytest.mark.parametrize("percent", [100, 150, 200])
+def test_that_text_has_the_size_that_was_chosen_and_digits_of_equal_width(
+    qtbot: QtBot, tmp_path: Path, percent: int
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    shell.trigger(f"text-size-{percent}")
+
+    font = QFontInfo(shell.window.font())
+    metrics = QFontMetrics(shell.window.font())
+    assert (font.family(), font.pixelSize()) == ("Inter", round(13 * percent / 100))
+    assert len({metrics.horizontalAdvance(digit * 9) for digit in "0123456789"}) == 1
+    assert shell.window.settings.text_size == percent
+    assert shell.window.actions_by_id[f"text-size-{percent}"].isChecked()
+
+
+@pytest.mark.usefixtures("font_kept")
+def test_that_the_font_of_the_system_can_be_chosen(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.trigger("font-inter")
+    assert QFontInfo(shell.window.font()).family() == "Inter"
+
+    shell.trigger("font-system")
+
+    system = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    assert QFontInfo(shell.window.font()).family() == QFontInfo(system).family()
+    assert shell.settings_file.path.parent == tmp_path
+    assert shell.window.settings.font == "system"

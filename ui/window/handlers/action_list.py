@@ -13,6 +13,7 @@ from ...bookmarks.annotation_actions import ANNOTATION_ACTIONS
 from ...clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS
 from ...help.contents import CONTENTS, PageEntry
 from ...interventions.intervention_undo import UNDO_ACTIONS
+from ...kit.fonts import TEXT_SIZES, FontChoice, TextSize
 from ...kit.theme import ThemeChoice
 from ...timer_queue.actions import TIMER_ACTIONS
 from ...transport.action_list import (
@@ -43,6 +44,21 @@ def _theme(choice: ThemeChoice, title: str, icon: str = "") -> ActionDescription
     return ActionDescription(
         f"theme-{choice}", title, MenuId.THEME, lambda actions: actions.set_theme(choice),
         icon=icon, choice=choice, is_checkable=True,
+    )
+
+
+def _text_size(percent: TextSize) -> ActionDescription[WindowActions]:
+    title = f"{percent} %" if percent else "As in the system"
+    return ActionDescription(
+        f"text-size-{percent}", title, MenuId.TEXT_SIZE,
+        lambda actions: actions.set_text_size(percent), choice=str(percent), is_checkable=True,
+    )
+
+
+def _font(choice: FontChoice, title: str) -> ActionDescription[WindowActions]:
+    return ActionDescription(
+        f"font-{choice}", title, MenuId.FONT, lambda actions: actions.set_font(choice),
+        choice=choice, is_checkable=True,
     )
 
 
@@ -190,6 +206,9 @@ VIEW_ACTIONS: Final = (
     _theme("system", "&Follow the system", "theme"),
     _theme("light", "&Light"),
     _theme("dark", "&Dark"),
+    *map(_text_size, TEXT_SIZES),
+    _font("inter", "&Inter, with digits of equal width"),
+    _font("system", "That of the &system"),
 )
 
 HELP_ACTIONS: Final = (

@@ -26,6 +26,7 @@ from .menu_previews import MenuPreviews
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ...kit.fonts import FontChoice, TextSize
     from ...kit.theme import ThemeChoice
     from ...scene.panel import ScenePanel
     from ...timeline.panel import TimelinePanel
@@ -67,6 +68,7 @@ class WindowActions(QObject):
         window.panels.visibility_changed.connect(self._show_panel_states)
         self._show_panel_states()
         self._actions.show_choice(MenuId.THEME, window.theme.choice)
+        self._show_font()
         self._actions["menu-bar"].show_checked(window.menu_bar.is_kept)
 
     @cached_property
@@ -311,6 +313,21 @@ class WindowActions(QObject):
         self._window.settings = replace(self._window.settings, theme=choice)
         self._window.theme.set_choice(choice)
         self._actions.show_choice(MenuId.THEME, choice)
+
+    def set_text_size(self, percent: TextSize) -> None:
+        self._window.settings = replace(self._window.settings, text_size=percent)
+        self._window.apply_font()
+        self._show_font()
+
+    def set_font(self, choice: FontChoice) -> None:
+        self._window.settings = replace(self._window.settings, font=choice)
+        self._window.apply_font()
+        self._show_font()
+
+    def _show_font(self) -> None:
+        settings = self._window.settings
+        self._actions.show_choice(MenuId.TEXT_SIZE, str(settings.text_size))
+        self._actions.show_choice(MenuId.FONT, settings.font)
 
     @Slot()
     def _show_panel_states(self) -> None:
