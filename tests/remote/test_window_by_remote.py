@@ -79,6 +79,7 @@ _PANELS = {
     "frame_spans": "session.frame",
     "state_machines": "session.members",
     "breakpoints": "session.breakpoints",
+    "tasks": "session.tasks",
     "interventions": "session.commands",
     "bookmarks": "session.annotations",
     "statistics": "session.statistics",

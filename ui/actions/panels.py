@@ -79,6 +79,8 @@ PANELS: Final = Registry(
               "what clocks, timers and machines did, on lanes"),
         Panel("frame_spans", "Frame", PanelArea.BOTTOM, ".frame_spans.panel:FrameSpansPanel",
               "which calls of a frame took how long"),
+        Panel("tasks", "Tasks", PanelArea.BOTTOM, ".tasks.panel:TasksPanel",
+              "which task of a program waits for which, and for what"),
         Panel("state_machines", "State machines", PanelArea.BOTTOM,
               ".machines.panel:StateMachinesPanel",
               "the states of a machine, how it entered them, and its possible transitions"),

@@ -24,6 +24,7 @@ CONTENTS: Final[tuple[tuple[str, tuple[PageEntry, ...]], ...]] = (
         PageEntry("window", "The window"),
         PageEntry("explain", "Diagnosing timers"),
         PageEntry("late", "Why late"),
+        PageEntry("tasks", "Tasks"),
         PageEntry("words", "Glossary"),
     )),
     ("Scenes", (

@@ -47,6 +47,12 @@ class FilterLine(QLineEdit):
         else:
             self._icon_action.setIcon(icon)
 
+    @Slot(str)
+    def show_filter(self, text: str) -> None:
+        """Filter for a text at once, as if it had been typed."""
+        self.setText(text)
+        self.apply_now()
+
     @Slot()
     def apply_now(self) -> None:
         self._settle.stop()

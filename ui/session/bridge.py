@@ -131,6 +131,7 @@ class SessionBridge(QObject):
     sums_found = Signal(object)  # Path
     action_wanted = Signal(str)
     panel_wanted = Signal(str)
+    rows_limited = Signal(str)
 
     _present_requested = Signal()
 
@@ -439,6 +440,10 @@ class SessionBridge(QObject):
         half = max((stop - start) // 2, 1)
         edges = (max(frame - half, frames.first), min(frame + half, frames.end - 1))
         self.annotations.span_wanted.emit(tuple(frames.frame(edge).at_ns for edge in edges))
+
+    def limit_rows(self, words: str) -> None:
+        """Have lanes and timers show only those with these words, empty for all."""
+        self.rows_limited.emit(words)
 
     @property
     def hover_ns(self) -> int | None:

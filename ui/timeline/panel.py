@@ -401,6 +401,7 @@ class TimelinePanel(QWidget):
         bridge.playhead_changed.connect(self._show_playhead)
         bridge.budgets_changed.connect(self._show_budgets)
         bridge.annotations.changed.connect(self._take_annotations)
+        bridge.rows_limited.connect(self.choices.filter_line.show_filter)
         self._pace.due.connect(self.refresh)
         self.choices.filter_line.filter_changed.connect(self._choose_words)
         self.choices.filter_line.left_downwards.connect(canvas.setFocus)

@@ -106,6 +106,7 @@ class TimerQueuePanel(TablePanel):
         bridge.selection_changed.connect(self.show_selection)
         bridge.pointed_changed.connect(self._show_pointed)
         bridge.playhead_changed.connect(self._pace.request)
+        bridge.rows_limited.connect(self.filter_line.show_filter)
         self._pace.due.connect(self.refresh)
         self.branch_button.toggled.connect(self._apply_branch)
         for button in self.group_buttons.values():

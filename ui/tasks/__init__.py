@@ -1,0 +1,1 @@
+"""Tasks of asyncio, uvloop and trio: which wait for which, and for what."""

@@ -1,0 +1,211 @@
+"""The panel of tasks: a table in the order of the tree of who waits for whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from PySide6.QtCore import Slot
+from typing_extensions import override
+
+from inspector.analysis.task_rows import TaskRow, task_rows
+from inspector.calls.call import short_site
+from inspector.display_text import counted
+from inspector.sessions.session import AttachesPrograms
+from inspector.timebase import NS_PER_MS
+
+from ..kit.guards import guarded
+from ..kit.paced_refresh import PacedRefresh
+from ..kit.source_menu import add_source_actions
+from ..kit.table.columns import Column, ColumnEnum
+from ..kit.table.models import ListTableModel
+from ..kit.table.table_panel import TablePanel
+from ..kit.table.table_view import TableView
+from ..kit.theme import ColorRole, Theme
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QHideEvent, QShowEvent
+    from PySide6.QtWidgets import QMenu, QWidget
+
+    from inspector.sessions.session import Session
+
+    from ..session.bridge import SessionBridge
+
+#: The pace at which programs are asked for their tasks, and that of the table.
+_ASKED_NS: Final = 500 * NS_PER_MS
+_TABLE_MS: Final = 500
+_INDENT: Final = "    "
+
+
+class TaskLine(Struct, frozen=True):
+    """A row.
+
+    Attributes:
+        task: The task.
+        waited: For how long it has waited.
+    """
+
+    task: TaskRow
+    waited: str
+
+
+_column = Column[TaskLine]
+
+
+def _color_of(line: TaskLine) -> ColorRole | None:
+    return ColorRole.RED if line.task.waits_for.startswith("runs ") else None
+
+
+class TaskColumn(ColumnEnum):
+    """The columns."""
+
+    # fmt: off
+    TASK = _column(
+        "Task", lambda line: _INDENT * line.task.depth + line.task.name,
+        "What it does, below the task that waits for it", lambda line: line.task.defined or None,
+        sample="        a rather long name", least="    poll")
+    WAITS_FOR = _column(
+        "Waits for", lambda line: line.task.waits_for, "What it waits for",
+        sample="queue: PriorityQueue.get", color=_color_of)
+    WAITED = _column(
+        "For", lambda line: line.waited,
+        "For how long; ≥ where it was seen to wait already", sample="≥ 00.0 ms", is_number=True)
+    LINE = _column(
+        "At", lambda line: short_site(line.task.line), "The line of the program where it waits",
+        lambda line: line.task.line or None, sample="server.py:123", yields=1)
+    CREATED = _column(
+        "Created", lambda line: short_site(line.task.created),
+        "The line that created it; not known of tasks that are older than the table",
+        lambda line: line.task.created or None, sample="server.py:123", yields=2)
+    # fmt: on
+
+
+class TaskModel(ListTableModel[TaskLine]):
+    """A row for each task, in the order of the tree."""
+
+    @override
+    def key_of(self, row: TaskLine) -> int:
+        return row.task.id
+
+
+@guarded
+class TasksPanel(TablePanel):
+    """Lists the tasks at the instant that is shown, and has programs tell them while it is seen.
+
+    The selected task limits lanes and timers to those that have its name.
+    """
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        self.model = TaskModel(TaskColumn, theme)
+        super().__init__(
+            TableView(self.model, "Tasks", bridge.panel_choices),
+            theme,
+            parent,
+            filter_hint="Filter tasks",
+        )
+        self._bridge = bridge
+        self._asked: AttachesPrograms | None = None
+        self._words = ""
+        self._shown: tuple[object, ...] = ()
+        self.lay_out()
+        self._pace = PacedRefresh(self, bridge.pace, _TABLE_MS)
+        bridge.refreshed.connect(self._pace.request)
+        bridge.playhead_changed.connect(self._pace.request)
+        bridge.session_changed.connect(self._take_session)
+        self._pace.due.connect(self.refresh)
+        self.view.selectionModel().selectionChanged.connect(self._limit_others)
+        self.update_counts()
+
+    # ---------------------------------------------------------------- who is asked
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._ask(self._bridge.session)
+        self._pace.request()
+
+    @override
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._ask(None)
+        self._say_words("")
+
+    def _ask(self, session: object) -> None:
+        """Have the programs of a session tell their tasks, and no others."""
+        former, wanted = self._asked, session if isinstance(session, AttachesPrograms) else None
+        self._asked = wanted
+        if former is not None and former is not wanted:
+            former.watch_tasks(0)
+        if wanted is not None:
+            wanted.watch_tasks(_ASKED_NS)
+
+    @Slot(object)
+    def _take_session(self, session: Session | None) -> None:
+        self._shown = ()
+        self.model.show_rows(())
+        self._say_words("")
+        self._ask(session if self.isVisible() else None)
+        self.update_counts()
+        self._pace.request()
+
+    # ---------------------------------------------------------------- what is shown
+
+    @Slot()
+    def refresh(self) -> None:
+        session = self._bridge.session
+        if session is None or not self.isVisible():
+            return
+        timeline = self._bridge.shown
+        shown = (session, timeline.tasks.version, timeline.at_ns)
+        if shown != self._shown:
+            self._shown = shown
+            with self.view.arranging():
+                self.model.show_rows(
+                    TaskLine(row, row.since_text(timeline.at_ns))
+                    for row in task_rows(session.history, timeline)
+                )
+        self.update_counts()
+
+    @override
+    def count_text(self) -> str:
+        hidden = self.model.hidden_count
+        return counted(self.model.rowCount(), "task") + (f", {hidden:,} hidden" if hidden else "")
+
+    @override
+    def why_empty(self) -> str:
+        session = self._bridge.session
+        if self.model.hidden_count:
+            return f"The filter hides all {counted(self.model.hidden_count, 'task')}."
+        if session is None:
+            return "No tasks: no program is attached."
+        if self._bridge.playhead_ns is not None or session.is_recorded:
+            return "The tasks of this instant are not known: nobody asked for them."
+        if not isinstance(session, AttachesPrograms):
+            return "No tasks: they are those of attached programs, of asyncio, uvloop and trio."
+        return "No tasks of asyncio, uvloop or trio were told yet."
+
+    # ---------------------------------------------------------------- what people do
+
+    @Slot()
+    def _limit_others(self) -> None:
+        if not self.view.is_arranging:
+            rows = self.view.marked_rows()
+            self._say_words(self.model.rows[rows[0]].task.name if len(rows) == 1 else "")
+
+    def _say_words(self, words: str) -> None:
+        if words != self._words:
+            self._words = words
+            self._bridge.limit_rows(words)
+
+    @override
+    def make_menu(self, row: int) -> QMenu:
+        task = self.model.rows[row].task
+        menu = super().make_menu(row)
+        for title, site in (
+            ("Where it waits", task.line),
+            ("Where it was created", task.created),
+            ("Its function", task.defined),
+        ):
+            if site:
+                add_source_actions(menu.addMenu(title), site.partition(" in ")[0])
+        return menu
