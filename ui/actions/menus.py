@@ -25,7 +25,7 @@ class MenuId(Enum):
     PANELS = "&Panels"
     THEME = "&Theme"
     TEXT_SIZE = "Te&xt size"
-    FONT = "F&ont"
+    FONT = "T&ypeface"
     HELP = "&Help"
     HELP_PAGES = "Help &pages"
 
