@@ -10,9 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, TextIO
 
-import numpy as np
-
-from inspector.analysis.statistics.column_summary import ColumnSummary, summary_of
+from inspector.analysis.statistics.column_summary import ColumnSummary, lasting_ns, summary_of
 from inspector.analysis.statistics.comparison import LEAST_SAMPLES
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_series import FrameSeries
@@ -33,7 +31,6 @@ from inspector.sessions.frame_files import FrameFile, read_frame_file
 from inspector.timebase import format_duration
 
 #: Units in which each frame has a value of its own, which counts once.
-_DURATIONS: Final = frozenset({"s", "ms", "µs", "ns"})
 _OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -130,17 +127,10 @@ class _Read:
         beside, frames = self.frames.beside, self.frames
         if beside is None:
             return []
-        lasts_ns = frames.interval_ns
-        if frames.samples:
-            lasts_ns = np.diff(frames.at_ns, prepend=frames.at_ns[:1])
-            # How long the first one holds is not known: as long as the second.
-            lasts_ns[:1] = lasts_ns[1] if len(lasts_ns) > 1 else 0
+        lasts_ns = lasting_ns(frames.at_ns, frames.interval_ns, are_samples=bool(frames.samples))
         read = beside.numbers([each.at for each in beside.quantities])
         found = (
-            summary_of(
-                *(each.name, each.unit, values),
-                None if each.unit in _DURATIONS else lasts_ns.astype(np.float64),
-            )
+            summary_of(each.name, each.unit, values, lasts_ns, are_frames=not frames.samples)
             for each, values in zip(beside.quantities, read, strict=True)
         )
         return [each for each in found if each is not None]
@@ -421,6 +411,10 @@ def _columns_text(name: str, columns: Sequence[ColumnSummary]) -> str:
     )
     if any(each.is_weighted for each in columns):
         text += "\n\n* weighted by time: each value counts as long as its frame lasts"
+    for each in columns:
+        if each.frames_per_joule is not None:
+            text += f"\n\nFrames per joule (fps per watt) by {each.name}: "
+            text += f"{each.frames_per_joule:,.4g}"
     return text
 
 

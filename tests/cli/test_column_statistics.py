@@ -126,3 +126,20 @@ def test_that_the_unit_of_a_column_is_what_its_name_or_its_program_says(
     name: str, unit: str
 ) -> None:
     assert unit_of(name) == unit
+
+
+def test_that_a_power_has_frames_per_joule(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(
+        "Application,MsBetweenPresents,GPU Power(W),CPU Power(mW),GPU Util(%)\n"
+        "a.exe,10,200,50000,90\na.exe,30,100,NA,90\n"
+    )
+
+    found = columns_of(run, str(path))
+
+    # 2 frames and 200 W * 10 ms + 100 W * 30 ms = 5 J; of the second power one frame and 0.5 J.
+    assert found["GPU Power(W)"]["frames_per_joule"] == 0.4
+    assert found["CPU Power(mW)"]["frames_per_joule"] == 2
+    assert found["GPU Util(%)"]["frames_per_joule"] is None
+    _, out, _ = run(f"stats {path} --columns")
+    assert "Frames per joule (fps per watt) by GPU Power(W): 0.4" in out

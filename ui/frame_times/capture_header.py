@@ -9,6 +9,7 @@ from PySide6.QtGui import QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
+    QMenu,
     QSizePolicy,
     QStyle,
     QStyleOptionComboBox,
@@ -30,8 +31,6 @@ from ..kit.tile import Tile, in_type, scale_of
 from ..plotting.frame_bars import rate_text
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QMenu
-
     from inspector.sessions.session import Session
 
     from ..kit.theme import Theme
@@ -64,6 +63,8 @@ class CaptureHeader(QWidget):
         label: Who wrote it, how many frames, and what is missing.
         stream_box: The streams, with their numbers of frames.
         column_box: The columns of frame times.
+        columns_button: Opens the menu of columns beside the frame times; its menu is set by
+            what shows them.
         budget_button: Names the budget, and opens the menu of the frames.
         p50, p99, longest, over: The tiles.
     """
@@ -84,6 +85,9 @@ class CaptureHeader(QWidget):
         self.column_box = _Box("Column of frame times")
         self.column_box.activated.connect(self._choose_column)
         self.budget_button = menu_button("", "", menu)
+        self.columns_button = menu_button("Columns", "", QMenu(self))
+        self.columns_button.setToolTip("Show columns of the capture below its frames")
+        self.columns_button.hide()
         self.p50, self.p99 = Tile("P50", theme), Tile("P99", theme)
         self.longest = Tile("Longest", theme, "Go to the longest frame")
         self.over = Tile("Over budget", theme, "Go to the next frame over budget (J)")
@@ -105,7 +109,9 @@ class CaptureHeader(QWidget):
         row.setContentsMargins(_SIDE, 8, 4, 8)
         row.setSpacing(8)
         row.addLayout(texts, 1)
-        for widget in (self.stream_box, self.column_box, self.budget_button):
+        for widget in (
+            *(self.stream_box, self.column_box, self.budget_button, self.columns_button),
+        ):
             widget.setMinimumHeight(SIZES["control"])
             row.addWidget(widget)
         row.addSpacing(4)

@@ -185,6 +185,15 @@ class FrameSeries:
             return frame - 0.5
         return self.start_ns(frame) / NS_PER_SECOND
 
+    def edges(self, start: int, stop: int) -> NDArray[np.float64]:
+        """Return where some frames start, at least one, and where the last of them ends."""
+        if self.x_axis is XAxis.FRAME:
+            return np.arange(start - 0.5, stop, dtype=np.float64)
+        found: NDArray[np.float64] = np.empty(stop - start + 1)
+        found[:-1] = self._starts_ns(np.arange(start, stop)) / NS_PER_SECOND
+        found[-1] = self.start_of(stop)
+        return found
+
     def start_ns(self, frame: int) -> int:
         """Return the session time at which a frame begins on the axis.
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ..comparison.view import ComparisonView
     from ..statistics.capture_summary import CaptureSummary
+    from ..statistics.column_plot import CaptureColumns
     from .handlers.window_actions import WindowActions
     from .main_window import MainWindow
 
@@ -33,6 +34,7 @@ class WindowStates(QObject):
 
     Attributes:
         summary: Of a capture, where the tray opens; ``None`` until it is needed.
+        columns: Of a capture, below its frames; likewise.
         comparison: In place of frames and lanes; ``None`` until it is needed.
     """
 
@@ -41,6 +43,7 @@ class WindowStates(QObject):
         super().__init__(window)
         self._window, self._below = window, below
         self.summary: CaptureSummary | None = None
+        self.columns: CaptureColumns | None = None
         self.comparison: ComparisonView | None = None
         self._asking: WindowActions | None = None
         self._of: tuple[object, bool] = (None, False)
@@ -83,22 +86,34 @@ class WindowStates(QObject):
 
     @Slot()
     def _show_summary(self) -> None:
-        is_shown = self.is_capture and self._window.panels.tray.isHidden()
-        is_shown = is_shown and self._window.middle.currentIndex() <= 0
+        is_frames = self.is_capture and self._window.middle.currentIndex() <= 0
+        is_shown = is_frames and self._window.panels.tray.isHidden()
         if is_shown and self.summary is None:
             self.summary = self._made_summary()
         if self.summary is not None:
             self._fit()
             self.summary.setVisible(is_shown)
+        if self.columns is not None:
+            self.columns.setVisible(is_frames and self.columns.has_content)
 
     def _made_summary(self) -> CaptureSummary:
         with quick_imports():
             from ..statistics.capture_summary import CaptureSummary  # noqa: PLC0415
+            from ..statistics.column_plot import CaptureColumns  # noqa: PLC0415
 
         window = self._window
+        frame_times = window.frame_times
+        columns = CaptureColumns(window.bridge, window.theme, frame_times.plot.area)
+        button = frame_times.capture_header.columns_button
+        button.setMenu(columns.menu)
+        button.setVisible(columns.has_choice)
+        columns.offered.connect(button.setVisible)
+        columns.laid_out.connect(self._show_summary)
         summary = CaptureSummary(window.bridge, window.theme)
         summary.tools.all_wanted.connect(self._show_all)
-        self._below.addWidget(summary)
+        for widget in (columns, summary):
+            self._below.addWidget(widget)
+        self.columns = columns
         return summary
 
     @Slot()

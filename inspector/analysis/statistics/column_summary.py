@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_series import quantile_7
+from inspector.timebase import NS_PER_SECOND
+
+#: Units of times of frames, of which each counts once.
+DURATIONS: Final = frozenset(("s", "ms", "µs", "ns"))
+#: Watts of a unit of power.
+_WATTS: Final = {"W": 1.0, "mW": 1e-3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,8 @@ class ColumnSummary:
         median: The middle value.
         p95: The 95th percentile.
         most: The highest value.
+        frames_per_joule: Of a power, the frames that it has a value for, over its energy in their
+            time: the same as their average rate over its mean in watts. ``None`` of anything else.
     """
 
     name: str
@@ -38,41 +46,70 @@ class ColumnSummary:
     median: float
     p95: float
     most: float
+    frames_per_joule: float | None = None
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def lasting_ns(
+    at_ns: NDArray[np.int64], interval_ns: NDArray[np.int64], *, are_samples: bool
+) -> NDArray[np.int64]:
+    """Return for how long the values of frames hold: while the frame lasts.
+
+    Args:
+        at_ns: The instants of the frames.
+        interval_ns: Their frame times.
+        are_samples: Whether they are samples instead: each holds since the one before.
+    """
+    if not are_samples:
+        return interval_ns
+    lasts_ns: NDArray[np.int64] = np.diff(at_ns, prepend=at_ns[:1])
+    # How long the first one holds is not known: as long as the second.
+    lasts_ns[:1] = lasts_ns[1] if len(lasts_ns) > 1 else 0
+    return lasts_ns
 
 
 def summary_of(
     name: str,
     unit: str,
     values: NDArray[np.float64],
-    lasts: NDArray[np.float64] | None,
+    lasts_ns: NDArray[np.int64],
+    *,
+    are_frames: bool = True,
 ) -> ColumnSummary | None:
     """Return a column in numbers, ``None`` if it has none.
 
+    Of durations each value counts once in the mean, of all else as long as it holds.
+
     Args:
         values: Its values, not a number where there is none.
-        lasts: For how long each value holds; ``None`` for values of which each counts once, such
-            as durations of frames.
+        lasts_ns: For how long each value holds.
+        are_frames: Whether each value is of a frame, instead of a sample.
     """
     there = np.isfinite(values)
     known = values[there]
     if not len(known):
         return None
-    weights = None if lasts is None else lasts[there]
+    weights = None if unit in DURATIONS else lasts_ns[there].astype(np.float64)
     is_weighted = weights is not None and float(weights.sum()) > 0
     ordered = np.sort(known)
     p5, median, p95 = (quantile_7(ordered, share) for share in (0.05, 0.5, 0.95))
+    mean = float(np.average(known, weights=weights if is_weighted else None))
+    per_joule = None
+    watts = mean * _WATTS.get(unit, 0.0)
+    if are_frames and is_weighted and weights is not None and watts > 0:
+        per_joule = len(known) / (watts * float(weights.sum()) / NS_PER_SECOND)
     return ColumnSummary(
         name=name,
         unit=unit,
         count=len(known),
-        mean=float(np.average(known, weights=weights if is_weighted else None)),
+        mean=mean,
         is_weighted=is_weighted,
         least=float(ordered[0]),
         p5=p5,
         median=median,
         p95=p95,
         most=float(ordered[-1]),
+        frames_per_joule=per_joule,
     )
