@@ -19,13 +19,13 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
 from inspector.events import Timeline
+from inspector.formats.arrangement.frame_series import FrameSeries, XAxis
 from inspector.vocabulary import Phase
 from tests.benchmarks.measuring import Case, Effort, measure, powers_of_ten
 from tests.benchmarks.report import Row
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.overview_strip import OverviewStrip
 from ui.kit.theme import Theme
-from ui.plotting.frame_series import FrameSeries, XAxis
 
 if TYPE_CHECKING:
     from collections.abc import Callable

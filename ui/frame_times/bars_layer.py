@@ -10,16 +10,23 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QTransform
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.formats.arrangement.fills import AnyFill
+from inspector.formats.arrangement.frame_bars import (
+    BarScale,
+    Spikes,
+    frame_bars,
+    rate_text,
+    stacked_bars,
+)
+from inspector.formats.arrangement.frame_series import FrameSeries, Window
 from inspector.formats.drawing.pixel_rects import PixelRects
 from inspector.timebase import format_duration
 from inspector.vocabulary import Measure, Share
 
 from ..kit.theme import ColorRole, Theme
 from ..plotting.bulk_paint import fill_rects
-from ..plotting.column_picture import ColumnPicture, Spikes
-from ..plotting.fills import AnyFill, color_of
-from ..plotting.frame_bars import BarScale, frame_bars, rate_text, stacked_bars
-from ..plotting.frame_series import FrameSeries, Window
+from ..plotting.column_picture import ColumnPicture
+from ..plotting.sheet_painter import color_of
 
 _LABELLED_SPIKES: Final = 8
 _LABEL_TOP: Final = 2

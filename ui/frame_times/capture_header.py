@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from inspector.display_text import as_plain, counted, one_line
+from inspector.formats.arrangement.frame_bars import rate_text
 from inspector.sessions.session import ShowsCapture
 from inspector.timebase import format_at, format_duration
 from inspector.tokens import SIZES
@@ -28,7 +29,6 @@ from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import menu_button
 from ..kit.tile import Tile, in_type, scale_of
-from ..plotting.frame_bars import rate_text
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session

@@ -5,15 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from inspector.formats.arrangement.frame_bars import SCALE_MULTIPLES, top_of_scale_ns
 from inspector.formats.drawing.ticks import Tick, Ticks, duration_ticks
 from inspector.timebase import NS_PER_MS
 
-from ..plotting.frame_bars import SCALE_MULTIPLES, top_of_scale_ns
-
 if TYPE_CHECKING:
+    from inspector.formats.arrangement.frame_series import FrameSeries
     from inspector.vocabulary import Measure
-
-    from ..plotting.frame_series import FrameSeries
 
 #: Of 60 frames per second.
 DEFAULT_BUDGET_NS: Final = 16_666_667

@@ -10,12 +10,13 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWi
 from typing_extensions import override
 
 from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_RULE, TOLERANCE
+from inspector.formats.arrangement.fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
 from inspector.timebase import format_duration
 
 from ..kit.guards import guarded
 from ..kit.text_link import TextLink
 from ..kit.theme import ColorRole, Theme
-from ..plotting.fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone, color_of
+from ..plotting.sheet_painter import color_of
 from .frame_statistics import FoundStatistics
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from PySide6.QtCore import QObject, Signal, Slot
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import FrameStatistics, frame_statistics
 from inspector.display_text import counted
+from inspector.formats.arrangement.frame_series import FrameSeries
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import Measure, Share
 
 from ..kit.guards import guarded
 from ..kit.paced_refresh import single_shot
-from ..plotting.frame_series import FrameSeries
 
 _PERIOD_MS: Final = 250
 #: Statistics take at most this share of the processor, whatever the range.

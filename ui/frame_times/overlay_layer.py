@@ -11,14 +11,14 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from inspector.analysis.interval_shares import named_shares, shares_text
 from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.formats.arrangement.frame_bars import budget_text
+from inspector.formats.arrangement.frame_series import FrameSeries, Window
 from inspector.formats.drawing.pixel_rects import PixelRects, row_rects
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import Measure, Phase, Share
 
 from ..kit.theme import ColorRole, Theme
 from ..plotting.bulk_paint import fill_rects
-from ..plotting.frame_bars import budget_text
-from ..plotting.frame_series import FrameSeries, Window
 from ..plotting.readout import Line, paint_box, paint_readout
 
 if TYPE_CHECKING:

@@ -15,6 +15,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
+from inspector.formats.arrangement.fills import Fill
+from inspector.formats.arrangement.frame_bars import BarScale, Spikes, frame_bars
+from inspector.formats.arrangement.frame_series import FrameSeries, Window, XAxis
 from inspector.tokens import SIZES
 from inspector.vocabulary import Measure
 
@@ -22,10 +25,8 @@ from ..kit.fonts import text_scale
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
 from ..plotting.bulk_paint import fill_rects
-from ..plotting.column_picture import ColumnPicture, Spikes
-from ..plotting.fills import Fill, color_of
-from ..plotting.frame_bars import BarScale, frame_bars
-from ..plotting.frame_series import FrameSeries, Window, XAxis
+from ..plotting.column_picture import ColumnPicture
+from ..plotting.sheet_painter import color_of
 from .duration_scale import DEFAULT_BUDGET_NS
 
 _HEIGHT: Final = SIZES["overview"]

@@ -10,6 +10,8 @@ from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSpacerItem, QVBoxLayout, QWidget
 from typing_extensions import override
 
+from inspector.formats.arrangement.frame_bars import budget_ns_of, budget_text, rate_text
+from inspector.formats.arrangement.frame_series import XAxis
 from inspector.sessions.session import (
     AttachesPrograms,
     file_word,
@@ -22,8 +24,6 @@ from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from ..kit.clipboard import add_copying
 from ..kit.guards import guarded
 from ..kit.paced_refresh import PacedRefresh
-from ..plotting.frame_bars import budget_ns_of, budget_text, rate_text
-from ..plotting.frame_series import XAxis
 from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind
 from .budget_menu import BudgetMenu

@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from inspector.events.timeline import Timeline
+from inspector.formats.arrangement.frame_series import FrameSeries, XAxis
 from inspector.tokens import size_by_height, size_by_width
 from inspector.vocabulary import Measure, Phase
 
 from ..kit.fonts import small_font, text_scale
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
-from ..plotting.frame_series import FrameSeries, XAxis
 from ..plotting.shared_view import SharedView
 from .bars_layer import LABEL_BAND, BarsLayer
 from .duration_scale import DEFAULT_BUDGET_NS, DurationScale, scale_ticks

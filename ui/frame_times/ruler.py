@@ -50,6 +50,7 @@ class Ruler(QWidget):
         self._view = view
         self._present = 0
         self.name = QLabel(self)
+        self.name.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from inspector.analysis.intervention_list import held_host_ms
 from inspector.events.annotations import Annotation
 from inspector.events.timeline import Timeline
+from inspector.formats.arrangement.frame_series import FrameSeries
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
 from inspector.vocabulary import what_was_raised
-
-from ..plotting.frame_series import FrameSeries
 
 _SPACING: Final = 8
 _LISTED: Final = 6

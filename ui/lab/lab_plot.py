@@ -24,6 +24,7 @@ from typing_extensions import override
 from inspector.engines.lab.graph import outcome_text
 from inspector.engines.lab.refresh_lab import LabResult, instant_text
 from inspector.engines.lab.timer import duration_text
+from inspector.formats.arrangement.lane_window import drawable
 from inspector.formats.drawing.ticks import instant_ticks
 from inspector.timebase import NS_PER_SECOND
 
@@ -33,7 +34,6 @@ from ..kit.labels import EmptyNotice
 from ..kit.theme import ColorRole, Theme, mixed
 from ..plotting.axis_range import AxisRange
 from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
-from ..plotting.lane_view import drawable
 from ..plotting.own_view import OwnView
 
 _PAD: Final = 6

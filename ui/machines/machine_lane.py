@@ -21,15 +21,17 @@ from typing_extensions import override
 from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.analysis.lanes.lane_columns import Steps
 from inspector.events.members import StateHistory
+from inspector.formats.arrangement.lane_layout import LaneLayout
+from inspector.formats.arrangement.lane_window import LaneWindow, ruler_ticks
+from inspector.formats.arrangement.sheet import Row
 
 from ..kit.guards import guarded
 from ..kit.keys import keeps_key
 from ..kit.theme import ColorRole, Theme
 from ..plotting.axis_range import AxisRange, ViewMode
 from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
-from ..plotting.lane_painter import LanePainter
-from ..plotting.lane_view import LaneWindow, paint_ruler, ruler_ticks
 from ..plotting.own_view import FOLLOWED_NS, OwnView
+from ..plotting.sheet_painter import new_sheet, paint_sheet
 
 _NO_CLOCKS: Final = ClockPasts()
 
@@ -56,7 +58,6 @@ class MachineLane(QWidget):
         )
         self._was_following = True
         self._theme = theme
-        self._painter = LanePainter(theme)
         self._present_ns = 0
         self._hover_ns: float | None = None
         self._playhead_ns: int | None = None
@@ -130,19 +131,20 @@ class MachineLane(QWidget):
         theme, window = self._theme, self.lane_window()
         painter.fillRect(exposed, theme.color(ColorRole.BG))
         top = self.fontMetrics().height() + 6
-        row = QRect(0, top, self.width(), self.height() - top)
-        self._painter.steps(
-            painter, self.steps, window, row, number_of=self._number_of, name_of=self._name_of
+        row = Row(top, self.height() - top)
+        sheet = new_sheet(painter, theme)
+        LaneLayout(sheet).steps(
+            self.steps, window, row, number_of=self._number_of, name_of=self._name_of
         )
-        self._painter.finish(painter)
+        paint_sheet(painter, sheet)
         ticks = ruler_ticks(window, _NO_CLOCKS, 0)
-        paint_ruler(painter, window, ticks, QRect(0, 0, self.width(), top), theme)
+        _paint_ruler(painter, window, ticks, QRect(0, 0, self.width(), top), theme)
         painter.setPen(QPen(theme.color(ColorRole.BLUE), 1))
         present = int(window.x(self._present_ns))
         painter.drawLine(present, top, present, self.height())
         if self._playhead_ns is not None:
             x = int(window.x(self._playhead_ns))
-            painter.fillRect(x - 1, top, 2, row.height(), theme.color(ColorRole.TICK))
+            painter.fillRect(x - 1, top, 2, row.height, theme.color(ColorRole.TICK))
         if self._hover_ns is not None:
             x = int(window.x(self._hover_ns))
             painter.setPen(QPen(theme.color(ColorRole.MUTED), 1))
@@ -198,3 +200,31 @@ class MachineLane(QWidget):
         if is_following != self._was_following:
             self._was_following = is_following
             self.following_changed.emit(is_following)
+
+
+def _paint_ruler(
+    painter: QPainter,
+    window: LaneWindow,
+    ticks: tuple[list[tuple[int, str]], str],
+    row: QRect,
+    theme: Theme,
+) -> None:
+    painter.fillRect(row, theme.color(ColorRole.PANEL))
+    metrics = painter.fontMetrics()
+    places, unit = ticks
+    unit_left = row.right() - metrics.horizontalAdvance(unit) - 6
+    baseline = row.top() + (row.height() + metrics.ascent() - metrics.descent()) // 2
+    last, bottom = window.left - 100, row.bottom()
+    # A pen is taken up once for all that it draws.
+    painter.setPen(theme.color(ColorRole.MUTED))
+    for x, _ in places:
+        painter.drawLine(x, bottom - 4, x, bottom)
+    painter.drawText(unit_left, baseline, unit)
+    painter.setPen(theme.color(ColorRole.TEXT))
+    for x, text in places:
+        if x + 3 < max(last, window.left):
+            continue
+        width = metrics.horizontalAdvance(text)
+        if x + 3 + width < unit_left:
+            painter.drawText(x + 3, baseline, text)
+            last = x + width + 12

@@ -9,37 +9,18 @@ from collections.abc import Callable, Hashable
 from typing import Final
 
 import numpy as np
-from msgspec import Struct
-from numpy.typing import NDArray
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter, QPixmap
 
+from inspector.formats.arrangement.frame_bars import Spikes
+from inspector.formats.arrangement.frame_series import FrameSeries, Window
 from inspector.vocabulary import Measure
-
-from .frame_series import FrameSeries, Window
 
 #: Inverse share of a column's frames that may wait to be drawn.
 _UNSEEN_SHARE: Final = 64
 #: In pixels; views further apart show the frames at other positions.
 _SAME_PLACE: Final = 1e-3
 _NOTHING: Final = np.zeros(0, dtype=np.int64)
-
-
-class Spikes(Struct, frozen=True, eq=False):
-    """Columns whose slowest frame exceeds the picture.
-
-    Attributes:
-        places: Middle of each column, in pixels, ascending.
-        times_ns: The time of its slowest frame.
-    """
-
-    places: NDArray[np.int64]
-    times_ns: NDArray[np.int64]
-
-    def is_same(self, other: "Spikes") -> bool:
-        return np.array_equal(self.places, other.places) and np.array_equal(
-            self.times_ns, other.times_ns
-        )
 
 
 #: Draws the frames of a window between two columns of pixels, without clipping.

@@ -10,11 +10,12 @@ from PySide6.QtGui import QColor
 
 from inspector.analysis.lanes.states import ANY, state_numbers
 from inspector.events.members import MemberTable
-from inspector.formats.drawing.state_colors import FAINTER_STATE, text_on
-from inspector.tokens import STATE_COLORS
+from inspector.formats.arrangement import lane_layout as layout
+from inspector.formats.drawing.state_colors import text_on
 from inspector.vocabulary import Field, MemberKind
 
-from ..kit.theme import ColorRole, Theme, mixed
+from ..kit.theme import Theme
+from .sheet_painter import theme_colors
 
 
 class Arrow(Struct, frozen=True):
@@ -80,10 +81,7 @@ def shape_of(members: MemberTable, machine_id: int, strings: Sequence[str]) -> M
 
 def state_color(number: int, theme: Theme) -> QColor:
     """Return the colour of the n-th state of a machine; from the eighth on they are fainter."""
-    color = QColor(STATE_COLORS[number % len(STATE_COLORS)])
-    if number >= len(STATE_COLORS):
-        return mixed(color, theme.color(ColorRole.BG), FAINTER_STATE)
-    return color
+    return QColor(layout.state_color(number, theme_colors(theme)))
 
 
 def text_color_on(color: QColor) -> QColor:

@@ -13,14 +13,20 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.events.timeline import Timeline
+from inspector.formats.arrangement.frame_series import FrameSeries, XAxis
+from inspector.formats.arrangement.lane_window import (
+    Bends,
+    LaneWindow,
+    axis_ticks,
+    ruler_ticks,
+    ticks_within,
+)
 from inspector.sessions.session import ShowsCapture
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import Measure
 
 from ..session.bridge import SessionBridge
 from .axis_range import AxisRange, ViewMode
-from .frame_series import FrameSeries, XAxis
-from .lane_view import Bends, LaneWindow, axis_ticks, ruler_ticks, ticks_within
 
 #: Initial range of a following view.
 FOLLOWED: Final = {XAxis.FRAME: 300.0, XAxis.TIME: 5.0}

@@ -13,9 +13,9 @@ from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.events.annotations import Annotation
 from inspector.events.frame_history import FrameHistory
+from inspector.formats.arrangement.frame_series import FrameSeries
 from inspector.vocabulary import Measure, Share
 
-from ..plotting.frame_series import FrameSeries
 from ..session.frame_focus import FrameFocus
 
 

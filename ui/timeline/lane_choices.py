@@ -140,14 +140,16 @@ class LaneChoices(QWidget):
         known = ((0, session_time), *clocks)
         name = next((name for number, name in known if number == chosen), session_time)
         text = one_line(name[:1].upper() + name[1:] if name == session_time else f"{name}’s time")
-        if text != self.button.text():
-            self.button.setText(as_plain(text))
+        if text != self.button.text().replace("&&", "&"):
+            self.button.setText(text.replace("&", "&&"))
         if known == self.clocks:
             return
         self.clocks = known
         self._ruler_menu.clear()
         for number, each in known[: _MOST_CLOCKS + 1]:
             action = self._ruler_group.addAction(one_line(each).replace("&", "&&"))
+            # Of the text by itself, which Qt would take for HTML.
+            action.setToolTip(as_plain(each))
             action.setCheckable(True)
             action.setChecked(number == chosen)
             action.setData(number)

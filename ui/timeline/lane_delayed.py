@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QPainter
 
     from inspector.analysis.lateness.blocks import DelayedCall
+    from inspector.formats.arrangement.lane_window import LaneWindow
 
-    from ..plotting.lane_view import LaneWindow
     from .lane_names import PlacedRow, PlacedRows
     from .lane_surface import LaneSurface
 

@@ -10,8 +10,9 @@ from PySide6.QtCore import QRect
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import waiting
 from inspector.display_text import counted, one_line
+from inspector.formats.arrangement.clock_layout import rate_chip
 from inspector.timebase import NS_PER_SECOND, format_duration
-from inspector.vocabulary import NEVER, RATE_DENOMINATOR, TimerKind, rate_text
+from inspector.vocabulary import NEVER, TimerKind, rate_text
 
 from ..previews.selected import is_clock_paused
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from .lane_rows import LaneRow
 
-_SHORT_RATES: Final = {RATE_DENOMINATOR // 4: "¼", RATE_DENOMINATOR // 2: "½"}
 #: Timers of a lane whose intervals are looked at.
 _MOST_TIMERS: Final = 64
 #: With more clocks than this, pending timers of folded branches are not counted.
@@ -42,11 +42,6 @@ INDENT: Final = 14
 #: Where the name begins, and where the sign for folding does.
 NAME_FROM: Final = 26
 FOLD_FROM: Final = 11
-
-
-def rate_chip(rate_n: int) -> str:
-    """Return a rate as briefly as can be: ``×¼``."""
-    return f"×{_SHORT_RATES.get(rate_n, rate_text(rate_n))}"
 
 
 class HeaderState(NamedTuple):

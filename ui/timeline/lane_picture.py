@@ -10,24 +10,27 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import next_fires
+from inspector.formats.arrangement.annotation_layout import lay_out_annotations
+from inspector.formats.arrangement.clock_layout import ClockLayout
+from inspector.formats.arrangement.lane_layout import LaneLayout, hollow_places, records_in_view
+from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import NS_PER_MS, format_instant
 
 from ..kit.theme import ColorRole
 from ..plotting.kept_picture import KeptPicture, Scroll
-from ..plotting.lane_painter import LanePainter, hollow_places
 from ..plotting.readout import paint_readout
+from ..plotting.sheet_painter import new_sheet, paint_sheet
 from ..session.bridge import SelectionKind
-from .lane_annotation_painter import AnnotationPainter
-from .lane_clock_painter import ClockPainter
 from .lane_delayed import paint_delayed
 from .lane_headers import lane_timers, lane_wait
 from .lane_names import LaneNames, PlacedRow, PlacedRows
 
 if TYPE_CHECKING:
     from inspector.analysis.lanes.lanes import Lane, LaneKey
+    from inspector.formats.arrangement.lane_window import LaneWindow
+    from inspector.formats.arrangement.sheet import Sheet
 
     from ..kit.theme import Theme
-    from ..plotting.lane_view import LaneWindow
     from .lane_rows import LaneRow, RowPlaces
     from .lane_surface import LaneSurface
 
@@ -37,16 +40,13 @@ _MOST_PREDICTED: Final = 40
 #: Predicted firings closer than this many pixels are only begun.
 _APART: Final = 3
 _MOST_CROWDED: Final = 6
-_ROLES: Final = {
-    LaneKind.MARKS: ColorRole.TICK,
-    LaneKind.COMMANDS: ColorRole.TICK,
-    LaneKind.FAILURES: ColorRole.RED,
-    LaneKind.HITS: ColorRole.TICK,
-    LaneKind.TIMER: ColorRole.TICK,
-    LaneKind.CALL: ColorRole.TICK,
-}
-
-
+#: Kinds of lanes of which it is known what has to stay for them to look the same.
+_OF_RECORDS: Final = frozenset(
+    {
+        *(LaneKind.MARKS, LaneKind.COMMANDS, LaneKind.FAILURES, LaneKind.HITS),
+        *(LaneKind.TIMER, LaneKind.CALL),
+    }
+)
 #: In pixels; views further apart show the lanes at other places.
 _SAME_PLACE: Final = 1e-5
 
@@ -111,6 +111,26 @@ class _Marks(NamedTuple):
         return shift if is_same_grid else None
 
 
+class _RowLayout:
+    """Lays out rows on one sheet.
+
+    Attributes:
+        sheet: What is laid out so far.
+        lanes: Lays out lanes of records.
+        clocks: Lays out lanes of clocks.
+    """
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+        self.lanes, self.clocks = LaneLayout(sheet), ClockLayout(sheet)
+
+    def paint(self, painter: QPainter) -> None:
+        """Paint what was laid out since the last time."""
+        self.lanes.finish()
+        self.clocks.finish()
+        paint_sheet(painter, self.sheet)
+
+
 class LanePicture:
     """Paints a canvas.
 
@@ -126,9 +146,6 @@ class LanePicture:
     def __init__(self, theme: Theme) -> None:
         self.late_ns = round(1000 / 60 * NS_PER_MS)
         self._theme = theme
-        self._lanes = LanePainter(theme)
-        self._clocks = ClockPainter(theme)
-        self._annotations = AnnotationPainter(theme)
         self.lanes = KeptPicture()
         self._marks: _Marks | None = None
         self._predicted_xs: dict[LaneKey, list[int]] = {}
@@ -137,7 +154,6 @@ class LanePicture:
 
     def apply_theme(self) -> None:
         self.forget()
-        self._lanes.apply_theme()
 
     def forget(self) -> None:
         """Paint everything next time, and keep nothing of what was painted until then."""
@@ -203,11 +219,12 @@ class LanePicture:
         grid: tuple[int, ...],
     ) -> None:
         viewport = canvas.viewport().rect()
+        layout = _RowLayout(new_sheet(painter, self._theme))
         self._ground(painter, viewport, rows.pinned_box.top(), grid)
         rows.paint(
             *(painter, self._theme),
-            lambda inner, placed: self._records(inner, canvas, placed, window),
-            self._finish,
+            lambda _, placed: self._records(layout, canvas, placed, window),
+            layout.paint,
         )
 
     def _ground(self, painter: QPainter, box: QRect, top: int, grid: tuple[int, ...]) -> None:
@@ -216,10 +233,6 @@ class LanePicture:
         color, top = self._theme.color(ColorRole.LINE), max(top, box.top())
         for x in grid:
             painter.fillRect(x, top, 1, box.bottom() + 1 - top, color)
-
-    def _finish(self, painter: QPainter) -> None:
-        self._clocks.finish(painter)
-        self._lanes.finish(painter)
 
     # ---------------------------------------------------------------- what moves on
 
@@ -247,9 +260,9 @@ class LanePicture:
     ) -> object:
         """Return what has to stay for a row to look the same, but for its place."""
         row, lane = placed.row, placed.row.lane
-        if placed.is_marked or row.kind not in _ROLES or lane is None:
+        if placed.is_marked or row.kind not in _OF_RECORDS or lane is None:
             return None
-        records = self._lanes.records_in_view(lane.instants, window)
+        records = records_in_view(lane.instants, window)
         if records is None or row.kind is not LaneKind.TIMER:
             return records
         return (*records, *[x + away for x in self._predicted(canvas, row, lane, window)])
@@ -267,6 +280,7 @@ class LanePicture:
         if former is None or marks is None or shift is None:
             return False
         shown, top = marks.shown, marks.shown.rows.pinned_box.top()
+        layout = _RowLayout(new_sheet(painter, self._theme))
         box = shown.box
         painter.setClipRect(box)
         new = QRect(box.right() + 1 - shift, 0, shift, box.height())
@@ -277,42 +291,41 @@ class LanePicture:
                 self._ground(painter, row_box, top, shown.grid)
                 shown.rows.paint_row(
                     *(painter, self._theme, placed),
-                    lambda inner, placed: self._records(inner, canvas, placed, window),
+                    lambda _, placed: self._records(layout, canvas, placed, window),
                 )
-        self._finish(painter)
+        layout.paint(painter)
         return True
 
     # ---------------------------------------------------------------- one row
 
     def _records(
-        self, painter: QPainter, canvas: LaneSurface, placed: PlacedRow, window: LaneWindow
+        self, layout: _RowLayout, canvas: LaneSurface, placed: PlacedRow, window: LaneWindow
     ) -> None:
-        row, lane = placed.row, placed.row.lane
-        box = QRect(window.left, placed.y, window.width, placed.height)
+        row, lane, place = placed.row, placed.row.lane, Row(placed.y, placed.height)
         if row.kind is LaneKind.BOOKMARKS:
-            self._annotations.paint(painter, canvas.store.annotations, window, box)
+            lay_out_annotations(layout.sheet, canvas.store.annotations, window, place)
         elif row.kind is LaneKind.CLOCK:
-            self._clocks.paint(painter, canvas.store, row.clock_id, window, box)
+            layout.clocks.clock(canvas.store, row.clock_id, window, place)
         elif lane is not None and row.kind is LaneKind.MACHINE:
-            self._lanes.steps(
-                *(painter, lane.steps, window, box),
+            layout.lanes.steps(
+                *(lane.steps, window, place),
                 number_of=canvas.state_number(row.subject_id),
                 name_of=canvas.text,
             )
         elif lane is not None and lane.spans is not None:
-            self._lanes.slices(painter, lane.spans, window, box, canvas.member_name)
+            layout.lanes.slices(lane.spans, window, place, canvas.member_name)
         elif lane is not None and lane.levels is not None:
-            self._lanes.levels(painter, lane.levels, window, box)
+            layout.lanes.levels(lane.levels, window, place)
         elif lane is not None:
             is_timer = row.kind is LaneKind.TIMER
-            self._lanes.instants(
-                *(painter, lane.instants, window, box),
-                role=_ROLES[row.kind],
+            layout.lanes.instants(
+                *(lane.instants, window, place),
+                kind="red" if row.kind is LaneKind.FAILURES else "tick",
                 late_ns=self.late_ns if is_timer else 0,
                 has_whiskers=is_timer or row.kind is LaneKind.CALL,
             )
             if is_timer:
-                self._lanes.hollow(self._predicted(canvas, row, lane, window), box)
+                layout.lanes.hollow(self._predicted(canvas, row, lane, window), place)
 
     def _predicted(
         self, canvas: LaneSurface, row: LaneRow, lane: Lane, window: LaneWindow

@@ -28,14 +28,14 @@ from inspector.analysis.lanes.lanes import LaneKey, LaneKind, LaneStore
 from inspector.analysis.lanes.states import state_numbers
 from inspector.display_text import as_plain
 from inspector.events.timeline import Timeline
+from inspector.formats.arrangement.frame_series import XAxis
+from inspector.formats.arrangement.lane_layout import SLICE_LEVELS
+from inspector.formats.arrangement.lane_window import LaneWindow, drawable
 from inspector.timebase import format_duration
 from inspector.tokens import size_by_height, size_by_width
 
 from ..kit.fonts import small_font, text_scale
 from ..kit.guards import guarded
-from ..plotting.frame_series import XAxis
-from ..plotting.lane_painter import SLICE_LEVELS
-from ..plotting.lane_view import LaneWindow, drawable
 from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind
 from .lane_headers import (

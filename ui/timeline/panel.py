@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.analysis.lateness.blocks import delayed_calls
+from inspector.formats.arrangement.frame_bars import budget_ns_of
 from inspector.sessions.session import time_name
 from inspector.timebase import format_instant
 
@@ -24,7 +25,6 @@ from ..kit.paced_refresh import PacedRefresh
 from ..kit.rate_widgets import RATE_PRESETS
 from ..kit.source_menu import add_source_actions
 from ..kit.texts.clock_texts import path_text
-from ..plotting.frame_bars import budget_ns_of
 from ..plotting.shared_view import SharedView
 from ..previews.previewing import Previewer
 from ..previews.selected import clock_toggle, rate_command

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
+from inspector.formats.arrangement.frame_bars import budget_text
 from ui.frame_times.budget_menu import BudgetMenu, parse_budget_ms
-from ui.plotting.frame_bars import budget_text
 
 FPS_60, FPS_120, FPS_30 = 1000 / 60, 1000 / 120, 1000 / 30
 

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from inspector.events import Timeline
+from inspector.formats.arrangement.frame_series import XAxis
 from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
 from tests.ui.world import PlayedSession
 from ui.frame_times.panel import FrameTimesPanel
 from ui.kit.theme import ColorRole, Theme
-from ui.plotting.frame_series import XAxis
 from ui.session.bridge import Selection, SessionBridge
 
 

@@ -8,10 +8,10 @@ from PySide6.QtGui import QColor, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from inspector.formats.arrangement.frame_series import FrameSeries, XAxis
 from tests.ui.plotting.frames import MS, add_frame, timeline_of, usual_timeline
 from ui.frame_times.overview_strip import OverviewStrip
 from ui.kit.theme import ColorRole, Theme
-from ui.plotting.frame_series import FrameSeries, XAxis
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
 

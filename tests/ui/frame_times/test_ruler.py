@@ -8,10 +8,10 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
+from inspector.formats.arrangement.frame_series import XAxis
 from tests.ui.plotting.frames import timeline_of, usual_timeline
 from ui.frame_times.ruler import Ruler
 from ui.kit.theme import ColorRole, Theme
-from ui.plotting.frame_series import XAxis
 from ui.plotting.shared_view import SharedView
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.formats.arrangement.frame_series import FrameSeries, XAxis
 from tests.ui.plotting.frames import add_frame, usual_timeline
 from ui.plotting.axis_range import AxisRange, ViewMode
-from ui.plotting.frame_series import FrameSeries, XAxis
 
 WIDTH = 1_000
 

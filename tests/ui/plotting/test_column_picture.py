@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QColor, QImage, QPainter
 
+from inspector.formats.arrangement.frame_bars import BarScale, Spikes, frame_bars
+from inspector.formats.arrangement.frame_series import FrameSeries, Window, XAxis
 from tests.ui.plotting.frames import MS, add_frame, usual_timeline
 from ui.kit.theme import Theme
 from ui.plotting.bulk_paint import fill_rects
-from ui.plotting.column_picture import ColumnPicture, Spikes
-from ui.plotting.fills import color_of
-from ui.plotting.frame_bars import BarScale, frame_bars
-from ui.plotting.frame_series import FrameSeries, Window, XAxis
+from ui.plotting.column_picture import ColumnPicture
+from ui.plotting.sheet_painter import color_of
 
 WIDTH, HEIGHT = 300, 60
 

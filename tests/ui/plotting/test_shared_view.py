@@ -8,8 +8,8 @@ from PySide6.QtCore import QAbstractAnimation
 from pytestqt.qtbot import QtBot
 
 from inspector.events import Timeline
+from inspector.formats.arrangement.frame_series import Window, XAxis
 from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
-from ui.plotting.frame_series import Window, XAxis
 from ui.plotting.shared_view import PRESENT_AT, SharedView
 from ui.session.bridge import SessionBridge
 

@@ -11,9 +11,9 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from inspector.formats.arrangement.frame_series import XAxis
 from inspector.formats.options import curve_stroke
 from ui.kit.theme import Theme
-from ui.plotting.frame_series import XAxis
 from ui.plotting.shared_view import SharedView
 from ui.session.bridge import SessionBridge
 from ui.statistics.column_plot import CaptureColumns, reduced

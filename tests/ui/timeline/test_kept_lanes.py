@@ -38,7 +38,6 @@ from inspector.vocabulary import (
 )
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SelectionKind
-from ui.timeline import lane_clock_painter
 from ui.timeline.lane_canvas import LaneCanvas
 from ui.timeline.lane_picture import LanePicture
 
@@ -49,10 +48,14 @@ class RowByRow(LanePicture):
     """A picture whose rows are completed one by one, not each colour of all of them at once."""
 
     @override
-    def _records(self, painter: QPainter, *what: Any) -> None:
-        super()._records(painter, *what)
-        self._clocks.finish(painter)
-        self._lanes.finish(painter)
+    def _records(self, layout: Any, *what: Any) -> None:
+        super()._records(layout, *what)
+        layout.paint(self.painter)
+
+    @override
+    def _all_lanes(self, painter: QPainter, *what: Any) -> None:
+        self.painter = painter
+        super()._all_lanes(painter, *what)
 
 
 class World:
@@ -270,18 +273,6 @@ def test_that_names_look_like_names_painted_whole_on_a_fine_screen(world: World)
     world.paint()
     world.hide_kind(0)
     assert world.paint() == world.paint_whole()
-
-
-def test_that_few_steps_of_clocks_look_like_many(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world.change_rates()
-    for share in (1.0, 0.3, 0.02):
-        world.canvas.view.show_ns((1 - share) * world.timeline.at_ns, world.timeline.at_ns + MS)
-        few = world.paint_whole()
-        with monkeypatch.context() as patch:
-            patch.setattr(lane_clock_painter, "_FEW", 0)
-            assert world.paint_whole() == few
 
 
 def test_that_lanes_of_the_past_are_not_painted_again_while_the_present_moves(

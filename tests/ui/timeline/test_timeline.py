@@ -19,12 +19,12 @@ from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import Reload
 from inspector.commands.timers import ClearTimer
 from inspector.events import Timeline
+from inspector.formats.arrangement.lane_layout import hollow_places
+from inspector.formats.arrangement.lane_window import LaneWindow
 from inspector.vocabulary import MARK
 from tests.ui.members_world import MS, MembersSession
 from tests.ui.shell import Shell
 from ui.kit.theme import ColorRole, Theme
-from ui.plotting.lane_painter import hollow_places
-from ui.plotting.lane_view import LaneWindow
 from ui.session.bridge import Selection, SessionBridge
 from ui.timeline.lane_canvas import LaneCanvas
 from ui.timeline.lane_headers import HeaderState, lane_wait
@@ -340,7 +340,7 @@ def test_that_hover_elsewhere_is_shown_here(panel: TimelinePanel, bridge: Sessio
 def test_that_the_ruler_shows_the_local_time_of_a_clock(
     panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
 ) -> None:
-    from ui.plotting.lane_view import ruler_ticks  # noqa: PLC0415 - brings numpy
+    from inspector.formats.arrangement.lane_window import ruler_ticks  # noqa: PLC0415 - brings numpy
 
     session.game.rate = 0.5
     session.play(2_000)

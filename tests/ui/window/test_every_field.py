@@ -65,7 +65,9 @@ def _open_dialog(shell: Shell, action_id: str) -> QDialog | None:
 
 def _surfaces(shell: Shell) -> Iterator[tuple[str, QWidget]]:
     """Go through the bars, the panels and the dialogs, each while it is shown."""
-    yield "bars", shell.window
+    shell.trigger("find")
+    QApplication.processEvents()
+    yield "lanes", shell.window
     for panel_id in shell.window.panels.ids:
         shell.window.panels.show_panel(panel_id)
         shell.advance(1 / 60)
@@ -164,7 +166,7 @@ def test_that_no_field_minds_nonsense(shell: Shell, nonsense: str) -> None:
 
     # Faults of slots fail the test by themselves; here is left that the session goes on.
     assert shell.bridge.status.phase in {SessionPhase.RUNNING, SessionPhase.HELD}
-    assert {"bars", "lab", "breakpoints", "export", "set-rate"} <= set(tried)
+    assert {"lanes", "lab", "breakpoints", "export", "set-rate"} <= set(tried)
 
 
 def test_that_every_spin_box_says_which_numbers_it_takes(shell: Shell) -> None:

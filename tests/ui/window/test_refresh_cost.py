@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from typing_extensions import override
 
+from inspector.formats.arrangement.frame_series import FrameColumns, FrameSeries
 from tests.ui.crowded_session import CrowdedSession
 from tests.ui.shell import Shell, open_shell
 from ui.clock_tree.model import ClockTreeModel
@@ -19,7 +20,6 @@ from ui.frame_times.panel import FrameTimesPanel
 from ui.kit.labels import SteadyPlace, say
 from ui.kit.layouts import fill
 from ui.kit.theme import Theme
-from ui.plotting.frame_series import FrameColumns, FrameSeries
 from ui.session.bridge import SessionBridge
 from ui.timer_queue import call_queue
 from ui.timer_queue.model import QueueModel

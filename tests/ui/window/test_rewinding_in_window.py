@@ -93,7 +93,7 @@ def test_that_a_scene_is_taken_back_by_a_frame(shell: Shell) -> None:
 
 @pytest.mark.parametrize("axis", ["frame", "time"])
 def test_that_a_scene_goes_on_differently_from_the_playhead(shell: Shell, axis: str) -> None:
-    from ui.plotting.frame_series import XAxis  # noqa: PLC0415
+    from inspector.formats.arrangement.frame_series import XAxis  # noqa: PLC0415
 
     bridge, plot = shell.bridge, shell.window.frame_times.plot
     hold(shell)

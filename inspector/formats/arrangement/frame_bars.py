@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
+from inspector.formats.arrangement.fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
+from inspector.formats.arrangement.frame_series import FrameColumns, FrameSeries
 from inspector.formats.drawing.pixel_rects import PixelRects, edge_rects, pixel_rects
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import Measure, Phase, Share
-
-from .column_picture import Spikes
-from .fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
-from .frame_series import FrameColumns, FrameSeries
 
 Pixels = NDArray[np.int64]
 #: From this many columns on, arrays are worth it; fewer take a quarter of the time one by one.
@@ -46,6 +44,23 @@ SCALE_MULTIPLES: Final = (2, 3, 5, 8, 12)
 _USUAL: Final = ((99, 300), (95, 60), (90, 30), (80, 15))
 _WHOLE_FROM: Final = 100
 _NEARLY_WHOLE: Final = 0.05
+
+
+class Spikes(Struct, frozen=True, eq=False):
+    """Columns whose slowest frame exceeds the picture.
+
+    Attributes:
+        places: Middle of each column, in pixels, ascending.
+        times_ns: The time of its slowest frame.
+    """
+
+    places: NDArray[np.int64]
+    times_ns: NDArray[np.int64]
+
+    def is_same(self, other: "Spikes") -> bool:
+        return np.array_equal(self.places, other.places) and np.array_equal(
+            self.times_ns, other.times_ns
+        )
 
 
 class BarScale(Struct, frozen=True):

@@ -6,21 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from msgspec import Struct
-from PySide6.QtCore import QRect
-from PySide6.QtGui import QPainter
 
+from inspector.formats.arrangement.frame_series import XAxis
 from inspector.formats.drawing.ticks import count_ticks, instant_ticks
 from inspector.timebase import NS_PER_SECOND
-
-from ..kit.theme import ColorRole
-from .frame_series import XAxis
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from inspector.analysis.lanes.clocks import ClockPasts
-
-    from ..kit.theme import Theme
 
 _EVERY: Final = 110
 #: Pixels; what is further from the left edge is drawn there: painters take 32-bit numbers.
@@ -164,31 +158,3 @@ def ruler_ticks(
         (int(window.x(place)), tick.label)
         for place, tick in zip(places.tolist(), ticks.ticks, strict=True)
     ], ticks.unit
-
-
-def paint_ruler(
-    painter: QPainter,
-    window: LaneWindow,
-    ticks: tuple[list[tuple[int, str]], str],
-    row: QRect,
-    theme: Theme,
-) -> None:
-    painter.fillRect(row, theme.color(ColorRole.PANEL))
-    metrics = painter.fontMetrics()
-    places, unit = ticks
-    unit_left = row.right() - metrics.horizontalAdvance(unit) - 6
-    baseline = row.top() + (row.height() + metrics.ascent() - metrics.descent()) // 2
-    last, bottom = window.left - 100, row.bottom()
-    # A pen is taken up once for all that it draws.
-    painter.setPen(theme.color(ColorRole.MUTED))
-    for x, _ in places:
-        painter.drawLine(x, bottom - 4, x, bottom)
-    painter.drawText(unit_left, baseline, unit)
-    painter.setPen(theme.color(ColorRole.TEXT))
-    for x, text in places:
-        if x + 3 < max(last, window.left):
-            continue
-        width = metrics.horizontalAdvance(text)
-        if x + 3 + width < unit_left:
-            painter.drawText(x + 3, baseline, text)
-            last = x + width + 12

@@ -4,12 +4,10 @@ from enum import Enum, IntEnum
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtGui import QColor
 
+from inspector.formats.arrangement.sheet import Colors, mixed
+from inspector.tokens import PHASE_COLORS
 from inspector.vocabulary import Phase
-
-from ..kit.theme import ColorRole, Theme, phase_color
-from .bulk_paint import mixed
 
 
 class Pace(IntEnum):
@@ -57,35 +55,30 @@ class Fill(Enum):
 
 AnyFill = PaceFill | PhaseFill | Fill
 
-_PACE_ROLES: Final = {
-    Pace.IN_BUDGET: ColorRole.BAR,
-    Pace.OVER: ColorRole.ORANGE,
-    Pace.OVER_TWICE: ColorRole.RED,
-}
+_PACES: Final = {Pace.IN_BUDGET: "bar", Pace.OVER: "orange", Pace.OVER_TWICE: "red"}
 _SHARES: Final = {Tone.FAINT: 0.4, Tone.TINT: 0.2}
 _OTHER_WORK_SHARE: Final = 0.6
 _WAITING_SHARE: Final = 0.18
-_ROLES: Final = {
-    Fill.OUTLINE: ColorRole.TEXT,
-    Fill.INSPECTOR: ColorRole.CLOCK,
-    Fill.INSPECTOR_EDGE: ColorRole.EDGE,
-    Fill.CUT: ColorRole.BG,
+_TOKENS: Final = {
+    Fill.OUTLINE: "text",
+    Fill.INSPECTOR: "clock",
+    Fill.INSPECTOR_EDGE: "edge",
+    Fill.CUT: "bg",
 }
 
 
-def color_of(fill: AnyFill, theme: Theme) -> QColor:
+def fill_color(fill: AnyFill, colors: Colors) -> str:
     """Return the colour of a fill; always opaque."""
-    background = theme.color(ColorRole.BG)
     match fill:
         case PaceFill(pace, tone):
-            color, share = theme.color(_PACE_ROLES[pace]), _SHARES.get(tone, 1.0)
+            color, share = colors[_PACES[pace]], _SHARES.get(tone, 1.0)
         case PhaseFill(None):
-            color, share = theme.color(ColorRole.MUTED), _OTHER_WORK_SHARE
+            color, share = colors["muted"], _OTHER_WORK_SHARE
         case PhaseFill(phase):
             assert phase is not None, "the case before"
-            return phase_color(phase)
+            return PHASE_COLORS[phase.name.lower()]
         case Fill.WAITING:
-            color, share = theme.color(ColorRole.MUTED), _WAITING_SHARE
+            color, share = colors["muted"], _WAITING_SHARE
         case _:
-            return theme.color(_ROLES[fill])
-    return color if share == 1.0 else mixed(color, background, share)
+            return colors[_TOKENS[fill]]
+    return color if share == 1.0 else mixed(color, colors["bg"], share)

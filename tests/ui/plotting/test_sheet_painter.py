@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from inspector.analysis.lanes.clocks import ClockPasts
@@ -16,6 +15,15 @@ from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.analysis.lanes.spans import SpanColumns, Spans
 from inspector.events.handlers import handlers_of
 from inspector.events.history import LogHistory
+from inspector.formats.arrangement.clock_layout import ClockLayout
+from inspector.formats.arrangement.lane_layout import (
+    SLICE_LEVELS,
+    LaneLayout,
+    hollow_places,
+    name_rooms,
+)
+from inspector.formats.arrangement.lane_window import LaneWindow
+from inspector.formats.arrangement.sheet import Row
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
@@ -27,16 +35,14 @@ from inspector.vocabulary import (
 )
 from tests.analysis.test_lateness import CRUNCH, DUE_NS, LIBRARY, LOOP, MAIN, REBUILD, Program
 from ui.kit.theme import ColorRole, Theme
-from ui.plotting.lane_painter import SLICE_LEVELS, LanePainter, hollow_places, name_rooms
-from ui.plotting.lane_view import LaneWindow
 from ui.plotting.machines import state_color
-from ui.timeline.lane_clock_painter import ClockPainter
+from ui.plotting.sheet_painter import new_sheet, paint_sheet
 from ui.timeline.lane_readout import LaneReader
 from ui.timeline.lane_rows import RowChoices, rows_of
 
 MS = 1_000_000
 WIDTH = 400
-ROW = QRect(0, 0, WIDTH, 24)
+ROW = Row(0, 24)
 
 
 def window(low_ms: float, high_ms: float, present_ms: float) -> LaneWindow:
@@ -48,14 +54,19 @@ class Canvas:
 
     def __init__(self, theme: Theme) -> None:
         self.theme = theme
-        self.image = QImage(WIDTH, ROW.height(), QImage.Format.Format_RGB32)
+        self.image = QImage(WIDTH, ROW.height, QImage.Format.Format_RGB32)
         self.image.fill(theme.color(ColorRole.BG))
         self.painter = QPainter(self.image)
 
+    def paint(self, lay_out: Callable[[LaneLayout], None]) -> None:
+        sheet = new_sheet(self.painter, self.theme)
+        layout = LaneLayout(sheet)
+        lay_out(layout)
+        layout.finish()
+        paint_sheet(self.painter, sheet)
+
     def instants(self, instants: Instants, shown: LaneWindow, late_ns: int = 0) -> None:
-        painter = LanePainter(self.theme)
-        painter.instants(self.painter, instants, shown, ROW, role=ColorRole.BAR, late_ns=late_ns)
-        painter.finish(self.painter)
+        self.paint(lambda to: to.instants(instants, shown, ROW, kind="bar", late_ns=late_ns))
 
     def clock(self, clocks: ClockPasts, number: int, shown: LaneWindow) -> None:
         store = LaneStore()
@@ -63,23 +74,22 @@ class Canvas:
         self.clock_of(store, number, shown)
 
     def clock_of(self, store: LaneStore, number: int, shown: LaneWindow) -> None:
-        painter = ClockPainter(self.theme)
-        painter.paint(self.painter, store, number, shown, ROW)
-        painter.finish(self.painter)
+        sheet = new_sheet(self.painter, self.theme)
+        ClockLayout(sheet).clock(store, number, shown, ROW)
+        paint_sheet(self.painter, sheet)
 
     def steps(self, steps: Steps, shown: LaneWindow) -> None:
-        painter = LanePainter(self.theme)
-        painter.steps(
-            self.painter, steps, shown, ROW, number_of=int, name_of=lambda state: f"state {state}"
-        )
-        painter.finish(self.painter)
+        def name_of(state: int) -> str:
+            return f"state {state}"
+
+        self.paint(lambda to: to.steps(steps, shown, ROW, number_of=int, name_of=name_of))
 
     def is_painted(self, x: int) -> bool:
         background = self.theme.color(ColorRole.BG).rgb()
-        return any(self.image.pixel(x, y) != background for y in range(ROW.height()))
+        return any(self.image.pixel(x, y) != background for y in range(ROW.height))
 
     def colors(self, x: int) -> set[str]:
-        return {self.image.pixelColor(x, y).name() for y in range(ROW.height())}
+        return {self.image.pixelColor(x, y).name() for y in range(ROW.height)}
 
 
 @pytest.fixture
@@ -151,19 +161,16 @@ def test_that_a_slice_within_others_of_the_last_line_covers_them(canvas: Canvas)
     order = np.argsort(starts + took)
     numbers = np.arange(count)
     columns = SpanColumns(starts[order], took[order], np.zeros(count, np.int64), numbers)
-    LanePainter(canvas.theme).slices(
-        canvas.painter, Spans(1, columns, 0), window(0, 1_000, 1_000), ROW, lambda _: ""
-    )
+    spans, shown = Spans(1, columns, 0), window(0, 1_000, 1_000)
+    canvas.paint(lambda to: to.slices(spans, shown, ROW, lambda _: ""))
     innermost = state_color(0, canvas.theme)
-    assert canvas.image.pixelColor(WIDTH // 2, ROW.height() - 4) == innermost
+    assert canvas.image.pixelColor(WIDTH // 2, ROW.height - 4) == innermost
 
 
 def test_that_what_is_to_come_is_hollow(canvas: Canvas) -> None:
-    painter = LanePainter(canvas.theme)
-    painter.hollow(hollow_places([200 * MS], window(0, 400, 100)), ROW)
-    painter.finish(canvas.painter)
+    canvas.paint(lambda to: to.hollow(hollow_places([200 * MS], window(0, 400, 100)), ROW))
     background = canvas.theme.color(ColorRole.BG)
-    assert canvas.image.pixelColor(200, ROW.center().y()) == background
+    assert canvas.image.pixelColor(200, ROW.height // 2) == background
     assert canvas.is_painted(199)
     assert canvas.is_painted(202)
 
@@ -173,7 +180,7 @@ def test_that_a_state_lasts_until_the_next_and_not_beyond_the_present(canvas: Ca
     steps.append(0, 0, 0)
     steps.append(100 * MS, 1, 0)
     canvas.steps(steps, window(0, 400, 200))
-    middle = ROW.bottom() - 4
+    middle = ROW.bottom - 5
     first, second = (state_color(number, canvas.theme) for number in (0, 1))
     assert canvas.image.pixelColor(97, middle) == first
     assert canvas.image.pixelColor(190, middle) == second
@@ -226,7 +233,7 @@ def test_that_a_clock_that_stands_still_because_of_another_is_not_shown_as_runni
         (500 * MS, CLOCK_PAUSED, 1, 0, 0),
     )
     canvas.clock(clocks, 2, window(0, 1_000, 1_000))
-    running: QColor = canvas.image.pixelColor(50, ROW.bottom() - 4)
+    running: QColor = canvas.image.pixelColor(50, ROW.bottom - 5)
     assert all(running.name() not in canvas.colors(x) for x in range(205, WIDTH))
 
 

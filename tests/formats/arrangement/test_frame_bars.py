@@ -10,12 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.events.frame_history import FrameHistory
-from inspector.vocabulary import Phase
-from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
-from ui.frame_times.duration_scale import scale_ticks
-from ui.plotting import frame_bars as module
-from ui.plotting.fills import Fill, Pace, PaceFill, PhaseFill, Tone
-from ui.plotting.frame_bars import (
+from inspector.formats.arrangement import frame_bars as module
+from inspector.formats.arrangement.fills import Fill, Pace, PaceFill, PhaseFill, Tone
+from inspector.formats.arrangement.frame_bars import (
     Bars,
     BarScale,
     frame_bars,
@@ -23,7 +20,10 @@ from ui.plotting.frame_bars import (
     stacked_bars,
     top_of_scale_ns,
 )
-from ui.plotting.frame_series import FrameSeries, Window, XAxis
+from inspector.formats.arrangement.frame_series import FrameSeries, Window, XAxis
+from inspector.vocabulary import Phase
+from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
+from ui.frame_times.duration_scale import scale_ticks
 
 BUDGET_NS = 16_666_667
 SCALE = BarScale(height=300, top_ns=30 * MS, budget_ns=BUDGET_NS)

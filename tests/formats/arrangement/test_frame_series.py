@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.events.frame_history import FrameHistory
+from inspector.formats.arrangement.frame_series import FrameColumns, FrameSeries, Window, XAxis
 from inspector.vocabulary import Measure, Phase
 from tests.ui.plotting.frames import MS, add_frame, timeline_of, usual_timeline
-from ui.plotting.frame_series import FrameColumns, FrameSeries, Window, XAxis
 
 AXES = st.sampled_from(list(XAxis))
 

@@ -1,4 +1,4 @@
-"""Paints a lane: ticks, spans or density, as there is room, without losing anything.
+"""Lays out a lane: ticks, spans or density, as there is room, without losing anything.
 
 While there is room, each record is drawn. Beyond that, the records of each column of pixels are
 counted and drawn as density, at a cost that depends on the pixels only.
@@ -12,19 +12,16 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from inspector.analysis.lanes.lane_columns import Instants, Levels, NsColumn, Steps
 from inspector.analysis.lanes.lanes import GONE_STATE
 from inspector.analysis.lanes.spans import Spans
 from inspector.display_text import one_line
-from inspector.formats.drawing.pixel_rects import PixelRects, pixel_rects, row_rects
-
-from ..kit.theme import ColorRole, Theme
-from .bulk_paint import RectLayers, draw_rects, fill_rects, mixed
-from .lane_view import LaneWindow
-from .machines import state_color, text_color_on
+from inspector.formats.arrangement.lane_window import LaneWindow
+from inspector.formats.arrangement.sheet import Colors, Row, Sheet, channels, mixed
+from inspector.formats.drawing.pixel_rects import edge_rects, pixel_rects, row_rects
+from inspector.formats.drawing.state_colors import FAINTER_STATE, text_on
+from inspector.tokens import STATE_COLORS
 
 #: Records per pixel above which density is drawn.
 _DENSE_INSTANTS: Final = 1 / 3
@@ -42,67 +39,69 @@ _MOST_HOLLOW: Final = 400
 SLICE_LEVELS: Final = 4
 _SLICE_COLORS: Final = 8
 _MOST_SLICES: Final = 4_000
+_WHISKER_SHARE: Final = 0.6
+_AREA_SHARE: Final = 0.4
 _ALL: Final = slice(None)
 
 #: Records of a lane, from an index up to, not including, another one, and their row.
-_Stretch: TypeAlias = "tuple[Instants, int, int, QRect]"
+_Stretch: TypeAlias = "tuple[Instants, int, int, Row]"
 
 
 class _Layer(IntEnum):
-    """What covers what in a row; of each, what is late lies one higher."""
+    """What covers what; of whiskers and ticks, what is late lies one higher."""
 
-    WHISKERS = 0
-    TICKS = 2
+    DENSE = 0
+    WHISKERS = 2
+    TICKS = 4
+    HOLLOW = 6
+    STATES = 8
+    NAMES = 20
 
 
 class _Look(NamedTuple):
     """What records of several lanes have in common.
 
     Attributes:
-        role: Meaning of the colour.
+        token: Meaning of the colour.
         late_ns: Value from which a record stands out; 0 for never.
         wide: Width of a tick in pixels.
         has_whiskers: Whether values are durations, drawn to scale.
     """
 
-    role: ColorRole
+    token: str
     late_ns: int
     wide: int
     has_whiskers: bool
 
 
-class LanePainter:
-    """Paints the records of lanes into rows, in the colours of a theme."""
+class LaneLayout:
+    """Lays the records of lanes out in rows of a sheet."""
 
-    def __init__(self, theme: Theme) -> None:
-        self._theme = theme
-        self._layers = RectLayers()
+    def __init__(self, sheet: Sheet) -> None:
+        self._sheet = sheet
         self._sparse: dict[tuple[LaneWindow, _Look], list[_Stretch]] = {}
-        self._outlines: list[PixelRects] = []
-        self._states = RectLayers()
-        self._names: list[tuple[str, QColor, tuple[NsColumn, NsColumn], QRect]] = []
-        self._tables: dict[tuple[str, ...], NDArray[np.uint32]] = {}
         self._edges: tuple[LaneWindow | None, NDArray[np.int64]] = (None, np.zeros(0, np.int64))
 
-    def apply_theme(self) -> None:
-        self._tables.clear()
+    @property
+    def _background(self) -> str:
+        return self._sheet.colors["bg"]
 
     # ---------------------------------------------------------------- instants
 
     def instants(  # noqa: PLR0913 - one lane
         self,
-        painter: QPainter,
         instants: Instants,
         window: LaneWindow,
-        row: QRect,
+        row: Row,
         *,
-        role: ColorRole,
+        kind: str,
         late_ns: int,
         has_whiskers: bool = True,
     ) -> None:
-        """Paint records at instants; where there is room for each, with :meth:`finish` only.
+        """Lay out records at instants; where there is room for each, with :meth:`finish` only.
 
         Args:
+            kind: The token of the colour.
             late_ns: Value from which a record stands out; 0 for never.
             has_whiskers: Whether values are durations, drawn to scale.
         """
@@ -111,22 +110,10 @@ class LanePainter:
             return
         wide = _tick_width(stop - start, window)
         if not wide:
-            self._dense_instants(painter, instants, window, row, (role, late_ns))
+            self._dense_instants(instants, window, row, kind, late_ns)
             return
-        look = _Look(role, late_ns, wide, has_whiskers)
+        look = _Look(kind, late_ns, wide, has_whiskers)
         self._sparse.setdefault((window, look), []).append((instants, start, stop, row))
-
-    def records_in_view(
-        self, instants: Instants, window: LaneWindow
-    ) -> tuple[int, int, int] | None:
-        """Return what has to stay for a picture of records to be the same, but for its place.
-
-        Which records it shows, from an index up to, not including, another one, and how wide;
-        ``None`` where it shows their density, which is another one at each place.
-        """
-        start, stop = instants.within(window.low, window.high)
-        wide = _tick_width(stop - start, window)
-        return (start, stop, wide) if wide else None
 
     def _sparse_instants(self, window: LaneWindow, look: _Look, lanes: list[_Stretch]) -> None:
         """Add the rectangles of records that look alike, those of all lanes at once."""
@@ -143,26 +130,25 @@ class LanePainter:
         xs = window.xs(at_ns).astype(np.int64)
         tops, middles, bottoms = np.repeat(
             [
-                [row.top() + row.height() // _TICK_PAD for *_, row in lanes],
-                [(row.top() + row.bottom()) // 2 for *_, row in lanes],
-                [row.bottom() + 1 - row.height() // _TICK_PAD for *_, row in lanes],
+                [row.top + row.height // _TICK_PAD for *_, row in lanes],
+                [row.top + (row.height - 1) // 2 for *_, row in lanes],
+                [row.bottom - row.height // _TICK_PAD for *_, row in lanes],
             ],
             counts,
             axis=1,
         )
-        color = self._theme.color(look.role)
-        late_color = self._theme.color(ColorRole.ORANGE)
+        color, late_color = self._sheet.colors[look.token], self._sheet.colors["orange"]
         is_late = (values >= look.late_ns) if look.late_ns else np.zeros(len(xs), dtype=bool)
         # Usually all of them are on time.
         has_late = bool(is_late.any())
         parts: tuple[tuple[NDArray[np.bool_] | slice, int], ...] = ((_ALL, 0),)
         if has_late:
             parts = ((~is_late, 0), (is_late, 1))
-        add = self._layers.add
+        add = self._sheet.rects
         if look.has_whiskers:
             ends = np.minimum(window.xs(at_ns + values), 1 << 24).astype(np.int64)
             uppers, lowers = middles - 1, middles + 1
-            faint = mixed(color, self._background(), 0.6)
+            faint = mixed(color, self._background, _WHISKER_SHARE)
             has_cap = ends - xs > 3  # noqa: PLR2004 - pixels, room for a cap
             has_caps = bool(has_cap.any())
             for some, is_of_late in parts:
@@ -185,67 +171,44 @@ class LanePainter:
             add(_Layer.TICKS + 1, late_color, rects)
 
     def _dense_instants(
-        self,
-        painter: QPainter,
-        instants: Instants,
-        window: LaneWindow,
-        row: QRect,
-        look: tuple[ColorRole, int],
+        self, instants: Instants, window: LaneWindow, row: Row, token: str, late_ns: int
     ) -> None:
-        role, late_ns = look
         places = instants.before(self._edges_of(window))
         levels = _density_levels(np.diff(places))
-        pixels = self._density(role)[levels]
+        colors = density_colors(token, self._sheet.colors)
         has_late = late_ns and instants.highest >= late_ns
         if has_late:
             is_late = instants.maxima(places) >= late_ns
-            pixels[is_late] = self._density(ColorRole.ORANGE)[np.maximum(levels[is_late], 4)]
-        self._draw_columns(painter, pixels[np.newaxis, :], window, _inner(row))
+            levels[is_late] = len(colors) + np.maximum(levels[is_late], 4)
+            colors = (*colors, *density_colors("orange", self._sheet.colors))
+        inner = row.inner(_PAD)
+        self._sheet.columns(_Layer.DENSE, window.left, inner, levels[np.newaxis, :], colors)
         if has_late:
             xs = window.left + np.flatnonzero(is_late)
-            rects = row_rects(xs, row.top() + 1, xs + 1, row.top() + 3)
-            fill_rects(painter, rects, self._theme.color(ColorRole.ORANGE))
+            rects = row_rects(xs, row.top + 1, xs + 1, row.top + 3)
+            self._sheet.rects(_Layer.DENSE + 1, self._sheet.colors["orange"], rects)
 
-    def hollow(self, xs: Sequence[int], row: QRect) -> None:
-        """Paint predictions at some pixels as hollow ticks, with :meth:`finish`."""
+    def hollow(self, xs: Sequence[int], row: Row) -> None:
+        """Lay out predictions at some pixels as hollow ticks."""
         if not xs:
             return
-        pad = row.height() // _TICK_PAD
-        top, height = row.top() + pad, row.height() - 2 * pad - 1
+        pad = row.height // _TICK_PAD
         lefts = np.array(xs, dtype=np.int64) - 1
-        # An outline is a pixel wider and higher than what it encloses.
-        self._outlines.append(row_rects(lefts, top, lefts + 3, top + height))
+        boxes = row_rects(lefts, row.top + pad, lefts + 4, row.bottom - pad)
+        self._sheet.rects(_Layer.HOLLOW, self._sheet.colors["ghost"], edge_rects(boxes))
 
-    def finish(self, painter: QPainter) -> None:
-        """Paint what is left of the rows: ticks, predictions and states of all at once.
-
-        Before anything that covers them.
-        """
+    def finish(self) -> None:
+        """Lay out what is left of the rows: the ticks of all at once."""
         for (window, look), lanes in self._sparse.items():
             self._sparse_instants(window, look, lanes)
         self._sparse.clear()
-        self._layers.fill(painter)
-        if self._outlines:
-            painter.setPen(QPen(self._theme.color(ColorRole.GHOST), 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            draw_rects(painter, np.concatenate(self._outlines))
-            self._outlines.clear()
-        self._states.fill(painter)
-        for states in self._names:
-            self._name_states(painter, *states)
-        self._names.clear()
 
     # ---------------------------------------------------------------- slices
 
     def slices(
-        self,
-        painter: QPainter,
-        spans: Spans,
-        window: LaneWindow,
-        row: QRect,
-        name_of: Callable[[int], str],
+        self, spans: Spans, window: LaneWindow, row: Row, name_of: Callable[[int], str]
     ) -> None:
-        """Paint slices of a thread within each other, as far as there are levels.
+        """Lay out slices of a thread within each other, as far as there are levels.
 
         Args:
             name_of: Returns the name of a slice by its subject.
@@ -253,75 +216,73 @@ class LanePainter:
         # The others are part of the density behind them.
         shown, count = spans.overlapping(window.low, window.high, _MOST_SLICES)
         if count > window.width * _DENSE_INSTANTS:
-            counts = np.diff(spans.before(self._edges_of(window)))
-            pixels = self._density(ColorRole.BAR)[_density_levels(counts)]
-            self._draw_columns(painter, pixels[np.newaxis, :], window, _inner(row))
+            levels = _density_levels(np.diff(spans.before(self._edges_of(window))))
+            colors = density_colors("bar", self._sheet.colors)
+            inner = row.inner(_PAD)
+            self._sheet.columns(_Layer.DENSE, window.left, inner, levels[np.newaxis, :], colors)
         (ends, took), subjects = spans.of(shown), spans.subjects(shown)
         starts = ends - took
         depths = _depths(starts, ends)
         lines = np.minimum(depths, SLICE_LEVELS - 1)
         x0 = window.inner_xs(starts)
         x1 = np.maximum(window.inner_xs(ends), x0 + 1)
-        height = (row.height() - 4) // SLICE_LEVELS
+        height = (row.height - 4) // SLICE_LEVELS
         # What lies within another on the last line covers it.
         for depth in np.unique(depths).tolist():
-            top = row.top() + 2 + min(depth, SLICE_LEVELS - 1) * height
+            top = row.top + 2 + min(depth, SLICE_LEVELS - 1) * height
+            layer = min(_Layer.STATES + depth, _Layer.NAMES - 1)
             for subject in np.unique(subjects[depths == depth]).tolist():
                 some = (subjects == subject) & (depths == depth)
                 gap = (x1[some] - x0[some] > 3).astype(np.int64)  # noqa: PLR2004 - pixels
                 rects = row_rects(x0[some], top, x1[some] - gap, top + height - 1)
-                fill_rects(painter, rects, state_color(subject % _SLICE_COLORS, self._theme))
+                self._sheet.rects(layer, self._slice_color(subject), rects)
         rooms = name_rooms(x0, x1, lines)
         for subject in np.unique(subjects).tolist():
-            color = state_color(subject % _SLICE_COLORS, self._theme)
             for line in np.unique(lines[subjects == subject]).tolist():
                 some = (subjects == subject) & (lines == line)
-                inner = QRect(row.left(), row.top() + 2 + line * height, row.width(), height - 1)
-                self._name_states(painter, name_of(subject), color, (x0[some], rooms[some]), inner)
+                inner = Row(row.top + 2 + line * height, height - 1)
+                edges = x0[some], rooms[some]
+                self._name_states(name_of(subject), self._slice_color(subject), edges, inner)
+
+    def _slice_color(self, subject: int) -> str:
+        return state_color(subject % _SLICE_COLORS, self._sheet.colors)
 
     # ---------------------------------------------------------------- levels
 
-    def levels(self, painter: QPainter, levels: Levels, window: LaneWindow, row: QRect) -> None:
-        """Paint the values of a counter as an area from 0, the highest of each column of pixels."""
-        inner = _inner(row)
+    def levels(self, levels: Levels, window: LaneWindow, row: Row) -> None:
+        """Lay out the values of a counter as an area from 0, the highest of each column."""
+        inner, sheet = row.inner(_PAD), self._sheet
         edges = self._edges_of(window)
         values = levels.highest(edges)
         is_there = np.isfinite(values) & (edges[:-1] <= window.present_ns)
         xs, values = window.left + np.flatnonzero(is_there), values[is_there]
         low, high = levels.edges
-        scale = inner.height() / max(high - low, 1e-300)
-        ys = inner.bottom() + 1 - np.round((values - low) * scale).astype(np.int64)
-        zero = inner.bottom() + 1 - round(-low * scale)
-        color = self._theme.color(ColorRole.BAR)
-        area = mixed(color, self._background(), 0.4)
-        fill_rects(
-            painter, pixel_rects(xs, np.minimum(ys, zero), xs + 1, np.maximum(ys, zero)), area
-        )
-        fill_rects(painter, pixel_rects(xs, ys - 1, xs + 1, ys + 1), color)
+        scale = inner.height / max(high - low, 1e-300)
+        ys = inner.bottom - np.round((values - low) * scale).astype(np.int64)
+        zero = inner.bottom - round(-low * scale)
+        color = sheet.colors["bar"]
+        area = pixel_rects(xs, np.minimum(ys, zero), xs + 1, np.maximum(ys, zero))
+        sheet.rects(_Layer.DENSE, mixed(color, self._background, _AREA_SHARE), area)
+        sheet.rects(_Layer.DENSE + 1, color, pixel_rects(xs, ys - 1, xs + 1, ys + 1))
         text = levels.text_of(high or low)
-        metrics = painter.fontMetrics()
-        place = QRect(
-            inner.left(), inner.top(), metrics.horizontalAdvance(text) + 8, metrics.height()
-        )
-        patch = QColor(self._background())
-        patch.setAlphaF(0.75)
-        painter.fillRect(place, patch)
-        painter.setPen(self._theme.color(ColorRole.TEXT))
-        painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), text)
+        wide = round(sheet.width_of(text)) + 8
+        patch = Row(inner.top, inner.height // 2)
+        edges_of_patch = (window.left, patch.top, window.left + wide, patch.bottom)
+        sheet.rect(_Layer.NAMES - 1, self._background, edges_of_patch)
+        sheet.text(_Layer.NAMES, sheet.colors["text"], text, window.left + 4, patch)
 
     # ---------------------------------------------------------------- states
 
-    def steps(  # noqa: PLR0913 - one lane
+    def steps(
         self,
-        painter: QPainter,
         steps: Steps,
         window: LaneWindow,
-        row: QRect,
+        row: Row,
         *,
         number_of: Callable[[int], int],
         name_of: Callable[[int], str],
     ) -> None:
-        """Paint states that each last until the next; where there is room, with :meth:`finish`.
+        """Lay out states that each last until the next.
 
         Args:
             number_of: Returns the colour number of a state.
@@ -331,9 +292,9 @@ class LanePainter:
         start, stop = steps.within(window.low, min(window.high, window.present_ns))
         if start >= stop:
             return
-        inner = _inner(row)
+        inner = row.inner(_PAD)
         if stop - start > window.width * _DENSE_STEPS:
-            self._dense_steps(painter, steps, window, inner, number_of)
+            self._dense_steps(steps, window, inner, number_of)
             return
         at_ns = np.frombuffer(steps.at_ns, np.int64, stop - start, 8 * start)
         values = np.frombuffer(steps.value, np.int64, stop - start, 8 * start)
@@ -346,43 +307,24 @@ class LanePainter:
             if value == GONE_STATE:
                 continue
             some = values == value
-            color = state_color(number_of(value), self._theme)
+            color = state_color(number_of(value), self._sheet.colors)
             gap = (x1[some] - x0[some] > 3).astype(np.int64)  # noqa: PLR2004 - pixels
-            rects = row_rects(x0[some], inner.top(), x1[some] - gap, inner.bottom() + 1)
-            self._states.add(value, color, rects)
-            self._names.append((name_of(value), color, (x0[some], x1[some]), inner))
+            rects = row_rects(x0[some], inner.top, x1[some] - gap, inner.bottom)
+            self._sheet.rects(_Layer.STATES, color, rects)
+            self._name_states(name_of(value), color, (x0[some], x1[some]), inner)
 
     def _name_states(
-        self,
-        painter: QPainter,
-        name: str,
-        color: QColor,
-        edges: tuple[NsColumn, NsColumn],
-        inner: QRect,
+        self, name: str, color: str, edges: tuple[NsColumn, NsColumn], inner: Row
     ) -> None:
-        painter.setPen(text_color_on(color))
-        metrics = painter.fontMetrics()
-        name = one_line(name)
-        width = metrics.horizontalAdvance(name)
-        flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        name, ink = one_line(name), text_on(*channels(color))
         wide = edges[1] - edges[0] >= _TEXT_FROM
         for left, right in zip(edges[0][wide].tolist(), edges[1][wide].tolist(), strict=True):
-            room = right - left - 6
-            text = name
-            if width > room:
-                text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
-            painter.drawText(QRect(left + 4, inner.top(), room, inner.height()), flags, text)
+            self._sheet.text(_Layer.NAMES, ink, name, left + 4, inner, right - left - 6)
 
     def _dense_steps(
-        self,
-        painter: QPainter,
-        steps: Steps,
-        window: LaneWindow,
-        inner: QRect,
-        number_of: Callable[[int], int],
+        self, steps: Steps, window: LaneWindow, inner: Row, number_of: Callable[[int], int]
     ) -> None:
-        """Paint the shares of states in each column, and multiple changes."""
-        columns = window.width
+        """Lay out the shares of states in each column, and multiple changes."""
         instants = window.instants(_LOOKS)[:-1]
         places = steps.places(instants)
         values = np.where(
@@ -390,24 +332,19 @@ class LanePainter:
         )
         values[instants > window.present_ns] = GONE_STATE
         known, numbers = np.unique(values, return_inverse=True)
-        background = self._background()
         colors = [
-            background if value == GONE_STATE else state_color(number_of(value), self._theme)
+            self._background
+            if value == GONE_STATE
+            else state_color(number_of(value), self._sheet.colors)
             for value in known.tolist()
         ]
-        table = np.array([color.rgb() for color in colors], dtype=np.uint32)
-        looks = np.sort(numbers.reshape(columns, _LOOKS), axis=1)
-        self._draw_columns(painter, np.ascontiguousarray(table[looks].T), window, inner)
+        cells = np.sort(numbers.reshape(window.width, _LOOKS), axis=1).T
+        self._sheet.columns(_Layer.DENSE, window.left, inner, cells, colors)
         edges = self._edges_of(window)
         changes = np.diff(np.searchsorted(np.frombuffer(steps.at_ns, np.int64), edges))
         xs = window.left + np.flatnonzero(changes > 1)
-        mark = self._theme.color(ColorRole.TEXT)
-        fill_rects(painter, row_rects(xs, inner.top(), xs + 1, inner.top() + 2), mark)
-
-    # ---------------------------------------------------------------- inside
-
-    def _background(self) -> QColor:
-        return self._theme.color(ColorRole.BG)
+        rects = row_rects(xs, inner.top, xs + 1, inner.top + 2)
+        self._sheet.rects(_Layer.DENSE + 1, self._sheet.colors["text"], rects)
 
     def _edges_of(self, window: LaneWindow) -> NDArray[np.int64]:
         """Return the instants at the edges of pixels; shared by all lanes of a picture."""
@@ -415,27 +352,28 @@ class LanePainter:
             self._edges = (window, window.instants())
         return self._edges[1]
 
-    def _density(self, role: ColorRole) -> NDArray[np.uint32]:
-        """Return the colours of columns by density, the first for none."""
-        key = (self._theme.name, role.name)
-        table = self._tables.get(key)
-        if table is None:
-            color, background = self._theme.color(role), self._background()
-            shares = [0.0, *np.linspace(_FAINTEST, 1.0, _LEVELS).tolist()]
-            table = np.array(
-                [mixed(color, background, share).rgb() for share in shares], dtype=np.uint32
-            )
-            self._tables[key] = table
-        return table
 
-    def _draw_columns(
-        self, painter: QPainter, pixels: NDArray[np.uint32], window: LaneWindow, inner: QRect
-    ) -> None:
-        height, width = pixels.shape
-        # The image does not own the array, which outlives it here.
-        pixels = np.ascontiguousarray(pixels)
-        image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGB32)
-        painter.drawImage(QRectF(window.left, inner.top(), width, inner.height()), image)
+def records_in_view(instants: Instants, window: LaneWindow) -> tuple[int, int, int] | None:
+    """Return what has to stay for a picture of records to be the same, but for its place.
+
+    Which records it shows, from an index up to, not including, another one, and how wide;
+    ``None`` where it shows their density, which is another one at each place.
+    """
+    start, stop = instants.within(window.low, window.high)
+    wide = _tick_width(stop - start, window)
+    return (start, stop, wide) if wide else None
+
+
+def density_colors(token: str, colors: Colors) -> tuple[str, ...]:
+    """Return the colours of columns by density, the first for none."""
+    shares = [0.0, *np.linspace(_FAINTEST, 1.0, _LEVELS).tolist()]
+    return tuple(mixed(colors[token], colors["bg"], share) for share in shares)
+
+
+def state_color(number: int, colors: Colors) -> str:
+    """Return the colour of the n-th state of a machine; from the eighth on they are fainter."""
+    color = STATE_COLORS[number % len(STATE_COLORS)]
+    return color if number < len(STATE_COLORS) else mixed(color, colors["bg"], FAINTER_STATE)
 
 
 def hollow_places(instants_ns: Sequence[int], window: LaneWindow) -> list[int]:
@@ -488,7 +426,3 @@ def _depths(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.in
         depths[place] = len(around)
         around.append(end)
     return depths
-
-
-def _inner(row: QRect) -> QRect:
-    return row.adjusted(0, _PAD, 0, -_PAD)

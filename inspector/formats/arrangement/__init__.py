@@ -1,0 +1,1 @@
+"""The arrangement of frames and lanes on one time axis, laid out from plain data."""

@@ -1,0 +1,238 @@
+"""Lays out the lane of a clock: its rate, where it stood still and why, and what blocked it."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from inspector.analysis.lateness.words import block_name
+from inspector.formats.arrangement.sheet import Row, Sheet, mixed
+from inspector.formats.drawing.pixel_rects import edge_rects, nearest_pixels, pixel_rects, row_rects
+from inspector.timebase import format_duration
+from inspector.vocabulary import RATE_DENOMINATOR, rate_text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from inspector.analysis.lanes.clocks import ClockPast, ClockPasts
+    from inspector.analysis.lanes.lanes import LaneStore
+    from inspector.formats.arrangement.lane_window import LaneWindow
+    from inspector.formats.drawing.pixel_rects import PixelRects
+
+_PAD: Final = 4
+_DENSE: Final = 1 / 5
+_LOOKS: Final = 8
+_TEXT_FROM: Final = 34
+#: Pixels for a local time.
+_LOCAL_TIME: Final = 76
+_EFFECTIVE: Final = 0.42
+_BLOCKED_PAD: Final = 6
+_SHORT_RATES: Final = {RATE_DENOMINATOR // 4: "¼", RATE_DENOMINATOR // 2: "½"}
+
+
+def rate_chip(rate_n: int) -> str:
+    """Return a rate as briefly as can be: ``×¼``."""
+    return f"×{_SHORT_RATES.get(rate_n, rate_text(rate_n))}"
+
+
+class _Layer(IntEnum):
+    """What covers what in the row of a clock: a stop of its own lies over those of others."""
+
+    BODY = 0
+    TOP = 1
+    RATE = 2
+    ABOVE = 3
+    OWN = 6
+    PATCH = 9
+    LABEL = 10
+    BLOCKED = 11
+    BLOCKED_TEXT = 12
+
+
+class _Standstills(NamedTuple):
+    """The standstills of a clock in view.
+
+    Attributes:
+        begins_ns: When each began.
+        rights: Where each ends, in pixels.
+        are_paused: Whether it was paused, or had rate 0.
+        causes: The command that caused each, 0 for the program.
+    """
+
+    begins_ns: NDArray[np.int64]
+    rights: NDArray[np.float64]
+    are_paused: NDArray[np.bool_]
+    causes: NDArray[np.int64]
+
+
+class ClockLayout:
+    """Lays clocks out in rows of a sheet: the height is the rate, hatching is a standstill.
+
+    A standstill caused by a clock above is hatched lighter.
+    """
+
+    def __init__(self, sheet: Sheet) -> None:
+        self._sheet = sheet
+        self._standstills: dict[int, _Standstills | None] = {}
+
+    def clock(self, store: LaneStore, number: int, window: LaneWindow, row: Row) -> None:
+        clocks = store.clocks
+        past = clocks.by_id[number]
+        end_ns = min(window.high, window.present_ns)
+        if not len(past) or end_ns <= window.low:
+            return
+        inner = row.inner(_PAD)
+        start, stop = past.within(window.low, end_ns)
+        if start >= stop:
+            return
+        if stop - start > window.width * _DENSE:
+            self._dense(past, window, inner)
+        else:
+            self._sparse(past, window, inner, (start, stop))
+        for above in clocks.path_at(number, end_ns)[1:]:
+            self._hatch(clocks, above, window, inner, past.at_ns[0], is_own=False)
+        self._hatch(clocks, number, window, inner, past.at_ns[0], is_own=True)
+        self._block(store, number, window, inner)
+
+    def finish(self) -> None:
+        """Forget what was known of the window."""
+        self._standstills.clear()
+
+    def _block(self, store: LaneStore, number: int, window: LaneWindow, inner: Row) -> None:
+        sheet, right = self._sheet, window.left + window.width
+        end_ns = min(window.high, window.present_ns)
+        for block in store.blocks.within(number, window.low, end_ns):
+            x0 = min(max(int(window.x(block.begin_ns)), window.left), right)
+            x1 = min(max(int(window.x(block.end_ns)), x0 + 1), right)
+            sheet.rect(
+                _Layer.BLOCKED, sheet.colors["red"], (x0, inner.top, max(x1, x0 + 1), inner.bottom)
+            )
+            # The local time stands where the clock has come to.
+            room = min(x1, window.x(window.present_ns) - _LOCAL_TIME) - x0 - 2 * _BLOCKED_PAD
+            length, name = format_duration(block.took_ns), block_name(block)
+            for text in (f"{name}   {length}", name, name.removeprefix("blocked by ")):
+                if sheet.width_of(text) <= room:
+                    bg, left = sheet.colors["bg"], x0 + _BLOCKED_PAD
+                    sheet.text(_Layer.BLOCKED_TEXT, bg, text, left, inner)
+                    break
+
+    def _sparse(
+        self, past: ClockPast, window: LaneWindow, inner: Row, places: tuple[int, int]
+    ) -> None:
+        start, stop = places
+        count, sheet = stop - start, self._sheet
+        at_ns = np.frombuffer(past.at_ns, np.int64, count, 8 * start)
+        rates = np.frombuffer(past.value, np.int64, count, 8 * start)
+        ends_ns = np.append(at_ns[1:], past.end_of(stop - 1, window.present_ns))
+        ends_ns = np.minimum(ends_ns, window.present_ns)
+        x0, x1 = window.inner_xs(at_ns), window.inner_xs(ends_ns)
+        highest = max(int(rates.max()), RATE_DENOMINATOR)
+        heights = np.ceil(inner.height * np.maximum(rates, 0) / highest).astype(np.int64)
+        bottoms = np.full(count, inner.bottom)
+        self._body(pixel_rects(x0, bottoms - heights, x1, bottoms))
+        for place in np.flatnonzero((x1 - x0 >= _TEXT_FROM) & (rates > 0)).tolist():
+            rate, left = rate_chip(int(rates[place])), int(x0[place]) + 4
+            sheet.text(_Layer.RATE, sheet.colors["text"], rate, left, inner)
+
+    def _body(self, rects: PixelRects) -> None:
+        colors = self._sheet.colors
+        tops = rects.copy()
+        tops[:, 3] = tops[:, 1]
+        self._sheet.rects(_Layer.BODY, colors["clock"], rects)
+        self._sheet.rects(_Layer.TOP, colors["edge"], tops)
+
+    def _dense(self, past: ClockPast, window: LaneWindow, inner: Row) -> None:
+        """Lay out for each column the share in which the clock ran, and changes."""
+        width, sheet = window.width, self._sheet
+        instants = window.instants(_LOOKS)[:-1]
+        places = past.places(instants)
+        rates = np.frombuffer(past.value, np.int64)[np.maximum(places, 0)]
+        runs = (places >= 0) & (rates > 0) & (instants <= window.present_ns)
+        shares = np.round(runs.reshape(width, _LOOKS).mean(axis=1) * _LOOKS).astype(np.int64)
+        colors = [
+            mixed(sheet.colors["clock"], sheet.colors["hatch"], share / _LOOKS)
+            for share in range(_LOOKS + 1)
+        ]
+        shares[instants[::_LOOKS] > window.present_ns] = len(colors)
+        columns = shares[np.newaxis, :]
+        sheet.columns(_Layer.BODY, window.left, inner, columns, [*colors, sheet.colors["bg"]])
+        edges = window.instants()
+        changes = np.diff(np.searchsorted(np.frombuffer(past.at_ns, np.int64), edges))
+        xs = window.left + np.flatnonzero(changes > 1)
+        rects = row_rects(xs, inner.top, xs + 1, inner.top + 2)
+        sheet.rects(_Layer.TOP, sheet.colors["text"], rects)
+
+    def _hatch(  # noqa: PLR0913 - one clock in one row
+        self,
+        clocks: ClockPasts,
+        number: int,
+        window: LaneWindow,
+        inner: Row,
+        since_ns: int,
+        *,
+        is_own: bool,
+    ) -> None:
+        if number not in self._standstills:
+            self._standstills[number] = _standstills_of(clocks.by_id[number], window)
+        found = self._standstills[number]
+        if found is None:
+            return
+        lefts = np.maximum(window.xs(np.maximum(found.begins_ns, since_ns)), window.left)
+        is_there = found.rights >= lefts
+        lefts, are_paused = lefts[is_there], found.are_paused[is_there]
+        causes = found.causes[is_there]
+        widths = np.maximum(found.rights[is_there] - lefts, 1.0)
+        x0, x1 = nearest_pixels(lefts), nearest_pixels(lefts + widths)
+        self._stand(row_rects(x0, inner.top, x1, inner.bottom), is_own=is_own)
+        if not is_own:
+            return
+        for place in np.flatnonzero(widths >= _TEXT_FROM + 20).tolist():
+            # The local time stands at the end of what lasts.
+            is_over = lefts[place] + widths[place] < window.x(window.present_ns) - 1
+            room = widths[place] - (0 if is_over else _LOCAL_TIME)
+            who = "you" if causes[place] else "the program"
+            text = f"paused by {who}" if are_paused[place] else "rate 0"
+            self._label(text, int(lefts[place]), room, inner)
+
+    def _stand(self, rects: PixelRects, *, is_own: bool) -> None:
+        """Hatch where a clock stands still, with an outline."""
+        sheet, colors = self._sheet, self._sheet.colors
+        layer = _Layer.OWN if is_own else _Layer.ABOVE
+        color = colors["hatch"] if is_own else mixed(colors["hatch"], colors["bg"], _EFFECTIVE)
+        sheet.rects(layer, colors["bg"], rects)
+        sheet.hatched(layer + 1, color, rects)
+        # What another clock stops has the outline of a line only.
+        sheet.rects(layer + 2, colors["edge" if is_own else "line"], edge_rects(rects))
+
+    def _label(self, text: str, left: int, room: float, inner: Row) -> None:
+        sheet = self._sheet
+        # Without who did it rather than not at all.
+        for shown in (text, text.partition(" by ")[0]):
+            wide = round(sheet.width_of(shown)) + 6
+            if wide + 3 <= room:
+                patch = (left + 3, inner.top + 1, left + 3 + wide, inner.bottom - 1)
+                sheet.rect(_Layer.PATCH, sheet.colors["bg"], patch)
+                sheet.text(_Layer.LABEL, sheet.colors["text"], shown, left + 6, inner)
+                return
+
+
+def _standstills_of(past: ClockPast, window: LaneWindow) -> _Standstills | None:
+    """Return the standstills in view; ``None`` if there are none, or too many to tell apart."""
+    end_ns = min(window.high, window.present_ns)
+    start, stop = past.within(window.low, end_ns)
+    if not start < stop <= start + window.width * _DENSE:
+        return None
+    if 0 not in past.value[start:stop]:
+        return None
+    places = start + np.flatnonzero(np.frombuffer(past.value, np.int64)[start:stop] == 0)
+    at_ns = np.frombuffer(past.at_ns, np.int64)
+    # The last step in view is as long as what is in view of it.
+    stops_ns = np.append(at_ns[start + 1 : stop], past.end_of(stop - 1, int(end_ns)))
+    return _Standstills(
+        at_ns[places],
+        np.minimum(window.xs(stops_ns[places - start]), window.left + window.width),
+        np.frombuffer(past.paused, np.int8)[places] > 0,
+        np.frombuffer(past.cause, np.int64)[places],
+    )

@@ -1,0 +1,189 @@
+"""What is laid out, by layers: painted on screen in few calls, or written into a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+import numpy as np
+
+from inspector.formats.drawing.display_list import (
+    Columns,
+    Hatched,
+    Item,
+    Point,
+    Rects,
+    Text,
+)
+from inspector.formats.drawing.font_metrics import text_width
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from inspector.formats.drawing.pixel_rects import PixelRects
+
+#: Colours of a theme by the names of their tokens, as ``#rrggbb``.
+Colors = Mapping[str, str]
+
+_ELLIPSIS: Final = "…"
+#: Of the height of letters, how far the baseline is below their middle.
+_BASELINE: Final = 0.36
+
+
+class Kind(Enum):
+    """What the entries of a part are."""
+
+    RECTS = "rects"
+    HATCHED = "hatched"
+    COLUMNS = "columns"
+    TEXTS = "texts"
+
+
+class Line(NamedTuple):
+    """A text in a row.
+
+    Attributes:
+        left: Its left edge.
+        top: The upper edge of the row.
+        height: The height of the row.
+        text: The text, as long as it is shown.
+    """
+
+    left: int
+    top: int
+    height: int
+    text: str
+
+
+class Row(NamedTuple):
+    """Where a lane is, in pixels.
+
+    Attributes:
+        top: Its upper edge.
+        height: Its height.
+    """
+
+    top: int
+    height: int
+
+    @property
+    def bottom(self) -> int:
+        """The pixel behind the last one."""
+        return self.top + self.height
+
+    def inner(self, pad: int) -> Row:
+        return Row(self.top + pad, self.height - 2 * pad)
+
+
+class Sheet:
+    """Collects shapes on whole pixels; those of a layer and a colour are drawn at once.
+
+    Attributes:
+        colors: The colours of the theme.
+    """
+
+    def __init__(
+        self, colors: Colors, text_size: float = 11.0, measure: Callable[[str], float] | None = None
+    ) -> None:
+        """Collect shapes.
+
+        Args:
+            text_size: The size of texts.
+            measure: Returns how wide a text is, by default in the bundled font.
+        """
+        self.colors = colors
+        self._size = text_size
+        self._measure = measure or (lambda text: text_width(text, text_size))
+        self._parts: dict[tuple[int, Kind, str], list[object]] = {}
+
+    def rects(self, layer: int, color: str, rects: PixelRects) -> None:
+        """Fill rectangles; higher layers cover lower ones."""
+        if len(rects):
+            self._add(layer, Kind.RECTS, color, rects)
+
+    def rect(self, layer: int, color: str, edges: tuple[int, int, int, int]) -> None:
+        """Fill one rectangle: left, top, right and bottom, the last two exclusive."""
+        left, top, right, bottom = edges
+        if right > left and bottom > top:
+            self.rects(layer, color, np.array([(left, top, right - 1, bottom - 1)], dtype=np.int32))
+
+    def hatched(self, layer: int, color: str, rects: PixelRects) -> None:
+        if len(rects):
+            self._add(layer, Kind.HATCHED, color, rects)
+
+    def columns(
+        self, layer: int, left: int, row: Row, cells: NDArray[np.int64], colors: Sequence[str]
+    ) -> None:
+        """Fill columns a pixel wide of cells, whose numbers are those of colours."""
+        columns = Columns(left, row.top, row.height, cells, tuple(colors))
+        self._add(layer, Kind.COLUMNS, "", columns)
+
+    def text(  # noqa: PLR0913, PLR0917 - a text, its place and its look
+        self, layer: int, color: str, text: str, left: int, row: Row, room: float | None = None
+    ) -> None:
+        """Write a text in the middle of a row, cut where there is no room for all of it."""
+        shown = text if room is None else self.cut(text, room)
+        if shown:
+            self._add(layer, Kind.TEXTS, color, Line(left, row.top, row.height, shown))
+
+    def width_of(self, text: str) -> float:
+        return self._measure(text)
+
+    def cut(self, text: str, room: float) -> str:
+        """Return as much of a text as there is room for."""
+        if self._measure(text) <= room:
+            return text
+        low, high = 0, len(text)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._measure(text[:middle].rstrip() + _ELLIPSIS) <= room:
+                low = middle
+            else:
+                high = middle - 1
+        return text[:low].rstrip() + _ELLIPSIS if low else ""
+
+    def parts(self) -> Iterator[tuple[Kind, str, list[object]]]:
+        """Go through kinds, colours and their entries, back to front."""
+        order = list(Kind)
+        for layer, kind, color in sorted(
+            self._parts, key=lambda key: (key[0], order.index(key[1]))
+        ):
+            yield kind, color, self._parts[layer, kind, color]
+
+    def clear(self) -> None:
+        self._parts.clear()
+
+    def items(self) -> list[Item]:
+        """Return everything as shapes of a picture."""
+        found: list[Item] = []
+        for kind, color, entries in self.parts():
+            match kind:
+                case Kind.RECTS:
+                    found.append(Rects(np.concatenate(cast("list[PixelRects]", entries)), color))
+                case Kind.HATCHED:
+                    found.append(
+                        Hatched(np.concatenate(cast("list[PixelRects]", entries)), color, 0)
+                    )
+                case Kind.COLUMNS:
+                    found += cast("list[Columns]", entries)
+                case Kind.TEXTS:
+                    found += [self._text(line, color) for line in cast("list[Line]", entries)]
+        return found
+
+    def _text(self, line: Line, color: str) -> Text:
+        y = line.top + line.height / 2 + _BASELINE * self._size
+        return Text(Point(line.left, round(y, 2)), line.text, self._size, color)
+
+    def _add(self, layer: int, kind: Kind, color: str, entry: object) -> None:
+        self._parts.setdefault((layer, kind, color), []).append(entry)
+
+
+def mixed(color: str, background: str, share: float) -> str:
+    """Return ``share`` of a colour over a background."""
+    pairs = zip(channels(color), channels(background), strict=True)
+    return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
+
+
+def channels(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)

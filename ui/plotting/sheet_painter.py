@@ -1,0 +1,77 @@
+"""Paints what is laid out on a sheet; for the thread of the window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+
+import numpy as np
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QFontMetrics, QImage, QPainter
+
+from inspector.formats.arrangement.fills import fill_color
+from inspector.formats.arrangement.sheet import Kind, Sheet, channels
+
+from ..kit.fonts import small_font
+from ..kit.theme import ColorRole
+from .bulk_paint import fill_all
+
+if TYPE_CHECKING:
+    from inspector.formats.arrangement.fills import AnyFill
+    from inspector.formats.arrangement.sheet import Line
+    from inspector.formats.drawing.display_list import Columns
+    from inspector.formats.drawing.pixel_rects import PixelRects
+
+    from ..kit.theme import Theme
+
+_FLAGS: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+_WIDEST: Final = 1 << 14
+
+
+def theme_colors(theme: Theme) -> dict[str, str]:
+    """Return the colours in use by the names of their tokens."""
+    return {role.value: theme.color(role).name() for role in ColorRole}
+
+
+def color_of(fill: AnyFill, theme: Theme) -> QColor:
+    return QColor(fill_color(fill, theme_colors(theme)))
+
+
+def new_sheet(painter: QPainter, theme: Theme) -> Sheet:
+    """Return a sheet for a painter, whose texts are small."""
+    metrics = QFontMetrics(small_font(painter))
+    return Sheet(theme_colors(theme), measure=metrics.horizontalAdvance)
+
+
+def paint_sheet(painter: QPainter, sheet: Sheet) -> None:
+    """Paint everything, each colour of a layer in one call, and have the sheet empty."""
+    former = painter.font()
+    painter.setFont(small_font(painter))
+    for kind, color, entries in sheet.parts():
+        match kind:
+            case Kind.RECTS:
+                fill_all(painter, cast("list[PixelRects]", entries), QColor(color))
+            case Kind.HATCHED:
+                brush = QBrush(QColor(color), Qt.BrushStyle.BDiagPattern)
+                fill_all(painter, cast("list[PixelRects]", entries), brush)
+            case Kind.COLUMNS:
+                for columns in cast("list[Columns]", entries):
+                    _paint_columns(painter, columns)
+            case Kind.TEXTS:
+                painter.setPen(QColor(color))
+                for line in cast("list[Line]", entries):
+                    box = QRect(line.left, line.top, _WIDEST, line.height)
+                    painter.drawText(box, _FLAGS, line.text)
+    painter.setFont(former)
+    sheet.clear()
+
+
+def _paint_columns(painter: QPainter, columns: Columns) -> None:
+    height, width = columns.cells.shape
+    table = np.array(
+        [0xFF000000 | r << 16 | g << 8 | b for r, g, b in map(channels, columns.colors)],
+        dtype=np.uint32,
+    )
+    # The image does not own the array, which outlives it here.
+    pixels = np.ascontiguousarray(table[columns.cells])
+    image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGB32)
+    painter.drawImage(QRectF(columns.left, columns.top, width, columns.height), image)
