@@ -12,6 +12,7 @@ only then reads the present, so a reader that still saw the shift was earlier.
 
 from __future__ import annotations
 
+from itertools import count
 from threading import RLock
 from time import monotonic, monotonic_ns
 
@@ -47,6 +48,40 @@ def whole_ns(seconds: float) -> int:
     """
     # In this order, as comparisons with what is not a number are false.
     return round(max(-FAR_NS, min(FAR_NS, seconds * 1e9)))
+
+
+class NothingDueError(BaseException):
+    """All that a test could wait for waits itself; not to be caught by what catches errors."""
+
+
+class InTurn(float):
+    """A due time that sorts behind the same one of an earlier timer.
+
+    Real time has gone on in between; virtual time stands still, and a heap keeps no order.
+    """
+
+    __slots__ = ("_place",)
+
+    _next_place = count().__next__
+
+    _place: int
+
+    def __init__(self, _seconds: float) -> None:
+        self._place = self._next_place()
+
+    def __lt__(self, other: float) -> bool:
+        if isinstance(other, InTurn) and float.__eq__(self, other):
+            return self._place < other._place
+        return float.__lt__(self, other)
+
+    def __add__(self, other: float) -> float:
+        # Twisted adds by how much a call was put off: mostly nothing.
+        return float.__add__(self, other) if other else self
+
+    def __gt__(self, other: float) -> bool:
+        if isinstance(other, InTurn) and float.__eq__(self, other):
+            return self._place > other._place
+        return float.__gt__(self, other)
 
 
 class Clock:
@@ -377,6 +412,30 @@ class Clocks:
             clock.cause = cause
             self.resume(clock, cause)
         return True
+
+    def jump(self, clock: Clock, local_ns: int, skip: Callable[[int], None]) -> None:
+        """Let a paused clock of the top reach a local instant at once; nothing is woken.
+
+        Args:
+            clock: The clock.
+            local_ns: The local instant.
+            skip: Puts the present instant ahead by so much.
+        """
+        with self.lock:
+            at_ns, n = self.present_ns(), clock.rate_n
+            clock._off -= at_ns * n
+            clock._n = n
+            self._note_stops(clock, at_ns)
+            end_ns = clock.raw_at(local_ns)
+            if end_ns is None or end_ns < at_ns:
+                end_ns = at_ns
+            skip(end_ns - at_ns)
+            clock._off += end_ns * n
+            clock._n = 0
+            self._note_stops(clock, end_ns)
+            if self.emit is not None:
+                self.emit((at_ns, CLOCK_RESUMED, clock.number, clock.cause, 0))
+                self.emit((end_ns, CLOCK_PAUSED, clock.number, clock.cause, 0))
 
     @property
     def step_ends_ns(self) -> Optional[int]:

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Optional, Union
 
     from .clocks import Emit
+    from .waits import Waits
 
 #: Names, call sites and marks that a program may have; later ones are all the same text.
 MOST_TEXTS = 200_000
@@ -122,7 +123,7 @@ class Timer:
         if period_ns is None:
             period_ns = period_before_ns
         program.timers[self.number] = (clock, name, site, kind, due_ns, period_ns)
-        at_ns = monotonic_ns() if at_ns is None else at_ns
+        at_ns = program.clocks.now_ns() if at_ns is None else at_ns
         emit((at_ns, TIMER_ARMED, self.number, due_ns, period_ns))
 
     def fired(self, late_ns: int, next_due_ns: Optional[int] = None) -> None:
@@ -139,7 +140,7 @@ class Timer:
         program = self._program
         record, emit = program.timers.get(self.number), program.emit
         if record is not None and emit is not None:
-            emit((monotonic_ns(), TICKS_MISSED, self.number, ticks, record[KIND]))
+            emit((program.clocks.now_ns(), TICKS_MISSED, self.number, ticks, record[KIND]))
 
     def cleared(self, site: int = 0, cause: int = 0) -> None:
         """The timer was cleared: by the program at a call site, or by a command."""
@@ -250,6 +251,7 @@ class Program:
         holds: Incremented when the program's clock is paused or resumed or has another rate.
         next_frame: Index of the frame that follows the latest.
         loops: The frames of each loop that has run one, by the number of its clock.
+        waits: What its threads wait for while a test controls its time, else ``None``.
         keep_alive: Called again and again while the main thread is held in a sleep that is not its
             library's own, to keep a window alive.
     """
@@ -278,6 +280,7 @@ class Program:
         self.holds = 0
         self.next_frame = 0
         self.keep_alive: Optional[Callable[[], object]] = None
+        self.waits: Optional[Waits] = None
         # One call, so that no two threads take the same number.
         self._next_timer = count(1).__next__
         self.loops: dict[int, Frames] = {}
@@ -480,6 +483,11 @@ class Program:
         if pump is None and current_thread() is main_thread():
             pump = self.keep_alive
         while True:
+            waits = self.waits
+            if waits is not None and not waits.spares_me:
+                if waits.sleep(clock, local_ns):
+                    return
+                continue
             with self._woken:
                 wait_ns = clock.real_ns_until(local_ns)
                 if wait_ns == 0:
@@ -573,7 +581,9 @@ class Program:
         known = numbers[name] if name in numbers else self.text(name)
         record = self.timers[number] = (clock.number, known, site, kind, due_ns, period_ns)
         if self.emit is not None:
-            self.extend(_described(number, record, monotonic_ns() if at_ns is None else at_ns))
+            self.extend(
+                _described(number, record, self.clocks.now_ns() if at_ns is None else at_ns)
+            )
         return number
 
     def due_ns(self, number: int) -> int:
@@ -591,7 +601,7 @@ class Program:
         else:
             clock, name, site, kind, _, period_ns = record
             self.timers[number] = (clock, name, site, kind, next_due_ns, period_ns)
-        emit((monotonic_ns(), TIMER_FIRED, number, late_ns, next_due_ns))
+        emit((self.clocks.now_ns(), TIMER_FIRED, number, late_ns, next_due_ns))
 
     def cleared(self, number: int, site: int = 0, cause: int = 0) -> None:
         """Report that a timer was cleared, see :meth:`Timer.cleared`."""
@@ -599,7 +609,7 @@ class Program:
         if number in self.timers:
             self.forget(number)
             if emit is not None:
-                emit((monotonic_ns(), TIMER_CLEARED, number, site, cause))
+                emit((self.clocks.now_ns(), TIMER_CLEARED, number, site, cause))
 
     def pending(self, number: int) -> Optional[Timer]:
         """Return the pending timer with a number."""
@@ -659,11 +669,13 @@ class Program:
         """Describe all pending timers that are known, after a loss."""
         for number, record in list(self.timers.items()):
             if number in self.timers:
-                self.extend(_described(number, self.timers.get(number, record), monotonic_ns()))
+                self.extend(
+                    _described(number, self.timers.get(number, record), self.clocks.now_ns())
+                )
                 emit = self.emit
                 if number not in self.timers and emit is not None:
                     # It has fired on another thread in between.
-                    emit((monotonic_ns(), TIMER_CLEARED, number, 0, 0))
+                    emit((self.clocks.now_ns(), TIMER_CLEARED, number, 0, 0))
             yield
 
     # --------------------------------------------------------------------- frames
@@ -688,7 +700,7 @@ class Program:
         if emit is None:
             return
         frames = self.frames(clock)
-        now_ns = monotonic_ns()
+        now_ns = self.clocks.now_ns()
         passed_ns = frames.begin(clock, now_ns)
         if delta_ns is None:
             delta_ns = passed_ns
@@ -698,7 +710,7 @@ class Program:
         """A phase of the running frame has ended."""
         emit = self.emit
         if emit is not None:
-            emit((monotonic_ns(), PHASE_ENDED, phase, self.frames(clock).index, duration_ns))
+            emit((self.clocks.now_ns(), PHASE_ENDED, phase, self.frames(clock).index, duration_ns))
 
     def frames_asked(self, clock: Clock, frame_ns: int) -> None:
         """The loop, which has begun a frame, asks for so much local time from frame to frame."""
@@ -707,13 +719,13 @@ class Program:
             frames = self.frames(clock)
             if frames.asked_ns != frame_ns:
                 frames.asked_ns = frame_ns
-                emit((monotonic_ns(), LOOP_ASKED, clock.number, frame_ns, 0))
+                emit((self.clocks.now_ns(), LOOP_ASKED, clock.number, frame_ns, 0))
 
     def delta_cut(self, clock: Clock, cut_ns: int) -> None:
         """The loop has cut so much from the delta of the running frame."""
         emit = self.emit
         if emit is not None:
-            emit((monotonic_ns(), DELTA_CUT, clock.number, cut_ns, 0))
+            emit((self.clocks.now_ns(), DELTA_CUT, clock.number, cut_ns, 0))
 
     def frame_ended(self, clock: Clock) -> None:
         """The running frame has ended; at the end of a step, the program is held here."""
@@ -724,7 +736,7 @@ class Program:
         if frames.began_ns == 0:
             # It began before the inspector came.
             return
-        now_ns = monotonic_ns()
+        now_ns = self.clocks.now_ns()
         frames.end(clock, now_ns)
         emit((now_ns, FRAME_ENDED, clock.number, frames.length_ns, frames.busy_ns))
         self.next_frame = frames.index
@@ -760,7 +772,7 @@ class Program:
         emit = self.emit
         if emit is not None:
             texts = self.text(name), self.text(trace, LONGEST_TRACE)
-            emit((monotonic_ns(), CALLBACK_FAILED, 0, *texts))
+            emit((self.clocks.now_ns(), CALLBACK_FAILED, 0, *texts))
 
     # ---------------------------------------------------------------------- texts
 
@@ -850,7 +862,7 @@ class Program:
         """Mark the present instant."""
         emit = self.emit
         if emit is not None:
-            emit((monotonic_ns(), MARK, self.own_clock.number, self.text(text), 0))
+            emit((self.clocks.now_ns(), MARK, self.own_clock.number, self.text(text), 0))
 
 
 def name_of(callback: Any) -> str:

@@ -58,6 +58,7 @@ CONTENTS: Final[tuple[tuple[str, tuple[PageEntry, ...]], ...]] = (
     )),
     ("Reference", (
         PageEntry("remote", "By remote"),
+        PageEntry("testing", "Tests in virtual time"),
         PageEntry("extending", "Extending"),
         PageEntry("architecture", "How it works inside"),
         PageEntry("protocol", "Protocol"),

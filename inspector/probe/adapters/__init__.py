@@ -47,6 +47,8 @@ class Adapter:
             stacks of their threads tell when they are busy.
         is_loop_in_c: Whether such a loop waits in a function that has no frame of its own.
         waits_for_events: Whether its frames are turns of a loop that calls one thing after another.
+        says_what_it_waits_for: Whether its loops and threads begin and end their waits by
+            :class:`~..waits.Waits`, so that a jump of virtual time need not wake them all.
         hides: Names of the packages whose frames are skipped when a call site is looked for.
         program: The program.
         version: Version of the library, empty if unknown.
@@ -63,6 +65,7 @@ class Adapter:
     has_hidden_turns = False
     is_loop_in_c = False
     waits_for_events = False
+    says_what_it_waits_for = False
 
     def __init__(self, program: Program) -> None:
         self.program = program

@@ -19,7 +19,7 @@ from threading import get_ident, main_thread
 from time import thread_time_ns
 from weakref import WeakKeyDictionary, finalize, ref
 
-from ..clocks import whole_ns
+from ..clocks import InTurn, whole_ns
 from ..cost import MEASURED_CALLS, copied, took_ns
 from ..kinds import (
     FRAME_BEGAN,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from ..clocks import Clock
     from ..program import Program, Timer
+    from ..waits import Files, Waits
     from . import Capability
 
 #: Timers described between two looks at the time.
@@ -81,6 +82,7 @@ class AsyncioAdapter(Adapter):
     hides: tuple[str, ...] = ("asyncio", "selectors")
     reads_anywhere = True
     waits_for_events = True
+    says_what_it_waits_for = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -361,6 +363,7 @@ class LoopHooks:
         self.timers: dict[int, Union[int, _Sleeper]] = {}
         self.sleepers: dict[int, _Sleeper] = {}
         self.refusal = ""
+        self._files: Optional[Files] = None
         self._adapter = adapter
         self.thinned_below_s = 0.0
         self.one_of = 1
@@ -418,6 +421,11 @@ class LoopHooks:
             if self.one_of > 1 and clock.is_held:
                 # What is stepped to must be known.
                 deque(self.described(), maxlen=0)
+            waits = program.waits
+            if waits is not None and (timeout is None or timeout > 0) and not waits.spares_me:
+                ready = self._wait_in_turn(waits, select, has_due=timeout is not None)
+                program.frame_began(clock)
+                return ready
             if timeout and not clock.is_plain and timeout > 0:
                 wait_ns = clock.real_ns_until(clock.local_ns() + whole_ns(timeout))
                 timeout = None if wait_ns is None else wait_ns / 1e9
@@ -428,6 +436,26 @@ class LoopHooks:
 
         selector.select = following_select
 
+    def _wait_in_turn(self, waits: Waits, select: Any, *, has_due: bool) -> Any:
+        """Wait in virtual time."""
+        loop = self.loop()
+        due_ns = None
+        if has_due and loop._scheduled:
+            when = float(loop._scheduled[0]._when)
+            due_ns = ceil(when * 1e9)
+            while due_ns / 1e9 < when:
+                due_ns += 1
+            due_ns -= self._base_ns
+        if self._files is None:
+            from ..waits import Files  # noqa: PLC0415 - only in virtual time
+
+            selector = loop._selector
+            number = selector.fileno() if hasattr(selector, "fileno") else -1
+            self._files = Files(number, selector.get_map, (loop._ssock.fileno(),))
+        return waits.wait_for_files(
+            self.clock, due_ns, select, self._files, loop._write_to_self, loop._ready.__len__
+        )
+
     def _follow_timers(self, loop: Any) -> None:
         adapter, program = self._adapter, self._adapter.program
         call_at, call_later, set_timer = loop.call_at, loop.call_later, self._set
@@ -436,6 +464,8 @@ class LoopHooks:
         def following_call_at(
             when: float, callback: Callable[..., object], *args: Any, context: Any = None
         ) -> Any:
+            if program.waits is not None:
+                when = InTurn(when)
             handle = call_at(when, callback, *args, context=context)
             if program.emit is not None:
                 program.guarded(adapter, set_timer, handle, None, sys._getframe(1))
@@ -458,7 +488,10 @@ class LoopHooks:
         ) -> Any:
             if delay is None or loop._debug:
                 return call_later(delay, callback, *args, context=context)
-            handle = call_at(loop.time() + delay, callback, *args, context=context)
+            when = loop.time() + delay
+            if program.waits is not None:
+                when = InTurn(when)
+            handle = call_at(when, callback, *args, context=context)
             emit = program.emit
             if emit is None:
                 return handle

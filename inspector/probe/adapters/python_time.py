@@ -13,6 +13,7 @@ import math
 import sys
 import threading
 import time
+from _thread import allocate_lock
 from functools import partial, wraps
 from threading import get_ident
 from types import BuiltinFunctionType, ModuleType
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from ..clocks import Clock
     from ..program import Program, Timer
+    from ..waits import Waits
     from . import Capability
 
 _READINGS = ("monotonic", "perf_counter", "time")
@@ -39,6 +41,8 @@ _LONGEST_S = 2**31
 #: A thread that waits looks at the clock so often: at its own rate, and at another.
 _PLAIN_SLICE_S = 1.0
 _SCALED_SLICE_S = 0.05
+#: A thread looks so often whether the time to wait for another's end has come in virtual time.
+_JOIN_SLICE_S = 0.002
 #: A wait is named by the last function of these modules on the way to it.
 _WAITING = frozenset({"threading", "queue", "concurrent.futures._base", "multiprocessing.pool"})
 #: Modules of the standard library that use the machine's time. Not among them: ``sched`` and
@@ -60,6 +64,7 @@ class PythonTimeAdapter(Adapter):
     """The functions of the module ``time``."""
 
     library: str = "time"
+    says_what_it_waits_for = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -186,6 +191,9 @@ class PythonTimeAdapter(Adapter):
 
         @wraps(native_wait)
         def wait(condition: Any, timeout: Any = None) -> Any:
+            waits = program.waits
+            if waits is not None and not waits.spares_me and _may_wait(timeout):
+                return self._wait_in_turn(waits, condition, timeout)
             if program.emit is None or not _is_span(timeout):
                 return native_wait(condition, timeout)
             return follow("Condition.wait", timeout, partial(native_wait, condition))
@@ -196,7 +204,10 @@ class PythonTimeAdapter(Adapter):
                 native_join(thread, seconds)
                 return not thread.is_alive()
 
-            if program.emit is None or not _is_span(timeout):
+            waits = program.waits
+            if waits is not None and not waits.spares_me and _may_wait(timeout):
+                self._join_in_turn(waits, thread, timeout, native_join)
+            elif program.emit is None or not _is_span(timeout):
                 native_join(thread, timeout)
             else:
                 follow("Thread.join", timeout, has_ended)
@@ -222,9 +233,82 @@ class PythonTimeAdapter(Adapter):
             timer.cleared()
             raise
 
-    def _name_and_site(self, name: str) -> tuple[str, int]:
+    def follow_queues(self) -> None:
+        """Let threads of pools and simple queues wait by conditions too, not in C."""
+        import concurrent.futures.thread as pools  # noqa: PLC0415 - only in virtual time
+        import queue  # noqa: PLC0415
+
+        in_python: Any = queue._PySimpleQueue  # type: ignore[attr-defined]
+        namespace = ModuleType("queue")
+        namespace.__dict__.update(vars(queue), SimpleQueue=in_python)
+        pools.queue = namespace  # type: ignore[attr-defined]
+
+    def _wait_in_turn(self, waits: Waits, condition: Any, timeout: Any) -> bool:
+        """Wait for a condition in virtual time, as ``Condition.wait`` does."""
+        if not condition._is_owned():
+            raise RuntimeError("cannot wait on un-acquired lock")
+        due_ns, timer = self._limit("Condition.wait", timeout)
+        waiter = allocate_lock()
+        waiter.acquire()
+        condition._waiters.append(waiter)
+        state = condition._release_save()
+        is_notified = False
+        try:
+            is_late = waits.wait_for(waiter, self.clock, due_ns)
+            is_notified = waiter not in condition._waiters
+            while not is_notified and not is_late:
+                # Time is the machine's again.
+                waiter.acquire(False)
+                is_notified = waiter.acquire(True, _SCALED_SLICE_S)
+                is_late = due_ns is not None and self.clock.local_ns() >= due_ns
+        finally:
+            condition._acquire_restore(state)
+            if not is_notified:
+                try:
+                    condition._waiters.remove(waiter)
+                except ValueError:
+                    pass
+            if timer is not None:
+                self._ended(timer, is_over=is_notified)
+        return is_notified
+
+    def _join_in_turn(self, waits: Waits, thread: Any, timeout: Any, native_join: Any) -> None:
+        """Wait for the end of a thread in virtual time."""
+        if thread is threading.current_thread() or not thread.is_alive():
+            native_join(thread, timeout)
+            return
+        due_ns, timer = self._limit("Thread.join", timeout)
+        running = threading._active  # type: ignore[attr-defined]
+
+        def is_ending() -> bool:
+            return running.get(thread.ident) is not thread
+
+        def has_ended() -> bool:
+            native_join(thread, _JOIN_SLICE_S)
+            return not thread.is_alive()
+
+        try:
+            waits.wait_in_slices(self.clock, due_ns, has_ended, is_ending)
+        finally:
+            if timer is not None:
+                self._ended(timer, is_over=not thread.is_alive())
+
+    def _limit(self, name: str, timeout: Any) -> tuple[Optional[int], Optional[Timer]]:
+        """Return the local instant at which a wait ends, and its timer."""
+        if not _is_span(timeout):
+            return None, None
+        due_ns = self.clock.local_ns() + math.ceil(timeout * 1e9)
+        return due_ns, self.program.timer(self.clock, *self._name_and_site(name, 4), due_ns)
+
+    def _ended(self, timer: Timer, *, is_over: bool) -> None:
+        if is_over:
+            timer.cleared()
+        else:
+            timer.fired(max(self.clock.local_ns() - timer.due_ns, 0))
+
+    def _name_and_site(self, name: str, level: int = 3) -> tuple[str, int]:
         """Return the name of the wait of the calling thread, and the place that waits."""
-        frame = sys._getframe(3)
+        frame = sys._getframe(level)
         above: Optional[FrameType] = frame
         while above is not None and above.f_globals.get("__name__") in _WAITING:
             code = above.f_code
@@ -291,6 +375,11 @@ class Replacement(partial):  # type: ignore[type-arg] # has none at run time bef
 
     def __reduce__(self) -> str:
         return self.__name__
+
+
+def _may_wait(seconds: Any) -> bool:
+    """Return whether a time-out, or none, lets its caller wait."""
+    return seconds is None or _is_span(seconds)
 
 
 def _is_span(seconds: Any) -> bool:

@@ -7,12 +7,12 @@ it, while everything that waits for input and output goes on.
 from __future__ import annotations
 
 import sys
-from functools import wraps
+from functools import partial, wraps
 from math import inf
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
-from ..clocks import whole_ns
+from ..clocks import NothingDueError, whole_ns
 from . import Adapter
 from .sleeps import Sleeps
 
@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 
     from ..clocks import Clock
     from ..program import Program, Timer
+    from ..waits import Files, Waits
     from . import Capability
 
 #: Seconds whose nanoseconds need not be limited.
 _NEAR_S = 1e9
 _NS = 1_000_000_000
+#: As long as trio waits at most.
+_LONGEST_S = 86_400.0
 
 
 class TrioAdapter(Adapter):
@@ -36,6 +39,7 @@ class TrioAdapter(Adapter):
     hides: tuple[str, ...] = ("trio", "outcome", "contextlib")
     reads_anywhere = True
     has_hidden_turns = True
+    says_what_it_waits_for = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -47,6 +51,7 @@ class TrioAdapter(Adapter):
         self._sleep, self._sleep_until = module.sleep.__code__, module.sleep_until.__code__
         self._hook_runs()
         self._hook_deadlines()
+        self._hook_waiting()
         runner = getattr(self._core.GLOBAL_RUN_CONTEXT, "runner", None)
         if runner is not None:
             self._run_began(runner)
@@ -98,6 +103,21 @@ class TrioAdapter(Adapter):
         deadlines.add, deadlines.remove = deadlines_add, deadlines_remove
         deadlines.expire = deadlines_expire
 
+    def _hook_waiting(self) -> None:
+        managers, adapter, program = self._core.TheIOManager, self, self.program
+        get_events = managers.get_events
+
+        @wraps(get_events)
+        def manager_get_events(self: Any, timeout: float) -> Any:
+            waits = program.waits
+            runner: Any = getattr(adapter._core.GLOBAL_RUN_CONTEXT, "runner", None)
+            run = None if waits is None or runner is None else adapter._run_of(runner.deadlines)
+            if run is None or not run.is_ours or timeout <= 0 or runner.waiting_for_idle:
+                return get_events(self, timeout)
+            return run.wait_in_turn(waits, partial(get_events, self))
+
+        managers.get_events = manager_get_events
+
     def _run_began(self, runner: Any) -> None:
         run = _Run(runner)
         here = "" if current_thread() is main_thread() else f" {current_thread().name}"
@@ -107,6 +127,10 @@ class TrioAdapter(Adapter):
         if run.is_ours:
             run.base_s = runner.clock.current_time() - run.clock.now_s
             runner.clock = self._clock_class(run)
+            if self.program.waits is not None:
+                # The same order in every run.
+                self._core._ALLOW_DETERMINISTIC_SCHEDULING = True
+                self._core._r.seed(0)
         self._runs.append(run)
 
     def _run_ended(self, runner: Any) -> None:
@@ -225,6 +249,7 @@ class _Run:
         sleeps: What its tasks sleep.
         is_ours: Whether the run follows the inspector's clock.
         expires_at: While deadlines expire, the time for which they do.
+        files: What it waits for in virtual time.
     """
 
     clock: Clock
@@ -237,10 +262,46 @@ class _Run:
         self.is_ours = True
         self.base_s = 0.0
         self.expires_at = -inf
+        self.files: Optional[Files] = None
 
     def local_ns(self, deadline: float) -> int:
         """Return a deadline as local time, at which trio's time has reached it: rounded up."""
         return whole_ns(deadline - self.base_s) + 1
+
+    def wait_in_turn(self, waits: Waits, get_events: Callable[[float], Any]) -> Any:
+        """Wait in virtual time."""
+        runner, deadline = self.runner, self.deadlines.next_deadline()
+        manager = runner.io_manager
+        if self.files is None:
+            from ..waits import Files  # noqa: PLC0415 - only in virtual time
+
+            poller = getattr(manager, "_epoll", None)
+            number = -1 if poller is None else poller.fileno()
+            self.files = Files(number, partial(_awaited_files, manager), ())
+        try:
+            return waits.wait_for_files(
+                self.clock,
+                None if deadline == inf else self.local_ns(deadline),
+                lambda timeout: get_events(_LONGEST_S if timeout is None else timeout),
+                self.files,
+                manager.force_wakeup,
+            )
+        except NothingDueError as error:
+            raised = error
+
+            def raise_error() -> None:
+                raise raised
+
+            # Raised here, it would be taken for an error of trio's own.
+            if runner.main_task is not None and runner.main_task._abort_func is not None:
+                runner.main_task._attempt_abort(raise_error)
+            return []
+
+
+def _awaited_files(manager: Any) -> list[int]:
+    """Return the files that tasks of trio wait for."""
+    waiters = list(getattr(manager, "_registered", {}).items())
+    return [file for file, waiter in waiters if waiter.read_task or waiter.write_task]
 
 
 def _clock_class(trio: Any) -> Any:

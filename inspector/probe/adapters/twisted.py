@@ -7,11 +7,11 @@ difference of two readings. Delayed calls are followed by giving them a class th
 from __future__ import annotations
 
 import gc
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import WeakKeyDictionary
 
-from ..clocks import whole_ns
+from ..clocks import InTurn, NothingDueError, whole_ns
 from ..kinds import INTERVAL_DELAY, INTERVAL_SKIP, TIMEOUT
 from ..program import is_same, name_of
 from . import Adapter
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..clocks import Clock
     from ..program import Program, Timer
+    from ..waits import Files, Waits
     from . import Capability
 
 _NS = 1_000_000_000
@@ -37,6 +38,7 @@ class TwistedAdapter(Adapter):
     hides: tuple[str, ...] = ("twisted",)
     reads_anywhere = True
     has_hidden_turns = True
+    says_what_it_waits_for = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -62,6 +64,8 @@ class TwistedAdapter(Adapter):
         @wraps(call_later)
         def reactor_call_later(self: Any, *args: Any, **kwargs: Any) -> Any:
             call = call_later(self, *args, **kwargs)
+            if program.waits is not None:
+                call.time = InTurn(call.time)
             if program.emit is not None:
                 program.guarded(adapter, adapter._set, self, call)
             return call
@@ -141,6 +145,7 @@ class ReactorHooks:
         self.follows_clock = type(reactor).seconds is adapter.native_seconds
         self._adapter = adapter
         self._calling: Optional[tuple[Any, Timer]] = None
+        self._files: Optional[Files] = None
         # Seconds as the reactor reads them are the clock's local time plus this.
         self._base_ns = whole_ns(reactor.seconds()) - clock.local_ns()
         self._call_type = self._seen_call_type()
@@ -163,6 +168,12 @@ class ReactorHooks:
             if is_in_turn[0]:
                 is_in_turn[0] = False
                 program.frame_ended(clock)
+            waits = program.waits
+            if waits is not None and (delay is None or delay > 0) and self.follows_clock:
+                result = self._wait_in_turn(waits, reactor, wait, delay)
+                program.frame_began(clock)
+                is_in_turn[0] = True
+                return result
             if delay and self.follows_clock and not clock.is_plain:
                 wait_ns = clock.real_ns_until(clock.local_ns() + whole_ns(delay))
                 delay = None if wait_ns is None else wait_ns / _NS
@@ -175,6 +186,34 @@ class ReactorHooks:
             return result
 
         reactor.doIteration = iteration
+
+    def _wait_in_turn(
+        self,
+        waits: Waits,
+        reactor: Any,
+        wait: Callable[[Optional[float]], Any],
+        delay: Optional[float],
+    ) -> Any:
+        """Wait in virtual time."""
+        clock = self.clock
+        due_ns = None
+        if delay is not None:
+            seconds, parts = reactor._pendingTimedCalls[0].time.as_integer_ratio()
+            due_ns = -(-seconds * _NS // parts) - self._base_ns
+        if self._files is None:
+            from ..waits import Files  # noqa: PLC0415 - only in virtual time
+
+            poller: Any = getattr(reactor, "_poller", None)
+            number = poller.fileno() if hasattr(poller, "fileno") else -1
+            self._files = Files(number, partial(_awaited_files, reactor), ())
+        try:
+            return waits.wait_for_files(
+                clock, due_ns, wait, self._files, reactor.wakeUp, lambda: reactor.threadCallQueue
+            )
+        except NothingDueError as error:
+            # Raised here, it would only be logged.
+            waits.deliver(error, reactor.crash)
+            return None
 
     # --------------------------------------------------------------------- timers
 
@@ -274,6 +313,12 @@ class ReactorHooks:
                     program.guarded(adapter, hooks.moved, self)
 
         return DelayedCall
+
+
+def _awaited_files(reactor: Any) -> list[int]:
+    """Return the files that are waited for but by the reactor itself."""
+    own, found = reactor._internalReaders, getattr(reactor, "_selectables", {})
+    return [file for file, selectable in list(found.items()) if selectable not in own]
 
 
 def _looping_ns(call: Any) -> int:

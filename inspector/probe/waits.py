@@ -1,0 +1,569 @@
+"""Virtual time: which threads wait for what, and what happens once all of them wait.
+
+The program's clock is held. When every thread waits, the clock jumps to the next due instant, and
+the thread that is due then goes on alone until all wait again: so calls come in the same order in
+every run. What waits for something outside of the program, such as a socket, lets time pass as it
+does on the machine, or not at all.
+
+A thread that waits by a hook of an adapter says so by :meth:`Waits.begin` and :meth:`Waits.end`.
+Others, which wait in functions of C, are looked at by a thread of this module.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from _thread import allocate_lock, start_new_thread
+from itertools import count
+from threading import RLock, get_ident
+from time import monotonic_ns
+
+from .clocks import NothingDueError
+from .outside import awaited_by_call, awaited_in_files, system_call
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from types import FrameType
+    from typing import Any, Callable, Optional
+
+    from .clocks import Clock
+    from .program import Program
+
+#: What happens to time while something outside of the program is awaited.
+PASS, STAND, JUMP = "pass", "stand", "jump"
+#: How often a thread is looked at that does not wait by a hook: first, and at most.
+_FIRST_LOOK_S, _LAST_LOOK_S = 0.001, 0.02
+#: By how much libraries round due times up, at most.
+_ROUNDING_NS = 1_000
+#: A thread that does not move for so long, and does not compute, waits.
+_STILL_NS = 3_000_000
+#: While time passes as on the machine, it does so in steps of this.
+_PASSING_S = 0.005
+#: Readings of a clock without any wait, after which a reader is taken to wait for time to pass,
+#: and by how much each further one lets it.
+_MOST_READINGS, _PER_READING_NS = 100_000, 1_000_000
+
+
+def _never() -> bool:
+    return False
+
+
+def _nowhere() -> str:
+    return ""
+
+
+class Wait:
+    """What one thread waits for.
+
+    Attributes:
+        clock: The clock that its time is of.
+        due_ns: The local instant at which it is over; ``None`` if time does not end it.
+        wake: Ends it; called on any thread.
+        is_over: Whether something else has ended it, though its thread has not gone on yet.
+        outside: Names what is awaited outside of the program; empty if nothing is.
+        is_due: Whether its time has come.
+        error: Raised in its thread at its end.
+    """
+
+    __slots__ = (
+        "clock",
+        "due_ns",
+        "error",
+        "is_due",
+        "is_over",
+        "order",
+        "outside",
+        "thread",
+        "wake",
+    )
+
+    def __init__(
+        self,
+        clock: Clock,
+        due_ns: Optional[int],
+        wake: Callable[[], object],
+        is_over: Callable[[], bool] = _never,
+        outside: Callable[[], str] = _nowhere,
+    ) -> None:
+        self.clock = clock
+        self.due_ns = due_ns
+        self.wake = wake
+        self.is_over = is_over
+        self.outside = outside
+        self.is_due = False
+        self.error: Optional[BaseException] = None
+        self.thread = self.order = 0
+
+
+class Goal:
+    """How far time is to go on for a call of the test.
+
+    Attributes:
+        until_ns: The local instant of the program's clock at which it ends, whatever happens.
+        is_to_next: Whether it ends when what is due next has been done.
+        finish: Called once it is over.
+        has_timed_out: Whether it ended at ``until_ns``.
+        error: What asking has raised.
+    """
+
+    def __init__(
+        self,
+        until_ns: Optional[int],
+        is_reached: Callable[[], bool],
+        finish: Callable[[], object] = _never,
+        *,
+        is_to_next: bool = False,
+    ) -> None:
+        self.until_ns = until_ns
+        self.is_to_next = is_to_next
+        self._latest_ns = 0 if until_ns is None else until_ns + _ROUNDING_NS
+        self._is_reached = is_reached
+        self.finish = finish
+        self.has_timed_out = False
+        self.is_finished = False
+        self.error: Optional[BaseException] = None
+
+    def look_ahead(self, due_ns: Optional[int], *, may_come: bool) -> None:
+        """Learn what is due next, and whether anything else may come."""
+        if self.until_ns is None:
+            if self.is_to_next:
+                self.until_ns = due_ns
+                self.has_timed_out = due_ns is None and not may_come
+        elif due_ns is not None and self.until_ns < due_ns <= self._latest_ns:
+            # What is due at the end is done, also where a library has rounded that up.
+            self.until_ns = due_ns
+
+    def is_over(self, local_ns: int) -> bool:
+        """Return whether all that it needs has happened, or its time has come."""
+        try:
+            if self._is_reached():
+                return True
+        except BaseException as error:  # noqa: BLE001 - is raised where the test waits
+            self.error = error
+            return True
+        if self.until_ns is not None and local_ns >= self.until_ns:
+            self.has_timed_out = True
+        return self.has_timed_out
+
+
+class Files:
+    """What a loop waits for.
+
+    Attributes:
+        number: Of the file by which the system says whether any is ready; -1 for none.
+        numbers: Returns the numbers of those that it waits for now.
+        own: Those by which it is woken.
+    """
+
+    def __init__(
+        self, number: int, numbers: Callable[[], Collection[int]], own: tuple[int, ...]
+    ) -> None:
+        self.number = number
+        self.numbers = numbers
+        self.own = own
+
+    def has_events(self) -> bool:
+        """Return, on any thread, whether something is ready."""
+        try:
+            from select import POLLIN, poll  # noqa: PLC0415 - not everywhere
+
+            looking = poll()
+            looking.register(self.number, POLLIN)
+            return bool(looking.poll(0))
+        except (ImportError, OSError, ValueError):
+            return False
+
+    def awaited_outside(self) -> str:
+        """Return what may come from outside of the program; empty for nothing."""
+        numbers = self.numbers()
+        return "" if len(numbers) <= len(self.own) else awaited_in_files(numbers, self.own)
+
+
+class Waits:
+    """The waits of a program whose clock is held.
+
+    Attributes:
+        is_jumping: Whether time goes on by itself when all wait.
+        outside: What happens to time while something outside is awaited.
+        passed_for: What time has passed for as on the machine, and for how long.
+        stuck: Describes what waits when nothing can end it; ``None`` to let it wait.
+        deliver: Called with what could not be raised in the test, and with what ends its loop.
+        idles: How often all have waited.
+    """
+
+    def __init__(self, program: Program, skip: Callable[[int], None]) -> None:
+        self._program = program
+        self._skip = skip
+        self._lock = RLock()
+        self._waiting: dict[int, Wait] = {}
+        self._next_order = count().__next__
+        self._known: set[int] = set()
+        self._spared: set[int] = set()
+        self._main = 0
+        self._goals: list[Goal] = []
+        self.is_jumping = False
+        self.outside = PASS
+        self.stuck: Optional[Callable[[], str]] = None
+        self.deliver: Callable[[BaseException, Callable[[], object]], object]
+        self.passed_for: dict[str, int] = {}
+        self.idles = 0
+        self._readings = 0
+        self._is_creeping = False
+        # Of the thread that looks at others.
+        self._signal = allocate_lock()
+        self._signal.acquire()
+        self._watcher = 0
+        self._is_watching = False
+        self._look_again_s = -1.0
+        self._looks = 0
+        self._still: dict[int, tuple[Any, int]] = {}
+        self._passing_ns: Optional[int] = None
+
+    # ----------------------------------------------------------------------- ends
+
+    def start(self) -> None:
+        """Follow all threads but those that run already; the calling one is the test's."""
+        with self._lock:
+            alive = set(sys._current_frames())
+            self._known &= alive
+            self._main = get_ident()
+            self._spared = alive - self._known - {self._main, self._watcher}
+            self._goals.clear()
+            self._waiting.clear()
+            self._readings = 0
+            self.passed_for = {}
+            self._program.waits = self
+            if not self._watcher:
+                self._watcher = start_new_thread(self._watch, ())
+
+    def stop(self) -> None:
+        """Let all go on by the machine's time."""
+        with self._lock:
+            self._program.waits = None
+            for wait in list(self._waiting.values()):
+                wait.wake()
+            self._waiting.clear()
+
+    def forked(self) -> None:
+        """This is a child process: nothing of it is in virtual time."""
+        self._program.waits = None
+        self._lock = RLock()
+        self._waiting.clear()
+        self._watcher = 0
+
+    @property
+    def spares_me(self) -> bool:
+        """Whether the calling thread keeps the machine's time."""
+        return get_ident() in self._spared
+
+    def follows(self, thread: int) -> bool:
+        """Return whether a thread is in virtual time."""
+        return thread not in self._spared and thread != self._watcher
+
+    # ---------------------------------------------------------------------- waits
+
+    def begin(self, wait: Wait) -> bool:
+        """The calling thread is about to wait; returns whether it need not."""
+        thread = wait.thread = get_ident()
+        with self._lock:
+            wait.order = self._next_order()
+            self._known.add(thread)
+            self._waiting[thread] = wait
+            self._readings = 0
+            self._look()
+            if self._look_again_s >= 0 and not self._is_watching:
+                self._is_watching = True
+                self._signal.release()
+        return wait.is_due or wait.is_over()
+
+    def end(self, wait: Wait) -> None:
+        """The calling thread goes on.
+
+        Raises:
+            NothingDueError: Nothing could have ended the wait.
+        """
+        with self._lock:
+            if self._waiting.get(wait.thread) is wait:
+                del self._waiting[wait.thread]
+            self._passing_ns = None
+            if wait.error is not None:
+                raise wait.error
+
+    def sleep(self, clock: Clock, due_ns: Optional[int]) -> bool:
+        """Wait until a local instant; returns whether it has come, and time is still virtual."""
+        lock = allocate_lock()
+        lock.acquire()
+        return self.wait_for(lock, clock, due_ns)
+
+    def wait_for(self, lock: Any, clock: Clock, due_ns: Optional[int]) -> bool:
+        """Wait until a lock is released, or a local instant has come; returns whether it has."""
+
+        def wake() -> None:
+            if lock.locked():
+                lock.release()
+
+        wait = Wait(clock, due_ns, wake, lambda: not lock.locked())
+        try:
+            if not self.begin(wait):
+                lock.acquire()
+        finally:
+            self.end(wait)
+        return wait.is_due
+
+    def wait_in_slices(
+        self,
+        clock: Clock,
+        due_ns: Optional[int],
+        has_ended: Callable[[], bool],
+        is_over: Callable[[], bool],
+    ) -> None:
+        """Wait by a call that waits for a moment, again and again."""
+        wait = Wait(clock, due_ns, _never, is_over)
+        try:
+            self.begin(wait)
+            while not wait.is_due and not has_ended():
+                if self._program.waits is not self and due_ns is not None:
+                    wait.is_due = clock.local_ns() >= due_ns
+        finally:
+            self.end(wait)
+
+    def wait_for_files(  # noqa: PLR0913, PLR0917 - what a loop waits with
+        self,
+        clock: Clock,
+        due_ns: Optional[int],
+        poll: Callable[[Optional[float]], Any],
+        files: Files,
+        wake: Callable[[], object],
+        has_calls: Callable[[], object] = _never,
+    ) -> Any:
+        """Wait as a loop does, until a file is ready, there is a call, or its time has come.
+
+        Args:
+            clock: The clock of the loop.
+            due_ns: The local instant at which it has something to do.
+            poll: Waits for the files for so many seconds, ``None`` for ever.
+            files: What it waits for.
+            wake: Ends the waiting of ``poll``, on any thread.
+            has_calls: Whether there is something to call.
+        """
+        me = get_ident()
+        if files.has_events():
+            return poll(0)
+        wait = Wait(
+            clock,
+            due_ns,
+            wake,
+            # This thread has just looked.
+            lambda: bool(has_calls()) or (get_ident() != me and files.has_events()),
+            files.awaited_outside,
+        )
+        try:
+            return poll(0 if self.begin(wait) else None)
+        finally:
+            self.end(wait)
+
+    # ---------------------------------------------------------------------- goals
+
+    def pursue(self, goal: Goal) -> None:
+        """Let time go on, each time that all wait, until a goal is reached."""
+        with self._lock:
+            self._goals.append(goal)
+
+    def give_up(self, goal: Goal) -> None:
+        """Forget a goal whose test goes on without it."""
+        with self._lock:
+            if goal in self._goals:
+                self._goals.remove(goal)
+
+    def _finish(self, goal: Goal) -> None:
+        goal.is_finished = True
+        self._goals.remove(goal)
+        goal.finish()
+
+    # -------------------------------------------------------------------- deciding
+
+    def _look(self) -> None:
+        """Look whether all wait, and if so, let the next thing happen."""
+        self._look_again_s = -1.0
+        if self._program.waits is not self:
+            return
+        awaited = self._awaited()
+        if awaited is None:
+            self._passing_ns = None
+            self._look_again_s = min(_FIRST_LOOK_S * 2 ** min(self._looks, 5), _LAST_LOOK_S)
+            return
+        self._looks = 0
+        self.idles += 1
+        while not self._go_on(awaited):
+            pass
+
+    def _awaited(self) -> Optional[list[str]]:
+        """Return what is awaited outside, once all wait; ``None`` while something runs."""
+        if threading._limbo:  # type: ignore[attr-defined]
+            return None  # A thread is about to begin.
+        awaited, others = [], []
+        for thread, frame in sys._current_frames().items():
+            wait = self._waiting.get(thread)
+            if wait is None:
+                if self.follows(thread):
+                    others.append((thread, frame))
+            elif wait.is_due or wait.is_over():
+                return None
+        for thread, frame in others:
+            # A thread that has entered no wait of a hook: only the watcher sees whether it waits.
+            outside = self._seen_waiting(thread, frame) if get_ident() == self._watcher else None
+            if outside is None:
+                return None
+            awaited.append(outside)
+        awaited += [wait.outside() for wait in self._waiting.values()]
+        return [outside for outside in awaited if outside]
+
+    def _go_on(self, awaited: list[str]) -> bool:
+        """Let the next thing happen; returns whether nothing more is to be done now."""
+        local_ns, first = self._program.own_clock.local_ns(), self._first()
+        if first is not None and first[0] <= local_ns:
+            self._wake(first[2])
+            return True
+        due_ns = None if first is None else first[0]
+        goal = self._goals[-1] if self._goals else None
+        if goal is not None:
+            goal.look_ahead(due_ns, may_come=bool(awaited))
+            if goal.is_over(local_ns):
+                self._finish(goal)
+                return not self._goals or self._is_awake()
+            if goal.until_ns is not None:
+                due_ns = goal.until_ns if due_ns is None else min(due_ns, goal.until_ns)
+        may_jump = self.is_jumping or goal is not None
+        if may_jump and awaited and self.outside != JUMP:
+            if self.outside == PASS:
+                self._pass(awaited, local_ns, due_ns)
+            return True
+        if may_jump and due_ns is not None:
+            self.jump(due_ns)
+            return False
+        if not awaited:
+            self._tell_stuck()
+        return True
+
+    def _first(self) -> Optional[tuple[int, int, Wait]]:
+        """Return the wait whose time comes first, behind when that is."""
+        first: Optional[tuple[int, int, Wait]] = None
+        for wait in self._waiting.values():
+            if wait.due_ns is not None:
+                due_ns = wait.clock.due_above(wait.due_ns, self._program.own_clock)
+                if due_ns is not None and (first is None or (due_ns, wait.order) < first[:2]):
+                    first = due_ns, wait.order, wait
+        return first
+
+    def _is_awake(self) -> bool:
+        return any(wait.is_due or wait.is_over() for wait in self._waiting.values())
+
+    def _wake(self, wait: Wait) -> None:
+        wait.is_due = True
+        if wait.thread != get_ident():
+            wait.wake()
+
+    def jump(self, local_ns: int) -> None:
+        """Let the clock of the program jump to a local instant."""
+        program = self._program
+        program.clocks.jump(program.own_clock, local_ns, self._skip)
+        for clock in list(program.clocks.by_number.values()):
+            if clock.adapter is not None and not clock.adapter.says_what_it_waits_for:
+                program.guarded(clock.adapter, clock.adapter.changed, clock)
+
+    def _pass(self, awaited: list[str], local_ns: int, target_ns: Optional[int]) -> None:
+        """Let as much time pass as on the machine."""
+        now_ns, before_ns = monotonic_ns(), self._passing_ns
+        self._passing_ns = now_ns
+        self._look_again_s = _PASSING_S
+        if before_ns is not None:
+            passed_ns = now_ns - before_ns
+            for name in awaited:
+                self.passed_for[name] = self.passed_for.get(name, 0) + passed_ns
+            reached_ns = local_ns + passed_ns
+            if target_ns is not None and target_ns <= reached_ns:
+                reached_ns = target_ns
+                self._look_again_s = 0.0
+            self.jump(reached_ns)
+            local_ns = reached_ns
+        if target_ns is not None:
+            self._look_again_s = min(self._look_again_s, (target_ns - local_ns) / 1e9)
+
+    def _tell_stuck(self) -> None:
+        wait = self._waiting.get(self._main)
+        if self.stuck is None or wait is None or wait.error is not None:
+            return
+        if self._goals:
+            goal = self._goals[-1]
+            goal.error = NothingDueError(self.stuck())
+            self._finish(goal)
+            return
+        wait.error = NothingDueError(self.stuck())
+        self._wake(wait)
+
+    def was_read(self) -> None:
+        """A clock was read; who does so again and again without a wait waits for time to pass.
+
+        Called with the lock of the clocks held.
+        """
+        self._readings += 1
+        if self._readings <= _MOST_READINGS or not self.is_jumping or self._is_creeping:
+            return
+        if self._program.waits is not self or not self._lock.acquire(blocking=False):
+            return
+        self._is_creeping = True
+        try:
+            own_clock = self._program.own_clock
+            local_ns, first = own_clock.local_ns(), self._first()
+            if first is not None and first[0] <= local_ns:
+                if not first[2].is_due:
+                    self._wake(first[2])
+            else:
+                next_ns = local_ns + _PER_READING_NS
+                self.jump(next_ns if first is None else min(next_ns, first[0]))
+        finally:
+            self._is_creeping = False
+            self._lock.release()
+
+    # -------------------------------------------------------------- other threads
+
+    def _watch(self) -> None:
+        while True:
+            self._signal.acquire(True, self._look_again_s)
+            with self._lock:
+                if self._watcher != get_ident():
+                    return
+                if self._waiting:
+                    self._looks += 1
+                    self._look()
+                else:
+                    self._look_again_s = -1.0
+                self._is_watching = self._look_again_s >= 0
+                if not self._is_watching:
+                    self._looks = 0
+                    self._still.clear()
+
+    def _seen_waiting(self, thread: int, frame: FrameType) -> Optional[str]:
+        """Return what a thread awaits outside, empty for a lock; ``None`` if it runs."""
+        known = threading._active.get(thread)  # type: ignore[attr-defined]
+        native = None if known is None else known.native_id
+        key = id(frame), frame.f_lasti, _processor_ns(thread)
+        before, since_ns = self._still.get(thread, (None, 0))
+        now_ns = monotonic_ns()
+        if key != before:
+            self._still[thread] = key, now_ns
+            return None
+        if now_ns - since_ns < _STILL_NS:
+            return None
+        call, file = system_call(native)
+        return None if call == "running" else awaited_by_call(frame, call, file)
+
+
+def _processor_ns(thread: int) -> int:
+    try:
+        from time import clock_gettime_ns, pthread_getcpuclockid  # noqa: PLC0415
+
+        return clock_gettime_ns(pthread_getcpuclockid(thread))
+    except (ImportError, OSError):
+        return 0

@@ -1,0 +1,184 @@
+"""One test in virtual time: from the beginning of its fixtures to their end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic_ns
+from types import BuiltinFunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+from inspector.probe.adapters.python_time import PythonTimeAdapter
+from inspector.probe.program import Program
+from inspector.probe.waits import JUMP, PASS, STAND, Waits
+
+from .timeline import Log, Timeline
+
+#: What runs tests keeps the machine's time.
+_SPARED = (
+    "_pytest",
+    "pytest",
+    "pluggy",
+    "xdist",
+    "execnet",
+    "pytest_timeout",
+    "coverage",
+    "inspector",
+)
+_NATIVE = (
+    "sleep",
+    "monotonic",
+    "monotonic_ns",
+    "perf_counter",
+    "perf_counter_ns",
+    "time",
+    "time_ns",
+)
+
+
+class VirtualTime:
+    """The time of this process; made when the first test uses it.
+
+    Attributes:
+        program: The process, as the probe sees it.
+        waits: What its threads wait for.
+        log: What has happened in the present test.
+    """
+
+    def __init__(self) -> None:
+        import time  # noqa: PLC0415
+
+        natives = {getattr(time, name): name for name in _NATIVE}
+        skipped_ns = 0
+        self._is_virtual = False
+
+        def now_ns() -> int:
+            if self._is_virtual:
+                self.waits.was_read()
+            return monotonic_ns() + skipped_ns
+
+        def skip(passed_ns: int) -> None:
+            nonlocal skipped_ns
+            skipped_ns += passed_ns
+
+        self.program = Program("pytest", now_ns)
+        self.waits = Waits(self.program, skip)
+        self.log = Log(self.program)
+        self.program.watch_imports()
+        python_time = self.program.adapters["python_time"]
+        assert isinstance(python_time, PythonTimeAdapter)
+        python_time.follow_queues()
+        _follow_everywhere(natives)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forked)
+
+    def _forked(self) -> None:
+        self.waits.forked()
+        self.program.forked()
+
+    def attach(self) -> None:
+        self.log = Log(self.program)
+        self.program.attach(self.log.emit, self.log.extend)
+        self._is_virtual = True
+
+    def detach(self) -> None:
+        self._is_virtual = False
+        self.waits.stop()
+        self.program.detach()
+
+
+_virtual_time: VirtualTime | None = None
+
+
+def _follow_everywhere(natives: dict[Any, str]) -> None:
+    """Let modules follow virtual time that have imported functions of ``time`` by name."""
+    time: Any = sys.modules["time"]
+    spared = set(sys.stdlib_module_names)
+    for name, module in list(sys.modules.items()):
+        top = name.partition(".")[0]
+        if top in spared or top in _SPARED or not isinstance(module, ModuleType):
+            continue
+        for key, value in list(vars(module).items()):
+            if isinstance(value, BuiltinFunctionType) and value in natives:
+                setattr(module, key, getattr(time, natives[value]))
+
+
+def begun(item: pytest.Item) -> VirtualRun:
+    """Begin virtual time for a test."""
+    global _virtual_time  # noqa: PLW0603 - one time in a process
+    if "timeline_probe" in sys.modules:
+        pytest.fail("The time of this process is controlled already: an inspector is attached.")
+    if _virtual_time is None:
+        _virtual_time = VirtualTime()
+    return VirtualRun(_virtual_time, item)
+
+
+class VirtualRun:
+    """One test.
+
+    Attributes:
+        timeline: What the test has of it.
+    """
+
+    def __init__(self, virtual: VirtualTime, item: pytest.Item) -> None:
+        self._virtual = virtual
+        mark = item.get_closest_marker("timeline")
+        asked = {} if mark is None else dict(mark.kwargs)
+        self._hold = bool(asked.pop("hold", False))
+        self._rate = asked.pop("rate", None)
+        autojump = asked.pop("autojump", item.config.option.timeline_autojump)
+        outside = asked.pop("outside", item.config.option.timeline_outside or PASS)
+        unknown = [*asked, *(() if mark is None else map(repr, mark.args))]
+        if unknown:
+            raise pytest.UsageError(f"no such argument of the mark timeline: {', '.join(unknown)}")
+        if outside not in {PASS, STAND, JUMP}:
+            raise pytest.UsageError(f"timeline: outside is pass, stand or jump, not {outside!r}")
+        self._autojump = bool(autojump)
+        virtual.waits.outside = outside
+        virtual.waits.start()
+        virtual.attach()
+        virtual.program.pause(virtual.program.own_clock)
+        # What fixtures wait for need not be waited for.
+        virtual.waits.is_jumping = True
+        self.timeline = Timeline(virtual.program, virtual.waits, virtual.log)
+        virtual.waits.stuck = self.timeline.stuck_text
+        virtual.waits.deliver = self._deliver
+        self._undelivered: BaseException | None = None
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Run the test itself, with time as it asks for."""
+        waits = self._virtual.waits
+        waits.is_jumping = self._autojump
+        self.timeline.begin()
+        if self._rate is not None:
+            self.timeline.rate(self._rate)
+        elif not self._autojump and not self._hold:
+            self.timeline.resume()
+        try:
+            yield
+        finally:
+            self.timeline.hold()
+            waits.is_jumping = True
+        if self._undelivered is not None:
+            raise self._undelivered
+
+    def _deliver(self, error: BaseException, end_loop: Callable[[], object]) -> None:
+        """Raise an error in the test, which is called by the loop that has caught it."""
+        twisted: Any = sys.modules.get("pytest_twisted")
+        greenlet: Any = sys.modules.get("greenlet")
+        if twisted is not None and greenlet.getcurrent() is twisted._instances.gr_twisted:
+            greenlet.getcurrent().parent.throw(error)
+        else:
+            self._undelivered = error
+            end_loop()
+
+    def report(self) -> str:
+        return self.timeline.report()
+
+    def end(self) -> None:
+        self._virtual.detach()

@@ -1,0 +1,315 @@
+"""What a test does with its time."""
+
+from __future__ import annotations
+
+import sys
+from _thread import allocate_lock
+from collections.abc import Awaitable, Callable, Generator, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Generic, TypeVar
+
+from inspector.probe.clocks import whole_ns
+from inspector.probe.kinds import RATE_DENOMINATOR, TIMER_ADDED, TIMER_FIRED
+from inspector.probe.program import CLOCK, DUE, NAME, PERIOD, SITE, Program, name_of
+from inspector.probe.waits import Goal, Waits
+
+from .report import pending_lines
+
+_T = TypeVar("_T")
+#: Instants that differ by less are the same.
+_SAME_S = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class PendingTimer:
+    """A timer that has not fired.
+
+    Attributes:
+        name: What it calls, or who waits by it.
+        due: Seconds until it is due, by its own clock.
+        clock: The name of its clock.
+        site: Where it was set: file, line and function; empty if that is not known.
+        interval: Seconds from one firing to the next, 0 for once.
+    """
+
+    name: str
+    due: float
+    clock: str
+    site: str
+    interval: float
+
+
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """A timer that has fired.
+
+    Attributes:
+        name: What it called.
+        at: Seconds since the test began.
+        late: Seconds by which it was late.
+    """
+
+    name: str
+    at: float
+    late: float
+
+
+class Log:
+    """What happens in a test.
+
+    Attributes:
+        firings: Number of the timer, local time of the program and lateness of each firing.
+        names: The number of the name of each timer, as a text, by its number.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.firings: list[tuple[int, int, int]] = []
+        self.names: dict[int, int] = {}
+        self._local_ns = program.own_clock.local_ns
+
+    def emit(self, event: tuple[int, int, int, int, int]) -> None:
+        _, kind, number, first, second = event
+        if kind == TIMER_FIRED:
+            self.firings.append((number, self._local_ns(), first))
+        elif kind == TIMER_ADDED:
+            self.names[number] = second
+
+    def extend(self, events: tuple[tuple[int, int, int, int, int], ...]) -> None:
+        for event in events:
+            self.emit(event)
+
+
+class Done(Generic[_T]):
+    """What a call returns that is over: it may be awaited, and need not be."""
+
+    def __init__(self, value: _T) -> None:
+        self.value = value
+
+    def __await__(self) -> Generator[None, None, _T]:
+        yield from ()
+        return self.value
+
+
+class Timeline:
+    """The time of one test.
+
+    Calls that let time go on return once it has. In a coroutine they have to be awaited.
+    """
+
+    def __init__(self, program: Program, waits: Waits, log: Log) -> None:
+        self._program = program
+        self._waits = waits
+        self._log = log
+        self._began_ns = program.own_clock.local_ns()
+
+    def begin(self) -> None:
+        """The test itself begins: its time is 0."""
+        self._began_ns = self._program.own_clock.local_ns()
+
+    @property
+    def now(self) -> float:
+        """Seconds since the test began."""
+        return self._seconds(self._program.own_clock.local_ns())
+
+    def _seconds(self, local_ns: int) -> float:
+        # Libraries round to less than a microsecond.
+        return round((local_ns - self._began_ns) / 1e9, 6)
+
+    # --------------------------------------------------------------------- control
+
+    def hold(self) -> None:
+        """Let time stand still, until it is let go on."""
+        if self._program.waits is None:
+            self._waits.start()
+        self._program.pause(self._program.own_clock)
+
+    def resume(self) -> None:
+        """Let time pass as on the machine."""
+        self.rate(1)
+
+    def rate(self, rate: float | Fraction) -> None:
+        """Let time pass so many times as fast as on the machine."""
+        self._waits.stop()
+        clocks, clock = self._program.clocks, self._program.own_clock
+        clocks.set_rate(clock, round(Fraction(rate) * RATE_DENOMINATOR))
+        self._program.resume(clock)
+
+    def autojump(self) -> None:
+        """From now on, let time jump to what is due next once everything waits."""
+        self.hold()
+        self._waits.is_jumping = True
+
+    def advance(self, seconds: float | Fraction) -> Awaitable[None]:
+        """Let time go on by so many seconds, through all that is due meanwhile, and hold it."""
+        self.hold()
+        until_ns = self._program.own_clock.local_ns() + whole_ns(float(seconds))
+        return self._go_on(Goal(until_ns, _never), lambda _: None)
+
+    def advance_to_next(self) -> Awaitable[None]:
+        """Let time go on until something is due, run all that is due then, and hold time.
+
+        Raises:
+            AssertionError: Nothing is pending that will be due.
+        """
+        self.hold()
+
+        def done(goal: Goal) -> None:
+            if goal.until_ns is None:
+                raise AssertionError(f"no timer will be due\n{self.report()}")
+
+        return self._go_on(Goal(None, _never, is_to_next=True), done)
+
+    def run_until(
+        self, predicate: Callable[[], object], *, within: float | Fraction = 60
+    ) -> Awaitable[None]:
+        """Let time go on until something holds, which is looked at whenever everything waits.
+
+        Raises:
+            AssertionError: It does not hold after so many seconds.
+        """
+        self.hold()
+        until_ns = self._program.own_clock.local_ns() + whole_ns(float(within))
+
+        def done(goal: Goal) -> None:
+            if goal.has_timed_out:
+                raise AssertionError(
+                    f"{name_of(predicate)} does not hold after {float(within):g} s\n{self.report()}"
+                )
+
+        return self._go_on(Goal(until_ns, lambda: bool(predicate())), done)
+
+    def expect_fired(
+        self, name: str, *, at: float | Fraction | None = None, within: float | Fraction = 60
+    ) -> Awaitable[Firing]:
+        """Let time go on until a timer fires whose name contains this, and return the firing.
+
+        Args:
+            name: The name, or a part of it.
+            at: When it has to fire: in seconds since the test began.
+            within: After how many seconds it must have fired.
+
+        Raises:
+            AssertionError: It has not fired, or at another time.
+        """
+        self.hold()
+        until_ns = self._program.own_clock.local_ns() + whole_ns(float(within))
+        seen = len(self._log.firings)
+
+        def found() -> Firing | None:
+            return next((each for each in self.firings(seen) if name in each.name), None)
+
+        def done(_: Goal) -> Firing:
+            firing = found()
+            if firing is None:
+                raise AssertionError(
+                    f"no timer “{name}” has fired within {float(within):g} s\n{self.report()}"
+                )
+            if at is not None and abs(firing.at - float(at)) > _SAME_S:
+                raise AssertionError(
+                    f"“{firing.name}” fired at {firing.at:g} s, not at {float(at):g} s"
+                )
+            return firing
+
+        return self._go_on(Goal(until_ns, lambda: found() is not None), done)
+
+    def _go_on(self, goal: Goal, done: Callable[[Goal], _T]) -> Awaitable[_T]:
+        """Pursue a goal: at once, or in a coroutine when it is awaited."""
+
+        def result() -> _T:
+            if goal.error is not None:
+                raise goal.error
+            return done(goal)
+
+        asyncio, trio = sys.modules.get("asyncio"), sys.modules.get("trio")
+        if asyncio is not None and asyncio._get_running_loop() is not None:
+            return self._in_asyncio(asyncio, goal, result)
+        if trio is not None and trio.lowlevel.in_trio_run():
+            return self._in_trio(trio, goal, result)
+        self._here(goal)
+        return Done(result())
+
+    async def _in_asyncio(self, asyncio: Any, goal: Goal, result: Callable[[], _T]) -> _T:
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+
+        def finish() -> None:
+            if not future.done():
+                future.set_result(None)
+
+        goal.finish = lambda: loop.call_soon_threadsafe(finish)
+        self._waits.pursue(goal)
+        try:
+            await future
+        finally:
+            self._waits.give_up(goal)
+        return result()
+
+    async def _in_trio(self, trio: Any, goal: Goal, result: Callable[[], _T]) -> _T:
+        token, event = trio.lowlevel.current_trio_token(), trio.Event()
+        goal.finish = lambda: token.run_sync_soon(event.set)
+        self._waits.pursue(goal)
+        try:
+            await event.wait()
+        finally:
+            self._waits.give_up(goal)
+        return result()
+
+    def _here(self, goal: Goal) -> None:
+        lock = allocate_lock()
+        lock.acquire()
+        goal.finish = lock.release
+        self._waits.pursue(goal)
+        try:
+            while not goal.is_finished:
+                self._waits.wait_for(lock, self._program.own_clock, None)
+        finally:
+            self._waits.give_up(goal)
+
+    # ------------------------------------------------------------------------ views
+
+    def timers(self) -> list[PendingTimer]:
+        """Return the timers that are pending, by when they are due."""
+        program, found = self._program, []
+        for record in list(program.timers.values()):
+            clock = program.clocks.by_number.get(record[CLOCK])
+            if clock is None:
+                continue
+            due_s = (record[DUE] - clock.local_ns()) / 1e9
+            name, site = program.texts[record[NAME]], program.texts[record[SITE]]
+            found.append(PendingTimer(name, due_s, clock.name, site, record[PERIOD] / 1e9))
+        return sorted(found, key=lambda timer: (timer.due, timer.name))
+
+    def firings(self, since: int = 0) -> Iterator[Firing]:
+        """Yield what has fired in this test but the first so many times."""
+        for number, local_ns, late_ns in self._log.firings[since:]:
+            name = self._program.texts[self._log.names.get(number, 0)]
+            yield Firing(name, self._seconds(local_ns), late_ns / 1e9)
+
+    def report(self) -> str:
+        """Return what is pending and what stops it, for people."""
+        return "\n".join(
+            [f"{self.now:g} s after the test began, {self._state()}.", *self._pending_lines()]
+        )
+
+    def stuck_text(self) -> str:
+        """Return why nothing can end what the test waits for."""
+        if self.timers() and not self._waits.is_jumping:
+            reason = "Time is held while the test waits, so that nothing will be due"
+        else:
+            reason = "Nothing will end what the test waits for: no timer will be due"
+        return f"{reason}.\n{self.report()}"
+
+    def _pending_lines(self) -> list[str]:
+        return [*pending_lines(self._program, self._waits)]
+
+    def _state(self) -> str:
+        if self._program.waits is None:
+            return "time runs"
+        if self._waits.is_jumping:
+            return "time jumps to what is due once everything waits"
+        return "time is held"
+
+
+def _never() -> bool:
+    return False

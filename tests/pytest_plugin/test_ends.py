@@ -1,0 +1,217 @@
+"""How tests in virtual time end: at once when nothing can happen, and time is let go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.pytest_plugin.running import run_source
+
+STUCK = {
+    "asyncio": """
+        import asyncio, pytest
+
+        @pytest.mark.timeline(autojump=True)
+        def test_it():
+            asyncio.run(asyncio.wait_for(waiting(), None))
+
+        async def waiting():
+            await asyncio.Event().wait()
+    """,
+    "threads": """
+        import threading, pytest
+
+        @pytest.mark.timeline(autojump=True)
+        def test_it():
+            waiting()
+
+        def waiting():
+            threading.Event().wait()
+    """,
+    "joins": """
+        import threading, pytest
+
+        @pytest.mark.timeline(autojump=True)
+        def test_it():
+            event = threading.Event()
+            thread = threading.Thread(target=waiting, args=(event,), daemon=True)
+            thread.start()
+            thread.join()
+
+        def waiting(event):
+            event.wait()
+    """,
+    "trio": """
+        import trio, pytest
+
+        @pytest.mark.trio
+        @pytest.mark.timeline(autojump=True)
+        async def test_it():
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(waiting)
+
+        async def waiting():
+            await trio.sleep_forever()
+    """,
+    "twisted": """
+        import pytest, pytest_twisted
+        from twisted.internet import defer
+
+        @pytest.mark.timeline(autojump=True)
+        @pytest_twisted.inlineCallbacks
+        def test_it():
+            yield waiting()
+
+        def waiting():
+            return defer.Deferred()
+    """,
+}
+
+
+@pytest.mark.parametrize("library", STUCK)
+def test_that_a_test_which_waits_for_nothing_fails_at_once(tmp_path: Path, library: str) -> None:
+    plugins = (library,) if library in {"trio", "twisted"} else ()
+    outcome = run_source(tmp_path, STUCK[library], plugins=plugins)
+
+    assert outcome.counts.get("failed") == 1, outcome.output
+    assert "Nothing will end what the test waits for" in outcome.output
+    assert "Timeout" not in outcome.output
+    if library != "twisted":
+        # Nothing tells who waits for a Deferred.
+        assert " in waiting" in outcome.output
+
+
+def test_that_a_test_fails_at_once_that_waits_while_time_is_held(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import time, pytest
+
+        @pytest.mark.timeline(hold=True)
+        def test_it():
+            time.sleep(5)
+        """,
+    )
+
+    assert outcome.counts.get("failed") == 1
+    assert "Time is held while the test waits" in outcome.output
+    assert "time.sleep, due in 5 s, set at" in outcome.output
+    assert "test_it.py:6 in test_it; the program's time is held" in outcome.output
+
+
+def test_that_time_is_let_go_after_a_failure_and_an_interrupt(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import threading, time, pytest
+
+        done = threading.Event()
+
+        @pytest.mark.timeline(hold=True)
+        def test_failing():
+            threading.Timer(0.01, done.set).start()
+            assert False
+
+        def test_what_waits_goes_on():
+            assert done.wait(20)
+            began = time.monotonic()
+            time.sleep(0.05)
+            assert 0.05 <= time.monotonic() - began < 20
+
+        @pytest.mark.timeline(hold=True)
+        def test_interrupted():
+            with pytest.raises(KeyboardInterrupt):
+                raise KeyboardInterrupt
+
+        @pytest.mark.timeline(autojump=True)
+        def test_again():
+            time.sleep(1000)
+        """,
+    )
+
+    assert outcome.counts == {"failed": 1, "passed": 3}, outcome.output
+
+
+def test_that_fixtures_wait_in_virtual_time_too(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import asyncio, time, pytest, pytest_asyncio
+
+        @pytest_asyncio.fixture(loop_scope="module", scope="module")
+        async def server():
+            await asyncio.sleep(1000)
+            yield "server"
+            await asyncio.sleep(1000)
+
+        @pytest.fixture
+        def slow():
+            time.sleep(1000)
+            yield
+            time.sleep(1000)
+
+        @pytest.mark.asyncio(loop_scope="module")
+        @pytest.mark.timeline(hold=True)
+        async def test_held(server, slow, timeline):
+            assert timeline.now == 0
+
+        @pytest.mark.asyncio(loop_scope="module")
+        @pytest.mark.timeline(autojump=True)
+        async def test_jumping(server, timeline):
+            await asyncio.sleep(10)
+            assert timeline.now == 10
+        """,
+        plugins=("asyncio",),
+    )
+
+    assert outcome.counts == {"passed": 2}, outcome.output
+
+
+def test_that_workers_of_xdist_run_in_virtual_time(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import asyncio, time, pytest
+
+        @pytest.mark.parametrize("number", range(6))
+        def test_it(number):
+            asyncio.run(asyncio.sleep(500))
+            time.sleep(500)
+        """,
+        "--timeline-autojump",
+        "-n2",
+        plugins=("xdist",),
+    )
+
+    assert outcome.counts == {"passed": 6}, outcome.output
+
+
+def test_that_a_wrong_argument_of_the_mark_is_refused(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import pytest
+
+        @pytest.mark.timeline(speed=3)
+        def test_it():
+            pass
+        """,
+    )
+
+    assert "no such argument of the mark timeline: speed" in outcome.output
+
+
+def test_that_nothing_is_loaded_where_no_test_uses_it(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import sys
+
+        def test_it():
+            loaded = {name for name in sys.modules if name.partition(".")[0] == "inspector"}
+            assert loaded == {"inspector", "inspector.pytest_plugin"}
+        """,
+    )
+
+    assert outcome.counts == {"passed": 1}, outcome.output

@@ -1,0 +1,282 @@
+"""What tests do with the fixture ``timeline`` and its mark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.pytest_plugin.running import run_source
+
+HEAD = """
+    import asyncio, queue, threading, time
+    from time import monotonic, sleep
+    import pytest
+"""
+
+
+def assert_passes(tmp_path: Path, source: str, *args: str, plugins: tuple[str, ...] = ()) -> None:
+    outcome = run_source(tmp_path, HEAD + source, *args, plugins=plugins)
+    assert outcome.counts.get("passed") == source.count("def test_"), outcome.output
+    assert not outcome.counts.keys() & {"failed", "error", "errors"}, outcome.output
+
+
+def test_that_time_jumps_over_sleeps_also_of_functions_imported_by_name(tmp_path: Path) -> None:
+    assert_passes(
+        tmp_path,
+        """
+    @pytest.mark.timeline(autojump=True)
+    def test_sleeps(timeline):
+        began, began_of_day = monotonic(), time.time()
+        sleep(3600)
+        time.sleep(1)
+        assert timeline.now == 3601
+        assert monotonic() - began == pytest.approx(3601)
+        assert time.time() - began_of_day == pytest.approx(3601)
+    """,
+    )
+
+
+def test_that_equal_sleeps_of_asyncio_end_in_the_order_in_which_they_began(tmp_path: Path) -> None:
+    assert_passes(
+        tmp_path,
+        """
+    @pytest.mark.timeline(autojump=True)
+    def test_order():
+        order = []
+
+        async def one(number):
+            await asyncio.sleep(5)
+            order.append(number)
+
+        async def main():
+            await asyncio.gather(*(one(number) for number in range(50)))
+
+        asyncio.run(main())
+        assert order == list(range(50))
+    """,
+    )
+
+
+def test_that_threads_wait_in_virtual_time(tmp_path: Path) -> None:
+    assert_passes(
+        tmp_path,
+        """
+    pytestmark = pytest.mark.timeline(autojump=True)
+
+    def test_queues(timeline):
+        items, seen = queue.Queue(), []
+
+        def work(number):
+            for _ in range(5):
+                time.sleep(2)
+                items.put(number)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+        for thread in threads:
+            thread.start()
+        for _ in range(15):
+            seen.append(items.get(timeout=10))
+        for thread in threads:
+            thread.join()
+        assert sorted(seen) == sorted([0, 1, 2] * 5)
+        with pytest.raises(queue.Empty):
+            items.get(timeout=100)
+        assert timeline.now == 110
+
+    def test_events(timeline):
+        event = threading.Event()
+        threading.Timer(50, event.set).start()
+        assert event.wait(60)
+        assert not threading.Event().wait(30)
+        assert timeline.now == 80
+
+    def test_a_join_that_is_not_waited_for(timeline):
+        thread = threading.Thread(target=time.sleep, args=(100,))
+        thread.start()
+        thread.join(10)
+        assert thread.is_alive()
+        assert timeline.now == 10
+        thread.join()
+        assert timeline.now == 100
+
+    def test_locks_of_c(timeline):
+        lock = threading.Lock()
+        lock.acquire()
+
+        def work():
+            time.sleep(100)
+            lock.release()
+
+        threading.Thread(target=work).start()
+        lock.acquire()
+        assert timeline.now == 100
+
+    def test_pools(timeline):
+        async def main():
+            await asyncio.gather(*(asyncio.to_thread(time.sleep, 5) for _ in range(4)))
+            await asyncio.sleep(5)
+
+        asyncio.run(main())
+        assert timeline.now == 10
+    """,
+    )
+
+
+def test_that_time_is_held_advanced_and_looked_at(tmp_path: Path) -> None:
+    assert_passes(
+        tmp_path,
+        """
+    @pytest.mark.timeline(hold=True)
+    def test_threads(timeline):
+        fired = []
+        threading.Timer(5, lambda: fired.append(timeline.now)).start()
+        timeline.advance(4.9)
+        assert not fired
+        assert [timer.due for timer in timeline.timers()] == [pytest.approx(0.1)]
+        timeline.advance(0.1)
+        assert fired == [5]
+        threading.Timer(5, lambda: fired.append(timeline.now)).start()
+        timeline.advance_to_next()
+        assert fired == [5, 10]
+        assert timeline.now == 10
+        with pytest.raises(AssertionError, match="no timer will be due"):
+            timeline.advance_to_next()
+
+    @pytest.mark.asyncio
+    @pytest.mark.timeline(hold=True)
+    async def test_coroutines(timeline):
+        seen = []
+
+        async def tick():
+            while True:
+                await asyncio.sleep(1)
+                seen.append(timeline.now)
+
+        task = asyncio.create_task(tick())
+        await timeline.advance(3)
+        assert seen == [1, 2, 3]
+        [timer] = timeline.timers()
+        assert timer.name == "sleep in test_coroutines.<locals>.tick"
+        firing = await timeline.expect_fired("tick", at=4)
+        assert (firing.at, firing.late) == (4, 0)
+        await timeline.run_until(lambda: len(seen) == 8)
+        assert timeline.now == 8
+        with pytest.raises(AssertionError, match="does not hold after 4 s"):
+            await timeline.run_until(lambda: False, within=4)
+        with pytest.raises(AssertionError, match="fired at 13 s, not at 20 s"):
+            await timeline.expect_fired("tick", at=20)
+        with pytest.raises(AssertionError, match="no timer .boom. has fired within 3 s"):
+            await timeline.expect_fired("boom", within=3)
+        with pytest.raises(ZeroDivisionError):
+            await timeline.run_until(lambda: 1 / 0)
+        task.cancel()
+    """,
+        plugins=("asyncio",),
+    )
+
+
+def test_that_time_passes_faster_by_a_rate(tmp_path: Path) -> None:
+    assert_passes(
+        tmp_path,
+        """
+    @pytest.mark.timeline(rate=1000)
+    def test_rate(timeline):
+        async def main():
+            await asyncio.sleep(100)
+
+        asyncio.run(main())
+        time.sleep(100)
+        assert 200 <= timeline.now < 20_000
+
+    def test_without_a_mark_time_runs(timeline):
+        began = timeline.now
+        time.sleep(0.01)
+        assert 0.01 <= timeline.now - began < 10
+        timeline.autojump()
+        time.sleep(1000)
+        assert timeline.now > 1000
+    """,
+    )
+
+
+def test_that_sockets_of_the_test_itself_need_no_real_time(tmp_path: Path) -> None:
+    assert_passes(
+        tmp_path,
+        """
+    @pytest.mark.timeline(autojump=True)
+    def test_streams(timeline):
+        async def serve(reader, writer):
+            while line := await reader.readline():
+                await asyncio.sleep(10)
+                writer.write(line)
+            writer.close()
+
+        async def ask(port):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            for _ in range(5):
+                writer.write(b"hello\\n")
+                assert await asyncio.wait_for(reader.readline(), 20) == b"hello\\n"
+            writer.close()
+
+        async def main():
+            server = await asyncio.start_server(serve, "127.0.0.1", 0)
+            port = server.sockets[0].getsockname()[1]
+            await asyncio.gather(*(ask(port) for _ in range(10)))
+            server.close()
+
+        asyncio.run(main())
+        assert timeline.now == 50
+    """,
+    )
+
+
+@pytest.mark.parametrize(("outside", "least", "most"), [("pass", 0.2, 15), ("stand", 0, 0)])
+def test_that_time_passes_or_stands_while_another_program_is_awaited(
+    tmp_path: Path, outside: str, least: float, most: float
+) -> None:
+    assert_passes(
+        tmp_path,
+        f"""
+    import subprocess, sys
+
+    @pytest.mark.timeline(autojump=True, outside={outside!r})
+    def test_subprocess(timeline):
+        async def main():
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-c", "import time; time.sleep(0.3); print(1)",
+                stdout=subprocess.PIPE,
+            )
+            output, _ = await asyncio.wait_for(process.communicate(), 30)
+            assert output.strip() == b"1"
+
+        asyncio.run(main())
+        assert {least} <= timeline.now <= {most}
+        asyncio.run(asyncio.sleep(1000))
+    """,
+    )
+
+
+def test_that_loops_which_only_read_the_time_end(tmp_path: Path) -> None:
+    assert_passes(
+        tmp_path,
+        """
+    pytestmark = pytest.mark.timeline(autojump=True)
+
+    def test_threads(timeline):
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            pass
+        assert 5 <= timeline.now < 5.1
+
+    def test_tasks(timeline):
+        async def main():
+            seen = []
+            asyncio.get_running_loop().call_later(3, seen.append, 1)
+            while not seen:
+                await asyncio.sleep(0)
+
+        asyncio.run(main())
+        assert 3 <= timeline.now < 3.1
+    """,
+    )
