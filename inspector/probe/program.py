@@ -252,6 +252,7 @@ class Program:
         next_frame: Index of the frame that follows the latest.
         loops: The frames of each loop that has run one, by the number of its clock.
         waits: What its threads wait for while a test controls its time, else ``None``.
+        idle_workers: Whether a thread whose innermost frame runs this code waits for work.
         keep_alive: Called again and again while the main thread is held in a sleep that is not its
             library's own, to keep a window alive.
     """
@@ -281,6 +282,7 @@ class Program:
         self.next_frame = 0
         self.keep_alive: Optional[Callable[[], object]] = None
         self.waits: Optional[Waits] = None
+        self.idle_workers: dict[CodeType, Callable[[FrameType], bool]] = {}
         # One call, so that no two threads take the same number.
         self._next_timer = count(1).__next__
         self.loops: dict[int, Frames] = {}
@@ -463,7 +465,8 @@ class Program:
             clock: The clock.
             pump: Called again and again meanwhile, to keep a window alive.
         """
-        while clock.is_held:
+        # In virtual time, which stands while a loop works, only what reads or waits for it is held.
+        while clock.is_held and self.waits is None:
             if pump is not None:
                 pump()
             with self._woken:
@@ -485,7 +488,7 @@ class Program:
         while True:
             waits = self.waits
             if waits is not None and not waits.spares_me:
-                if waits.sleep(clock, local_ns):
+                if waits.sleep(clock, local_ns + waits.rounding_ns):
                     return
                 continue
             with self._woken:

@@ -11,6 +11,7 @@ Others, which wait in functions of C, are looked at by a thread of this module.
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 from _thread import allocate_lock, start_new_thread
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Optional
 
     from .clocks import Clock
-    from .program import Program
 
 #: What happens to time while something outside of the program is awaited.
 PASS, STAND, JUMP = "pass", "stand", "jump"
@@ -46,6 +46,10 @@ _MOST_READINGS, _PER_READING_NS = 100_000, 1_000_000
 
 
 def _never() -> bool:
+    return False
+
+
+def _is_busy(_frame: FrameType) -> bool:
     return False
 
 
@@ -186,13 +190,15 @@ class Waits:
     Attributes:
         is_jumping: Whether time goes on by itself when all wait.
         outside: What happens to time while something outside is awaited.
+        rounding_ns: What is slept more, so that no sleep seems too short: by so much may the
+            difference of two readings in seconds be off.
         passed_for: What time has passed for as on the machine, and for how long.
         stuck: Describes what waits when nothing can end it; ``None`` to let it wait.
         deliver: Called with what could not be raised in the test, and with what ends its loop.
         idles: How often all have waited.
     """
 
-    def __init__(self, program: Program, skip: Callable[[int], None]) -> None:
+    def __init__(self, program: Any, skip: Callable[[int], None]) -> None:
         self._program = program
         self._skip = skip
         self._lock = RLock()
@@ -201,6 +207,7 @@ class Waits:
         self._known: set[int] = set()
         self._spared: set[int] = set()
         self._main = 0
+        self.rounding_ns = max(1, math.ceil(math.ulp(monotonic_ns() / 1e9) * 1e9))
         self._goals: list[Goal] = []
         self.is_jumping = False
         self.outside = PASS
@@ -241,6 +248,7 @@ class Waits:
         """Let all go on by the machine's time."""
         with self._lock:
             self._program.waits = None
+            self._known = set(sys._current_frames()) - self._spared - {self._watcher}
             for wait in list(self._waiting.values()):
                 wait.wake()
             self._waiting.clear()
@@ -406,7 +414,8 @@ class Waits:
         for thread, frame in sys._current_frames().items():
             wait = self._waiting.get(thread)
             if wait is None:
-                if self.follows(thread):
+                is_idle = self._program.idle_workers.get(frame.f_code, _is_busy)
+                if self.follows(thread) and not is_idle(frame):
                     others.append((thread, frame))
             elif wait.is_due or wait.is_over():
                 return None
@@ -462,6 +471,8 @@ class Waits:
     def _wake(self, wait: Wait) -> None:
         wait.is_due = True
         if wait.thread != get_ident():
+            # It may end, or wait in a function of C, without a word.
+            self._look_again_s = _FIRST_LOOK_S
             wait.wake()
 
     def jump(self, local_ns: int) -> None:

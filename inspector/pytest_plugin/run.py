@@ -18,6 +18,8 @@ from inspector.probe.waits import JUMP, PASS, STAND, Waits
 
 from .timeline import Log, Timeline
 
+#: Seconds since 1970 are multiples of 238 ns: after a sleep, so much more has passed.
+_DAY_NS = 239
 #: What runs tests keeps the machine's time.
 _SPARED = (
     "_pytest",
@@ -64,6 +66,7 @@ class VirtualTime:
         def skip(passed_ns: int) -> None:
             nonlocal skipped_ns
             skipped_ns += passed_ns
+            self.python_time.day_ns += _DAY_NS
 
         self.program = Program("pytest", now_ns)
         self.waits = Waits(self.program, skip)
@@ -71,6 +74,7 @@ class VirtualTime:
         self.program.watch_imports()
         python_time = self.program.adapters["python_time"]
         assert isinstance(python_time, PythonTimeAdapter)
+        self.python_time = python_time
         python_time.follow_queues()
         _follow_everywhere(natives)
         if hasattr(os, "register_at_fork"):
@@ -89,6 +93,7 @@ class VirtualTime:
         self._is_virtual = False
         self.waits.stop()
         self.program.detach()
+        self.python_time.return_to_machine()
 
 
 _virtual_time: VirtualTime | None = None

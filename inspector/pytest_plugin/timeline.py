@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
+from inspector.probe.adapters.qt import QtAdapter
 from inspector.probe.clocks import whole_ns
 from inspector.probe.kinds import RATE_DENOMINATOR, TIMER_ADDED, TIMER_FIRED
 from inspector.probe.program import CLOCK, DUE, NAME, PERIOD, SITE, Program, name_of
@@ -17,8 +18,10 @@ from inspector.probe.waits import Goal, Waits
 from .report import pending_lines
 
 _T = TypeVar("_T")
+#: Of seconds. Libraries round due times by less than a microsecond, again for each wait.
+_DIGITS = 5
 #: Instants that differ by less are the same.
-_SAME_S = 1e-6
+_SAME_S = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +116,7 @@ class Timeline:
         return self._seconds(self._program.own_clock.local_ns())
 
     def _seconds(self, local_ns: int) -> float:
-        # Libraries round to less than a microsecond.
-        return round((local_ns - self._began_ns) / 1e9, 6)
+        return round((local_ns - self._began_ns) / 1e9, _DIGITS)
 
     # --------------------------------------------------------------------- control
 
@@ -256,6 +258,10 @@ class Timeline:
         return result()
 
     def _here(self, goal: Goal) -> None:
+        qt = self._program.adapters.get("qt")
+        if isinstance(qt, QtAdapter) and qt.core.QCoreApplication.instance() is not None:
+            self._in_qt(qt, goal)
+            return
         lock = allocate_lock()
         lock.acquire()
         goal.finish = lock.release
@@ -263,6 +269,13 @@ class Timeline:
         try:
             while not goal.is_finished:
                 self._waits.wait_for(lock, self._program.own_clock, None)
+        finally:
+            self._waits.give_up(goal)
+
+    def _in_qt(self, qt: QtAdapter, goal: Goal) -> None:
+        self._waits.pursue(goal)
+        try:
+            qt.run_until(goal)
         finally:
             self._waits.give_up(goal)
 
@@ -275,7 +288,7 @@ class Timeline:
             clock = program.clocks.by_number.get(record[CLOCK])
             if clock is None:
                 continue
-            due_s = (record[DUE] - clock.local_ns()) / 1e9
+            due_s = round((record[DUE] - clock.local_ns()) / 1e9, _DIGITS)
             name, site = program.texts[record[NAME]], program.texts[record[SITE]]
             found.append(PendingTimer(name, due_s, clock.name, site, record[PERIOD] / 1e9))
         return sorted(found, key=lambda timer: (timer.due, timer.name))
@@ -284,7 +297,7 @@ class Timeline:
         """Yield what has fired in this test but the first so many times."""
         for number, local_ns, late_ns in self._log.firings[since:]:
             name = self._program.texts[self._log.names.get(number, 0)]
-            yield Firing(name, self._seconds(local_ns), late_ns / 1e9)
+            yield Firing(name, self._seconds(local_ns), round(late_ns / 1e9, _DIGITS))
 
     def report(self) -> str:
         """Return what is pending and what stops it, for people."""

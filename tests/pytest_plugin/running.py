@@ -38,6 +38,7 @@ def run_tests(
 ) -> Outcome:
     """Run the tests in files; ``args`` are those of pytest."""
     names = {"asyncio": "pytest_asyncio.plugin", "trio": "pytest_trio.plugin"}
+    names |= {"anyio": "anyio.pytest_plugin"}
     names |= {"twisted": "pytest_twisted", "qt": "pytestqt.plugin", "xdist": "xdist.plugin"}
     for each in plugins:
         pytest.importorskip(names[each].partition(".")[0])

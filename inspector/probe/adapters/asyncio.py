@@ -445,7 +445,7 @@ class LoopHooks:
             due_ns = ceil(when * 1e9)
             while due_ns / 1e9 < when:
                 due_ns += 1
-            due_ns -= self._base_ns
+            due_ns += waits.rounding_ns - self._base_ns
         if self._files is None:
             from ..waits import Files  # noqa: PLC0415 - only in virtual time
 
@@ -464,11 +464,12 @@ class LoopHooks:
         def following_call_at(
             when: float, callback: Callable[..., object], *args: Any, context: Any = None
         ) -> Any:
+            if program.emit is None:
+                return call_at(when, callback, *args, context=context)
             if program.waits is not None:
                 when = InTurn(when)
             handle = call_at(when, callback, *args, context=context)
-            if program.emit is not None:
-                program.guarded(adapter, set_timer, handle, None, sys._getframe(1))
+            program.guarded(adapter, set_timer, handle, None, sys._getframe(1))
             return handle
 
         loop.call_at = following_call_at
@@ -488,13 +489,12 @@ class LoopHooks:
         ) -> Any:
             if delay is None or loop._debug:
                 return call_later(delay, callback, *args, context=context)
-            when = loop.time() + delay
+            emit, when = program.emit, loop.time() + delay
+            if emit is None:
+                return call_at(when, callback, *args, context=context)
             if program.waits is not None:
                 when = InTurn(when)
             handle = call_at(when, callback, *args, context=context)
-            emit = program.emit
-            if emit is None:
-                return handle
             if callback is sleep_callback:
                 task = current_task(loop)
                 if (

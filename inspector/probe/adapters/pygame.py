@@ -143,7 +143,9 @@ class PygameAdapter(Adapter):
         worked_ns = self._now_ns() - self._frame_real_ns
         if self._is_late:
             worked_ns = self._usual_work_ns(worked_ns)
-        if self._clock.is_held:
+        if self.program.waits is not None:
+            pass  # Virtual time stands while a frame works, and only waits let it go on.
+        elif self._clock.is_held:
             self._sleep_until(self._local_ns() + 1)
         elif not reads_time and not self._clock.is_plain:
             self._sleep_until(began_ns + worked_ns)
@@ -253,6 +255,13 @@ class PygameAdapter(Adapter):
             if not instants:
                 return original()
             real_ns = self._clock.real_ns_until(min(instants))
+            if self.program.waits is not None:
+                event = original(1)
+                if event.type == self._pygame.NOEVENT:
+                    self._sleep_until(min(instants))
+                if event.type != self._pygame.NOEVENT or min(instants) == end_ns:
+                    return event
+                continue
             wait_ms = _WAIT_MS if real_ns is None else min(_WAIT_MS, -(-real_ns // _MS))
             event = original(max(1, wait_ms))
             if event.type != self._pygame.NOEVENT:

@@ -92,7 +92,7 @@ class PygletAdapter(Adapter):
         def call_scheduled_functions(self: Any, dt: float) -> Any:
             if program.emit is None or self not in adapter._clocks:
                 return call(self, dt)
-            if not adapter._clock.is_held:
+            if program.waits is not None or not adapter._clock.is_held:
                 return adapter._call(self, dt, call)
             if adapter._is_due_now(self):
                 return adapter._call_due_only(self, call)
@@ -104,6 +104,8 @@ class PygletAdapter(Adapter):
             wait_s: Optional[float] = sleep_time(self, sleep_idle)
             if program.emit is None or self not in adapter._clocks:
                 return wait_s
+            if program.waits is not None:
+                return adapter._wait_in_turn(wait_s)
             if adapter._clock.is_held:
                 if adapter._is_due_now(self):
                     return 0.0
@@ -147,6 +149,15 @@ class PygletAdapter(Adapter):
         clocks._ScheduledIntervalItem = ScheduledIntervalItem
 
     # --------------------------------------------------------------------- timers
+
+    def _wait_in_turn(self, wait_s: Optional[float]) -> Optional[float]:
+        """Wait in virtual time, and return for how long the library has to wait after that."""
+        if not wait_s:
+            return wait_s
+        # What is rounded to nothing would be waited for for ever.
+        due_ns = self._clock.local_ns() + max(whole_ns(wait_s), 1)
+        self.program.sleep_until(self._clock, due_ns)
+        return 0.0
 
     def _local_ns(self, library_s: float) -> int:
         # Rounded up: at that instant, pyglet's time has reached it.

@@ -61,7 +61,12 @@ _REAL_TIME = (  # noqa: SIM905 - a list would be 56 lines
 
 
 class PythonTimeAdapter(Adapter):
-    """The functions of the module ``time``."""
+    """The functions of the module ``time``.
+
+    Attributes:
+        day_ns: What the time of day is ahead of what its clock makes of it.
+        return_to_machine: Lets the time of day be the machine's again.
+    """
 
     library: str = "time"
     says_what_it_waits_for = True
@@ -70,6 +75,8 @@ class PythonTimeAdapter(Adapter):
         super().__init__(program)
         self.version = sys.version.split()[0]
         self.clock = program.clock("Python time", adapter=self)
+        self.day_ns = 0
+        self.return_to_machine: Callable[[], None]
         self._sleeping: dict[int, Timer] = {}
         #: What programs find, and what it has replaced.
         self._natives: dict[Any, Any] = {}
@@ -106,8 +113,14 @@ class PythonTimeAdapter(Adapter):
             now_ahead_ns = native_ns() - machine_ns()
             if abs(now_ahead_ns - ahead_ns) > _CLOCK_SET_NS:
                 ahead_ns = now_ahead_ns
-            return local_ns() + base_ns + ahead_ns
+            return local_ns() + base_ns + ahead_ns + (self.day_ns if is_day else 0)
 
+        def return_to_machine() -> None:
+            self.day_ns += native_ns() - reading_ns()
+
+        is_day = name == "time"
+        if is_day:
+            self.return_to_machine = return_to_machine
         followed_ns = monotonic_ns if name == "monotonic" else reading_ns
 
         def followed() -> float:
@@ -247,7 +260,7 @@ class PythonTimeAdapter(Adapter):
         """Wait for a condition in virtual time, as ``Condition.wait`` does."""
         if not condition._is_owned():
             raise RuntimeError("cannot wait on un-acquired lock")
-        due_ns, timer = self._limit("Condition.wait", timeout)
+        due_ns, timer = self._limit(waits, "Condition.wait", timeout)
         waiter = allocate_lock()
         waiter.acquire()
         condition._waiters.append(waiter)
@@ -277,7 +290,7 @@ class PythonTimeAdapter(Adapter):
         if thread is threading.current_thread() or not thread.is_alive():
             native_join(thread, timeout)
             return
-        due_ns, timer = self._limit("Thread.join", timeout)
+        due_ns, timer = self._limit(waits, "Thread.join", timeout)
         running = threading._active  # type: ignore[attr-defined]
 
         def is_ending() -> bool:
@@ -293,12 +306,15 @@ class PythonTimeAdapter(Adapter):
             if timer is not None:
                 self._ended(timer, is_over=not thread.is_alive())
 
-    def _limit(self, name: str, timeout: Any) -> tuple[Optional[int], Optional[Timer]]:
+    def _limit(
+        self, waits: Waits, name: str, timeout: Any
+    ) -> tuple[Optional[int], Optional[Timer]]:
         """Return the local instant at which a wait ends, and its timer."""
         if not _is_span(timeout):
             return None, None
         due_ns = self.clock.local_ns() + math.ceil(timeout * 1e9)
-        return due_ns, self.program.timer(self.clock, *self._name_and_site(name, 4), due_ns)
+        timer = self.program.timer(self.clock, *self._name_and_site(name, 4), due_ns)
+        return due_ns + waits.rounding_ns, timer
 
     def _ended(self, timer: Timer, *, is_over: bool) -> None:
         if is_over:

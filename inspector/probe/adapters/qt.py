@@ -14,6 +14,7 @@ from threading import current_thread, get_ident, main_thread
 from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import ref
 
+from ..clocks import NothingDueError
 from ..kinds import INTERVAL_SKIP, TIMEOUT
 from ..program import name_of
 from . import Adapter
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from ..clocks import Clock
     from ..program import Program, Timer
+    from ..waits import Goal, Wait
 
 _MS = 1_000_000
 #: A timer of Qt that is earlier than this is served at other instants than was thought.
@@ -42,6 +44,7 @@ class QtAdapter(Adapter):
     hides: tuple[str, ...] = ("PySide6", "PyQt6", "shiboken6")
     has_hidden_turns = True
     is_loop_in_c = True
+    says_what_it_waits_for = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -72,6 +75,18 @@ class QtAdapter(Adapter):
             found = self._loops[get_ident()] = QtLoop(self, clock, self._watcher_class())
             found.watcher.loop = found
         return found
+
+    def attached(self) -> None:
+        for loop in list(self._loops.values()):
+            loop.begin_to_follow()
+
+    def run_until(self, goal: Goal) -> None:
+        """Let the calling thread handle its events until a goal of a test is reached."""
+        event_loop, loop = self.core.QEventLoop(), self.loop()
+        loop.begin_to_follow()
+        goal.finish = partial(self.call_soon, loop.clock, event_loop.quit)
+        while not goal.is_finished:
+            event_loop.exec()
 
     def clock_here(self) -> Clock:
         """Return the clock that the calling thread reads."""
@@ -203,6 +218,46 @@ class QtLoop:
         self.timers: dict[int, _QtTimer] = {}
         self.calls: list[Callable[[], None]] = []
         self.is_stale = False
+        self._dispatcher: Any = None
+        self._wait: Optional[Wait] = None
+
+    def begin_to_follow(self) -> None:
+        """In virtual time, notice when the loop is about to wait."""
+        program, core = self.adapter.program, self.adapter.core
+        dispatcher = core.QAbstractEventDispatcher.instance()
+        if program.waits is None or dispatcher is None or dispatcher is self._dispatcher:
+            return
+        self._dispatcher = dispatcher
+        dispatcher.aboutToBlock.connect(partial(program.guarded, self.adapter, self._about_to_wait))
+        dispatcher.awake.connect(partial(program.guarded, self.adapter, self._goes_on))
+
+    def _about_to_wait(self) -> None:
+        from ..waits import Wait  # noqa: PLC0415 - only in virtual time
+
+        waits, core = self.adapter.program.waits, self.adapter.core
+        if waits is None or waits.spares_me or self._wait is not None:
+            return
+        if self._dispatcher.processEvents(core.QEventLoop.ProcessEventsFlag.AllEvents):
+            # It is said to wait also when there is something left to do.
+            self._dispatcher.wakeUp()
+            return
+        dues = [timer.due_ns for timer in self.timers.values()]
+        wait = self._wait = Wait(self.clock, min(dues, default=None), self._wake_due)
+        if waits.begin(wait):
+            self._wake_due()
+
+    def _wake_due(self) -> None:
+        self.is_stale = True
+        self.adapter._wake(self)
+
+    def _goes_on(self) -> None:
+        wait, self._wait = self._wait, None
+        waits = self.adapter.program.waits
+        if wait is not None and waits is not None:
+            try:
+                waits.end(wait)
+            except NothingDueError as error:
+                waits.deliver(error, self.adapter.core.QCoreApplication.exit)
 
     def add(  # noqa: PLR0913 - what a timer is
         self,
@@ -227,6 +282,7 @@ class QtLoop:
         elif name:
             timer.name = name
         self.timers[number] = timer
+        self.begin_to_follow()
         if again is None:
             owner.installEventFilter(self.watcher)
         if program.emit is not None:

@@ -110,13 +110,16 @@ class TrioAdapter(Adapter):
         @wraps(get_events)
         def manager_get_events(self: Any, timeout: float) -> Any:
             waits = program.waits
-            runner: Any = getattr(adapter._core.GLOBAL_RUN_CONTEXT, "runner", None)
-            run = None if waits is None or runner is None else adapter._run_of(runner.deadlines)
-            if run is None or not run.is_ours or timeout <= 0 or runner.waiting_for_idle:
+            runs = () if waits is None else list(adapter._runs)
+            run = next((each for each in runs if each.runner.io_manager is self), None)
+            is_plain = run is None or not run.is_ours or timeout <= 0
+            if waits is None or run is None or is_plain or run.runner.waiting_for_idle:
                 return get_events(self, timeout)
             return run.wait_in_turn(waits, partial(get_events, self))
 
         managers.get_events = manager_get_events
+        work = sys.modules["trio._core._thread_cache"].WorkerThread._work
+        program.idle_workers[work.__code__] = lambda frame: frame.f_locals["self"]._job is None
 
     def _run_began(self, runner: Any) -> None:
         run = _Run(runner)

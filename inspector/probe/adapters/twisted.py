@@ -199,7 +199,7 @@ class ReactorHooks:
         due_ns = None
         if delay is not None:
             seconds, parts = reactor._pendingTimedCalls[0].time.as_integer_ratio()
-            due_ns = -(-seconds * _NS // parts) - self._base_ns
+            due_ns = -(-seconds * _NS // parts) - self._base_ns + _ROUNDING_NS // 2
         if self._files is None:
             from ..waits import Files  # noqa: PLC0415 - only in virtual time
 

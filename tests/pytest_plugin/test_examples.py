@@ -1,0 +1,39 @@
+"""Tests of many libraries come to the same in virtual time as without it, and sooner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.pytest_plugin.running import Outcome, run_tests
+
+_EXAMPLES: Final = Path(__file__).parent / "examples"
+_PLUGINS: Final = {
+    "asyncio": ("asyncio",),
+    "anyio": ("anyio",),
+    "threads": (),
+    "trio": ("trio",),
+    "twisted": ("twisted",),
+    "qt": ("qt",),
+    "games": (),
+}
+
+
+def _run(path: Path, *args: str) -> Outcome:
+    library = path.stem.removeprefix("test_")
+    return run_tests(path, args=args, plugins=_PLUGINS[library])
+
+
+@pytest.mark.parametrize("library", _PLUGINS)
+def test_that_examples_pass_with_and_without_virtual_time(library: str, tmp_path: Path) -> None:
+    source = (_EXAMPLES / f"example_{library}.py").read_text(encoding="utf-8")
+    path = tmp_path / f"test_{library}.py"
+    path.write_text(source)
+    in_virtual_time = _run(path, "--timeline-autojump")
+    as_it_is = _run(path, "-p", "no:inspector.pytest_plugin")
+
+    assert in_virtual_time.outcomes == as_it_is.outcomes, in_virtual_time.output
+    assert as_it_is.counts.get("passed", 0) >= source.count("def test_"), as_it_is.output
+    assert as_it_is.counts.keys() <= {"passed"}, as_it_is.output
