@@ -47,6 +47,7 @@ class Needs(Enum):
     MACHINE = "a selected state machine", Capability.MEMBERS
     UNDO = "a session that can undo commands", Capability.UNDO
     REDO = "a session that can redo commands", Capability.UNDO
+    SESSION = "an open session", None
     FRAMES = "frames", None
     PAST = "a session with frames", None
     LOOKING_BACK = "a session in which you look back", None
@@ -129,6 +130,8 @@ def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911, PLR0912 
         return ""
     if not facts.has_session:
         return "no scene is open"
+    if needs is Needs.SESSION:
+        return ""
     if needs in (Needs.FRAMES, Needs.PAST):
         return "" if facts.has_frames else "no frame has run yet"
     if needs is Needs.LOOKING_BACK:

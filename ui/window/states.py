@@ -1,4 +1,4 @@
-"""What the window shows in place of a session's arrangement: a capture, or a comparison."""
+"""What the window shows in place of a session's arrangement: a capture, a comparison, ways in."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, Slot
 from typing_extensions import override
 
-from inspector.sessions.session import ShowsCapture
+from inspector.resources import resource_path
+from inspector.sessions.session import SessionPhase, ShowsCapture
 from inspector.window_loader import quick_imports
 
 from ..kit.guards import guarded
+from ..kit.paced_refresh import single_shot
 from ..plotting.shared_view import SharedView
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from ..statistics.column_plot import CaptureColumns
     from .handlers.window_actions import WindowActions
     from .main_window import MainWindow
+    from .welcome import Welcome
 
 
 @guarded
@@ -36,6 +39,7 @@ class WindowStates(QObject):
         summary: Of a capture, where the tray opens; ``None`` until it is needed.
         columns: Of a capture, below its frames; likewise.
         comparison: In place of frames and lanes; ``None`` until it is needed.
+        welcome: The same, while nothing is open.
     """
 
     def __init__(self, window: MainWindow, below: QVBoxLayout) -> None:
@@ -45,8 +49,11 @@ class WindowStates(QObject):
         self.summary: CaptureSummary | None = None
         self.columns: CaptureColumns | None = None
         self.comparison: ComparisonView | None = None
+        self.welcome: Welcome | None = None
         self._asking: WindowActions | None = None
-        self._of: tuple[object, bool] = (None, False)
+        self._of: tuple[object, bool, bool] = (None, False, False)
+        # After the start, unless something is opened in it.
+        self._welcoming = single_shot(self, self._show_welcome)
         self._compared_beside: object = None
         self._view = SharedView.of(window.bridge)
         self._view.margins_changed.connect(self.refresh)
@@ -54,6 +61,7 @@ class WindowStates(QObject):
         window.panels.visibility_changed.connect(self._show_summary)
         window.middle.currentChanged.connect(self.refresh)
         window.installEventFilter(self)
+        self._welcoming.start()
 
     @property
     def is_capture(self) -> bool:
@@ -67,19 +75,32 @@ class WindowStates(QObject):
         comparison = self.comparison
         return comparison is not None and self._window.middle.currentWidget() is comparison
 
+    @property
+    def is_welcome(self) -> bool:
+        """Whether the ways to begin are shown."""
+        welcome = self.welcome
+        return welcome is not None and self._window.middle.currentWidget() is welcome
+
     @Slot()
     def _take_session(self) -> None:
+        if self._window.bridge.session is None:
+            self._welcoming.start()
+        elif self.is_welcome:
+            self._window.middle.setCurrentIndex(0)
+            self._window.frame_times.plot.setFocus()
         if self.is_comparison and self._window.bridge.session is not self._compared_beside:
             self.leave_comparison()
         self.refresh()
 
     @Slot()
     def refresh(self) -> None:
-        shown = (self._window.bridge.session if self.is_capture else None, self.is_comparison)
+        session = self._window.bridge.session if self.is_capture else None
+        shown = (session, self.is_comparison, self.is_welcome)
         if shown != self._of:
             self._of = shown
-            is_left_out = self.is_capture or self.is_comparison
+            is_left_out = self.is_capture or self.is_comparison or self.is_welcome
             self._window.panels.leave_column_out(is_left_out=is_left_out)
+            self._window.panels.tabs.setHidden(self.is_welcome)
         self._show_summary()
 
     # ---------------------------------------------------------------- captures
@@ -129,6 +150,26 @@ class WindowStates(QObject):
         if event.type() == QEvent.Type.Resize:
             self._fit()
         return False
+
+    # ---------------------------------------------------------------- nothing open
+
+    @Slot()
+    def _show_welcome(self) -> None:
+        """Offer ways to begin, if nothing is open."""
+        window, bridge = self._window, self._window.bridge
+        if bridge.session is not None or bridge.status.phase is not SessionPhase.EMPTY:
+            return
+        if self.welcome is None:
+            from .welcome import Welcome  # noqa: PLC0415 - something is open at most starts
+
+            first = min(resource_path("scenes").glob("*.py"), default=None)
+            self.welcome = Welcome(window.actions_by_id, window.theme, first)
+            self.welcome.file_chosen.connect(window.open_path)
+            window.middle.addWidget(self.welcome)
+        window.panels.close_tray()
+        self.welcome.show_recent(window.settings)
+        window.middle.setCurrentWidget(self.welcome)
+        self.welcome.enter()
 
     # ---------------------------------------------------------------- comparisons
 

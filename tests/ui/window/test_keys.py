@@ -164,7 +164,7 @@ def test_that_ctrl_keys_work_while_typing(shell: Shell) -> None:
     assert done == ["find"]
 
 
-def test_that_the_frame_times_have_the_keyboard_once_the_window_is_laid_out(
+def test_that_the_middle_has_the_keyboard_once_the_window_is_laid_out(
     qtbot: QtBot, tmp_path: Path
 ) -> None:
     make_application()
@@ -180,7 +180,7 @@ def test_that_the_frame_times_have_the_keyboard_once_the_window_is_laid_out(
     line.setFocus()
     QApplication.processEvents()
 
-    assert window.focusWidget() is window.frame_times.plot
+    assert window.middle.isAncestorOf(window.focusWidget())
 
 
 def test_that_space_presses_the_button_that_has_the_keyboard(shell: Shell) -> None:

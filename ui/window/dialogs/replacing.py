@@ -31,7 +31,7 @@ def what_is_lost(session: Session | None) -> str:
         return ""
     recorder, title = session.recorder, one_line(session.title)
     if recorder is not None and recorder.is_recording:
-        return f"“{title}” is being recorded. If you open another file here, the recording ends."
+        return f"“{title}” is being recorded. The recording ends with it."
     commands = [each for each in session.timeline.commands if not (each.refusal or each.by)]
     capabilities = [
         command.capability for each in commands if (command := command_in(each.form)) is not None
@@ -41,7 +41,7 @@ def what_is_lost(session: Session | None) -> str:
         _count(len(session.annotations), "annotation"),
     )
     done = " and ".join(filter(None, counts))
-    lost = "If you open another file here, what was not recorded is lost."
+    lost = "What was not recorded is lost with it."
     return f"“{title}” has {done}. {lost}" if done else ""
 
 
@@ -64,6 +64,7 @@ class ReplaceQuestion(QMessageBox):
         replace: Callable[[], object],
         open_beside: Callable[[], object] | None,
         parent: QWidget,
+        verb: str,
     ) -> None:
         """Ask.
 
@@ -71,16 +72,17 @@ class ReplaceQuestion(QMessageBox):
             lost: What ends with the session.
             replace: Opens something in its place.
             open_beside: Opens that in a window of its own, if it can be.
+            verb: What the button says that replaces it.
         """
         super().__init__(parent)
         self.setObjectName("replace_question")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setIcon(QMessageBox.Icon.Question)
-        self.setWindowTitle("Open here")
+        self.setWindowTitle(verb.replace("&", ""))
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(lost)
         role = QMessageBox.ButtonRole
-        self.here_button = self.addButton("Open &here", role.AcceptRole)
+        self.here_button = self.addButton(verb, role.AcceptRole)
         self.beside_button: QAbstractButton | None = None
         if open_beside is not None:
             beside = self.addButton("Open in a &new window", role.ActionRole)
@@ -105,10 +107,12 @@ def replace_session(
     replace: Callable[[], object],
     parent: QWidget,
     open_beside: Callable[[], object] | None = None,
+    *,
+    verb: str = "Open &here",
 ) -> None:
-    """Replace a session, at once if nothing is lost, else once the user has agreed."""
+    """Replace a session, or close it, at once if nothing is lost, else once the user has agreed."""
     lost = what_is_lost(session)
     if lost:
-        ReplaceQuestion(lost, replace, open_beside, parent).open()
+        ReplaceQuestion(lost, replace, open_beside, parent, verb).open()
     else:
         replace()

@@ -134,6 +134,11 @@ LEAVE_ACTIONS: Final = (
         tip="Export the scene's picture as shown: PNG, SVG or PDF.",
     ),
     ActionDescription(
+        "close-session", "C&lose", MenuId.SCENE, WindowActions.close_session,
+        shortcuts=("Ctrl+W",), needs=Needs.SESSION,
+        tip="Close the scene, program or file; the window stays, and offers what to open.",
+    ),
+    ActionDescription(
         "quit", "&Quit", MenuId.SCENE, WindowActions.close_window,
         shortcuts=("Ctrl+Q",), icon="quit", starts_section=True,
     ),

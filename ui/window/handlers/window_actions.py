@@ -167,6 +167,12 @@ class WindowActions(QObject):
             else:
                 self.open_here(path)
 
+    def close_session(self) -> None:
+        """Close what is open, and offer ways to open something; ask first if something is lost."""
+        window = self._window
+        close = partial(window.bridge.set_session, None)
+        replace_session(window.bridge.session, close, window, verb="&Close")
+
     def compare_with(self) -> None:
         """Ask for captures and recordings, and compare them with what is open."""
         self.compare(self.asked_for("Compare with"))

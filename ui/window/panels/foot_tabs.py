@@ -64,7 +64,10 @@ class FootTabs(QWidget):
         for button in (*self._buttons.values(), self.more_button):
             row.addWidget(button)
         row.addStretch(1)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        # Without tabs, what stands beside them stays where it is.
+        policy.setRetainSizeWhenHidden(True)
+        self.setSizePolicy(policy)
         self._fit()
 
     def _make_tab(self, panel_id: str) -> QToolButton:

@@ -1,0 +1,76 @@
+"""What the window offers while nothing is open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.commands.clocks import PauseClock
+from tests.ui.shell import SCENE, Shell, open_shell
+from ui.window.dialogs.replacing import ReplaceQuestion
+from ui.window.settings import Settings, SettingsFile
+from ui.window.welcome import Welcome
+
+
+def welcome_of(shell: Shell) -> Welcome:
+    QApplication.processEvents()
+    view = shell.window.middle.currentWidget()
+    assert isinstance(view, Welcome)
+    return view
+
+
+def test_that_without_a_scene_enter_opens_the_small_game(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+    shell.activate()
+    view = welcome_of(shell)
+    assert view.ways[0].hasFocus()
+    assert shell.window.panels.tabs.isHidden()
+    assert shell.window.panels.column.isHidden()
+
+    qtbot.keyClick(view.ways[0], Qt.Key.Key_Return)
+
+    assert shell.bridge.source_name.endswith("01_small_game.py")
+    assert shell.window.middle.currentIndex() == 0
+    assert not shell.window.panels.tabs.isHidden()
+    assert shell.window.panels.column.isVisible()
+
+
+def test_that_the_last_files_are_offered_with_what_they_are(qtbot: QtBot, tmp_path: Path) -> None:
+    scene = tmp_path / "mine.py"
+    scene.write_text(SCENE, "utf-8")
+    recent = (str(scene), "/r/a.tlrec", "/c/game.csv", "/s/b.py", "/s/c.py")
+    SettingsFile(tmp_path / "settings.json").save(Settings(recent_scenes=recent))
+
+    view = welcome_of(open_shell(qtbot, tmp_path, None))
+
+    said = [(each.text(), each.accessibleDescription()) for each in view.recent]
+    assert said == [
+        ("mine.py", f"scene, {tmp_path}"),
+        ("a.tlrec", "recording, /r"),
+        ("game.csv", "capture, /c"),
+        ("b.py", "scene, /s"),
+    ]
+    with qtbot.waitSignal(view.file_chosen) as chosen:
+        view.recent[0].click()
+    assert chosen.args == [scene]
+
+
+def test_that_closing_a_scene_leads_there_and_asks_first_if_something_is_lost(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.bridge.submit(PauseClock(shell.clock_id("enemies")))
+    shell.advance(0.1)
+
+    shell.window.actions_by_id["close-session"].trigger()
+    (question,) = shell.window.findChildren(ReplaceQuestion)
+    assert "1 intervention" in question.text()
+    assert question.here_button.text() == "&Close"
+    question.here_button.click()
+
+    assert shell.bridge.session is None
+    assert [each.text() for each in welcome_of(shell).recent] == ["scene.py"]
+    assert not shell.window.actions_by_id["close-session"].isEnabled()

@@ -1,0 +1,259 @@
+"""What the window shows while nothing is open: three ways in, and what was open last."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
+from typing_extensions import override
+
+from inspector.foreign.paths import is_recording_name, is_scene_name
+from inspector.tokens import SIZES, TYPE
+
+from ..kit.fonts import text_scale
+from ..kit.guards import guarded
+from ..kit.icons import ICON_SIZE
+from ..kit.labels import plain_label
+from ..kit.layouts import bar
+from ..kit.text_link import TextLink
+from ..kit.theme import ColorRole
+from ..kit.tile import in_type
+
+if TYPE_CHECKING:
+    from ..actions.actions import ActionSet
+    from ..kit.theme import Theme
+    from .settings import Settings
+
+_WIDTH: Final = 640
+_CARD_HEIGHT, _ROW_HEIGHT = 62, 34
+_MOST_RECENT: Final = 4
+_HINT: Final = "Ctrl+K finds everything  ·  ? shows all keys  ·  F1 opens the help"
+#: Icon, title, explanation and key of the three ways; the first opens a scene, the others act.
+_WAYS: Final = (
+    ("run", "Open the small game", "Six clocks, twelve timers and a boss. Nothing can break.", ""),
+    (
+        "plug",
+        "Attach to a program …",
+        "Python, Node or a page: its loops and timers, without changing a line",
+        "open-program",
+    ),
+    (
+        "file",
+        "Open a scene, recording or capture …",
+        ".py  .tlrec  PresentMon, CapFrameX, FrameView, MangoHud, Chrome, Perfetto",
+        "open",
+    ),
+)
+
+
+@guarded
+class WayButton(QAbstractButton):
+    """A title with an explanation below it, or beside it in a row, and a key at the right."""
+
+    def __init__(self, theme: Theme, icon: str, *texts: str, is_row: bool = False) -> None:
+        """Make one.
+
+        Args:
+            icon: The name of its icon.
+            texts: Title, explanation and key.
+            is_row: Whether it is a row of a list, not a card.
+        """
+        super().__init__()
+        self._theme = theme
+        self._icon = icon
+        self._texts = texts
+        self._is_row = is_row
+        self.setText(texts[0])
+        self.setAccessibleName(texts[0])
+        self.setAccessibleDescription(texts[1])
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+    @override
+    def sizeHint(self) -> QSize:
+        scale = text_scale(self)
+        return QSize(
+            round(_WIDTH * scale), round((_CARD_HEIGHT, _ROW_HEIGHT)[self._is_row] * scale)
+        )
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, theme, scale = QPainter(self), self._theme, text_scale(self)
+        self._paint_ground(painter)
+        side = round((24, 6)[self._is_row] * scale)
+        room = self.rect().adjusted(side, 0, -round(16 * scale), 0)
+        icon = QRect(room.x(), (self.height() - ICON_SIZE) // 2, ICON_SIZE, ICON_SIZE)
+        theme.icon(self._icon).paint(painter, icon)
+        room.setLeft(icon.right() + round((20, 12)[self._is_row] * scale))
+        small, strong = QFont(self.font()), QFont(self.font())
+        small.setPixelSize(round(TYPE["small"].px * scale))
+        strong.setWeight(QFont.Weight.DemiBold)
+        title, about, key = self._texts
+        painter.setFont(small)
+        painter.setPen(theme.color(ColorRole.MUTED))
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(room, middle | Qt.AlignmentFlag.AlignRight, key)
+        below = room
+        if self._is_row:
+            below = room.adjusted(room.width() // 2, 0, 0, 0)
+            room = room.adjusted(0, 0, -room.width() // 2, 0)
+        else:
+            below, room = (
+                room.adjusted(0, self.height() // 2, 0, 0),
+                room.adjusted(0, 0, 0, -self.height() // 2),
+            )
+        left = Qt.AlignmentFlag.AlignLeft
+        self._paint_text(painter, below, about, middle if self._is_row else left)
+        painter.setFont(self.font() if self._is_row else strong)
+        painter.setPen(theme.color(ColorRole.TEXT))
+        bottom = Qt.AlignmentFlag.AlignBottom
+        self._paint_text(painter, room, title, middle if self._is_row else bottom)
+        painter.end()
+
+    @staticmethod
+    def _paint_text(painter: QPainter, room: QRect, text: str, where: Qt.AlignmentFlag) -> None:
+        metrics = QFontMetrics(painter.font())
+        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, where | Qt.AlignmentFlag.AlignLeft, shown)
+
+    def _paint_ground(self, painter: QPainter) -> None:
+        theme = self._theme
+        lit = self.underMouse() or self.isDown()
+        if self._is_row:
+            if lit:
+                painter.fillRect(self.rect(), theme.color(ColorRole.PANEL))
+            painter.fillRect(0, self.height() - 1, self.width(), 1, theme.color(ColorRole.LINE))
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(theme.color(ColorRole.EDGE if lit else ColorRole.LINE))
+        painter.setBrush(theme.color(ColorRole.PANEL))
+        box = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(box, SIZES["card_radius"], SIZES["card_radius"])
+
+
+class Welcome(QWidget):
+    """Three ways to begin, the last four files, and a way to all scenes.
+
+    Signals:
+        file_chosen: A file is to be opened.
+
+    Attributes:
+        ways: The three ways.
+        recent: What was open last.
+    """
+
+    file_chosen = Signal(object)  # Path
+
+    def __init__(self, actions: ActionSet, theme: Theme, small_game: Path | None) -> None:
+        super().__init__()
+        self.setObjectName("welcome")
+        self.setAutoFillBackground(True)
+        self.setBackgroundRole(QPalette.ColorRole.Base)
+        self._actions = actions
+        self._theme = theme
+        self._small_game = small_game
+        self.ways = [self._way(*way) for way in _WAYS]
+        self.recent: list[WayButton] = []
+        self._title = plain_label("See, stop, slow and explain time in a program.")
+        self._about = plain_label("Open something, or drop a file anywhere in this window.")
+        self._caption = plain_label("Recent")
+        self.gallery_link = TextLink(theme)
+        self.gallery_link.show_text("All scenes in the gallery", "")
+        self.gallery_link.clicked.connect(actions["gallery"].trigger)
+        self._hint = plain_label(
+            "Ctrl+K finds everything  ·  ? shows all keys  ·  F1 opens the help"
+        )
+        self._rows = QVBoxLayout()
+        self._rows.setSpacing(0)
+        self._lay_out()
+        theme.changed.connect(self._apply_theme)
+        self._apply_theme()
+
+    def _lay_out(self) -> None:
+        inner = QWidget()
+        inner.setMaximumWidth(round(_WIDTH * text_scale(self)))
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        for widget in (self._title, self._about):
+            column.addWidget(widget)
+        column.addSpacing(12)
+        for way in self.ways:
+            column.addWidget(way)
+        column.addSpacing(8)
+        links = bar(self._caption, margins=(0, 4, 0, 4))
+        links.addStretch(1)
+        links.addWidget(self.gallery_link)
+        column.addLayout(links)
+        column.addLayout(self._rows)
+        column.addSpacing(8)
+        column.addWidget(self._hint)
+        outer = QVBoxLayout(self)
+        outer.addStretch(1)
+        outer.addLayout(bar((inner, 1), margins=(24, 0, 24, 0)))
+        outer.addStretch(1)
+        for label, name in (
+            (self._title, "title"),
+            (self._caption, "strong"),
+            (self._hint, "small"),
+        ):
+            in_type(label, name)
+
+    def _way(self, icon: str, title: str, about: str, action_id: str) -> WayButton:
+        key = self._actions[action_id].shortcut().toString() if action_id else "Enter"
+        button = WayButton(self._theme, icon, title, about, key)
+        if action_id:
+            button.clicked.connect(self._actions[action_id].trigger)
+        else:
+            button.clicked.connect(self._open_small_game)
+            button.setVisible(self._small_game is not None)
+        return button
+
+    @Slot()
+    def _open_small_game(self) -> None:
+        if self._small_game is not None:
+            self.file_chosen.emit(self._small_game)
+
+    def show_recent(self, settings: Settings) -> None:
+        """Offer what was open last: its name, what it is, and where."""
+        for button in self.recent:
+            button.deleteLater()
+        self.recent = []
+        for text in settings.recent_scenes[:_MOST_RECENT]:
+            path = Path(text)
+            icon, kind = _kind_of(path)
+            button = WayButton(
+                self._theme, icon, path.name, f"{kind}, {path.parent}", "", is_row=True
+            )
+            button.clicked.connect(partial(self.file_chosen.emit, path))
+            self._rows.addWidget(button)
+            self.recent.append(button)
+        self._caption.setVisible(bool(self.recent))
+
+    def enter(self) -> None:
+        """Have Enter open the small game."""
+        self.ways[0].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        for label in (self._about, self._hint):
+            palette = label.palette()
+            palette.setColor(label.foregroundRole(), self._theme.color(ColorRole.MUTED))
+            label.setPalette(palette)
+
+
+def _kind_of(path: Path) -> tuple[str, str]:
+    if is_scene_name(path):
+        return "clock", "scene"
+    return ("record", "recording") if is_recording_name(path) else ("panel", "capture")
