@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,6 +106,89 @@ def test_that_a_log_of_mangohud_keeps_its_columns(tmp_path: Path) -> None:
         ("21.5", "51", "0"),
         ("22", "52", "0"),
     ]
+
+
+def sensor(name: str, kind: str, *values: object) -> dict[str, object]:
+    return {"Name": name, "Type": kind, "Values": list(values)}
+
+
+def capframex(path: Path, *runs: dict[str, object]) -> Path:
+    info = {"GameName": "game", "ProcessName": "game.exe"}
+    path.write_text(json.dumps({"Hash": "x", "Info": info, "Runs": runs}))
+    return path
+
+
+RUN = {
+    "CaptureData": {
+        "TimeInSeconds": [0, 0.25, 0.5, 0.75, 1.0],
+        "MsBetweenPresents": [250, 250, "bad", 250, 250],
+        "GpuActive": [100, 150, 200, None, 240],
+        "PcLatency": [0, 0, 0, 0, 0],
+    },
+    "SensorData2": {
+        "MeasureTime": sensor("MeasureTime", "Time", 0.5, 1.0),
+        "BetweenMeasureTime": sensor("BetweenMeasureTime", "Time", 0.5, 0.5),
+        "a": sensor("GPU Core", "Load", 50, 90),
+        "b": sensor("GPU Core", "Clock", 2000, "bad"),
+        "c": sensor("GPU Power", "Power", 100, 300),
+        "d": sensor("half", "Load", 1),
+        "e": "damaged",
+    },
+}
+
+
+def test_that_sensors_of_capframex_are_columns(tmp_path: Path) -> None:
+    read = read_frame_file(capframex(tmp_path / "run.json", RUN))
+    beside = read.frames.beside
+    assert beside is not None
+
+    assert [(each.name, each.unit) for each in beside.quantities] == [
+        ("GpuActive", "ms"),
+        ("GPU Core Load", "%"),
+        ("GPU Core Clock", "MHz"),
+        ("GPU Power", "W"),
+    ]
+    # Frames end at 0.25, 0.5, 1 and 1.25 s; a reading is about the time since the one before.
+    active, load, clock, power = beside.numbers([0, 1, 2, 3])
+    np.testing.assert_array_equal(active, [100, 150, np.nan, 240])
+    np.testing.assert_array_equal(load, [50, 50, 90, np.nan])
+    np.testing.assert_array_equal(clock, [2000, 2000, np.nan, np.nan])
+    np.testing.assert_array_equal(power, [100, 100, 300, np.nan])
+    (part,) = beside.between(1, 3).numbers([1])
+    assert part.tolist() == [50, 90]
+    rows = written(read, tmp_path / "again.csv")
+    assert [row["GPU Core Load"] for row in rows] == ["50", "50", "90", "NA"]
+
+
+def test_that_runs_of_capframex_have_their_columns_together(tmp_path: Path) -> None:
+    old = {
+        "CaptureData": {"MsBetweenPresents": [10, 20]},
+        "SensorData": {"MeasureTime": [0.01, 0.03], "GpuUsage": [70, 80], "CpuTemp": [50, 51]},
+    }
+    read = read_frame_file(capframex(tmp_path / "runs.json", RUN, old), stream="all 2 runs")
+    beside = read.frames.beside
+    assert beside is not None
+
+    found = dict(zip(beside.names, beside.numbers(range(len(beside.names))), strict=True))
+
+    np.testing.assert_array_equal(found["GPU Core Load"], [50, 50, 90, np.nan, 70, 80])
+    np.testing.assert_array_equal(found["CPU Package Temperature"], [*[np.nan] * 4, 50, 51])
+
+
+@pytest.mark.parametrize(
+    "times", [[1.0, 0.5], [], ["x", 1], None, "time"], ids=["back", "none", "text", "null", "word"]
+)
+def test_that_sensors_without_a_clock_are_left_out(tmp_path: Path, times: object) -> None:
+    sensors = {
+        "MeasureTime": {"Name": "MeasureTime", "Type": "Time", "Values": times},
+        "a": sensor("GPU Core", "Load", 50, 90),
+    }
+    run = {"CaptureData": {"MsBetweenPresents": [10, 20]}, "SensorData2": sensors}
+
+    beside = read_frame_file(capframex(tmp_path / "run.json", run)).frames.beside
+
+    assert beside is not None
+    assert beside.names == ()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""The columns of a table beside its frame times, read from the file whenever they are needed.
+"""The columns of a capture beside its frame times.
 
-They are not kept: twenty columns of ten million frames would take more memory than most machines
-have, and few readers need any of them.
+Those of a table are read from the file whenever they are needed, not kept: twenty columns of ten
+million frames would take more memory than most machines have, and few readers need any of them.
 """
 
 from __future__ import annotations
@@ -105,7 +105,87 @@ def _text_cells(
         if text not in known:
             known[text] = quoted(text_cell(text)).encode(errors="replace")
         found.append(known[text])
-    lengths = np.array(list(map(len, found)), dtype=np.int64)
+    return _cells_of(found)
+
+
+def _cells_of(texts: list[bytes]) -> TextCells:
+    lengths = np.array(list(map(len, texts)), dtype=np.int64)
     width = max(1, int(lengths.max(initial=0)))
-    cells = np.array(found, dtype=f"S{width}").view(np.uint8).reshape(len(found), width)
+    cells = np.array(texts, dtype=f"S{width}").view(np.uint8).reshape(len(texts), width)
     return TextCells(cells, lengths)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownColumn:
+    """A column in memory.
+
+    Attributes:
+        name: Its name.
+        unit: Its unit; empty if unknown.
+        values: Its values, not a number where there is none.
+        places: Which value each frame has, -1 for none; ``None`` for a value a frame.
+    """
+
+    name: str
+    unit: str
+    values: NDArray[np.float64]
+    places: NDArray[np.int64] | None = None
+
+    def numbers(self, start: int, stop: int) -> NDArray[np.float64]:
+        """Return the values of frames from ``start`` up to, not including, ``stop``."""
+        if self.places is None:
+            return self.values[start:stop]
+        return np.append(self.values, np.nan)[self.places[start:stop]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownColumns:
+    """Columns in memory, as a file has them that is parsed as a whole.
+
+    Attributes:
+        columns: The columns.
+        start: The first frame.
+        stop: The frame after the last.
+    """
+
+    columns: tuple[KnownColumn, ...]
+    start: int
+    stop: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(each.name for each in self.columns)
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        return tuple(Quantity(at, each.name, each.unit) for at, each in enumerate(self.columns))
+
+    def between(self, start: int, stop: int) -> KnownColumns:
+        begin, end, _step = slice(start, stop).indices(self.stop - self.start)
+        return replace(self, start=self.start + begin, stop=self.start + max(begin, end))
+
+    def cells(self, columns: Sequence[int]) -> Iterator[list[TextCells]]:
+        yield [
+            _cells_of([b"NA" if value != value else f"{value:.10g}".encode() for value in numbers])  # noqa: PLR0124 - not a number
+            for numbers in (each.tolist() for each in self.numbers(columns))
+        ]
+
+    def numbers(self, columns: Sequence[int]) -> list[NDArray[np.float64]]:
+        return [self.columns[at].numbers(self.start, self.stop) for at in columns]
+
+
+def joined_columns(parts: Sequence[KnownColumns]) -> KnownColumns:
+    """Return the columns of runs one after the other; one that a run lacks has no values there."""
+    units = {each.name: each.unit for part in parts for each in part.columns}
+    length = sum(part.stop - part.start for part in parts)
+
+    def values(part: KnownColumns, name: str) -> NDArray[np.float64]:
+        if name in part.names:
+            return part.numbers([part.names.index(name)])[0]
+        return np.full(part.stop - part.start, np.nan)
+
+    columns = (
+        KnownColumn(name, unit, np.concatenate([values(part, name) for part in parts]))
+        for name, unit in units.items()
+    )
+    return KnownColumns(tuple(columns), 0, length)

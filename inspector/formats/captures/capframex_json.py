@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_series import FrameFacts, joined
 from inspector.errors import CaptureError
+from inspector.formats.captures.beside import KnownColumn, KnownColumns, joined_columns
 from inspector.formats.captures.capture import Capture, Stream, date_in, short_name
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.frame_times import NsColumn
@@ -22,6 +25,39 @@ _MOST_BYTES: Final = 1 << 29
 _LONGEST_NS: Final = 100 * NS_PER_SECOND
 #: A year.
 _LONGEST_S: Final = 31_557_600.0
+#: Columns of a run that have a value for each frame, all in milliseconds.
+_PER_FRAME: Final = (
+    *("MsBetweenDisplayChange", "MsInPresentAPI", "MsUntilRenderComplete", "MsUntilDisplayed"),
+    *("PcLatency", "AnimationError", "GpuActive", "CpuActive"),
+)
+#: Units of sensors by their type.
+_SENSOR_UNITS: Final = {
+    "load": "%",
+    "control": "%",
+    "temperature": "°C",
+    "power": "W",
+    "clock": "MHz",
+    "voltage": "V",
+    "current": "A",
+    "data": "GB",
+    "smalldata": "MB",
+    "fan": "rpm",
+}
+#: The sensors that older versions know: name and type of each.
+_OLD_SENSORS: Final = {
+    "CpuUsage": ("CPU Total", "Load"),
+    "CpuMaxThreadUsage": ("CPU Max", "Load"),
+    "CpuMaxClock": ("CPU Max", "Clock"),
+    "CpuPower": ("CPU Package", "Power"),
+    "CpuTemp": ("CPU Package", "Temperature"),
+    "GpuUsage": ("GPU Core", "Load"),
+    "GpuClock": ("GPU Core", "Clock"),
+    "GpuPower": ("GPU", "Power"),
+    "GpuTemp": ("GPU Core", "Temperature"),
+    "RamUsage": ("Used Memory", "Data"),
+    "VRamUsage": ("GPU Memory Dedicated", "SmallData"),
+    "VRamUsageGB": ("GPU Memory Dedicated", "Data"),
+}
 _KEYS: Final = re.compile(rb'"(Runs|Info|CaptureData|PresentMonRuntime)"\s*:')
 
 
@@ -33,7 +69,14 @@ class _Data(msgspec.Struct):
 
 
 class _Run(msgspec.Struct):
-    data: _Data | None = msgspec.field(default=None, name="CaptureData")
+    columns: Any = msgspec.field(default=None, name="CaptureData")
+    sensors: Any = msgspec.field(default=None, name="SensorData2")
+    old_sensors: Any = msgspec.field(default=None, name="SensorData")
+
+    @property
+    def data(self) -> _Data | None:
+        """The columns that every capture has."""
+        return None if self.columns is None else msgspec.convert(self.columns, _Data)
 
 
 class _Info(msgspec.Struct):
@@ -61,6 +104,7 @@ class CapFrameXReader:
         self._pieces = self._source.pieces()
         self._text = bytearray()
         self._file = _File()
+        self._runs: list[tuple[_Run, _Data | None]] = []
 
     @property
     def done(self) -> float:
@@ -78,6 +122,7 @@ class CapFrameXReader:
         try:
             text = bytes(self._text).removeprefix(b"\xef\xbb\xbf")
             self._file = msgspec.json.decode(text, type=_File)
+            self._runs = [(each, each.data) for each in self._file.runs or ()]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             message = f"{self._path} is a damaged capture of CapFrameX: {error}."
             raise CaptureError(message) from None
@@ -95,9 +140,9 @@ class CapFrameXReader:
         names = sorted(map(str, filter(None, (info.game, info.process))))
         program = short_name(names[0]) if names else ""
         runs = [
-            _stream(f"{program}, run {number}", run.data, run.data.frame_times)
-            for number, run in enumerate(self._file.runs or (), 1)
-            if run.data is not None and run.data.frame_times
+            _stream(f"{program}, run {number}", run, data, data.frame_times)
+            for number, (run, data) in enumerate(self._runs, 1)
+            if data is not None and data.frame_times
         ]
         runs = [each for each in runs if len(each)]
         if not runs:
@@ -127,6 +172,9 @@ def _named(runs: list[Stream], name: str) -> Stream:
         skipped=sum(each.skipped for each in runs),
         notes=tuple(dict.fromkeys(note for each in runs for note in each.notes)),
         facts=joined([each.facts for each in runs]),
+        beside=joined_columns(
+            [each.beside for each in runs if isinstance(each.beside, KnownColumns)]
+        ),
     )
 
 
@@ -139,7 +187,7 @@ def _numbers(values: list[Any] | None, missing: float, count: int) -> NDArray[np
     )
 
 
-def _stream(name: str, data: _Data, values: list[Any]) -> Stream:
+def _stream(name: str, run: _Run, data: _Data, values: list[Any]) -> Stream:
     numbers = _numbers(values, -1, len(values))
     assert numbers is not None, "it is as long as itself"
     displayed = _numbers(data.displayed, np.nan, len(values))
@@ -151,16 +199,73 @@ def _stream(name: str, data: _Data, values: list[Any]) -> Stream:
     interval_ns = np.rint(numbers[is_usable] * NS_PER_MS).astype(np.int64)
     seconds = _numbers(data.seconds, np.nan, len(values))
     skipped = int(len(numbers) - np.count_nonzero(is_usable))
+    at_ns = None if seconds is None else _ends_ns(seconds[is_usable], interval_ns)
+    ends_ns = np.cumsum(interval_ns) if at_ns is None else at_ns
+    columns = (*_per_frame(run.columns, len(values), is_usable), *_sensors(run, ends_ns))
     are = "1 value is" if skipped == 1 else f"{skipped:,} values are"
     return Stream(
         name=name,
         column="MsBetweenPresents",
         interval_ns=interval_ns,
-        at_ns=None if seconds is None else _ends_ns(seconds[is_usable], interval_ns),
+        at_ns=at_ns,
         skipped=skipped,
         notes=(f"{are} not a frame time and skipped.",) if skipped else (),
         facts=facts.kept(is_usable),
+        beside=KnownColumns(columns, 0, len(interval_ns)),
     )
+
+
+def _per_frame(data: object, count: int, is_usable: NDArray[np.bool_]) -> Iterator[KnownColumn]:
+    """Yield the columns that have a value for each frame, unless all are 0: not measured."""
+    for name in _PER_FRAME:
+        values = data.get(name) if isinstance(data, dict) else None
+        numbers = _numbers(values, np.nan, count) if isinstance(values, list) else None
+        if numbers is not None and np.nan_to_num(numbers).any():
+            yield KnownColumn(name, "ms", numbers[is_usable])
+
+
+def _sensors(run: _Run, ends_ns: NsColumn) -> Iterator[KnownColumn]:
+    """Yield the sensors of a run: what one says is about the time since it was read before.
+
+    CapFrameX weights its averages likewise, by the time between two readings. Frames that end
+    after the last reading have no value.
+    """
+    entries = dict(_sensor_entries(run))
+    read_at = entries.pop(("MeasureTime", "Time"), None)
+    if read_at is None or not len(read_at) or not (np.diff(read_at) >= 0).all():
+        return
+    places = np.searchsorted(read_at * NS_PER_SECOND, ends_ns)
+    places[places == len(read_at)] = -1
+    names = Counter(name for name, _ in entries)
+    for (name, kind), values in entries.items():
+        if kind == "Time" or len(values) != len(read_at):
+            continue
+        shown = name if names[name] == 1 and kind.lower() in name.lower() else f"{name} {kind}"
+        yield KnownColumn(shown, _SENSOR_UNITS.get(kind.lower(), ""), values, places)
+
+
+def _sensor_entries(run: _Run) -> Iterator[tuple[tuple[str, str], NDArray[np.float64]]]:
+    """Yield the readings of each sensor by its name and type."""
+    if isinstance(run.sensors, dict) and run.sensors:
+        for each in run.sensors.values():
+            values = each.get("Values") if isinstance(each, dict) else None
+            if isinstance(values, list):
+                yield (
+                    (str(each.get("Name", "")), str(each.get("Type", ""))),
+                    _readings(values),
+                )
+    elif isinstance(run.old_sensors, dict):
+        known = {"MeasureTime": ("MeasureTime", "Time"), **_OLD_SENSORS}
+        for key, identity in known.items():
+            values = run.old_sensors.get(key)
+            if isinstance(values, list) and values:
+                yield identity, _readings(values)
+
+
+def _readings(values: list[Any]) -> NDArray[np.float64]:
+    numbers = _numbers(values, np.nan, len(values))
+    assert numbers is not None, "it is as long as itself"
+    return numbers
 
 
 def _ends_ns(seconds: NDArray[np.float64], interval_ns: NsColumn) -> NsColumn | None:
