@@ -132,38 +132,15 @@ class Theme(QObject):
         palette.setColor(QPalette.ColorGroup.Disabled, role.Highlight, panel.darker(125))
         return palette
 
-    def field_palette(self) -> QPalette:
-        """Return the palette for what can be typed into.
-
-        Fusion outlines fields in a darker shade of the window, which cannot be seen
-        on dark; so they are lighter than what they lie on.
-        """
-        palette = self.palette()
-        if self.is_dark:
-            palette.setColor(QPalette.ColorRole.Base, self.color(ColorRole.PANEL).lighter(150))
-        return palette
-
     def tick_palette(self) -> QPalette:
         """Return the palette for what can be ticked or chosen by a round button.
 
-        Fusion outlines these, too, in a darker shade of the window. Here that shade stands
+        Fusion outlines these in a darker shade of the window. Here that shade stands
         out 3 to 1; the window itself is painted by what they lie on.
         """
-        palette = self.field_palette()
+        palette = self.palette()
         color = self.color(ColorRole.HATCH).lighter(120)
         palette.setColor(QPalette.ColorRole.Window, color)
-        return palette
-
-    def button_palette(self) -> QPalette:
-        """Return the palette for tool buttons.
-
-        Fusion outlines them in a darker shade of the window, too. On dark that is all that tells
-        a flat button that is pressed or on from the others, so there it stands out 3 to 1.
-        """
-        palette = self.palette()
-        if self.is_dark:
-            color = self.color(ColorRole.HATCH).darker(105)
-            palette.setColor(QPalette.ColorRole.Window, color)
         return palette
 
     def menu_palette(self) -> QPalette:

@@ -35,7 +35,7 @@ class Completion(QObject):
         self._window = window
         self._next_turn = single_shot(self, self._collect_garbage)
         self._faults = FaultReporter(window)
-        window.apply_font()
+        window.dress()
         bridge = SessionBridge()
         WindowContents(window, bridge)
         bridge.session_changed.connect(self._next_turn.start)

@@ -39,7 +39,6 @@ _FIRST_SIZE: Final = (1280, 760)
 _LEAST_SIZE: Final = (720, 420)
 #: In pixels; what the window system adds is known only once the window is on the screen.
 _TITLE_BAR_HEIGHT: Final = 40
-_FIELD_CLASSES: Final = ("QLineEdit", "QAbstractSpinBox", "QComboBox")
 _TICK_CLASSES: Final = ("QCheckBox", "QRadioButton")
 
 
@@ -127,10 +126,17 @@ class MainWindow(QMainWindow):
 
     # ---------------------------------------------------------------- looks
 
+    def dress(self) -> None:
+        """Give all windows of the program their font, and controls their looks."""
+        # Neither is needed by the first paint, and reading fonts takes longer than it may wait.
+        from ..kit.style import FlatStyle  # noqa: PLC0415
+
+        QApplication.setStyle(FlatStyle(self.theme))
+        self.apply_font()
+
     def apply_font(self) -> None:
         """Have everything written as the settings say, in all windows of the program."""
-        # Reading a font takes longer than the first paint may wait.
-        from ..kit.fonts import use_window_font  # noqa: PLC0415
+        from ..kit.fonts import use_window_font  # noqa: PLC0415 - see above
 
         use_window_font(self.settings.font, self.settings.text_size)
 
@@ -139,15 +145,13 @@ class MainWindow(QMainWindow):
         application = cast("QApplication", QApplication.instance())
         application.setPalette(self.theme.palette())
         if self.is_complete:
-            self.apply_field_palettes()
+            self.apply_class_palettes()
             self.actions_by_id.set_icons(self.theme)
 
-    def apply_field_palettes(self) -> None:
-        """Give fields, boxes to tick, tool buttons and menus palettes of their own."""
+    def apply_class_palettes(self) -> None:
+        """Give boxes to tick and menus palettes of their own."""
         for class_names, palette in (
-            (_FIELD_CLASSES, self.theme.field_palette()),
             (_TICK_CLASSES, self.theme.tick_palette()),
-            (("QToolButton",), self.theme.button_palette()),
             (("QMenu",), self.theme.menu_palette()),
         ):
             for class_name in class_names:

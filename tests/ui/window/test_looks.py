@@ -1,0 +1,164 @@
+"""How the window looks in the style and the font that the program gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QImage
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QToolButton,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from inspector.tokens import COLORS, SIZES, ThemeName
+from tests.ui.shell import SMALL_GAME, Shell, open_shell
+from ui.kit.style import FlatStyle
+from ui.kit.theme import Theme
+
+#: How much wider than the bundled font another one may be.
+_WIDER = 112
+
+
+@pytest.fixture(autouse=True)
+def _undressed(qapp: QApplication) -> Iterator[None]:
+    """Give the application back its font and its style."""
+    before = qapp.font()
+    yield
+    qapp.setStyle("Fusion")
+    qapp.setFont(before)
+
+
+def dressed(qtbot: QtBot, folder: Path, percent: int, width: int, height: int) -> Shell:
+    shell = open_shell(qtbot, folder, SMALL_GAME)
+    shell.window.dress()
+    shell.trigger(f"text-size-{percent}")
+    shell.window.resize(width, height)
+    for _ in range(60):
+        shell.advance(1 / 60)
+    QApplication.processEvents()
+    return shell
+
+
+def cut_buttons(shell: Shell) -> list[str]:
+    """Return the buttons with a text that has no room for it."""
+    buttons = shell.window.findChildren(QAbstractButton)
+    seen = [each for each in buttons if each.isVisible() and each.text() and not is_icon(each)]
+    return [each.text() for each in seen if each.width() < text_width(each)]
+
+
+def is_icon(button: QAbstractButton) -> bool:
+    only = Qt.ToolButtonStyle.ToolButtonIconOnly
+    is_tool = isinstance(button, QToolButton) and button.toolButtonStyle() is only
+    return is_tool and not button.icon().isNull()
+
+
+def text_width(button: QAbstractButton) -> int:
+    beside = 0 if button.icon().isNull() else button.iconSize().width()
+    return button.fontMetrics().horizontalAdvance(button.text().replace("&", "")) + beside
+
+
+@pytest.mark.parametrize(
+    ("percent", "size"), [(100, (1280, 720)), (150, (1280, 720)), (200, (1600, 1000))]
+)
+def test_that_no_button_is_cut(
+    qtbot: QtBot, tmp_path: Path, percent: int, size: tuple[int, int]
+) -> None:
+    shell = dressed(qtbot, tmp_path, percent, *size)
+
+    for panel_id in ("timer_queue", "event_list", "breakpoints", "findings", "interventions"):
+        shell.window.panels.open_panel(panel_id)
+        QApplication.processEvents()
+
+        assert cut_buttons(shell) == [], panel_id
+
+
+def test_that_nothing_is_cut_with_a_font_12_percent_wider(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = dressed(qtbot, tmp_path, 100, 1280, 720)
+    font = QFont(shell.window.font())
+    font.setStretch(_WIDER)
+    QApplication.setFont(font)
+    QApplication.processEvents()
+    shell.advance(1 / 60)
+
+    for panel_id in ("timer_queue", "breakpoints"):
+        shell.window.panels.open_panel(panel_id)
+        QApplication.processEvents()
+
+        assert cut_buttons(shell) == [], panel_id
+
+
+def controls(qtbot: QtBot, theme: Theme) -> dict[str, QWidget]:
+    """Return a control of each kind, in a window of its own."""
+    QApplication.setStyle(FlatStyle(theme))
+    QApplication.setPalette(theme.palette())
+    window = QWidget()
+    qtbot.addWidget(window)
+    found: dict[str, QWidget] = {
+        "button": QPushButton("Add", window),
+        "tool": QToolButton(window),
+        "line": QLineEdit(window),
+        "box": QComboBox(window),
+        "spin": QSpinBox(window),
+    }
+    for place, widget in enumerate(found.values()):
+        widget.setGeometry(10, 10 + 40 * place, 120, widget.sizeHint().height())
+    window.resize(200, 220)
+    window.show()
+    return found
+
+
+@pytest.mark.parametrize("scale", [1, 2])
+def test_that_controls_are_as_high_as_their_tokens_times_the_text_scale(
+    qtbot: QtBot, qapp: QApplication, scale: int
+) -> None:
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    font.setPixelSize(13 * scale)
+    qapp.setFont(font)
+
+    found = controls(qtbot, Theme("light"))
+
+    heights = {name: widget.sizeHint().height() for name, widget in found.items()}
+    for name in ("button", "line", "box", "spin"):
+        assert heights[name] >= SIZES["control"] * scale, name
+    assert heights["tool"] >= SIZES["target"] * scale
+    assert scale > 1 or heights["button"] == SIZES["control"]
+
+
+def colors_in(widget: QWidget) -> set[str]:
+    image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    places = ((x, y) for x in range(image.width()) for y in range(image.height()))
+    return {QColor(image.pixel(x, y)).name() for x, y in places}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_that_a_button_is_one_colour_and_a_field_has_an_outline(
+    qtbot: QtBot, theme: ThemeName
+) -> None:
+    found = controls(qtbot, Theme(theme))
+
+    button = found["tool"].grab().toImage()
+    inside = {QColor(button.pixel(x, y)).name() for x in range(8, 112) for y in range(4, 20)}
+    assert inside == {COLORS[theme]["raised"]}
+    assert {COLORS[theme]["edge"], COLORS[theme]["bg"]} <= colors_in(found["line"])
+
+
+def test_that_a_click_leaves_no_frame_around_a_button(qtbot: QtBot) -> None:
+    button = controls(qtbot, Theme("light"))["button"]
+    assert isinstance(button, QPushButton)
+    before = colors_in(button)
+
+    button.setFocus()
+    QApplication.processEvents()
+
+    assert button.hasFocus()
+    assert colors_in(button) == before

@@ -1,0 +1,206 @@
+"""How controls look: flat, raised by their colour alone, in the sizes of the tokens."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPolygonF
+from PySide6.QtWidgets import (
+    QProxyStyle,
+    QStyle,
+    QStyleOption,
+    QStyleOptionButton,
+    QStyleOptionComplex,
+    QStyleOptionFrame,
+    QStyleOptionSpinBox,
+    QWidget,
+)
+from typing_extensions import override
+
+from inspector.tokens import SIZES
+
+from .fonts import text_scale
+from .theme import ColorRole, Theme, mixed
+
+_State = QStyle.StateFlag
+_Primitive = QStyle.PrimitiveElement
+_Control = QStyle.ControlElement
+_Complex = QStyle.ComplexControl
+_Part = QStyle.SubControl
+_Contents = QStyle.ContentsType
+
+#: How much of the colour of text is in a control below the pointer, and in one that is down.
+_HOVERED: Final = 0.08
+_DOWN: Final = 0.14
+#: Pixels around the slider of a scroll bar.
+_BESIDE_SLIDER: Final = 4
+_HEIGHTS: Final = {
+    _Contents.CT_PushButton: SIZES["control"],
+    _Contents.CT_LineEdit: SIZES["control"],
+    _Contents.CT_ComboBox: SIZES["control"],
+    _Contents.CT_SpinBox: SIZES["control"],
+    _Contents.CT_ToolButton: SIZES["target"],
+}
+
+
+class FlatStyle(QProxyStyle):
+    """Fusion without gradients, shadows and frames around what has the keyboard.
+
+    Only what paints is overridden: what layouts ask for thousands of times stays in C++.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("Fusion")
+        self._theme = theme
+
+    @override
+    def drawPrimitive(
+        self,
+        element: QStyle.PrimitiveElement,
+        option: QStyleOption,
+        painter: QPainter,
+        widget: QWidget | None = None,
+    ) -> None:
+        match element:
+            case _Primitive.PE_PanelButtonCommand | _Primitive.PE_PanelButtonTool:
+                self._paint_button(option, painter)
+            case _Primitive.PE_PanelLineEdit:
+                is_framed = isinstance(option, QStyleOptionFrame) and option.lineWidth > 0
+                self._paint_field(option, painter, is_framed=is_framed)
+            case _Primitive.PE_FrameLineEdit:
+                self._paint_field(option, painter, is_framed=True)
+            case _Primitive.PE_FrameFocusRect:
+                # A ring around the part says where the keyboard is, after a key.
+                pass
+            case _:
+                super().drawPrimitive(element, option, painter, widget)
+
+    @override
+    def drawControl(
+        self,
+        element: QStyle.ControlElement,
+        option: QStyleOption,
+        painter: QPainter,
+        widget: QWidget | None = None,
+    ) -> None:
+        if element is _Control.CE_HeaderSection:
+            painter.fillRect(option.rect, self._theme.color(ColorRole.PANEL))
+            bottom = QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1)
+            painter.fillRect(bottom, self._theme.color(ColorRole.LINE))
+        elif element is _Control.CE_Splitter:
+            self._paint_splitter(option, painter)
+        else:
+            super().drawControl(element, option, painter, widget)
+
+    @override
+    def drawComplexControl(
+        self,
+        control: QStyle.ComplexControl,
+        option: QStyleOptionComplex,
+        painter: QPainter,
+        widget: QWidget | None = None,
+    ) -> None:
+        if control is _Complex.CC_ScrollBar and widget is not None:
+            self._paint_scroll_bar(option, painter, widget)
+        elif isinstance(option, QStyleOptionSpinBox) and widget is not None:
+            self._paint_spin_box(option, painter, widget)
+        else:
+            super().drawComplexControl(control, option, painter, widget)
+
+    @override
+    def sizeFromContents(
+        self,
+        contents: QStyle.ContentsType,
+        option: QStyleOption,
+        size: QSize,
+        widget: QWidget | None = None,
+    ) -> QSize:
+        if widget is None:
+            return size
+        found = super().sizeFromContents(contents, option, size, widget)
+        least = _HEIGHTS.get(contents)
+        if least is not None:
+            found.setHeight(max(found.height(), round(least * text_scale(widget))))
+        return found
+
+    # ------------------------------------------------------------------ painting
+
+    def _paint_button(self, option: QStyleOption, painter: QPainter) -> None:
+        state, color = option.state, self._theme.color
+        is_on = bool(state & _State.State_On)
+        is_down = bool(state & _State.State_Sunken)
+        is_enabled = bool(state & _State.State_Enabled)
+        is_hovered = is_enabled and bool(state & _State.State_MouseOver)
+        if state & _State.State_AutoRaise and not (is_on or is_down or is_hovered):
+            return
+        fill = color(ColorRole.RAISED)
+        if is_down or is_on:
+            fill = mixed(color(ColorRole.TEXT), fill, _DOWN)
+        elif is_hovered:
+            fill = mixed(color(ColorRole.TEXT), fill, _HOVERED)
+        is_default = isinstance(option, QStyleOptionButton) and bool(
+            option.features & QStyleOptionButton.ButtonFeature.DefaultButton
+        )
+        outline = color(ColorRole.EDGE) if is_default or is_on else None
+        _paint_box(painter, option.rect, fill, outline)
+
+    def _paint_field(self, option: QStyleOption, painter: QPainter, *, is_framed: bool) -> None:
+        outline = self._theme.color(ColorRole.EDGE) if is_framed else None
+        if is_framed:
+            _paint_box(painter, option.rect, self._theme.color(ColorRole.BG), outline)
+        else:
+            painter.fillRect(option.rect, option.palette.base())
+
+    def _paint_splitter(self, option: QStyleOption, painter: QPainter) -> None:
+        """Draw a line through the middle of what is dragged."""
+        rect = option.rect
+        if rect.width() > rect.height():
+            line = QRect(rect.left(), rect.center().y(), rect.width(), 1)
+        else:
+            line = QRect(rect.center().x(), rect.top(), 1, rect.height())
+        painter.fillRect(line, self._theme.color(ColorRole.LINE))
+
+    def _paint_scroll_bar(
+        self, option: QStyleOptionComplex, painter: QPainter, widget: QWidget
+    ) -> None:
+        painter.fillRect(option.rect, option.palette.window())
+        part = _Part.SC_ScrollBarSlider
+        slider = self.subControlRect(_Complex.CC_ScrollBar, option, part, widget)
+        is_lying = slider.width() and option.state & _State.State_Horizontal
+        around = (0, _BESIDE_SLIDER) if is_lying else (_BESIDE_SLIDER, 0)
+        rect = slider.adjusted(around[0], around[1], -around[0], -around[1])
+        if rect.isValid() and option.state & _State.State_Enabled:
+            _paint_box(painter, rect, self._theme.color(ColorRole.EDGE), None)
+
+    def _paint_spin_box(
+        self, option: QStyleOptionSpinBox, painter: QPainter, widget: QWidget
+    ) -> None:
+        if option.frame:
+            edge = self._theme.color(ColorRole.EDGE)
+            _paint_box(painter, option.rect, self._theme.color(ColorRole.BG), edge)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for part, up in ((_Part.SC_SpinBoxUp, -1), (_Part.SC_SpinBoxDown, 1)):
+            rect = self.subControlRect(_Complex.CC_SpinBox, option, part, widget)
+            is_active = bool(option.activeSubControls & part)
+            role = ColorRole.TEXT if is_active else ColorRole.MUTED
+            painter.setBrush(self._theme.color(role))
+            x, y = rect.center().x() + 0.5, rect.center().y() + 0.5
+            tip = QPointF(x, y + 2 * up)
+            painter.drawPolygon(QPolygonF([tip, QPointF(x - 3, y - up), QPointF(x + 3, y - up)]))
+        painter.restore()
+
+
+def _paint_box(painter: QPainter, rect: QRect, fill: QColor, outline: QColor | None) -> None:
+    """Fill a rectangle with round corners, on whole pixels, with a line around it or none."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    inside = QRectF(rect) if outline is None else QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5)
+    path = QPainterPath()
+    path.addRoundedRect(inside, SIZES["radius"], SIZES["radius"])
+    painter.fillPath(path, fill)
+    if outline is not None:
+        painter.strokePath(path, outline)
+    painter.restore()
