@@ -69,6 +69,8 @@ _MOST_THREADS = 32
 _GAP_NS = 8_000_000
 #: A thread that computed for so much of such a time has kept the interpreter.
 _KEPT = 0.8
+#: A thread that ran for so much of the time was not kept from a processor for long.
+_RUNS = 0.9
 #: While turns are short, times are read so often.
 _REST_NS = 100_000_000
 #: A process counts as stopped from here on.
@@ -192,12 +194,19 @@ class Watched:
         is_between = began_ns <= frames.ended_ns
         return is_between or (self.looked_ns > began_ns and now_ns - began_ns < LONG_NS)
 
-    def times(self) -> tuple[int, int]:
-        """Return processor time and time without a processor so far; -1 where not known."""
+    def times(self, now_ns: int) -> tuple[int, int]:
+        """Return processor time and time without a processor so far; -1 where not known.
+
+        Reading a file lets the interpreter go, which may take long to come back where other
+        threads want it, so a thread that has run all the time is not asked for the latter.
+        """
         if self.schedstat < 0:
             return -1, -1
         try:
-            return clock_gettime_ns(self.cpu_clock), _scheduled(self.schedstat)[1]
+            cpu_ns = clock_gettime_ns(self.cpu_clock)
+            if self.cpu_ns >= 0 and cpu_ns - self.cpu_ns >= _RUNS * (now_ns - self.looked_ns):
+                return cpu_ns, self.ready_ns
+            return cpu_ns, _scheduled(self.schedstat)[1]
         except (OSError, ValueError, IndexError):
             return -1, -1
 
@@ -287,7 +296,7 @@ class Sampler:
         if not self._watched:
             return
         is_busy, stop_ns = False, 0
-        if late_ns >= _GAP_NS or now_ns - self._own_read_ns >= _REST_NS:
+        if late_ns >= _STOP_NS or now_ns - self._own_read_ns >= _REST_NS:
             stop_ns = self._stopped_ns(now_ns, late_ns)
         others: Optional[dict[int, int]] = None
         for watched in list(self._watched.values()):
@@ -364,14 +373,17 @@ class Sampler:
         waited_ns, wakes = times[1] - before[1] - before_ns, times[2] - before[2]
         # A thread that waits for the interpreter asks for it again and again.
         most_wakes = _FEW_WAKES + late_ns // _SWITCH_NS // 2
-        return late_ns if waited_ns < late_ns // 10 and wakes <= most_wakes else 0
+        # After a stop, it may have to wait for a processor.
+        stood_ns = late_ns - max(waited_ns, 0)
+        is_stop = stood_ns >= max(_STOP_NS, late_ns // 2) and wakes <= most_wakes
+        return stood_ns if is_stop else 0
 
     # -------------------------------------------------------------------- one loop
 
     def _look_at(self, watched: Watched, now_ns: int, late_ns: int, others: dict[int, int]) -> bool:
         """Look at a loop; returns whether its turn is long."""
         since_ns = watched.looked_ns
-        cpu_ns, ready_ns = watched.times()
+        cpu_ns, ready_ns = watched.times(now_ns)
         took_ns = cpu_ns - watched.cpu_ns if watched.cpu_ns >= 0 <= cpu_ns else -1
         waited_ns = ready_ns - watched.ready_ns if watched.cpu_ns >= 0 <= cpu_ns else -1
         before, watched.others = watched.others, others

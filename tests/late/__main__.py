@@ -1,7 +1,7 @@
 """Precision and recall of the causes of late calls, on programs of which they are known.
 
-Run by ``python -m tests.late [-v] [WORD …]``: words choose programs by a part of their names, and
-``-v`` prints what was said wrong.
+Run by ``python -m tests.late [-v] [--write] [WORD …]``: words choose programs by a part of their
+names, ``-v`` prints what was said wrong, and ``--write`` puts the table into the help page.
 ``TIMELINE_INSPECTOR_ADAPTERS_PYTHON`` is the interpreter that has the libraries.
 """
 
@@ -11,6 +11,7 @@ import io
 import os
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tests.late.programs import LateProgram
 
 PYTHON = os.environ.get("TIMELINE_INSPECTOR_ADAPTERS_PYTHON", sys.executable)
+PAGE = Path(__file__).parents[2] / "resources" / "help" / "late.md"
 #: Calls that are less late may be so because of the machine.
 OVER_NS = 120_000_000
 #: Calls that are due before are left out.
@@ -74,6 +76,7 @@ def is_starved(call: LateCall, program: LateProgram) -> bool:
     return starved > BUSY * lateness.late_ns
 
 
+@dataclass
 class Score:
     """What was claimed, and what was true.
 
@@ -83,8 +86,9 @@ class Score:
         wanted: How often there was something to claim.
     """
 
-    def __init__(self) -> None:
-        self.claimed = self.true = self.wanted = 0
+    claimed: int = 0
+    true: int = 0
+    wanted: int = 0
 
     def add(self, claim: str, truth: tuple[str, ...]) -> None:
         """Take one call; an empty claim or truth is none."""
@@ -92,53 +96,108 @@ class Score:
         self.wanted += bool(truth)
         self.true += bool(claim) and claim in truth
 
-    def __str__(self) -> str:
-        precision = self.true / self.claimed if self.claimed else 1.0
-        recall = self.true / self.wanted if self.wanted else 1.0
-        claimed = f"precision {precision:.3f} ({self.true} of {self.claimed})"
-        return f"{claimed}, recall {recall:.3f} (of {self.wanted})"
+    @property
+    def precision(self) -> str:
+        return _share(self.true, self.claimed)
+
+    @property
+    def recall(self) -> str:
+        return _share(self.true, self.wanted)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.2f} ({part} of {whole})" if whole else "–"
+
+
+class Results:
+    """What was found in all programs that were tried.
+
+    Attributes:
+        causes: Scores of causes, by what the programs are about; the last is that of all.
+        culprits: Scores of functions, likewise.
+        accused: Functions that were named in healthy programs.
+        silent: Programs without late calls that should have some.
+        busy: Calls that are not judged, as the machine was busy.
+    """
+
+    def __init__(self) -> None:
+        self.causes: dict[str, Score] = {}
+        self.culprits: dict[str, Score] = {}
+        self.programs: Counter[str] = Counter()
+        self.accused = self.silent = self.busy = 0
+
+    def add(self, program: LateProgram, calls: list[LateCall], *, tells: bool) -> str:
+        """Take the worst calls of a program; returns what was said of them.
+
+        Args:
+            tells: Whether what is wrong is printed.
+        """
+        calls = sorted(calls, key=lambda call: -call.lateness.late_ns)[:MOST_CALLS]
+        judged = [call for call in calls if not is_starved(call, program)]
+        self.busy += len(calls) - len(judged)
+        self.silent += bool(program.causes) and not calls
+        about = program.causes[0] if program.causes else "healthy"
+        self.programs[about] += 1
+        seen: Counter[str] = Counter()
+        for call in judged:
+            share = call.lateness.main
+            cause = "" if share is None else share.cause.value
+            culprit = ""
+            if share is not None and share.culprit is not None:
+                culprit = share.culprit.place.function.rpartition(".")[2]
+            seen[f"{cause or 'unknown'} {culprit}".strip()] += 1
+            self.accused += bool(culprit) and not program.causes
+            if program.causes:
+                for key in (about, "all"):
+                    self.causes.setdefault(key, Score()).add(cause, program.causes)
+                    self.culprits.setdefault(key, Score()).add(culprit, program.culprits)
+            is_right = cause in program.causes and (culprit or None) in (
+                program.culprits or (None,)
+            )
+            if tells and not is_right:
+                print(f"    {lateness_text(call.lateness)}")  # noqa: T201
+        told = ", ".join(f"{count} × {what}" for what, count in seen.most_common())
+        left = f"  ({len(calls) - len(judged)} on a busy machine)" if judged != calls else ""
+        return f"{told}{left}"
+
+    def table(self) -> str:
+        """Return precision and recall as a table of a help page."""
+        titles = "what was wrong", "programs", "cause: precision", "recall", "function: precision"
+        lines = [f"| {' | '.join(titles)} | recall |", "|---|---|---|---|---|---|"]
+        for about in [*sorted(self.causes.keys() - {"all"}), "all"]:
+            causes, culprits = self.causes.get(about, Score()), self.culprits.get(about, Score())
+            count = self.programs[about] if about != "all" else self.programs.total()
+            scores = (causes.precision, causes.recall, culprits.precision, culprits.recall)
+            lines.append(f"| {about} | {count} | {' | '.join(scores)} |")
+        return "\n".join(lines)
+
+
+def write_table(table: str, page: Path = PAGE) -> None:
+    """Put the table into the help page."""
+    text = page.read_text()
+    begin = text.index("| what was wrong |")
+    end = text.index("\n\n", begin)
+    page.write_text(f"{text[:begin]}{table}{text[end:]}")
 
 
 def main(words: list[str]) -> int:
-    """Print the table; returns 1 if the scores are too low."""
-    causes, culprits = Score(), Score()
-    busy = accused = silent = 0
+    """Print what is said of each program, and the table."""
+    results = Results()
+    chosen = [word for word in words if not word.startswith("-")]
     with TemporaryDirectory() as folder:
         for program in programs():
-            chosen = [word for word in words if word != "-v"]
             if chosen and not any(word in program.name for word in chosen):
                 continue
             calls = late_in(program, Path(folder))
-            calls = sorted(calls, key=lambda call: -call.lateness.late_ns)[:MOST_CALLS]
-            judged = [call for call in calls if not is_starved(call, program)]
-            busy += len(calls) - len(judged)
-            silent += bool(program.causes) and not calls
-            seen: Counter[str] = Counter()
-            for call in judged:
-                lateness = call.lateness
-                main_share = lateness.main
-                cause = "" if main_share is None else main_share.cause.value
-                culprit = ""
-                if main_share is not None and main_share.culprit is not None:
-                    culprit = main_share.culprit.place.function.rpartition(".")[2]
-                seen[f"{cause or 'unknown'} {culprit}".strip()] += 1
-                if program.causes:
-                    causes.add(cause, program.causes)
-                    culprits.add(culprit, program.culprits)
-                elif culprit:
-                    accused += 1
-                is_wrong = cause not in program.causes or (culprit or None) not in (
-                    program.culprits or (None,)
-                )
-                if "-v" in words and is_wrong:
-                    print(f"    {lateness_text(lateness)}")  # noqa: T201
+            told = results.add(program, calls, tells="-v" in words)
             wanted = f"{' or '.join(program.causes) or 'none'} {'/'.join(program.culprits)}".strip()
-            told = ", ".join(f"{count} × {what}" for what, count in seen.most_common())
-            left = f"  ({len(calls) - len(judged)} on a busy machine)" if judged != calls else ""
-            print(f"{program.name:32} {wanted:32} {told}{left}", flush=True)  # noqa: T201
-    print(f"\ncauses:   {causes}\nculprits: {culprits}")  # noqa: T201
-    print(f"accused on controls: {accused}; not late though they should be: {silent}")  # noqa: T201
-    print(f"calls left out as the machine was busy: {busy}")  # noqa: T201
+            print(f"{program.name:32} {wanted:32} {told}", flush=True)  # noqa: T201
+    print(f"\n{results.table()}\n")  # noqa: T201
+    print(f"accused on controls: {results.accused}")  # noqa: T201
+    print(f"not late though they should be: {results.silent}")  # noqa: T201
+    print(f"calls left out as the machine was busy: {results.busy}")  # noqa: T201
+    if "--write" in words:
+        write_table(results.table())
     return 0
 
 

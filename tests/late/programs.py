@@ -136,6 +136,51 @@ for frame in range(110):
     pygame.display.flip()
     clock.tick(60)
 """,
+    "tkinter": """
+import tkinter
+root = tkinter.Tk()
+root.withdraw()
+def tick():
+    root.after(30, tick)
+tick()
+root.after(500, lambda: job())
+root.after(1200, lambda: job())
+root.after(1900, root.destroy)
+root.mainloop()
+""",
+    "kivy": """
+os.environ.update(KIVY_NO_ARGS="1", KIVY_NO_CONSOLELOG="1", KIVY_NO_FILELOG="1")
+from kivy.clock import Clock
+def tick(dt):
+    pass
+def update(dt):
+    job()
+def stop(dt):
+    sys.exit()
+Clock.schedule_interval(tick, 0.03)
+Clock.schedule_once(update, 0.5)
+Clock.schedule_once(update, 1.2)
+Clock.schedule_once(stop, 1.9)
+while True:
+    Clock.tick()
+""",
+    "panda3d": """
+from panda3d.core import loadPrcFileData
+for line in ("window-type none", "audio-library-name null", "clock-mode limited"):
+    loadPrcFileData("", line)
+loadPrcFileData("", "clock-frame-rate 60")
+from direct.showbase.ShowBase import ShowBase
+base = ShowBase()
+def tick(task):
+    return task.again
+def work(task):
+    job()
+base.taskMgr.doMethodLater(0.03, tick, "tick")
+base.taskMgr.doMethodLater(0.5, work, "work")
+base.taskMgr.doMethodLater(1.2, work, "work")
+base.taskMgr.doMethodLater(1.9, lambda task: os._exit(0), "stop")
+base.run()
+""",
 }
 
 
@@ -169,7 +214,7 @@ FAULTS = {
         'def parse():\n    re.match("(a+)+b", "a" * 23)\ndef job():\n    parse()\n',
         "computing",
         "parse",
-        ("asyncio-task", "asyncio-callback", "twisted", "qt"),
+        ("asyncio-task", "asyncio-callback", "twisted", "qt", "tkinter", "kivy"),
     ),
     "sorts": Fault(
         "def order():\n    sorted(range(1_500_000), key=lambda each: -each % 7)\n"
@@ -233,7 +278,7 @@ def job():
 """,
         "blocking-call",
         "drain",
-        ("uvloop", "pygame"),
+        ("uvloop", "pygame", "tkinter"),
     ),
     "collects": Fault(
         "gc.disable()\nkept = [[number] for number in range(2_500_000)]\n"
@@ -361,6 +406,8 @@ def job():
     "works-a-little": Fault("def job():\n    crunch(0.004)\n", "", "", _ALL),
 }
 
+#: What is called there is a part of a frame, too.
+_CALLED_IN_FRAMES = {"pyglet", "kivy", "panda3d"}
 _COMPUTING = {
     "asyncio-task": "task-step",
     "uvloop": "task-step",
@@ -399,7 +446,7 @@ def programs() -> list[LateProgram]:
                 for cause in (fault.cause, *fault.others)
                 if cause
             ]
-            if library == "pyglet" and "callback" in causes:
+            if library in _CALLED_IN_FRAMES and "callback" in causes:
                 causes.append("frame-function")
             culprits = fault.culprit.split()
             code = f"{_HEAD}{fault.code}{LIBRARIES[library]}"
