@@ -101,7 +101,7 @@ class DifferenceColumn(ColumnEnum):
     SUBJECT = _column("Of", lambda row: row.subject, "Frames, a clock, or a timer on its clock",
                       sample="game: attack", is_searched=True)
     NAME = _column("Statistic", lambda row: row.name, "Under the name of its tool", _detail,
-                   sample="NVIDIA FrameView 1% Low FPS", least="NVIDIA Frame", yields=3,
+                   sample="NVIDIA FrameView 1% Low FPS", least="NVIDIA Frame",
                    is_searched=True)
     BEFORE = _column("A", lambda row: _number(row.change.before, row.unit), "Of the first side",
                      _detail, lambda row: row.change.before, "122.92 fps", is_number=True)
@@ -114,7 +114,7 @@ class DifferenceColumn(ColumnEnum):
     PICTURE = _column("Interval", lambda _row: "",
                       "Where the change lies, 95 % sure; the line is 0", _detail,
                       lambda row: row.change.share or 0.0, "−100 %        0        +100 %",
-                      is_copied=False)
+                      yields=2, is_copied=False)
     VERDICT = _column("Verdict", _verdict, "Better or worse where the whole interval lies on one "
                       "side of 0; no difference: none is certain", _detail, sample="no difference")
     INTERVAL = _column("95 % interval", _interval,

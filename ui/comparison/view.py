@@ -30,7 +30,7 @@ from inspector.display_text import one_line
 from inspector.errors import ColumnChoiceError, InspectorError
 from inspector.formats.distribution_chart import ChartKind, Curve
 from inspector.formats.report.comparison import COMPARISON_FORMATS, write_comparison
-from inspector.tokens import SIZES, size_by_height
+from inspector.tokens import SIZES
 
 from ..kit.background import Background
 from ..kit.guards import guarded
@@ -46,7 +46,7 @@ from ..kit.layouts import (
 )
 from ..kit.save_dialog import SaveDialog
 from ..kit.theme import ColorRole
-from ..kit.tile import Tile, caption, in_type, scale_of
+from ..kit.tile import Tile, caption, height_below, in_type, scale_of
 from ..plotting.distribution_view import DistributionView
 from .aligned_view import AlignedView
 from .difference_table import DifferenceTable
@@ -396,9 +396,7 @@ class ComparisonView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         scale = scale_of(self)
-        self._lower.setFixedHeight(
-            round(size_by_height("tray", self.window().height() / scale) * scale)
-        )
+        self._lower.setFixedHeight(height_below(self))
         for tile in self.tiles:
             tile.aside.setVisible(self.width() >= _LEAST_WITH_ASIDES * scale)
         self._zones.setGeometry(self.rect())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -45,6 +45,7 @@ _MOST_CHARACTERS: Final = 26
 _MARGIN: Final = 4
 _NO_STREAM: Final = "Choose what stands for a frame …"
 _HEIGHT: Final = 76
+_LEAST_NAME: Final = 150
 _SIDE: Final = 16
 #: A narrower row has the values of its tiles without what stands beside them.
 _LEAST_WITH_ASIDES: Final = 1160
@@ -118,6 +119,7 @@ class CaptureHeader(QWidget):
         for tile in self._tiles:
             row.addWidget(tile, 0, Qt.AlignmentFlag.AlignVCenter)
         self.setMinimumHeight(round(_HEIGHT * scale_of(self)))
+        self.name.setMinimumWidth(round(_LEAST_NAME * scale_of(self)))
 
     # ---------------------------------------------------------------- what is shown
 
@@ -238,6 +240,11 @@ class _Box(QComboBox):
         longest = max((len(self.itemText(each)) for each in range(self.count())), default=0)
         self.setMinimumContentsLength(min(max(longest, _LEAST_CHARACTERS), _MOST_CHARACTERS))
         self._tell()
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        least = self.fontMetrics().averageCharWidth() * (_LEAST_CHARACTERS + 4)
+        return QSize(min(least, self.sizeHint().width()), super().minimumSizeHint().height())
 
     @Slot()
     def _tell(self) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from inspector.tokens import TYPE
+from inspector.tokens import TYPE, size_by_height
 
 from .guards import guarded
 from .labels import plain_label
@@ -17,10 +17,26 @@ from .text_link import TextLink
 if TYPE_CHECKING:
     from .theme import Theme
 
+#: Of the height of a window, the share that may be below the time axis.
+_MOST_BELOW: Final = 0.36
+#: Windows that are lower than this, at 100 % text, leave out what can be done without.
+_LOW: Final = 560
+
 
 def scale_of(widget: QWidget) -> float:
     """Return how large text is made, 1 for its usual size."""
     return max(widget.fontInfo().pixelSize() / TYPE["text"].px, 1.0)
+
+
+def height_below(widget: QWidget) -> int:
+    """Return how high what stands below the time axis is: as high as the tray, if there is room."""
+    scale, room = scale_of(widget), widget.window().height()
+    return min(round(size_by_height("tray", room / scale) * scale), round(room * _MOST_BELOW))
+
+
+def is_low(widget: QWidget) -> bool:
+    """Whether the window of a widget has little height for the size of its text."""
+    return widget.window().height() < _LOW * scale_of(widget)
 
 
 def in_type(widget: QWidget, name: str, *, is_muted: bool = False) -> None:

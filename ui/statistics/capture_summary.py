@@ -8,12 +8,10 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from inspector.tokens import size_by_height
-
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, plain_label
 from ..kit.text_link import TextLink
-from ..kit.tile import caption, scale_of
+from ..kit.tile import caption, height_below, is_low, scale_of
 from .frame_distribution import FrameDistribution
 from .metric_table import tool_tip_of
 
@@ -119,11 +117,12 @@ class CaptureSummary(QWidget):
         row.addWidget(self.frames, 1)
         row.addWidget(self.tools)
 
-    def fit(self, window_width: int, window_height: int) -> None:
-        """Take the room that there is in a window of a size in pixels."""
-        scale = scale_of(self)
-        self.setFixedHeight(round(size_by_height("tray", window_height / scale) * scale))
-        self.tools.setVisible(window_width >= _LEAST_WITH_TOOLS * scale)
+    def fit(self) -> None:
+        """Take the room that there is in the window."""
+        scale, width = scale_of(self), self.window().width()
+        self.setFixedHeight(height_below(self))
+        self.frames.show_foot(is_shown=not is_low(self))
+        self.tools.setVisible(width >= _LEAST_WITH_TOOLS * scale)
         self.tools.setFixedWidth(
-            round(min(max(window_width * 0.3, _LEAST_TOOLS * scale), _TOOLS_WIDTH * scale))
+            round(min(max(width * 0.3, _LEAST_TOOLS * scale), _TOOLS_WIDTH * scale))
         )

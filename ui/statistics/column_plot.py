@@ -25,7 +25,7 @@ from ..kit.background import Background
 from ..kit.guards import guarded
 from ..kit.labels import WrappedLabel
 from ..kit.theme import ColorRole
-from ..kit.tile import in_type, scale_of
+from ..kit.tile import in_type, is_low, scale_of
 from ..plotting.gestures import Drag, take_wheel
 from ..plotting.shared_view import SharedView
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _CHOSEN: Final = "capture.columns"
 _FRAME_TIME: Final = Quantity(-1, "Frame time", "ms")
 _HEIGHT: Final = 96
+_LOW_HEIGHT: Final = 56
 _PAD: Final = 4
 _LEAST_SHARE: Final = 0.6
 _ROOM: Final = 0.08
@@ -276,7 +277,14 @@ class CaptureColumns(QWidget):
             plot = ColumnPlot(columns, group, self._view, self._theme, self._area)
             layout.addWidget(plot)
             self.plots.append(plot)
+        self.fit()
         self.laid_out.emit()
+
+    def fit(self) -> None:
+        """Take the room that there is in the window."""
+        for plot in self.plots:
+            height = _LOW_HEIGHT if is_low(self) else _HEIGHT
+            plot.setFixedHeight(round(height * scale_of(self)))
 
     @Slot()
     def _repaint(self) -> None:
@@ -323,7 +331,6 @@ class ColumnPlot(QWidget):
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         in_type(self, "small")
-        self.setFixedHeight(round(_HEIGHT * scale_of(self)))
         self.setAccessibleName("Columns of the capture")
         self.setAccessibleDescription(", ".join(each.text_at(None) for each in self.columns))
 

@@ -100,8 +100,14 @@ class FrameDistribution(QWidget):
             top = bar((head, 1), 6, *buttons)
         # One of the two is seen: both are about the same frames, and long.
         texts = (self.what, 1), (self.readout, 1)
-        below = bar(*texts, self.former_button, self.next_button, margins=(6, 0, 4, 3))
-        fill(self, top, (self.view, 1), below, spacing=2)
+        self._foot = QWidget()
+        row = bar(*texts, self.former_button, self.next_button, margins=(6, 0, 4, 3))
+        self._foot.setLayout(row)
+        fill(self, top, (self.view, 1), self._foot, spacing=2)
+
+    def show_foot(self, *, is_shown: bool) -> None:
+        """Show or leave out what is known of the frames and of the bin under the pointer."""
+        self._foot.setVisible(is_shown)
 
     def _connect(self) -> None:
         bridge = self._bridge

@@ -143,7 +143,9 @@ class WindowStates(QObject):
 
     def _fit(self) -> None:
         if self.summary is not None:
-            self.summary.fit(self._window.width(), self._window.height())
+            self.summary.fit()
+        if self.columns is not None:
+            self.columns.fit()
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
