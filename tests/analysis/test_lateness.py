@@ -13,8 +13,9 @@ from inspector.analysis.explain.explain import explain
 from inspector.analysis.lateness.attribution import Cause, Lateness
 from inspector.analysis.lateness.late_calls import late_calls
 from inspector.analysis.lateness.words import lateness_text
-from inspector.analysis.lint.findings import BLOCKED_LOOP
+from inspector.analysis.lint.findings import BLOCKED_LOOP, BLOCKING
 from inspector.analysis.lint.rules import findings
+from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.calls.call import CallId
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
@@ -43,6 +44,7 @@ from inspector.vocabulary import (
     TIMER_FIRED,
     TIMER_ORIGIN,
     CallKind,
+    LoopKind,
     SampleForm,
 )
 
@@ -347,6 +349,26 @@ def test_that_a_finding_leads_to_the_turn_in_which_a_function_blocked_most() -> 
     program.fire(261)
     (found,) = [each for each in findings(LogHistory(program.log)) if each.kind is BLOCKED_LOOP]
     assert found.frame == 1
+
+
+def test_that_a_finding_about_a_long_turn_says_what_its_samples_say() -> None:
+    program = Program()
+    log = program.log
+    log.append((0, LOOP_FOUND, LOOP, log.intern("asyncio"), LoopKind.WAITS_FOR_EVENTS))
+    for index in range(2):
+        log.append((index * 100 * MS, FRAME_BEGAN, LOOP, index, 0))
+        log.append((index * 100 * MS + MS, FRAME_ENDED, LOOP, MS, MS))
+    log.append((DUE_NS, FRAME_BEGAN, LOOP, 2, 0))
+    for until_ms in range(10, 251, 10):
+        program.sample(MAIN, LIBRARY, CRUNCH, until_ms=until_ms)
+    log.append((DUE_NS + 250 * MS, FRAME_ENDED, LOOP, 250 * MS, 250 * MS))
+    log.append((DUE_NS + 300 * MS, FRAME_BEGAN, LOOP, 3, 0))
+    log.append((DUE_NS + 300 * MS, TIMER_FIRED, TIMER, 300 * MS, NEVER))
+    log.append((DUE_NS + 301 * MS, FRAME_ENDED, LOOP, 300 * MS, MS))
+    budget = FrameBudget(16_666_667, by_busy=True)
+    found = findings(LogHistory(log), budget=budget)
+    (text,) = [each.text for each in found if each.kind is BLOCKING]
+    assert "Task “rebuild” was in crunch() (server.py:4) the whole time, 25 of 25 samples." in text
 
 
 def test_that_a_call_is_late_because_of_the_function_that_had_most_of_the_time() -> None:

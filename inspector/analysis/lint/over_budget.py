@@ -10,6 +10,9 @@ from typing import Final, TypeAlias
 from inspector.analysis.evidence import listed, times
 from inspector.analysis.explain.suspects import suspect
 from inspector.analysis.interval_shares import largest_share, named_shares
+from inspector.analysis.lateness.attribution import attribute
+from inspector.analysis.lateness.late_calls import program_clock
+from inspector.analysis.lateness.words import spent_text
 from inspector.analysis.lint.findings import (
     BLOCKING,
     COLLECTION,
@@ -215,8 +218,8 @@ def _blocking(
         others = "The next frame had to wait for it."
     text = (
         f"{name} took {format_duration(worst.took_ns)} in frame {worst.index:,}{where}; the limit "
-        f"for a frame is {survey.budget.limit_text}. {others}{often} Spread the work over several "
-        "frames, or move it to a thread."
+        f"for a frame is {survey.budget.limit_text}. {_spent(seen, culprit, worst)}{others}{often} "
+        "Spread the work over several frames, or move it to a thread."
     )
     member_id = culprit[1] if culprit[0] == "member" and isinstance(culprit[1], int) else 0
     return Finding(
@@ -229,6 +232,17 @@ def _blocking(
         worst.index,
         member_id,
     )
+
+
+def _spent(seen: Survey, culprit: _Culprit, worst: LongFrame) -> str:
+    """Return what samples say of time in which no call was measured, as a sentence."""
+    samples, loop = seen.samples, seen.timeline.frames_of
+    if culprit[0] != "phase" or loop not in samples.by_clock:
+        return ""
+    program = program_clock(seen.timeline, loop, samples)
+    began_ns = worst.at_ns - worst.took_ns
+    spent = spent_text(attribute(samples, (loop,), program, began_ns, worst.at_ns))
+    return f"{spent[:1].upper()}{spent[1:]}. " if spent else ""
 
 
 def _named(seen: Survey, culprit: _Culprit, worst: LongFrame) -> tuple[str, int, int]:
