@@ -344,13 +344,14 @@ def test_that_intervals_are_drawn_around_zero(view: ComparisonView, files: list[
 
     title = table.model.headerData(DifferenceColumn.PICTURE, Qt.Orientation.Horizontal)
     assert title == "−20 %        0        +20 %"
+    # The columns get their widths when they are shown.
+    picture = table.view.viewport().grab().toImage()
     header = table.view.horizontalHeader()
     left, width = (
         header.sectionViewportPosition(DifferenceColumn.PICTURE),
         header.sectionSize(DifferenceColumn.PICTURE),
     )
     row = table.view.visualRect(table.model.index(0, DifferenceColumn.NAME))
-    picture = table.view.viewport().grab().toImage()
     y = row.center().y()
     empty = picture.pixelColor(left + 4, y)
     drawn = [x for x in range(left + 2, left + width - 2) if picture.pixelColor(x, y) != empty]
