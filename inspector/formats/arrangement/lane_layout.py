@@ -66,12 +66,14 @@ class _Look(NamedTuple):
         late_ns: Value from which a record stands out; 0 for never.
         wide: Width of a tick in pixels.
         has_whiskers: Whether values are durations, drawn to scale.
+        ends_whiskers: Whether records are at the ends of these, rather than where they begin.
     """
 
     token: str
     late_ns: int
     wide: int
     has_whiskers: bool
+    ends_whiskers: bool
 
 
 class LaneLayout:
@@ -97,6 +99,7 @@ class LaneLayout:
         kind: str,
         late_ns: int,
         has_whiskers: bool = True,
+        ends_whiskers: bool = False,
     ) -> None:
         """Lay out records at instants; where there is room for each, with :meth:`finish` only.
 
@@ -104,6 +107,7 @@ class LaneLayout:
             kind: The token of the colour.
             late_ns: Value from which a record stands out; 0 for never.
             has_whiskers: Whether values are durations, drawn to scale.
+            ends_whiskers: Whether records are at the ends of these, rather than where they begin.
         """
         start, stop = instants.within(window.low, window.high)
         if start == stop:
@@ -112,7 +116,7 @@ class LaneLayout:
         if not wide:
             self._dense_instants(instants, window, row, kind, late_ns)
             return
-        look = _Look(kind, late_ns, wide, has_whiskers)
+        look = _Look(kind, late_ns, wide, has_whiskers, ends_whiskers)
         self._sparse.setdefault((window, look), []).append((instants, start, stop, row))
 
     def _sparse_instants(self, window: LaneWindow, look: _Look, lanes: list[_Stretch]) -> None:
@@ -146,19 +150,24 @@ class LaneLayout:
             parts = ((~is_late, 0), (is_late, 1))
         add = self._sheet.rects
         if look.has_whiskers:
-            ends = np.minimum(window.xs(at_ns + values), 1 << 24).astype(np.int64)
+            sign = -1 if look.ends_whiskers else 1
+            far = window.xs(at_ns + sign * values)
+            ends = np.clip(far, -(1 << 24), 1 << 24).astype(np.int64)
+            lefts, rights = np.minimum(xs, ends), np.maximum(xs, ends)
             uppers, lowers = middles - 1, middles + 1
             faint = mixed(color, self._background, _WHISKER_SHARE)
-            has_cap = ends - xs > 3  # noqa: PLR2004 - pixels, room for a cap
+            has_cap = rights - lefts > 3  # noqa: PLR2004 - pixels, room for a cap
             has_caps = bool(has_cap.any())
             for some, is_of_late in parts:
                 whisker = late_color if is_of_late else faint
                 layer = _Layer.WHISKERS + is_of_late
-                add(layer, whisker, pixel_rects(xs[some], uppers[some], ends[some], lowers[some]))
+                rects = pixel_rects(lefts[some], uppers[some], rights[some], lowers[some])
+                add(layer, whisker, rects)
                 if not has_caps:
                     continue
                 caps = has_cap & is_late if is_of_late else has_cap & ~is_late
-                edges = (ends[caps] - 1, uppers[caps] - 2, ends[caps], lowers[caps] + 2)
+                cap = ends[caps] - (sign > 0)
+                edges = (cap, uppers[caps] - 2, cap + 1, lowers[caps] + 2)
                 add(layer, whisker, pixel_rects(*edges))
         wide = look.wide
         for some, is_of_late in parts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,8 +66,11 @@ class Canvas:
         layout.finish()
         paint_sheet(self.painter, sheet)
 
-    def instants(self, instants: Instants, shown: LaneWindow, late_ns: int = 0) -> None:
-        self.paint(lambda to: to.instants(instants, shown, ROW, kind="bar", late_ns=late_ns))
+    def instants(
+        self, instants: Instants, shown: LaneWindow, late_ns: int = 0, *, at_ends: bool = False
+    ) -> None:
+        look: dict[str, Any] = {"kind": "bar", "late_ns": late_ns, "ends_whiskers": at_ends}
+        self.paint(lambda to: to.instants(instants, shown, ROW, **look))
 
     def clock(self, clocks: ClockPasts, number: int, shown: LaneWindow) -> None:
         store = LaneStore()
@@ -124,6 +128,20 @@ def test_that_a_column_in_which_nothing_happened_stays_empty(canvas: Canvas) -> 
     canvas.instants(instants, window(0, 1_000, 1_000))
     assert canvas.is_painted(100)
     assert not canvas.is_painted(300)
+
+
+@pytest.mark.parametrize("at_ends", [False, True])
+def test_that_a_call_was_late_before_it_where_it_is_told_when_it_is_made(
+    canvas: Canvas, at_ends: bool
+) -> None:
+    instants = Instants()
+    instants.append(500 * MS, 200 * MS, 0)
+    canvas.instants(instants, window(0, 1_000, 1_000), late_ns=20 * MS, at_ends=at_ends)
+    late_color = canvas.theme.color(ColorRole.ORANGE).name()
+    painted = [x for x in range(WIDTH) if late_color in canvas.colors(x)]
+    begin, end = (0.3, 0.5) if at_ends else (0.5, 0.7)
+    assert min(painted) == pytest.approx(begin * WIDTH, abs=2)
+    assert max(painted) == pytest.approx(end * WIDTH, abs=2)
 
 
 def test_that_one_late_firing_among_a_hundred_thousand_stands_out(canvas: Canvas) -> None:
