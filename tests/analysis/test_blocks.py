@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspector.analysis.lanes.lanes import LaneStore
 from inspector.analysis.lateness.attribution import Cause
 from inspector.analysis.lateness.blocks import delayed_calls
-from inspector.analysis.lateness.words import block_text, delayed_text
+from inspector.analysis.lateness.words import block_evidence, block_text, delayed_text
 from inspector.events.history import LogHistory
 from inspector.vocabulary import NEVER, SAW_END, SAW_WAIT, TIMER_FIRED
 from tests.analysis.test_lateness import (
@@ -122,6 +122,17 @@ def test_that_nobody_is_named_where_the_thread_had_no_processor() -> None:
     for until_ms in range(10, 201, 10):
         program.sample(*STACK, CRUNCH, until_ms=until_ms, ran_ms=1, ready_ms=9)
     assert blocks_of(program) == []
+
+
+def test_that_a_function_is_named_for_its_part_where_the_processor_was_shared() -> None:
+    program = Program()
+    for until_ms in range(10, 201, 10):
+        program.sample(
+            *STACK, CRUNCH, until_ms=until_ms, ran_ms=4.5, ready_ms=5.5, begins=until_ms == 10
+        )
+    (block,) = blocks_of(program)
+    assert (block.culprit.place.function, block.ns // MS) == ("crunch", 90)
+    assert block_evidence(block).startswith("seen by 20 of 20 samples, no processor for 110 ms: ")
 
 
 def test_that_a_stretch_knows_the_calls_that_it_delayed() -> None:

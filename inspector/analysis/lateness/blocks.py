@@ -54,11 +54,12 @@ class Block(Struct, frozen=True):
         cause: In what way.
         culprit: The function, with its line, task or thread.
         name: The name of the callback that it was in, empty if that is not known.
-        ns: How much of the stretch was the function's, at least half of it.
+        ns: How much of the stretch was the function's, at least half of what had a processor.
         samples: How many looks have seen it.
         looks: How many looks there were.
         stack: The commonest stack, outermost first.
         lasts: Whether the turn was not over yet: so far.
+        starved_ns: For how much of it the thread was ready, but had no processor.
     """
 
     clock_id: int
@@ -72,6 +73,7 @@ class Block(Struct, frozen=True):
     looks: int
     stack: tuple[str, ...]
     lasts: bool
+    starved_ns: int = 0
 
     @property
     def took_ns(self) -> int:
@@ -220,7 +222,9 @@ class Blocks:
             place = share.culprit.place
             if (place.file, place.function, share.cause is Cause.GIL) != function:
                 continue
-            if share.ns < _MOST_OF * (last_ns - first_ns):
+            # Without a processor, it would have been over sooner, and is blamed for its own part.
+            starved_ns = sum(s.ns for s in lateness.shares if s.cause is Cause.PROCESSOR)
+            if share.ns < _MOST_OF * (last_ns - first_ns - starved_ns):
                 continue
             found.append(
                 Block(
@@ -235,6 +239,7 @@ class Blocks:
                     max(lateness.samples, share.samples),
                     share.stack,
                     lasts and last_ns == end_ns,
+                    starved_ns,
                 )
             )
         return found

@@ -123,6 +123,8 @@ def block_name(block: Block) -> str:
 def block_evidence(block: Block) -> str:
     """Return how it is known what blocked a loop, with the stack that was seen most."""
     seen = f"seen by {block.samples:,} of {counted(block.looks, 'sample')}"
+    if block.starved_ns >= _LEAST_NS:
+        seen += f", no processor for {format_duration(block.starved_ns)}"
     return f"{seen}: {stack_text(block.stack)}" if block.stack else seen
 
 
