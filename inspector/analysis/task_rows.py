@@ -33,8 +33,8 @@ class TaskRow(Struct, frozen=True):
         depth: How many tasks wait for it, one for the other, up to one that nothing waits for.
         name: What it does.
         waits_for: What it waits for.
-        since_ns: Session instant since which it does.
-        is_since_exact: Whether it began to then, rather than having been seen first.
+        waited_ns: For how long it had when the tasks were told last.
+        is_exact: Whether it had for no longer, rather than having been seen to wait for so long.
         line: Where in the program it waits, as ``file:line in function``; empty if not known.
         created: Where it was created; empty if that was before the tasks were asked for.
         defined: Where its function is.
@@ -45,17 +45,18 @@ class TaskRow(Struct, frozen=True):
     depth: int
     name: str
     waits_for: str
-    since_ns: int
-    is_since_exact: bool
+    waited_ns: int
+    is_exact: bool
     line: str
     created: str
     defined: str
     clock_id: int
 
-    def since_text(self, at_ns: int) -> str:
-        """Return for how long it has waited at an instant."""
-        lasted = format_duration(max(at_ns - self.since_ns, 0))
-        return lasted if self.is_since_exact else f"≥ {lasted}"
+    @property
+    def waited_text(self) -> str:
+        if self.is_exact:
+            return format_duration(self.waited_ns)
+        return f"≥ {format_duration(self.waited_ns)}" if self.waited_ns else "not known yet"
 
 
 def task_rows(history: History, timeline: Timeline) -> list[TaskRow]:
@@ -77,13 +78,15 @@ def task_rows(history: History, timeline: Timeline) -> list[TaskRow]:
         if task.awaiter:
             below[task.awaiter] = below.get(task.awaiter, 0) + 1
     strings = timeline.strings
+    # It may have gone on since.
+    told_ns = max(tasks.told_ns.values(), default=timeline.at_ns)
     return [
         TaskRow(
             task.id,
             depth,
             strings[task.name],
             _waits_for(task, strings[task.what], below.get(task.id, 0), blocked.get(task.clock_id)),
-            task.since_ns,
+            max(told_ns - task.since_ns, 0),
             task.is_since_exact,
             strings[task.line],
             strings[task.created],

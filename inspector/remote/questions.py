@@ -405,10 +405,7 @@ def tasks(
     if isinstance(of, AttachesPrograms):
         of.watch_tasks(_TASKS_NS if watch else 0)
     timeline = _past(opened, at_ns)
-    found = [
-        {**structs.asdict(row), "waited_ns": max(timeline.at_ns - row.since_ns, 0)}
-        for row in task_rows(of.history, timeline)
-    ]
+    found = [structs.asdict(row) for row in task_rows(of.history, timeline)]
     told_ns = max(timeline.tasks.told_ns.values(), default=None)
     return {**_page(found, offset, limit), "told_ns": told_ns}
 

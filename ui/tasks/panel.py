@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
 from PySide6.QtCore import Slot
 from typing_extensions import override
 
@@ -37,23 +36,15 @@ _TABLE_MS: Final = 500
 _INDENT: Final = "    "
 
 
-class TaskLine(Struct, frozen=True):
-    """A row.
-
-    Attributes:
-        task: The task.
-        waited: For how long it has waited.
-    """
-
-    task: TaskRow
-    waited: str
+_column = Column[TaskRow]
 
 
-_column = Column[TaskLine]
+def _color_of(task: TaskRow) -> ColorRole | None:
+    return ColorRole.RED if task.waits_for.startswith("runs ") else None
 
 
-def _color_of(line: TaskLine) -> ColorRole | None:
-    return ColorRole.RED if line.task.waits_for.startswith("runs ") else None
+def _place(site: str) -> str:
+    return short_site(site).partition(" in ")[0]
 
 
 class TaskColumn(ColumnEnum):
@@ -61,31 +52,31 @@ class TaskColumn(ColumnEnum):
 
     # fmt: off
     TASK = _column(
-        "Task", lambda line: _INDENT * line.task.depth + line.task.name,
-        "What it does, below the task that waits for it", lambda line: line.task.defined or None,
-        sample="        a rather long name", least="    poll")
+        "Task", lambda task: _INDENT * task.depth + task.name,
+        "What it does, below the task that waits for it", lambda task: task.defined or None,
+        sample="        a long name of a task", least="    poll")
     WAITS_FOR = _column(
-        "Waits for", lambda line: line.task.waits_for, "What it waits for",
+        "Waits for", lambda task: task.waits_for, "What it waits for",
         sample="queue: PriorityQueue.get", color=_color_of)
     WAITED = _column(
-        "For", lambda line: line.waited,
-        "For how long; ≥ where it was seen to wait already", sample="≥ 00.0 ms", is_number=True)
+        "For", lambda task: task.waited_text,
+        "For how long; ≥ where it was seen to wait already", sample="not known yet", is_number=True)
     LINE = _column(
-        "At", lambda line: short_site(line.task.line), "The line of the program where it waits",
-        lambda line: line.task.line or None, sample="server.py:123", yields=1)
+        "At", lambda task: _place(task.line), "The line of the program where it waits",
+        lambda task: task.line or None, sample="server.py:123", yields=1)
     CREATED = _column(
-        "Created", lambda line: short_site(line.task.created),
+        "Created", lambda task: _place(task.created),
         "The line that created it; not known of tasks that are older than the table",
-        lambda line: line.task.created or None, sample="server.py:123", yields=2)
+        lambda task: task.created or None, sample="server.py:123", yields=2)
     # fmt: on
 
 
-class TaskModel(ListTableModel[TaskLine]):
+class TaskModel(ListTableModel[TaskRow]):
     """A row for each task, in the order of the tree."""
 
     @override
-    def key_of(self, row: TaskLine) -> int:
-        return row.task.id
+    def key_of(self, row: TaskRow) -> int:
+        return row.id
 
 
 @guarded
@@ -156,14 +147,11 @@ class TasksPanel(TablePanel):
         if session is None or not self.isVisible():
             return
         timeline = self._bridge.shown
-        shown = (session, timeline.tasks.version, timeline.at_ns)
+        shown = (session, timeline.tasks.version)
         if shown != self._shown:
             self._shown = shown
             with self.view.arranging():
-                self.model.show_rows(
-                    TaskLine(row, row.since_text(timeline.at_ns))
-                    for row in task_rows(session.history, timeline)
-                )
+                self.model.show_rows(task_rows(session.history, timeline))
         self.update_counts()
 
     @override
@@ -190,7 +178,7 @@ class TasksPanel(TablePanel):
     def _limit_others(self) -> None:
         if not self.view.is_arranging:
             rows = self.view.marked_rows()
-            self._say_words(self.model.rows[rows[0]].task.name if len(rows) == 1 else "")
+            self._say_words(self.model.rows[rows[0]].name if len(rows) == 1 else "")
 
     def _say_words(self, words: str) -> None:
         if words != self._words:
@@ -199,7 +187,7 @@ class TasksPanel(TablePanel):
 
     @override
     def make_menu(self, row: int) -> QMenu:
-        task = self.model.rows[row].task
+        task = self.model.rows[row]
         menu = super().make_menu(row)
         for title, site in (
             ("Where it waits", task.line),
