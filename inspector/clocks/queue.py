@@ -100,6 +100,9 @@ class TimerQueue:
             self._deactivate(number)
         if number <= self.active:
             heappush(self.near, (due, timer.order, timer))
+            # What is due at the same instant as the end of the batch comes after it.
+            if self.batch and due < self.batch[-1].due_ns:
+                self.return_batch()
         elif (bucket := self.buckets.get(number)) is not None:
             bucket.append(timer)
         else:
@@ -109,6 +112,8 @@ class TimerQueue:
     def push_entry(self, entry: Entry) -> None:
         """Add a child's wake, or a timer with another due time than its own."""
         heappush(self.near, entry)
+        if self.batch and entry[0] <= self.batch[-1].due_ns:
+            self.return_batch()
 
     def head(self) -> Entry | None:
         """Return the earliest entry without removing it, ``None`` when empty."""

@@ -62,8 +62,7 @@ class Transport:
         # Virtual time stops with the tree; a real source runs on between wakes.
         self._is_virtual = isinstance(source, ManualTimeSource)
         if isinstance(source, ManualTimeSource):
-            source.attach(self._advance)
-            source.attach_jumps(self._jump)
+            source.attach_virtual(self._advance, self._jump)
         else:
             source.attach(self._wake)
         tree.on_earlier_wake = self._rearm
@@ -243,20 +242,21 @@ class Transport:
             self.on_frame(interval_ns, cut_ns)
         return not (self.tree.is_halted or self._was_held)
 
-    def _advance(self) -> None:
-        """Follow an advance of a manual source."""
+    def _advance(self, source_ns: int) -> None:
+        """Follow an advance of a manual source to an instant."""
         if not self._is_running:
             return
         tree = self.tree
-        target_ns = self.source.now_ns() + self._offset_ns
-        self._is_busy = True
+        target_ns = source_ns + self._offset_ns
         try:
             if self._frame_period_ns is not None and self._frame_due_ns <= target_ns:
+                self._is_busy = True
                 self._pass_to(target_ns)
             else:
                 tree.run_to(target_ns)
         finally:
-            self._is_busy = False
+            if self._is_busy:
+                self._is_busy = False
             if tree.now_ns is not target_ns:
                 # A callback may have jumped past the target, or held before it.
                 self._offset_ns = tree.now_ns - self.source.now_ns()

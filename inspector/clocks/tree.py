@@ -128,6 +128,8 @@ class ClockTree:
         self.has_fast_clocks = False
         self._is_draining = False
         self._is_interrupted = False
+        # Whose timers are being called, or were last.
+        self._draining = TimerQueue()
         self._is_halted = False
         # The source's reading in session time while timers are called; _NO_READING when
         # virtual time moves from due instant to due instant and nothing is late.
@@ -166,7 +168,8 @@ class ClockTree:
         """
         return max(self.now_ns, self._observed_ns) if self._is_draining else self.now_ns
 
-    def run_to(self, target_ns: int, *, observed_ns: int | None = None) -> bool:
+    # Keyword-only arguments would keep Python from calling it the fast way.
+    def run_to(self, target_ns: int, observed_ns: int | None = None) -> bool:
         """Call everything due up to ``target_ns``, in order, and stop there.
 
         Args:
@@ -219,7 +222,8 @@ class ClockTree:
 
     def halt(self) -> None:
         """Call nothing else in this :meth:`run_to`; due timers stay pending."""
-        self._is_halted = self._is_interrupted = True
+        self._is_halted = True
+        self.interrupt()
 
     def next_wake_ns(self) -> int | None:
         """Return the session time of the next due timer, ``None`` without one; may be past."""
@@ -299,7 +303,7 @@ class ClockTree:
     def mapping_changed(self) -> None:
         """Invalidate all cached local times."""
         self.version += 1
-        self._is_interrupted = True
+        self.interrupt()
 
     def note_fast_clock(self) -> None:
         """Keep all wake entries exact from now on, because a clock is faster than its parent."""
@@ -309,10 +313,13 @@ class ClockTree:
         for clock in reversed(list(self.root.walk())):
             if clock.is_wake_doubtful:
                 clock.doubt_wake()
+                clock.is_wake_doubtful = False
 
     def interrupt(self) -> None:
         """Make the drain loop look again for the next timer."""
-        self._is_interrupted = True
+        if not self._is_interrupted:
+            self._is_interrupted = True
+            self._draining.return_batch()
 
     def root_earlier(self) -> None:
         """Tell the transport that the earliest wake has changed."""
@@ -398,8 +405,8 @@ class ClockTree:
         Returns:
             The first remaining entry, if known.
         """
-        queue = clock.queue
-        later, near = queue.buckets, queue.near
+        self._draining = queue = clock.queue
+        later = queue.buckets
         no_arguments = NO_ARGUMENTS
         record = self.record
         observed_ns = self._observed_ns
@@ -419,7 +426,6 @@ class ClockTree:
                     return None
                 batch = queue.take_run(head, limit_ns)
             queue.batch = batch
-            horizon_ns = batch[-1].due_ns
             now_ns = self.now_ns
             # Up to this local time "now" is late enough.
             reached_ns = _NO_READING if shift_ns is None else now_ns + shift_ns
@@ -479,13 +485,9 @@ class ClockTree:
                     label = timer.name or label_of(callback)
                     number = timer.id if timer.is_listed else 0
                     self.report_failure(clock, number, label, error)
-                if self._is_interrupted or (near and near[0][0] <= horizon_ns):
-                    if queue.batch is batch:
-                        queue.return_batch()
-                    break
-            else:
-                if queue.batch is batch:
-                    queue.batch = ()
+                # Whatever is to come before the next timer of the batch has returned the rest.
+            if queue.batch is batch:
+                queue.batch = ()
             if self.last_order > last_order_allowed:
                 self.stop_crowded(batch[-1])
             if self._is_interrupted:

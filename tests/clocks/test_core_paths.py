@@ -12,16 +12,16 @@ from tests.benchmarks.core_paths import PATHS, count_bytecodes, instructions_in
 #: Bytecodes of one operation in Python 3.11, 3.12 and 3.13, as printed by
 #: ``python tests/benchmarks/core_paths.py``. Lower them when a path becomes shorter.
 KEPT: Final[dict[str, tuple[int, int, int]]] = {
-    "set_timeout": (175, 164, 163),
-    "set and clear": (184, 174, 175),
-    "set and fire 100": (19075, 18403, 18694),
-    "set and fire 100, recorded": (53975, 50303, 50894),
-    "repeat 100": (9664, 9214, 9506),
-    "repeat 10 within a frame": (4530, 4313, 4419),
-    "call once in a frame": (1678, 1602, 1599),
-    "idle frame": (124, 116, 118),
+    "set_timeout": (172, 160, 161),
+    "set and clear": (181, 171, 172),
+    "set and fire 100": (18475, 17904, 17996),
+    "set and fire 100, recorded": (53375, 49804, 50196),
+    "repeat 100": (9053, 8704, 8796),
+    "repeat 10 within a frame": (4441, 4235, 4312),
+    "call once in a frame": (1661, 1587, 1582),
+    "idle frame": (116, 109, 111),
     "read again": (21, 21, 21),
-    "read after a frame": (351, 340, 327),
+    "read after a frame": (343, 333, 320),
     "pause and resume": (1101, 1040, 1012),
 }
 _VERSIONS: Final = ((3, 11), (3, 12), (3, 13))

@@ -15,7 +15,7 @@ class ManualTimeSource:
 
     def __init__(self, start_ns: int = 0) -> None:
         self._now_ns = checked_ns(start_ns)
-        self._on_wake: Callable[[], None] | None = None
+        self._on_advance: Callable[[int], None] | None = None
         self._on_jump: Callable[[int], None] | None = None
         self._is_waking = False
 
@@ -31,15 +31,20 @@ class ManualTimeSource:
 
     def attach(self, on_wake: Callable[[], None]) -> None:
         """Set the callback for an advance."""
-        self._on_wake = on_wake
+        self._on_advance = lambda _: on_wake()
 
-    def attach_jumps(self, on_jump: Callable[[int], None]) -> None:
-        """Set the callback for jumps, which receives their nanoseconds."""
-        self._on_jump = on_jump
+    def attach_virtual(
+        self, on_advance: Callable[[int], None], on_jump: Callable[[int], None]
+    ) -> None:
+        """Set the callback for an advance, which receives the instant that it leads to.
+
+        ``on_jump`` receives the nanoseconds of a jump.
+        """
+        self._on_advance, self._on_jump = on_advance, on_jump
 
     def close(self) -> None:
         """Drop the callbacks."""
-        self._on_wake = self._on_jump = None
+        self._on_advance = self._on_jump = None
 
     def advance(self, seconds: float | Fraction) -> None:
         """Let ``seconds`` pass, calling everything due on the way.
@@ -65,13 +70,13 @@ class ManualTimeSource:
             raise RuntimeError("time is already being advanced; a callback can only jump")
         if delta_ns.__class__ is not int or delta_ns < 0:
             checked_forward(delta_ns)
-        self._now_ns += delta_ns
-        on_wake = self._on_wake
-        if on_wake is None:
+        self._now_ns = now_ns = self._now_ns + delta_ns
+        on_advance = self._on_advance
+        if on_advance is None:
             return
         self._is_waking = True
         try:
-            on_wake()
+            on_advance(now_ns)
         finally:
             self._is_waking = False
 

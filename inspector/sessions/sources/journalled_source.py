@@ -196,19 +196,21 @@ class JournalledManualSource(JournalledSource, ManualTimeSource):
             self._listen()
 
     @override
-    def attach_jumps(self, on_jump: Callable[[int], None]) -> None:
+    def attach_virtual(
+        self, on_advance: Callable[[int], None], on_jump: Callable[[int], None]
+    ) -> None:
         self._on_jump = on_jump
+        self.attach(lambda: on_advance(self.reading_ns))
 
     @override
     def jump_ns(self, delta_ns: int) -> None:
         self._inner.jump_ns(delta_ns)
 
     def _listen(self) -> None:
-        self._inner.attach(self._advanced)
-        self._inner.attach_jumps(self._jumped)
+        self._inner.attach_virtual(self._advanced, self._jumped)
 
-    def _advanced(self) -> None:
-        self.reading_ns = self._inner.now_ns()
+    def _advanced(self, now_ns: int) -> None:
+        self.reading_ns = now_ns
         if self.on_reading is not None:
             self.on_reading(Reading.ADVANCED, self.reading_ns - self._began_ns)
         if self._on_wake is not None:
