@@ -36,16 +36,15 @@ from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, hello
 from tests.sessions.test_captured import table, trace
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from ui.kit.filter_line import FilterLine
+from ui.kit.fonts import TextSize, use_window_font
 from ui.kit.theme import ThemeChoice
 from ui.session.bridge import Selection
 from ui.window.application import make_application
 from ui.window.settings import Settings, SettingsFile
 
 _SIZES: Final = ((1_280, 720), (1_600, 1_000), (720, 420))
-_TEXTS: Final = (100, 150, 200)
+_TEXTS: Final[tuple[TextSize, ...]] = (100, 150, 200)
 _THEMES: Final[tuple[ThemeChoice, ...]] = ("dark", "light")
-#: Pixels of text at 100 percent.
-_PIXELS: Final = 13
 _FRAME_S: Final = 1 / 60
 _TEXT_MS: Final = 300
 _BROKEN: Final = "def build(stage):\n    stage.root.child('game')\n    {}['level']\n"
@@ -65,7 +64,7 @@ class Picture(NamedTuple):
     state: str
     scene: str | Path | None
     size: tuple[int, int]
-    text: int
+    text: TextSize
     theme: ThemeChoice
 
     @property
@@ -251,9 +250,7 @@ def pictures() -> Iterator[Picture]:
 def take(picture: Picture, folder: Path) -> None:
     """Show a state in a window of its own, and write its picture."""
     application = make_application()
-    font = application.font()
-    font.setPixelSize(round(_PIXELS * picture.text / 100))
-    application.setFont(font)
+    use_window_font("inter", picture.text)
     with TemporaryDirectory() as place:
         SettingsFile(Path(place) / "settings.json").save(Settings(theme=picture.theme))
         shell = open_shell(cast("QtBot", _Owner()), Path(place), picture.scene)
