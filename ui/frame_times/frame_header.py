@@ -13,6 +13,7 @@ from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_R
 from inspector.formats.arrangement.fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
 from inspector.timebase import format_duration
 
+from ..kit.fonts import text_scale
 from ..kit.guards import guarded
 from ..kit.text_link import TextLink
 from ..kit.theme import ColorRole, Theme
@@ -32,7 +33,7 @@ _LINE: Final = 18
 _SQUARE: Final = 9
 #: Room that the legend needs below the numbers; with less it is in the tool tip.
 _LEGEND_FROM: Final = 96
-_SMALL_PX: Final = 11
+_SMALL_PX, _STRONG_PX = 11, 13
 
 PACES: Final[tuple[tuple[AnyFill, str], ...]] = (
     (PaceFill(Pace.IN_BUDGET, Tone.STRONG), "in budget"),
@@ -101,8 +102,9 @@ class _Header(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        small = self.font()
-        small.setPixelSize(_SMALL_PX)
+        small, scale = self.font(), text_scale(self)
+        small.setPixelSize(round(_SMALL_PX * scale))
+        self._strong_px = round(_STRONG_PX * scale)
         self.setFont(small)
         self.longest = TextLink(theme, self)
         self.over = TextLink(theme, self)
@@ -161,7 +163,7 @@ class FrameHeader(_Header):
         self._numbers = self._budget = ""
         self.title = QLabel("Frames", self)
         bold = self.font()
-        bold.setPixelSize(13)
+        bold.setPixelSize(self._strong_px)
         bold.setBold(True)
         self.title.setFont(bold)
         self.menu_button = QToolButton(self)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QColor, QFontInfo, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from inspector.resources import resource_path
-from inspector.tokens import SIZES
+from inspector.tokens import SIZES, TYPE
 
-#: Icons are drawn on a square of this many device-independent pixels.
+#: Icons are drawn on a square of this many device-independent pixels, at 100 % text.
 ICON_SIZE: Final = SIZES["icon"]
 
 
@@ -38,16 +38,23 @@ def drawn_icon(name: str, color: QColor, faint_color: QColor) -> QIcon:
     )
     renderer = QSvgRenderer(QByteArray(source.replace("currentColor", color.name()).encode()))
     has_own_colors = "#" in source
+    side = icon_size()
     for ratio in sorted({screen.devicePixelRatio() for screen in QGuiApplication.screens()}):
-        drawn = _rendered(renderer, ratio)
+        drawn = _rendered(renderer, side, ratio)
         for mode, shade in shades:
             is_drawn = has_own_colors or mode is QIcon.Mode.Normal
             icon.addPixmap(drawn if is_drawn else _tinted(drawn, shade), mode)
     return icon
 
 
-def _rendered(renderer: QSvgRenderer, ratio: float) -> QPixmap:
-    side = round(ICON_SIZE * ratio)
+def icon_size() -> int:
+    """Return how large icons are beside the text of the application, in logical pixels."""
+    pixels = QFontInfo(QGuiApplication.font()).pixelSize()
+    return max(round(ICON_SIZE * pixels / TYPE["text"].px), ICON_SIZE)
+
+
+def _rendered(renderer: QSvgRenderer, size: int, ratio: float) -> QPixmap:
+    side = round(size * ratio)
     pixmap = QPixmap(QSize(side, side))
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
@@ -62,6 +69,6 @@ def _tinted(drawn: QPixmap, shade: QColor) -> QPixmap:
     pixmap = QPixmap(drawn)
     painter = QPainter(pixmap)
     painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceIn)
-    painter.fillRect(0, 0, ICON_SIZE, ICON_SIZE, shade)
+    painter.fillRect(drawn.rect(), shade)
     painter.end()
     return pixmap

@@ -30,7 +30,7 @@ from inspector.tokens import SIZES
 from ..actions.descriptions import NOT_CHANGED
 from ..kit.fonts import text_scale
 from ..kit.guards import guarded
-from ..kit.icons import ICON_SIZE
+from ..kit.icons import icon_size
 from ..kit.labels import color_text, plain_label
 from ..kit.layouts import tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
@@ -193,7 +193,7 @@ class FindButton(QToolButton):
         font.setPixelSize(round(_SMALL_TEXT * text_scale(self)))
         keys = self.defaultAction().shortcut().toString()
         words = self.fontMetrics().horizontalAdvance(_FIND)
-        needed = words + QFontMetrics(font).horizontalAdvance(keys) + 4 * ICON_SIZE
+        needed = words + QFontMetrics(font).horizontalAdvance(keys) + 4 * icon_size()
         self.setFixedWidth(max(self.width(), needed))
 
     @override
@@ -209,7 +209,7 @@ class FindButton(QToolButton):
         painter.setBrush(theme.color(ColorRole.BG))
         box = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
         painter.drawRoundedRect(box, SIZES["radius"], SIZES["radius"])
-        side, gap = ICON_SIZE, round(8 * scale)
+        side, gap = icon_size(), round(8 * scale)
         self.icon().paint(painter, QRect(gap, (self.height() - side) // 2, side, side))
         inside = self.rect().adjusted(2 * gap + side, 0, -gap, 0)
         middle = Qt.AlignmentFlag.AlignVCenter
@@ -334,7 +334,6 @@ class TransportBar(QWidget):
         # Hold and Run are raised, so that they are found first.
         button.setAutoRaise(button is not self._run_button)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
         self._widths[button] = widths
         self._row.addWidget(button)
         self._row.addSpacing(_BETWEEN)
@@ -387,12 +386,14 @@ class TransportBar(QWidget):
         self._row.setContentsMargins(side, 0, side, 1)
         control = round(SIZES["control"] * scale)
         style = Qt.ToolButtonStyle
+        icon = QSize(1, 1) * icon_size()
         for button, (wide, narrow) in self._widths.items():
             is_find = button is self.find_button
             is_wide = has_field if is_find else has_words
             button.setFixedSize(round((wide if is_wide else narrow) * scale), control)
             if is_find and is_wide:
                 self.find_button.make_room()
+            button.setIconSize(icon)
             shows_text = is_wide and wide != narrow
             button.setToolButtonStyle(
                 style.ToolButtonTextBesideIcon if shows_text else style.ToolButtonIconOnly

@@ -139,6 +139,9 @@ class MainWindow(QMainWindow):
         from ..kit.fonts import use_window_font  # noqa: PLC0415 - see above
 
         use_window_font(self.settings.font, self.settings.text_size)
+        if self.is_complete:
+            # They are as large as the text.
+            self.theme.redraw_icons()
 
     @Slot()
     def _apply_theme(self) -> None:

@@ -16,7 +16,7 @@ from inspector.tokens import SIZES, TYPE
 
 from ..kit.fonts import text_scale
 from ..kit.guards import guarded
-from ..kit.icons import ICON_SIZE
+from ..kit.icons import icon_size
 from ..kit.labels import plain_label
 from ..kit.layouts import bar
 from ..kit.text_link import TextLink
@@ -93,7 +93,8 @@ class WayButton(QAbstractButton):
         self._paint_ground(painter)
         side = round((24, 6)[self._is_row] * scale)
         room = self.rect().adjusted(side, 0, -round(16 * scale), 0)
-        icon = QRect(room.x(), (self.height() - ICON_SIZE) // 2, ICON_SIZE, ICON_SIZE)
+        size = icon_size()
+        icon = QRect(room.x(), (self.height() - size) // 2, size, size)
         theme.icon(self._icon).paint(painter, icon)
         room.setLeft(icon.right() + round((20, 12)[self._is_row] * scale))
         small, strong = QFont(self.font()), QFont(self.font())

@@ -7,7 +7,7 @@ import platform
 import numpy as np
 from PySide6 import __version__ as pyside_version
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QFont, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 import inspector
@@ -15,6 +15,7 @@ from inspector.environment import installed_version
 
 from ...kit.layouts import button_box
 from ...kit.theme import Theme
+from ...kit.tile import in_type
 
 _LINE = "See, stop, slow, step, explain and prove time in a running frame-driven program."
 
@@ -40,10 +41,7 @@ class AboutDialog(QDialog):
         icon.setPixmap(theme.icon("timeline-inspector").pixmap(64, 64))
         icon.setAlignment(Qt.AlignmentFlag.AlignTop)
         name = QLabel("Timeline Inspector")
-        font = QFont(name.font())
-        font.setPointSizeF(font.pointSizeF() * 1.5)
-        font.setBold(True)
-        name.setFont(font)
+        in_type(name, "title")
         line = QLabel(_LINE)
         line.setWordWrap(True)
         licence = QLabel("MIT licence. The font is Inter, under the SIL Open Font License.")

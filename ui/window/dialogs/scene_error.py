@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QDesktopServices,
-    QFont,
     QFontDatabase,
     QGuiApplication,
     QPalette,
@@ -34,6 +33,7 @@ from inspector.sessions.session import SessionStatus
 
 from ...kit.labels import plain_label
 from ...kit.theme import ColorRole, Theme
+from ...kit.tile import in_type
 from .gallery import SceneGallery
 
 _HINT: Final = "Double-click a scene that comes with the inspector to open it:"
@@ -67,10 +67,7 @@ class SceneErrorView(QWidget):
         self._path = ""
         self.heading = plain_label(wraps=True)
         self.heading.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        font = QFont(self.heading.font())
-        font.setPointSizeF(font.pointSizeF() * 1.2)
-        font.setBold(True)
-        self.heading.setFont(font)
+        in_type(self.heading, "heading")
         self.place = plain_label(wraps=True)
         self.place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.place.setForegroundRole(QPalette.ColorRole.PlaceholderText)
