@@ -215,7 +215,12 @@ class AsyncioTasks:
             handle, delay = frame.f_locals.get("h"), frame.f_locals.get("delay")
             loop = self._loop()
             if handle is not None and delay is not None and loop is not None:
-                facts.waited_ns = max(int((loop.time() - handle.when() + delay) * 1e9), 1)
+                passed_s = loop.time() - handle.when()
+                if passed_s >= 0:
+                    # It is due, and waits for the loop.
+                    facts.wait = WAITS_READY
+                else:
+                    facts.waited_ns = max(int((passed_s + delay) * 1e9), 1)
 
 
 class TrioTasks:

@@ -101,6 +101,34 @@ def test_that_who_waits_for_whom_is_a_tree_with_what_each_waits_for(version: str
     assert what == "Queue.get"
 
 
+_BLOCKED = """
+import asyncio, time
+async def poll():
+    while True:
+        await asyncio.sleep(0.05)
+async def rebuild():
+    await asyncio.sleep(0.3)
+    time.sleep(3600)
+async def main():
+    await asyncio.gather(poll(), rebuild())
+asyncio.run(main())
+"""
+
+
+def test_that_a_sleep_that_is_over_waits_for_the_loop_that_is_blocked() -> None:
+    with attached(_BLOCKED) as (receiver, _):
+        watch(
+            receiver,
+            lambda: (
+                tree(receiver)[1:]
+                in (
+                    ["  poll: ready", "  rebuild: running"],
+                    ["  rebuild: running", "  poll: ready"],
+                )
+            ),
+        )
+
+
 _CHANGING = """
 import asyncio, sys, threading
 async def short():

@@ -418,6 +418,9 @@ class LanePicture:
                 end = min(shown_x, right) - 6
                 before = window.at(end - painter.fontMetrics().horizontalAdvance(text))
                 blocks = canvas.store.blocks.within(row.clock_id, before, window.at(end))
+                if any(block.lasts for block in blocks):
+                    # What blocks its loop now is more than where it has come to.
+                    continue
                 patch = timeline.clocks[row.clock_id].n == 0 or bool(blocks)
                 self._text_before(painter, placed, text, (window.left, end), has_patch=patch)
             elif row.kind is LaneKind.TIMER and row.lane is not None:

@@ -110,9 +110,17 @@ class ClockLayout:
                 _Layer.BLOCKED, sheet.colors["red"], (x0, inner.top, max(x1, x0 + 1), inner.bottom)
             )
             # The local time stands where the clock has come to.
-            room = min(x1, window.x(window.present_ns) - _LOCAL_TIME) - x0 - 2 * _BLOCKED_PAD
+            # While it lasts, that gives way.
+            kept = 0 if block.lasts else _LOCAL_TIME
+            room = min(x1, window.x(window.present_ns) - kept) - x0 - 2 * _BLOCKED_PAD
             length, name = format_duration(block.took_ns), block_name(block)
-            for text in (f"{name}   {length}", name, name.removeprefix("blocked by ")):
+            so_far = " so far" if block.lasts else ""
+            for text in (
+                f"{name}   {length}{so_far}",
+                f"{name}   {length}",
+                name,
+                name.removeprefix("blocked by "),
+            ):
                 if sheet.width_of(text) <= room:
                     bg, left = sheet.colors["bg"], x0 + _BLOCKED_PAD
                     sheet.text(_Layer.BLOCKED_TEXT, bg, text, left, inner)

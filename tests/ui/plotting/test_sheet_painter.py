@@ -24,7 +24,7 @@ from inspector.formats.arrangement.lane_layout import (
     name_rooms,
 )
 from inspector.formats.arrangement.lane_window import LaneWindow
-from inspector.formats.arrangement.sheet import Row
+from inspector.formats.arrangement.sheet import Kind, Row
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
@@ -274,6 +274,27 @@ def test_that_a_clock_that_came_later_than_what_is_in_view_is_not_painted(canvas
     clocks = pasts(*root_clock(800 * MS))
     canvas.clock(clocks, 1, window(0, 500, 1_000))
     assert not any(canvas.is_painted(x) for x in range(WIDTH))
+
+
+@pytest.mark.parametrize(("is_over", "text"), [(False, "200 ms so far"), (True, "204 ms")])
+def test_that_what_blocks_a_loop_says_so_far_up_to_the_present(
+    canvas: Canvas, is_over: bool, text: str
+) -> None:
+    program = Program()
+    for until_ms in range(110, 301, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms, begins=until_ms == 110)
+    if is_over:
+        program.sample(until_ms=304, covers_ms=4, flags=SAW_END)
+    store = LaneStore()
+    history = LogHistory(program.log)
+    while store.read(history, history.state_before(history.end)):
+        pass
+    present_ms = DUE_NS / MS + 304 + 200 * is_over
+    shown = window(DUE_NS / MS + 90, DUE_NS / MS + 330, present_ms)
+    sheet = new_sheet(canvas.painter, canvas.theme)
+    ClockLayout(sheet).clock(store, LOOP, shown, ROW)
+    lines = [each for kind, _, entries in sheet.parts() if kind is Kind.TEXTS for each in entries]
+    assert f"blocked by crunch()   {text}" in [getattr(each, "text", "") for each in lines]
 
 
 def test_that_what_blocked_a_loop_is_red_on_its_clock_for_as_long_as_it_did(
