@@ -127,13 +127,16 @@ def _detached(history: History, timeline: Timeline, blocker: Blocker) -> Reason:
     return Reason(text, at_ns, cursor, clock_id=number, frame=frame_at(timeline, at_ns))
 
 
-def stands_still(timeline: Timeline, blocker: Blocker, name: str, more: int = 0) -> str:
+def stands_still(
+    timeline: Timeline, blocker: Blocker, name: str, more: int = 0, ago: str = ""
+) -> str:
     """Return that the time of something stands still, and which clock stops it.
 
     Args:
         blocker: The clock.
         name: What that is called in the sentence.
         more: How many clocks above it are stopped too.
+        ago: For how long, in words; that of the timeline's present unless it is given.
     """
     match blocker.kind:
         case BlockerKind.DETACHED:
@@ -141,7 +144,7 @@ def stands_still(timeline: Timeline, blocker: Blocker, name: str, more: int = 0)
         case BlockerKind.CLOCK_RATE:
             what = f"{name} has rate 0"
         case _:
-            ago = format_duration(timeline.at_ns - (blocker.since_ns or 0))
+            ago = ago or format_duration(timeline.at_ns - (blocker.since_ns or 0))
             what = f"{who(timeline, blocker.cause)} paused {name} {ago} ago"
     above = f"; {more} above it {'is' if more == 1 else 'are'} stopped too" if more else ""
     return f"Its time stands still: {what}{above}."

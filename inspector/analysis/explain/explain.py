@@ -38,6 +38,10 @@ _RANKS: Final = {
     BlockerKind.DETACHED: 1,
     BlockerKind.LIFE_CYCLE: 2,
 }
+#: What calls that nothing stops wait for, and calls that are due.
+FIRES_IN: Final = "Fires in {left}, at {at}, if rates stay as they are."
+NOT_REACHED: Final = "Its due instant cannot be reached."
+OVERDUE: Final = "It is due and fires with the next wake-up."
 _WITH_CALLS: Final = CALLED | {MemberKind.PHASE}
 
 
@@ -129,12 +133,13 @@ class _Present:
             return self._edge()
         if call.waits_on_clock and call.left_ns is not None and call.left_ns > 0:
             if call.session_due_ns is None:
-                return "Its due instant cannot be reached."
-            held = "; the session is held" if is_held(timeline, self.story) else ""
+                return NOT_REACHED
             left = format_duration(call.session_due_ns - timeline.at_ns)
-            at = format_at(call.session_due_ns)
-            fires = f"{self.fires[:1].upper()}{self.fires[1:]}"
-            return f"{fires} in {left}, at {at}, if rates stay as they are{held}."
+            text = FIRES_IN.format(left=left, at=format_at(call.session_due_ns))
+            if call.id.is_member:
+                text = text.replace("Fires", "Is called", 1)
+            held = "; the session is held" if is_held(timeline, self.story) else ""
+            return f"{text.removesuffix('.')}{held}."
         if waiting:
             return waiting[0].text
         what = "Only the held session keeps" if is_held(timeline, self.story) else "Nothing keeps"
@@ -193,12 +198,14 @@ class _Present:
             # Its program has ended, or is no longer seen.
             return []
         call, timeline = self.call, self.timeline
-        once = "once its clock runs" if self.is_stopped else "with the next wake-up"
         if not self.is_stopped and not call.id.is_member and call.session_due_ns is not None:
             number, due_ns = call.id.number, call.session_due_ns
             if reasons := overdue_reasons(self.history, timeline, number, due_ns):
                 return reasons
-        return [Reason(f"It is due and {self.fires} {once}.", timeline.at_ns)]
+        text = OVERDUE.replace("fires", self.fires)
+        if self.is_stopped:
+            text = text.replace("with the next wake-up", "once its clock runs")
+        return [Reason(text, timeline.at_ns)]
 
     def _due(self) -> list[Reason]:
         call, timeline = self.call, self.timeline

@@ -1,0 +1,456 @@
+"""What a page shows of a session, as texts and columns of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final
+
+from inspector.analysis.explain.blocker_reasons import stands_still
+from inspector.analysis.lanes.clocks import GONE
+from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
+from inspector.analysis.lateness.late_calls import late_calls
+from inspector.analysis.lateness.words import block_evidence, block_name, late_call_text, stack_text
+from inspector.analysis.lint.rules import findings
+from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.calls.blockers import BlockerKind
+from inspector.calls.call import CallId, call_of, short_site
+from inspector.events.schema import ABOUT_CLOCKS
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from inspector.vocabulary import (
+    NEVER,
+    RATE_DENOMINATOR,
+    TIMER_ADDED,
+    TIMER_ARMED,
+    TIMER_CLEARED,
+    TIMER_FIRED,
+    Share,
+    rate_text,
+)
+
+if TYPE_CHECKING:
+    from inspector.events.history import History
+    from inspector.events.timeline import Timeline
+    from inspector.formats.frame_times import FrameTimes, Provenance
+    from inspector.formats.options import ExportOptions
+    from inspector.formats.traces.session_trace import Events
+    from inspector.vocabulary import RawEvent
+
+#: States of a clock, as the page knows them.
+RUNS, PAUSED, RATE_ZERO, STOPPED_ABOVE, REMOVED = range(5)
+#: Classes of a frame.
+IN_BUDGET, OVER, OVER_TWICE, BY_INSPECTOR = range(4)
+_AT_ONCE: Final = 50_000
+_LEAST_LATE_NS: Final = NS_PER_MS
+_MOST_LATE: Final = 1_000
+_MOST_FINDINGS: Final = 500
+_ABOUT_TIMERS: Final = frozenset({TIMER_ADDED, TIMER_ARMED, TIMER_CLEARED, TIMER_FIRED})
+_SIXTIETH: Final = NS_PER_SECOND // 60
+#: Where the page puts how long something has lasted.
+AGO: Final = "{ago}"
+
+
+@dataclass(slots=True)
+class PageData:
+    """What a page shows.
+
+    Attributes:
+        about: Texts and short lists, as JSON has them.
+        columns: Columns of whole numbers, each named in ``about`` by its place.
+    """
+
+    about: dict[str, Any]
+    columns: list[Sequence[int]] = field(default_factory=list)
+
+    def column(self, values: Iterable[int]) -> int:
+        """Add a column; returns its place."""
+        self.columns.append(list(values))
+        return len(self.columns) - 1
+
+
+def page_data(
+    frames: FrameTimes, events: Events | None, provenance: Provenance, options: ExportOptions
+) -> PageData:
+    """Gather what a page shows.
+
+    Args:
+        events: The events of the session; ``None`` for a file that has frames alone.
+        options: The title and the budgets; the first one is that of the frames.
+    """
+    budget_ms = options.budgets_ms[0] if options.budgets_ms else None
+    if provenance.frame_rate is not None and budget_ms is None:
+        budget = FrameBudget.of_rate(provenance.frame_rate)
+    else:
+        budget = FrameBudget.of_ms(budget_ms or _SIXTIETH / NS_PER_MS)
+    data = PageData(
+        {
+            "title": options.title or provenance.scene or "Timeline",
+            "theme": options.theme,
+            "time": provenance.time_name,
+            "from": [
+                each
+                for each in (
+                    provenance.note,
+                    frames.samples,
+                    f"time source: {provenance.source}" if provenance.source else "",
+                    f"recorded {provenance.created_text}" if provenance.created_text else "",
+                    f"written by Timeline Inspector {provenance.version}",
+                )
+                if each
+            ],
+            "budget": {
+                "ns": budget.budget_ns,
+                "longest": budget.longest_ns,
+                "text": budget.over_text,
+            },
+            "start": 0,
+            "end": 0,
+            "clocks": [],
+            "lanes": [],
+            "marks": [],
+            "findings": [],
+            "late": [],
+            "texts": [],
+        }
+    )
+    _add_frames(data, frames, budget)
+    if events is not None:
+        _Session(data, frames, events, budget).add()
+    return data
+
+
+def _add_frames(data: PageData, frames: FrameTimes, budget: FrameBudget) -> None:
+    interval_ns = frames.interval_ns
+    own_ns = frames.share(Share.INSPECTOR) if frames.has_shares else interval_ns * 0
+    counted_ns = interval_ns - own_ns
+    twice_ns = budget.longest_missing_one_ns
+    classes = (counted_ns > budget.longest_ns) * OVER + (counted_ns > twice_ns) * 1
+    classes[budget.is_over_because_of(interval_ns, own_ns)] = BY_INSPECTOR
+    data.about["frames"] = {
+        "index": data.column(frames.index.tolist()),
+        "at": data.column(frames.at_ns.tolist()),
+        "ns": data.column(interval_ns.tolist()),
+        "own": data.column(own_ns.tolist()),
+        "class": data.column(classes.tolist()),
+    }
+    if len(frames):
+        data.about["start"] = int(frames.at_ns[0] - interval_ns[0])
+        data.about["end"] = int(frames.at_ns[-1])
+
+
+class _Session:
+    """Adds what the events of a session tell."""
+
+    def __init__(
+        self, data: PageData, frames: FrameTimes, events: Events, budget: FrameBudget
+    ) -> None:
+        self._data = data
+        self._frames = frames
+        self._history: History = events.history
+        end_ns = self._history.last_ns if events.end_ns is None else events.end_ns
+        self._start_ns, self._end_ns = events.start_ns, max(end_ns, events.start_ns)
+        self._budget = budget
+        self._store = LaneStore()
+        self._texts: dict[str, int] = {}
+        self._places: dict[int, int] = {}
+        self._lane_places: dict[int, int] = {}
+
+    def add(self) -> None:
+        history, about = self._history, self._data.about
+        end = history.cursor_at(self._end_ns)
+        state = history.state_before(end)
+        state.set_present(self._end_ns)
+        first = max(history.first, history.cursor_at(self._start_ns - 1)) if self._start_ns else 0
+        first = max(first, history.first)
+        if first > history.first:
+            self._store.go_on_at(history, first)
+        while self._store.cursor < end and self._store.read(history, state):
+            pass
+        about["start"], about["end"] = self._start_ns, self._end_ns
+        self._add_clocks()
+        self._add_lanes()
+        self._add_queue(first, end)
+        self._add_marks(state)
+        self._add_findings(first, end)
+        about["texts"] = list(self._texts)
+
+    def _text(self, text: str) -> int:
+        return self._texts.setdefault(text, len(self._texts))
+
+    # ------------------------------------------------------------------------ clocks
+
+    def _add_clocks(self) -> None:
+        store, about = self._store, self._data.about
+        for number, depth in _in_order(store):
+            past = store.clocks.by_id[number]
+            self._places[number] = len(about["clocks"])
+            steps = self._steps(number)
+            parent = past.parent[-1]
+            about["clocks"].append(
+                {
+                    "name": past.name,
+                    "parent": self._places.get(parent, -1),
+                    "depth": depth,
+                    "path": [
+                        store.clocks.by_id[each].name
+                        for each in reversed(store.clocks.path_at(number, self._end_ns))
+                    ],
+                    "at": self._data.column(each[0] for each in steps),
+                    "local": self._data.column(each[1] for each in steps),
+                    "state": self._data.column(each[2] for each in steps),
+                    # In millionths of the session's time.
+                    "rate": self._data.column(each[3] for each in steps),
+                    "word": self._data.column(each[4] for each in steps),
+                    "blocks": [
+                        {
+                            "at": block.begin_ns,
+                            "end": block.end_ns,
+                            "name": block_name(block),
+                            "text": block_evidence(block),
+                            "stack": stack_text(block.stack),
+                        }
+                        for block in store.blocks.within(number, self._start_ns, self._end_ns)
+                    ],
+                }
+            )
+
+    def _steps(self, number: int) -> list[tuple[int, int, int, int, int]]:
+        """Return instants, local times, states, effective rates and words of a clock."""
+        pasts, past = self._store.clocks, self._store.clocks.by_id[number]
+        begin_ns = max(past.at_ns[0], self._start_ns)
+        changes = {begin_ns, self._end_ns}
+        changes.update(pasts.changes_of_path(number, begin_ns, self._end_ns))
+        found = []
+        local_ns = 0
+        for at_ns in sorted(changes):
+            place = past.place_at(at_ns)
+            local = pasts.local_ns(number, at_ns)
+            local_ns = local_ns if local is None else local
+            found.append((at_ns, local_ns, *self._state_at(number, place, at_ns)))
+        return found
+
+    def _state_at(self, number: int, place: int, at_ns: int) -> tuple[int, int, int]:
+        pasts, past = self._store.clocks, self._store.clocks.by_id[number]
+        if past.value[place] == GONE:
+            return REMOVED, 0, self._text("removed")
+        if past.paused[place]:
+            by = "you" if past.cause[place] else "the program"
+            return PAUSED, 0, self._text(f"paused by {by}")
+        if past.value[place] == 0:
+            return RATE_ZERO, 0, self._text("rate 0")
+        rate = 1.0
+        for each in pasts.path_at(number, at_ns):
+            above = pasts.by_id[each]
+            value = max(above.value[max(above.place_at(at_ns), 0)], 0)
+            if value == 0:
+                return STOPPED_ABOVE, 0, self._text(f"stopped by {above.name}")
+            rate *= value / RATE_DENOMINATOR
+        own = self._text(f"×{rate_text(past.rate_n[place])}")
+        return RUNS, min(round(rate * 1_000_000), NEVER), own
+
+    # ------------------------------------------------------------------------- lanes
+
+    def _add_lanes(self) -> None:
+        store = self._store
+        lanes = sorted(
+            (each for each in store.lanes.values() if each.clock_id in self._places),
+            key=lambda each: (self._places[each.clock_id], each.kind),
+        )
+        for lane in lanes:
+            if lane.kind is LaneKind.TIMER or lane.kind is LaneKind.CALL:
+                self._add_timer_lane(lane)
+            elif lane.kind is LaneKind.MACHINE:
+                self._add_machine(lane)
+
+    def _add_timer_lane(self, lane: Lane) -> None:
+        low, high = lane.instants.within(self._start_ns, self._end_ns + 1)
+        if low == high and not lane.pending:
+            return
+        is_timer = lane.kind is LaneKind.TIMER
+        place = len(self._data.about["lanes"])
+        self._lane_places[id(lane)] = place
+        family = lane.family
+        self._data.about["lanes"].append(
+            {
+                "clock": self._places[lane.clock_id],
+                "name": lane.label,
+                "kind": "timer" if is_timer else "frame timer",
+                "family": family.title if family is not None else "",
+                "site": short_site(self._history.strings[lane.site]) if lane.site else "",
+                "at": self._data.column(lane.instants.at_ns[low:high]),
+                "late": self._data.column(
+                    each if is_timer else 0 for each in lane.instants.value[low:high]
+                ),
+            }
+        )
+
+    def _add_machine(self, lane: Lane) -> None:
+        low, high = lane.steps.within(self._start_ns, self._end_ns + 1)
+        strings = self._history.strings
+        self._data.about["lanes"].append(
+            {
+                "clock": self._places[lane.clock_id],
+                "name": lane.label,
+                "kind": "state machine",
+                "family": "",
+                "site": "",
+                "at": self._data.column(lane.steps.at_ns[low:high]),
+                "word": self._data.column(
+                    self._text(strings[each] if each >= 0 else "removed")
+                    for each in lane.steps.value[low:high]
+                ),
+            }
+        )
+
+    # ------------------------------------------------------------------------- queue
+
+    def _add_queue(self, first: int, end: int) -> None:
+        """Add when each timer is due, or what it waits for, wherever that changes."""
+        history = self._history
+        timeline = history.state_before(first)
+        queue = _Queue(self)
+        queue.look(timeline, list(timeline.timers.ids()), max(timeline.at_ns, self._start_ns))
+        for start in range(first, end, _AT_ONCE):
+            block = history.events(start, min(start + _AT_ONCE, end))
+            for at_ns, group in groupby(block, key=itemgetter(0)):
+                together = list(group)
+                before = {event[2] for event in together if event[1] in _ABOUT_TIMERS}
+                timeline.apply_all(together)
+                timeline.set_present(at_ns)
+                queue.look(timeline, [*before, *_below(timeline, together)], at_ns)
+        self._data.about["queue"] = {
+            name: self._data.column(values) for name, values in queue.columns.items()
+        }
+
+    def lane_of_timer(self, clock_id: int, label: str) -> int:
+        lane = self._store.lanes.get((LaneKind.TIMER, clock_id, label))
+        return -1 if lane is None else self._lane_places.get(id(lane), -1)
+
+    def stop_text(self, timeline: Timeline, call_id: CallId) -> tuple[int, int, int]:
+        """Return the clock that stops a timer, since when, and the sentence; -1 for none."""
+        call = call_of(timeline, call_id)
+        clocks = [each for each in call.blockers if each.clock_id] if call is not None else []
+        if not clocks:
+            return -1, 0, -1
+        paused = [each for each in clocks if each.kind is BlockerKind.CLOCK_PAUSED]
+        blocker = (paused or clocks)[0]
+        text = stands_still(timeline, blocker, blocker.name, len(clocks) - 1, ago=AGO)
+        since_ns = blocker.since_ns if blocker.since_ns is not None else timeline.at_ns
+        return self._places.get(blocker.clock_id, -1), since_ns, self._text(text)
+
+    # -------------------------------------------------------------- marks and findings
+
+    def _add_marks(self, state: Timeline) -> None:
+        marks = [(each.at_ns, "mark", each.text) for each in state.marks]
+        for record in state.commands:
+            text = f"{record.text} ({record.refusal})" if record.refusal else record.text
+            marks.append((record.at_ns, "you", text))
+        for failure in state.failures:
+            text = f"{failure.label}: {failure.traceback.strip().rpartition(chr(10))[2]}"
+            marks.append((failure.at_ns, "failed", text))
+        marks += [
+            (each.at_ns, each.kind, each.name or each.text)
+            for each in self._frames.landmarks
+            if each.kind != "mark"
+        ]
+        self._data.about["marks"] = [
+            {"at": at_ns, "kind": kind, "text": text}
+            for at_ns, kind, text in sorted(marks, key=itemgetter(0))
+            if self._start_ns <= at_ns <= self._end_ns
+        ]
+
+    def _add_findings(self, first: int, end: int) -> None:
+        about = self._data.about
+        for each in findings(self._history, first, end, budget=self._budget)[:_MOST_FINDINGS]:
+            about["findings"].append(
+                {
+                    "at": each.at_ns,
+                    "kind": each.kind.summary,
+                    "text": each.text,
+                    "clock": self._places.get(each.clock_id, -1),
+                }
+            )
+        late = sorted(
+            (each for each in late_calls(self._history, _LEAST_LATE_NS) if each.is_made),
+            key=lambda each: -each.lateness.late_ns,
+        )
+        for call in late[:_MOST_LATE]:
+            place = self.lane_of_timer(call.clock_id, call.name)
+            stacks = [stack_text(share.stack) for share in call.lateness.shares if share.stack]
+            about["late"].append(
+                {
+                    "at": call.lateness.end_ns,
+                    "ns": call.lateness.late_ns,
+                    "lane": place,
+                    "text": late_call_text(call),
+                    "stack": stacks[0] if stacks else "",
+                }
+            )
+
+
+class _Queue:
+    """The states of timers, one after another."""
+
+    def __init__(self, session: _Session) -> None:
+        self._session = session
+        self._known: dict[int, tuple[int, ...]] = {}
+        self._numbers: dict[int, int] = {}
+        self.columns: dict[str, list[int]] = {
+            name: [] for name in ("timer", "at", "lane", "due", "left", "stop", "since", "word")
+        }
+
+    def look(self, timeline: Timeline, timer_ids: Iterable[int], at_ns: int) -> None:
+        """Add the state of timers from an instant on, where it is another than before."""
+        for timer_id in dict.fromkeys(timer_ids):
+            if timer_id in timeline.timers:
+                state = self._state(timeline, timer_id)
+            elif timer_id in self._known:
+                state = (self._known[timer_id][0], -1, 0, -1, 0, -1)
+            else:
+                continue
+            if self._known.get(timer_id) == state:
+                continue
+            self._known[timer_id] = state
+            number = self._numbers.setdefault(timer_id, len(self._numbers))
+            for name, value in zip(self.columns, (number, at_ns, *state), strict=True):
+                self.columns[name].append(value)
+            if timer_id not in timeline.timers:
+                del self._known[timer_id]
+
+    def _state(self, timeline: Timeline, timer_id: int) -> tuple[int, ...]:
+        row = timeline.timers.row(timer_id)
+        lane = self._session.lane_of_timer(row.clock_id, row.label)
+        due_ns = timeline.session_due_ns(timer_id)
+        if due_ns is not None and timeline.effective_rate(row.clock_id):
+            return lane, max(due_ns, 0), 0, -1, 0, -1
+        left_ns = max(row.due_ns - timeline.local_ns(row.clock_id), 0)
+        return lane, -2, left_ns, *self._session.stop_text(timeline, CallId(timer_id))
+
+
+def _below(timeline: Timeline, events: Iterable[RawEvent]) -> Iterator[int]:
+    """Yield the timers of the branches of clocks that events are about."""
+    clocks = {event[2] for event in events if event[1] in ABOUT_CLOCKS}
+    if not clocks:
+        return
+    branch = {
+        each for clock in clocks if clock in timeline.clocks for each in timeline.branch(clock)
+    }
+    timers = timeline.timers
+    for timer_id in timers.ids():
+        if timers.clock[timers.index(timer_id)] in branch:
+            yield timer_id
+
+
+def _in_order(store: LaneStore) -> Iterator[tuple[int, int]]:
+    """Yield all clocks, parents first, each with its depth."""
+    children: dict[int, list[int]] = {}
+    for number, past in store.clocks.by_id.items():
+        parent = past.parent[-1] if len(past) else 0
+        children.setdefault(parent if parent in store.clocks.by_id else 0, []).append(number)
+    waiting = [(number, 0) for number in reversed(children.get(0, []))]
+    while waiting:
+        number, depth = waiting.pop()
+        yield number, depth
+        waiting += [(each, depth + 1) for each in reversed(children.get(number, []))]

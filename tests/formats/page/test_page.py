@@ -1,0 +1,291 @@
+"""A session as one HTML file: its numbers are the timeline's, and nothing in it can be run."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+import pytest
+from typing_extensions import override
+
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.events.history import LogHistory
+from inspector.formats.export import export_frames, exporter_for, exporters
+from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.options import ExportOptions
+from inspector.formats.page import page
+from inspector.formats.traces.session_trace import Events
+from inspector.sessions.attached.doors.browser import _started
+from inspector.sessions.attached.doors.cdp import Cdp
+from inspector.sessions.hosted import HostedSession
+from inspector.testing import pass_seconds, scene_file, virtual_session
+from inspector.timebase import format_at, format_duration, format_instant
+from tests.javascript import chromium, node
+
+_SCRIPT = Path(page.__file__).with_name("reading.js")
+_HOSTILE = "</script><img src=x onerror=document.title='run'>\u202e'\"&amp;"
+SCENE = f"""
+HOSTILE = {_HOSTILE!r}
+
+def build(stage):
+    game = stage.root.child("game")
+    enemies = game.child("enemies", rate="1/3")
+    ui = stage.root.child(HOSTILE)
+    enemies.set_interval(0.25, lambda: None, name="attack")
+    game.set_timeout(3.5, lambda: stage.mark("boss " + HOSTILE), name="arrives")
+    game.set_interval(0.4, lambda: game.set_timeout(0.3, lambda: None, name="spark"), name="sparks")
+    for number in range(3):
+        ui.set_interval(1 + number / 7, lambda: None, name=f"blink {{number}} {{HOSTILE}}")
+"""
+GAME, ENEMIES = 2, 3
+ABOUT = Provenance(
+    _HOSTILE, datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "1.0", "virtual time", Fraction(60)
+)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> HostedSession:
+    """Return five seconds: enemies are paused in the second, game is slow, then paused."""
+    session = virtual_session(scene_file(tmp_path, SCENE))
+    pass_seconds(session, 1)
+    session.submit(PauseClock(ENEMIES))
+    pass_seconds(session, 1)
+    session.submit(ResumeClock(ENEMIES))
+    session.submit(SetRate(GAME, Fraction(1, 4)))
+    pass_seconds(session, 1)
+    session.submit(PauseClock(GAME))
+    pass_seconds(session, 1)
+    session.submit(ResumeClock(GAME))
+    pass_seconds(session, 1)
+    session.refresh()
+    return session
+
+
+def written(session: HostedSession, path: Path) -> Path:
+    frames = FrameTimes.from_history(session.timeline.frames)
+    events = Events(LogHistory(session.log))
+    exporter = next(each for each in exporters() if each.key == "page")
+    export_frames(frames, ABOUT, ExportOptions(), path, events=events, exporter=exporter)
+    return path
+
+
+def in_node(script: str, *arguments: str) -> Any:  # noqa: ANN401 - any value of JSON
+    source = f"const page = require({str(_SCRIPT)!r});{script}"
+    done = subprocess.run(
+        [node(), "-e", source, *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+_READ = """
+const text = require("fs").readFileSync(process.argv[1], "utf8");
+const data = /id="data">([^<]*)</.exec(text)[1];
+page.unpacked(data).then((about) => {
+  const queue = new page.Queue(about.queue);
+  const told = JSON.parse(process.argv[2]).map((ns) => queue.at(ns).map((row) => [
+    about.lanes[queue.rows.lane[row]].name, queue.rows.due[row], queue.rows.left[row],
+    queue.rows.stop[row] < 0 ? "" : about.clocks[queue.rows.stop[row]].name]));
+  console.log(JSON.stringify(told));
+});
+"""
+
+
+def test_that_the_timers_of_a_page_are_those_of_the_timeline_at_any_instant(
+    session: HostedSession, tmp_path: Path
+) -> None:
+    path = written(session, tmp_path / "session.page.html")
+    dice = random.Random(7)
+    history = LogHistory(session.log)
+    instants = sorted(dice.randrange(history.last_ns) for _ in range(40))
+
+    told = in_node(_READ, str(path), json.dumps(instants))
+
+    for at_ns, rows in zip(instants, told, strict=True):
+        timeline = history.state_at(at_ns)
+        timeline.set_present(at_ns)
+        expected = []
+        for timer_id in timeline.timers.ids():
+            timer = timeline.timers.row(timer_id)
+            reasons = timeline.pause_reasons(timer.clock_id)
+            left_ns = timer.due_ns - timeline.local_ns(timer.clock_id)
+            due_ns = timeline.session_due_ns(timer_id)
+            stopped = timeline.effective_rate(timer.clock_id) == 0
+            stop = timeline.clocks[reasons[0].clock_id].name if reasons else ""
+            expected.append(
+                [timer.label, -2, left_ns, stop] if stopped else [timer.label, due_ns, 0, ""]
+            )
+        assert sorted(map(str, rows)) == sorted(map(str, expected)), at_ns
+
+
+def test_that_a_page_writes_durations_and_instants_as_the_inspector_does() -> None:
+    dice = random.Random(3)
+    values = [0, 1, 999, 1_000, 999_499, 999_500, 999_500_000, 119_999_999_999, 120_000_000_000]
+    values += [dice.randrange(10 ** dice.randrange(1, 15)) for _ in range(300)]
+
+    told = in_node(
+        "console.log(JSON.stringify(JSON.parse(process.argv[1]).map("
+        "(ns) => [page.duration(ns), page.instant(ns), page.at(ns)])))",
+        json.dumps(values),
+    )
+
+    # Halves are rounded to even here, and as they are stored there: both are the same number.
+    assert told == [[format_duration(ns), format_instant(ns), format_at(ns)] for ns in values]
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+
+    @override
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_that_whatever_things_are_called_a_page_loads_and_runs_nothing_else(
+    session: HostedSession, tmp_path: Path
+) -> None:
+    text = written(session, tmp_path / "session.page.html").read_text()
+
+    tags = _Tags()
+    tags.feed(text)
+    names = [tag for tag, _ in tags.found]
+    assert "img" not in names
+    assert names.count("script") == 2
+    assert not any({"src", "href"} & attributes.keys() for _, attributes in tags.found)
+    assert not any(name.startswith("on") for _, attributes in tags.found for name in attributes)
+    policy = next(a["content"] for _, a in tags.found if "Content-Security-Policy" in a.values())
+    assert policy is not None
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+    assert "http" not in re.sub(r'id="data">[^<]*<', "", text).replace("http-equiv", "")
+
+
+def test_that_frames_without_events_are_a_page_too(session: HostedSession, tmp_path: Path) -> None:
+    frames = FrameTimes.from_history(session.timeline.frames)
+    path = tmp_path / "frames.page.html"
+
+    export_frames(frames, ABOUT, ExportOptions(), path, exporter=exporter_for(path))
+
+    about = in_node(
+        'const text = require("fs").readFileSync(process.argv[1], "utf8");'
+        'page.unpacked(/id="data">([^<]*)</.exec(text)[1]).then((about) => console.log('
+        "JSON.stringify([about.clocks.length, about.frames.at.length, about.frames.ns[9]])))",
+        str(path),
+    )
+    assert about == [0, len(frames), int(frames.interval_ns[9])]
+
+
+class Tab:
+    """A page in a browser."""
+
+    def __init__(self, connection: Cdp, path: Path) -> None:
+        target = connection.call("Target.createTarget", {"url": path.as_uri()})["targetId"]
+        attached = {"targetId": target, "flatten": True}
+        self._connection = connection
+        self._session = connection.call("Target.attachToTarget", attached)["sessionId"]
+        self.wait("globalThis.page !== undefined && !page.waiting && page.reading === undefined")
+
+    def run(self, script: str) -> Any:  # noqa: ANN401 - any value of JSON
+        asked = {"expression": script, "returnByValue": True, "awaitPromise": True}
+        told = self._connection.call("Runtime.evaluate", asked, self._session)
+        assert "exceptionDetails" not in told, told
+        return told["result"].get("value")
+
+    def wait(self, condition: str) -> None:
+        until_s = time.monotonic() + 30
+        while not self.run(condition):
+            assert time.monotonic() < until_s, condition
+
+    def press(self, key: str) -> None:
+        for kind in ("keyDown", "keyUp"):
+            event = {"type": kind, "key": key, "text": key if len(key) == 1 else ""}
+            self._connection.call("Input.dispatchKeyEvent", event, self._session)
+        self.wait("!page.waiting && page.reading === undefined")
+
+
+@pytest.fixture
+def tab(session: HostedSession, tmp_path: Path) -> Iterator[Tab]:
+    """The page of the session in Chromium."""
+    chromium()
+    path = written(session, tmp_path / "session.page.html")
+    process, transport, profile = _started(headless=True)
+    connection = Cdp(transport, lambda *_: None, lambda _: None)
+    try:
+        with closing(connection):
+            yield Tab(connection, path)
+    finally:
+        process.kill()
+        process.wait()
+        rmtree(profile, ignore_errors=True)
+
+
+def test_that_a_page_in_a_browser_shows_the_local_times_and_reasons_of_the_timeline(
+    session: HostedSession, tab: Tab
+) -> None:
+    history = LogHistory(session.log)
+    for tenth in range(1, 11):
+        at_ns = history.last_ns * tenth // 11
+        timeline = history.state_at(at_ns)
+        timeline.set_present(at_ns)
+
+        tab.run(f"page.goTo({at_ns})")
+        tab.wait("!page.waiting && page.reading === undefined")
+
+        notes = tab.run(
+            "page.rows.filter((row) => row.kind === 'clock').map((row) => row.note.textContent)"
+        )
+        clocks = tab.run("page.rows.filter((row) => row.kind === 'clock').map((row) => row.place)")
+        names = tab.run("page.about.clocks.map((each) => each.name)")
+        by_name = {clock.name: clock.id for clock in timeline.clocks.values()}
+        expected = [format_instant(timeline.local_ns(by_name[names[place]])) for place in clocks]
+        assert notes == expected
+
+
+def test_that_hostile_names_are_shown_as_text_and_not_run(tab: Tab) -> None:
+    assert tab.run("document.querySelectorAll('img').length") == 0
+    assert tab.run("document.title") == _HOSTILE
+    assert _HOSTILE in tab.run("document.getElementById('rows').textContent")
+
+
+def test_that_a_page_is_used_by_keys_alone_and_says_why_a_timer_waits(tab: Tab) -> None:
+    tab.run("page.goTo(1.5e9)")
+    tab.press("ArrowDown")
+    names = []
+    for _ in range(12):
+        names.append(tab.run("document.activeElement.textContent"))
+        if "attack" in names[-1]:
+            break
+        tab.press("ArrowDown")
+
+    assert "attack" in names[-1]
+    assert tab.run("document.activeElement.getAttribute('aria-selected')") == "true"
+    assert "Its time stands still: you paused enemies 483 ms ago." in tab.run(
+        "document.getElementById('side').textContent"
+    )
+    tab.press("ArrowRight")
+    assert tab.run("page.playhead") > 2e9
+    tab.press("Escape")
+    assert tab.run("page.selected") is None
+
+
+def test_that_a_link_leads_to_an_instant_and_a_selection(tab: Tab) -> None:
+    tab.run("location.hash = '#t=1.25&select=enemies'")
+    tab.wait("!page.waiting && page.reading === undefined && page.selected !== null")
+
+    assert tab.run("page.playhead") == 1.25e9
+    side = tab.run("document.getElementById('side').textContent")
+    assert "Paused by you." in side
+    assert "Clock · root / game / enemies" in side
