@@ -167,10 +167,10 @@ class WindowContents(QObject):
         layout = QVBoxLayout(middle)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(window.notice)
         layout.addWidget(window.middle, 1)
         window.panels = WindowPanels(window, middle)
         window.setCentralWidget(window.panels.frame)
+        window.panels.add_above_foot(window.notice)
         self.window_states = WindowStates(window, layout)
 
     def _add_actions(self) -> None:
@@ -228,6 +228,7 @@ class WindowContents(QObject):
         self._focus_ring = FocusRing(theme, window)
         self._guard = KeyGuard(actions.by_id.values(), window)
         self._guard.refused.connect(self._show_impossible)
+        self._guard.pressed.connect(self._focus_ring.take_key)
         for watched in (window, *window.panels):
             self._guard.watch(watched)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPalette
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
@@ -26,6 +26,7 @@ from typing_extensions import override
 
 from ..actions.actions import DescribedAction
 from ..kit.guards import guarded
+from ..kit.paced_refresh import single_shot
 from ..kit.theme import ColorRole, Theme
 
 _THICKNESS: Final = 2
@@ -68,10 +69,21 @@ class FocusRing(QObject):
         self._theme = theme
         self._bars: list[QWidget] = []
         self._last: QWidget | None = None
+        self._is_by_key = False
+        self._key_is_over = single_shot(self, self._forget_key)
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self.show_focus)
         theme.changed.connect(self._apply_theme)
+
+    @Slot()
+    def take_key(self) -> None:
+        """Take note of a key; what gets the keyboard in this turn has it by that."""
+        self._is_by_key = True
+        self._key_is_over.start()
+
+    def _forget_key(self) -> None:
+        self._is_by_key = False
 
     @Slot(QWidget, QWidget)
     def show_focus(self, before: QWidget | None, now: QWidget | None) -> None:
@@ -79,12 +91,10 @@ class FocusRing(QObject):
         self._let_go()
         if now is None:
             return
-        by_mouse = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
         # A window that comes to the front gives the keyboard to the widget that had it before.
-        is_back = before is None
-        is_new = now is not self._last
+        is_back = before is None and now is self._last
         self._last = None
-        if by_mouse or isinstance(now, _SHOW_IT_THEMSELVES) or (is_back and is_new):
+        if not (self._is_by_key or is_back) or isinstance(now, _SHOW_IT_THEMSELVES):
             return
         self._last = now
         # What is not seen itself has the keyboard for what it lies on.
@@ -170,9 +180,11 @@ class KeyGuard(QObject):
     where this listens.
 
     Signals:
+        pressed: A key was pressed.
         refused: The key of an action was pressed that is not possible now: its name and why.
     """
 
+    pressed = Signal()
     refused = Signal(str)
 
     def __init__(self, actions: Iterable[DescribedAction], parent: QObject) -> None:
@@ -190,6 +202,7 @@ class KeyGuard(QObject):
         """Accept what the widget in use wants for itself, so that it gets the key."""
         if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
             return False
+        self.pressed.emit()
         widget = QApplication.focusWidget()
         if is_own_key(widget, event):
             event.accept()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PySide6.QtGui import QPaintEvent
-    from PySide6.QtWidgets import QStackedWidget
+    from PySide6.QtWidgets import QStackedWidget, QWidget
 
     from ..actions.actions import ActionSet
     from ..frame_times.panel import FrameTimesPanel
@@ -162,6 +162,20 @@ class MainWindow(QMainWindow):
                 QApplication.setPalette(palette, class_name)  # type: ignore[arg-type]
 
     # ---------------------------------------------------------------- once it is complete
+
+    @property
+    def parts(self) -> list[QWidget]:
+        """The parts of the window in the order in which keys go through them, seen or not.
+
+        After them come the panels that are windows of their own.
+        """
+        panels = self.panels
+        others = [panels[each] for each in panels.ids if panels[each].isWindow()]
+        arrangement: list[QWidget] = [self.frame_times, panels.in_middle]
+        if self.middle.currentIndex() > 0:
+            arrangement = [self.middle]
+        beside = [panels["scene"], panels["details"]]
+        return [self.transport, *arrangement, *beside, panels.tabs, panels.tray, *others]
 
     def show_title(self, session: str = "") -> None:
         self.setWindowTitle(f"{session} – {_TITLE}" if session else _TITLE)

@@ -20,7 +20,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.tokens import ThemeName
 from ui.kit.theme import ColorRole, Theme
-from ui.window.keyboard import FocusRing
+from ui.window.keyboard import FocusRing, KeyGuard
 
 
 class Stand:
@@ -36,11 +36,19 @@ class Stand:
         for each in (self.line, self.upper, self.lower):
             layout.addWidget(each)
         self.ring = FocusRing(self.theme, self.page)
+        self.guard = KeyGuard([], self.page)
+        self.guard.watch(self.page)
+        self.guard.pressed.connect(self.ring.take_key)
         self.page.resize(300, 300)
         with qtbot.waitActive(self.page):
             self.page.show()
             self.page.activateWindow()
         self.line.setFocus()
+
+    def go_by_key(self, widget: QWidget) -> None:
+        """Give a widget the keyboard as a shortcut does."""
+        self.ring.take_key()
+        widget.setFocus()
 
     def color_at_edge(self, widget: QWidget) -> str:
         return widget.grab().toImage().pixelColor(0, widget.height() // 2).name()
@@ -61,8 +69,8 @@ def test_that_a_table_reached_by_a_key_is_ringed(stand: Stand, qtbot: QtBot) -> 
 
 
 def test_that_the_ring_goes_with_the_keyboard(stand: Stand) -> None:
-    stand.upper.setFocus()
-    stand.lower.setFocus()
+    stand.go_by_key(stand.upper)
+    stand.go_by_key(stand.lower)
 
     accent = stand.theme.color(ColorRole.BLUE).name()
     assert stand.ring.target is stand.lower
@@ -82,7 +90,7 @@ def test_that_a_control_reached_by_a_key_is_ringed(
     assert layout is not None
     layout.addWidget(control)
     control.show()
-    stand.lower.setFocus()
+    stand.go_by_key(stand.lower)
 
     qtbot.keyClick(stand.lower, Qt.Key.Key_Tab)
 
@@ -91,16 +99,15 @@ def test_that_a_control_reached_by_a_key_is_ringed(
 
 
 def test_that_a_line_to_type_in_is_not_ringed(stand: Stand) -> None:
-    stand.upper.setFocus()
-    stand.line.setFocus()
+    stand.go_by_key(stand.upper)
+    stand.go_by_key(stand.line)
 
     assert stand.ring.target is None
 
 
-def test_that_what_is_clicked_is_not_ringed(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
-    # qtbot's clicks are events without a mouse.
-    pressed = Qt.MouseButton.LeftButton
-    monkeypatch.setattr("ui.window.keyboard.QGuiApplication.mouseButtons", lambda: pressed)
+def test_that_what_is_clicked_or_gets_the_keyboard_by_itself_is_not_ringed(stand: Stand) -> None:
+    stand.go_by_key(stand.lower)
+    QApplication.processEvents()
 
     stand.upper.setFocus()
 
@@ -108,7 +115,7 @@ def test_that_what_is_clicked_is_not_ringed(stand: Stand, monkeypatch: pytest.Mo
 
 
 def test_that_the_ring_follows_the_size_and_the_theme(stand: Stand) -> None:
-    stand.upper.setFocus()
+    stand.go_by_key(stand.upper)
 
     stand.page.resize(500, 400)
     QApplication.processEvents()
@@ -120,11 +127,11 @@ def test_that_the_ring_follows_the_size_and_the_theme(stand: Stand) -> None:
 
 
 def test_that_what_is_ringed_may_go(stand: Stand) -> None:
-    stand.upper.setFocus()
+    stand.go_by_key(stand.upper)
 
     stand.upper.setParent(None)
     stand.upper.deleteLater()
     QApplication.processEvents()
-    stand.lower.setFocus()
+    stand.go_by_key(stand.lower)
 
     assert stand.ring.target is stand.lower

@@ -171,14 +171,14 @@ VIEW_ACTIONS: Final = (
         tip="Find any command by typing part of its name.",
     ),
     ActionDescription(
-        "next-panel", "Ne&xt panel", MenuId.PANELS, WindowActions.focus_next_panel,
+        "next-panel", "Ne&xt part", MenuId.PANELS, WindowActions.focus_next_part,
         shortcuts=("F6",),
-        tip="Move the keyboard focus to the next panel.",
+        tip="Move the keyboard focus to the next part of the window.",
     ),
     ActionDescription(
-        "previous-panel", "&Previous panel", MenuId.PANELS, WindowActions.focus_previous_panel,
+        "previous-panel", "&Previous part", MenuId.PANELS, WindowActions.focus_previous_part,
         shortcuts=("Shift+F6",),
-        tip="Move the keyboard focus to the previous panel.",
+        tip="Move the keyboard focus to the previous part of the window.",
     ),
     ActionDescription(
         "close-panel", "&Close panel", MenuId.PANELS, WindowActions.close_panel,

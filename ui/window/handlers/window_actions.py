@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
 from inspector.display_text import as_plain
 from inspector.foreign.paths import RECORDING_SUFFIX
@@ -18,6 +18,7 @@ from inspector.window_loader import open_beside
 
 from ...actions.menus import MenuId
 from ...kit.filter_line import FilterLine
+from ...kit.paced_refresh import is_in_sight
 from ...kit.table.column_choices import forget_columns
 from ..dialogs.replacing import replace_session
 from ..keyboard import enter
@@ -296,19 +297,19 @@ class WindowActions(QObject):
         if panel_id := panels.panel_in_use():
             panels.float_panel(panel_id)
 
-    def focus_next_panel(self) -> None:
-        self._focus_panel(1)
+    def focus_next_part(self) -> None:
+        self._focus_part(1)
 
-    def focus_previous_panel(self) -> None:
-        self._focus_panel(-1)
+    def focus_previous_part(self) -> None:
+        self._focus_part(-1)
 
-    def _focus_panel(self, step: int) -> None:
-        """Put the keyboard into another panel that can be seen; frame times are one."""
-        panels = self._window.panels
-        current = panels.panel_in_use()
-        places = ["", *(each for each in panels.ids if each == current or panels.is_in_front(each))]
-        following = places[(places.index(current) + step) % len(places)]
-        enter(panels.panel(following) if following else self._window.frame_times)
+    def _focus_part(self, step: int) -> None:
+        """Put the keyboard into another part of the window, or a panel that is one itself."""
+        focused = QApplication.focusWidget() or self._window
+        parts = [each for each in self._window.parts if is_in_sight(each)]
+        current = (place for place, each in enumerate(parts) if each.isAncestorOf(focused))
+        at = next(current, -1 if step > 0 else 0)
+        enter(parts[(at + step) % len(parts)])
 
     def reset_view(self) -> None:
         """Put every panel and every column back where it was at first."""
