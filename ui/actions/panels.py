@@ -86,7 +86,7 @@ PANELS: Final = Registry(
               "the states of a machine, how it entered them, and its possible transitions"),
         Panel("breakpoints", "Breakpoints", PanelArea.BOTTOM, ".breakpoints.panel:BreakpointsPanel",
               "conditions that stop the scene, and their hits"),
-        Panel("interventions", "Interventions", PanelArea.BOTTOM,
+        Panel("interventions", "History", PanelArea.BOTTOM,
               ".interventions.panel:InterventionsPanel",
               "every intervention: what was changed, by whom, and how to undo it"),
         Panel("bookmarks", "Bookmarks", PanelArea.BOTTOM, ".bookmarks.panel:BookmarksPanel",

@@ -29,7 +29,7 @@ class InterventionsPanel(TablePanel):
         self.model = InterventionModel(theme)
         view = TableView(
             self.model,
-            "Interventions",
+            "History",
             bridge.panel_choices,
             selects_many=True,
             is_entered_at_end=True,

@@ -25,7 +25,8 @@ from .member_calls import MemberCalls
 from .timer_calls import TimerCalls
 from .windowed_order import NO_VALUE, WindowedOrder, compact
 
-_LONGEST_KEY: Final = 62
+#: How often calls that are stopped are put in order again, in nanoseconds of the session.
+_LOOK_EVERY_NS: Final = 250_000_000
 _ALWAYS_USED: Final = frozenset(
     {CallColumn.NAME, CallColumn.CLOCK, CallColumn.KIND, CallColumn.REMAINING, CallColumn.CALLS}
 )
@@ -34,7 +35,7 @@ _ALWAYS_USED: Final = frozenset(
 class CallGroup(Enum):
     """Calls that are shown or hidden together; the value is what the window calls them."""
 
-    CLOCK_TIMERS = "Clock timers"
+    CLOCK_TIMERS = "Timers"
     FRAME_TIMERS = "Frame timers"
     EVERY_FRAME = "Every frame"
 
@@ -48,30 +49,28 @@ class QueueCounts(Struct, frozen=True):
     Attributes:
         total: All in the session.
         in_branch: Those on the clocks of the chosen branch.
-        passing: Those of them that pass the filter and are of a group that is shown.
-        shown: Those of them that are in the table.
-        waiting: Those that pass and that something stops.
+        passing: Those of them that pass the filters, and are in the table.
+        waiting: Those that are of a group that is shown, match the words, and are stopped.
     """
 
     total: int = 0
     in_branch: int = 0
     passing: int = 0
-    shown: int = 0
     waiting: int = 0
 
 
 class CallQueue:
     """What is called, whatever schedules it: what is due next first.
 
-    Calls are kept as numbers, and only those that are looked at are put into words. A call that
-    waits for an instant while its clock, target or scheduler is stopped is in a part of its own.
+    Calls are kept as numbers, and only those that are looked at are put into words. A pause moves
+    none of them: what is stopped has its place as if it ran on from now.
 
     Attributes:
         timeline: Whose calls they are.
         branch_id: The clock whose branch is wanted, ``None`` for all.
         words: What must be in the texts of a call.
         groups: What is shown.
-        stoppers: By what stops waiting calls: one of them, and how many there are.
+        only_waiting: Whether only what is stopped is shown.
     """
 
     def __init__(self, timeline: Timeline | None = None, strings: Sequence[str] = ("",)) -> None:
@@ -80,7 +79,7 @@ class CallQueue:
         self.branch_id: int | None = None
         self.words: tuple[str, ...] = ()
         self.groups = ALL_GROUPS
-        self.stoppers: dict[int, tuple[CallId, int]] = {}
+        self.only_waiting = False
         self._chosen_at: Hashable = None
         self._counted_at = -1
         self._of_members = {CallGroup.FRAME_TIMERS: 0, CallGroup.EVERY_FRAME: 0}
@@ -104,7 +103,10 @@ class CallQueue:
         members = timeline.members
         values = members.values_version if self._has_members else 0
         of_members = members.structure_version, values
-        return self._timers.versions, of_members, self.branch_id, self.words, self.groups
+        wanted = self.branch_id, self.words, self.groups, self.only_waiting
+        # Between changes, what is stopped moves back among what is not.
+        waits_at = timeline.at_ns // _LOOK_EVERY_NS if self._timers.waiting else 0
+        return self._timers.versions, of_members, wanted, waits_at
 
     def count(self, group: CallGroup) -> int:
         """Return how many calls of a group there are now, also while nothing is refreshed."""
@@ -178,7 +180,8 @@ class CallQueue:
             branch = tuple(timeline.branch(self.branch_id)) if is_there else ()
         groups = self.groups
         are_timers = CallGroup.CLOCK_TIMERS in groups
-        self._timers.choose(branch, self.words, are_wanted=are_timers)
+        waiting = self.only_waiting
+        self._timers.choose(branch, self.words, are_wanted=are_timers, only_waiting=waiting)
         structure = timeline.structure_version, timeline.members.structure_version
         if self._members.versions != structure:
             self._members = MemberCalls(timeline)
@@ -187,23 +190,18 @@ class CallQueue:
             self.words,
             with_timed=CallGroup.FRAME_TIMERS in groups,
             with_others=CallGroup.EVERY_FRAME in groups,
+            only_waiting=waiting,
         )
 
     def take(
-        self,
-        order: WindowedOrder,
-        column: ColumnEnum | None,
-        *,
-        is_descending: bool,
-        waits: bool,
+        self, order: WindowedOrder, column: ColumnEnum | None, *, is_descending: bool
     ) -> QueueCounts:
-        """Give the present calls that are wanted, in order.
+        """Give the present calls in order.
 
         Args:
             order: Takes them.
             column: What they are ordered by, ``None`` for the order in which a frame makes them.
             is_descending: Whether the largest comes first.
-            waits: Whether those are wanted that wait, by what stops them, and not the others.
         """
         timeline = self.timeline
         if timeline is None:
@@ -212,18 +210,16 @@ class CallQueue:
             return QueueCounts()
         self._choose(timeline)
         timers, members = self._timers, self._members
-        places = timers.waiting if waits else timers.running
-        rows = members.waiting if waits else members.running
+        places, rows = timers.places, members.places
         ids = _joined(timers.column("id", places), -members.ids[rows], is_view=places is None)
-        keys = self._waiting_keys(ids) if waits else self._keys(column, places, rows)
+        keys = self._keys(column, places, rows)
         ties = _joined(timers.column("order", places), members.ranks[rows], is_view=places is None)
-        order.take(ids, -keys if is_descending and not waits else keys, ties)
+        order.take(ids, -keys if is_descending else keys, ties)
         return QueueCounts(
             total=self.total(),
             in_branch=timers.in_branch + members.in_branch,
-            passing=timers.passing + members.running.size + members.waiting.size,
-            shown=len(order),
-            waiting=timers.waiting.size + members.stopped,
+            passing=len(order),
+            waiting=timers.waiting + members.stopped,
         )
 
     # ------------------------------------------------------------------ in which order
@@ -291,31 +287,6 @@ class CallQueue:
         owner = timers.column(name, places)
         head = known[owner_places.of(owner)] if owners else np.full(owner.size, ranks[""])
         return np.concatenate((head, _numbers(ranks[text] for text in tail)))
-
-    def _waiting_keys(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return keys by what stops a call, then by what is left of its time."""
-        timeline = self.timeline
-        assert timeline is not None, "calls are of a timeline"
-        clock_groups, clock_left = self._timers.waiting_groups()
-        members_from = max(timeline.clocks, default=0) + 1
-        groups, left = self._members.waiting_groups(members_from)
-        groups = np.concatenate((clock_groups, groups))
-        left = np.concatenate((clock_left, left))
-        stoppers, firsts, counts = np.unique(groups, return_index=True, return_counts=True)
-        self.stoppers = {
-            stopper: (CallId.of_key(int(ids[first])), count)
-            for stopper, first, count in zip(
-                stoppers.tolist(), firsts.tolist(), counts.tolist(), strict=True
-            )
-        }
-        if not groups.size:
-            return groups
-        left -= int(left.min())
-        span = int(left.max()) + 1
-        if (span * (int(groups.max()) + 1)).bit_length() > _LONGEST_KEY:
-            return groups
-        keys: NDArray[np.int64] = groups * span + left
-        return keys
 
 
 def _columns_of(members: MemberTable, calls: Sequence[MemberState]) -> frozenset[CallColumn]:

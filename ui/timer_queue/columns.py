@@ -67,13 +67,6 @@ def _instant(ns: int | None, unknown: str = "") -> str:
     return unknown if ns is None else format_instant(ns)
 
 
-def _due_in(row: QueueRow) -> str:
-    # That it waits is said above the calls that do: what stops it needs the room.
-    if row.waits and row.call.blockers:
-        return row.call.blockers[0].text
-    return due_in_text(row.call, row.at_ns)
-
-
 def _due_in_tip(row: QueueRow) -> str:
     if is_overdue(row.call, row.at_ns):
         caller = row.timeline.members.by_id.get(row.call.scheduler_id)
@@ -171,14 +164,15 @@ class CallColumn(ColumnEnum):
         lambda row: _nanoseconds(row.call.due_ns), sample="0:00:00.000", short_title="Due, local",
         is_number=True, yields=7)
     DUE_SESSION = _column(
-        "Due, session (m:s)",
+        "Due at (m:s)",
         lambda row: _instant(row.call.session_due_ns, "–" if row.waits else ""),
         "Session time of that instant, at present rates and pauses",
         lambda row: _nanoseconds(row.call.session_due_ns, "never at present rates"),
-        sample="0:00:00.000", short_title="Due, session", is_number=True, yields=10)
+        sample="0:00:00.000", short_title="Due at", is_number=True, yields=10)
     REMAINING = _column(
-        "Due in", _due_in, "Session time until the next call, or what it waits for", _due_in_tip,
-        sample="“the enemies” is paused", least="every frame", is_number=True)
+        "Due in", lambda row: due_in_text(row.call, row.at_ns),
+        "Session time until the next call, or what it waits for", _due_in_tip,
+        sample="waits: the enemies", least="every frame", is_number=True)
     SCHEDULER = _column(
         "Scheduler", lambda row: _name_of(row, row.call.scheduler_id),
         "The scheduler, ticker or child clock that calls it",

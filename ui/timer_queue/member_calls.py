@@ -72,9 +72,8 @@ class MemberCalls:
         is_timed: Which of them wait for an instant, and are not called in every frame.
         versions: What it was made at; changes when calls or clocks come or go.
         in_branch: How many are on the clocks of the chosen branch.
-        running: The places of those that pass and have their place among what is called.
-        waiting: The places of those that pass and wait for an instant that does not come near.
-        stopped: How many pass and are stopped, with those of every frame.
+        places: The places of those that pass.
+        stopped: How many of all that pass are stopped, wanted or not.
         ranks: The place of every call in the order in which they are made.
     """
 
@@ -99,7 +98,7 @@ class MemberCalls:
         self._chosen = np.zeros(0, np.bool_)
         self._is_stopped_now = self._chosen
         self.in_branch = self.stopped = 0
-        self.running = self.waiting = self.ranks = np.zeros(0, np.int64)
+        self.places = self.ranks = np.zeros(0, np.int64)
 
     def choose(
         self,
@@ -108,14 +107,16 @@ class MemberCalls:
         *,
         with_timed: bool,
         with_others: bool,
+        only_waiting: bool,
     ) -> None:
-        """Find out which calls pass, which of them wait, and in which order they are made.
+        """Find out which calls pass, and in which order they are made.
 
         Args:
             branch: The clocks whose calls are wanted, ``None`` for all.
             words: What must be in the texts of a call.
             with_timed: Whether calls that wait for an instant are wanted.
             with_others: Whether calls of every frame are wanted.
+            only_waiting: Whether only those are wanted that are stopped.
         """
         criteria = (branch, words, with_timed, with_others)
         if criteria != self._criteria:
@@ -130,9 +131,7 @@ class MemberCalls:
             self._chosen = chosen
         self._is_stopped_now = stopped = self.find_stopped()
         self.stopped = int(np.count_nonzero(stopped & self._chosen))
-        waits = stopped & self.is_timed
-        self.running = np.flatnonzero(self._chosen & ~waits)
-        self.waiting = np.flatnonzero(self._chosen & waits)
+        self.places = np.flatnonzero(self._chosen & stopped if only_waiting else self._chosen)
         self.ranks = np.empty(len(self.states), np.int64)
         self.ranks[self._in_call_order()] = np.arange(len(self.states))
 
@@ -301,48 +300,30 @@ class MemberCalls:
                 return np.full(len(states), NO_VALUE)
 
     def _session_dues(self) -> NDArray[np.int64]:
-        """Return the session instants of the calls; behind them those of every frame."""
-        keys = np.where(self._is_stopped_now, WAITING, NO_VALUE)
-        due_of = DueTimes(self._timeline).session_due_ns
-        places = np.flatnonzero(self.is_timed & ~self._is_stopped_now)
-        found = (due_of(self.states[place]) for place in places.tolist())
-        keys[places] = [NO_VALUE if due is None else min(due, NO_VALUE) for due in found]
+        """Return the session instants of the calls; behind them those of every frame.
+
+        What is stopped is due as if its time passed on from now.
+        """
+        timeline, stopped = self._timeline, self._is_stopped_now
+        keys = np.where(stopped, WAITING, NO_VALUE)
+        due_of = DueTimes(timeline).session_due_ns
+        for place in np.flatnonzero(self.is_timed).tolist():
+            due = due_of(self.states[place])
+            if stopped[place]:
+                due = timeline.at_ns + self._left_ns(place)
+            keys[place] = NO_VALUE if due is None else min(due, NO_VALUE)
         return keys
+
+    def _left_ns(self, place: int) -> int:
+        """Return what is left of the time of a stopped call."""
+        state, holder = self.states[place], self._holders[int(self._holder_of[place])]
+        remaining = state.fields.get(_REMAINING)
+        if remaining is None:
+            remaining = state.fields.get(_DUE, NEVER) - self._time_of(holder)
+        return max(0, min(remaining, ENDLESS - self._timeline.at_ns))
 
     def _are_paused_themselves(self) -> NDArray[np.bool_]:
         return np.array([state.fields.get(_PAUSED, 0) for state in self.states], np.bool_)
-
-    def waiting_groups(self, members_from: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return by waiting call: what stops it, and what is left of its time.
-
-        Args:
-            members_from: What stops a call is the number of a clock, or from here on that of a
-                member; just this for calls that are paused themselves.
-        """
-        places = self.waiting.tolist()
-        stoppers: dict[int, int] = {}
-        groups, left = [], []
-        for place in places:
-            state, index = self.states[place], int(self._holder_of[place])
-            if index not in stoppers:
-                stoppers[index] = self._stopper_of(self._holders[index], members_from)
-            is_own = bool(state.fields.get(_PAUSED))
-            groups.append(members_from if is_own else stoppers[index])
-            remaining = state.fields.get(_REMAINING)
-            if remaining is None:
-                due_ns = state.fields.get(_DUE, NEVER)
-                remaining = due_ns - self._time_of(self._holders[index])
-            left.append(max(0, min(remaining, ENDLESS)))
-        return _numbers(groups), _numbers(left)
-
-    def _stopper_of(self, holder: _Holder, members_from: int) -> int:
-        timeline, member = self._timeline, holder.member
-        found = () if member is None else member_blockers(timeline, member)
-        if not found and holder.clock_id in timeline.clocks:
-            found = clock_blockers(timeline, holder.clock_id)
-        if not found:
-            return 0
-        return found[0].clock_id or members_from + found[0].member_id
 
     def _time_of(self, holder: _Holder) -> int:
         """Return the time in which calls wait that hang there."""

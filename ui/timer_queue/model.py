@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from typing_extensions import override
 
 from ..kit.guards import guarded
-from ..kit.table.cell_painting import Cell
 from ..kit.table.columns import ColumnEnum
 from ..kit.table.models import TableModel
-from ..kit.texts.run_states import briefs
 from ..kit.theme import ColorRole, Theme
 from .call_queue import CallQueue, QueueCounts
 from .columns import CallColumn, QueueRow
@@ -39,18 +37,11 @@ class QueueModel(TableModel[QueueRow]):
     is_sortable = True
     sorted_by = int(CallColumn.REMAINING)
 
-    def __init__(self, queue: CallQueue, theme: Theme, *, waits: bool = False) -> None:
-        """Show a part of a queue.
-
-        Args:
-            queue: The calls; several models can share them.
-            waits: Whether the calls that wait are shown, and not the others.
-        """
+    def __init__(self, queue: CallQueue, theme: Theme) -> None:
         super().__init__(CallColumn, theme)
         self.queue = queue
         self.sort_column: ColumnEnum | None = CallColumn.REMAINING
         self.counts = QueueCounts()
-        self._waits = waits
         self._is_descending = False
         self._order = WindowedOrder()
         self._row_count = 0
@@ -99,14 +90,6 @@ class QueueModel(TableModel[QueueRow]):
         return self._rows[number]
 
     @override
-    def row_cells(self, key: int) -> Sequence[Cell]:
-        cells, row = list(super().row_cells(key)), self.row_at(key)
-        if self._waits and row is not None:
-            state = CallColumn.STATE
-            cells[state] = cells[state]._replace(shorter=briefs(row.run_state))
-        return cells
-
-    @override
     def color_of(self, row: QueueRow, column: ColumnEnum) -> ColorRole | None:
         return ColorRole.MUTED if row.waits else None
 
@@ -141,8 +124,5 @@ class QueueModel(TableModel[QueueRow]):
         self._rows.clear()
         self._versions = self.queue.versions
         self.counts = self.queue.take(
-            self._order,
-            self.sort_column,
-            is_descending=self._is_descending,
-            waits=self._waits,
+            self._order, self.sort_column, is_descending=self._is_descending
         )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
@@ -35,8 +33,9 @@ from .columns import CallColumn
 from .model import QueueModel
 from .queue_menus import add_member_call_actions
 from .view import QueueView
-from .waiting import WaitingSection
 
+#: Of the line to type a filter into, in pixels at most.
+_FILTER_WIDTH: Final = 300
 _NO_BRANCH_TIP: Final = "Show only calls of the selected branch"
 _TIPS: Final = {
     CallGroup.CLOCK_TIMERS: "Timers that wait on a clock",
@@ -48,7 +47,7 @@ HIDDEN_GROUPS: Final = "timer_queue.hidden"
 
 
 class TimerQueuePanel(TablePanel):
-    """The calls of all clocks or of the selected branch; those that wait are above.
+    """The calls of all clocks or of the selected branch, in one list.
 
     Signals:
         counted: There are more or fewer clock timers than before.
@@ -56,9 +55,9 @@ class TimerQueuePanel(TablePanel):
     Attributes:
         timer_count: The clock timers among the calls.
         queue: The calls.
-        model: Those that do not wait.
+        model: Those that are shown.
         table: Their table.
-        waiting: The section of those that wait.
+        waiting_button: What limits the calls to those that something stops.
         group_buttons: What shows and hides a group of calls.
         branch_button: What limits the calls to the selected branch.
     """
@@ -74,8 +73,8 @@ class TimerQueuePanel(TablePanel):
         self._bridge = bridge
         self._last_clock_id = 0
         self.previewer = Previewer(bridge, self)
-        self.waiting = WaitingSection(self.queue, table, theme, bridge.panel_choices)
-        self.group_buttons = {group: _group_button(group) for group in CallGroup}
+        self.waiting_button = _chip("Waiting", "Show only what waits for a pause to end")
+        self.group_buttons = {group: _chip(group.value, _TIPS[group]) for group in CallGroup}
         self.branch_button = ShorteningButton()
         self.branch_button.setCheckable(True)
         self._lay_out()
@@ -87,16 +86,18 @@ class TimerQueuePanel(TablePanel):
 
     def _lay_out(self) -> None:
         groups = QHBoxLayout()
-        groups.setSpacing(0)
+        groups.setSpacing(2)
         hidden = self._bridge.panel_choices.get(HIDDEN_GROUPS, "").split(",")
         for group, button in self.group_buttons.items():
             groups.addWidget(button)
             button.setChecked(group.name.lower() not in hidden)
         self._take_groups()
-        top = bar(groups, (self.filter_line, 1), self.branch_button, self.count_label)
-        tables = QWidget()
-        fill(tables, self.waiting, (self.view, 1), spacing=0)
-        fill(self, top, (tables, 1))
+        groups.addWidget(self.waiting_button)
+        groups.addWidget(self.branch_button)
+        self.filter_line.setMaximumWidth(_FILTER_WIDTH)
+        self.count_label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        top = bar((self.filter_line, 1), groups, (self.count_label, 1))
+        fill(self, top, (self.view, 1))
         self._apply_theme()
 
     def _connect(self) -> None:
@@ -111,23 +112,14 @@ class TimerQueuePanel(TablePanel):
         self.branch_button.toggled.connect(self._apply_branch)
         for button in self.group_buttons.values():
             button.toggled.connect(self._apply_groups)
-        self.waiting.view.doubleClicked.connect(self.activate)
-        for view in self._views:
-            view.chosen.connect(self._select)
-            view.pointed.connect(self._point_at)
-            view.make_menu = partial(self._make_menu_of_row, view)
-            view.on(Qt.Key.Key_Delete, partial(self._cancel_marked, view))
-            for key in ENTER:
-                view.on(key, partial(self._toggle_marked, view))
-
-    @property
-    def _views(self) -> tuple[QueueView, QueueView]:
-        return self.table, self.waiting.view
-
-    @contextmanager
-    def _arranging(self) -> Iterator[None]:
-        with self.view.arranging(), self.waiting.view.arranging():
-            yield
+        self.waiting_button.toggled.connect(self._apply_waiting)
+        table = self.table
+        table.chosen.connect(self._select)
+        table.pointed.connect(self._point_at)
+        table.make_menu = self._make_menu_of_row
+        table.on(Qt.Key.Key_Delete, self._cancel_marked)
+        for key in ENTER:
+            table.on(key, self._toggle_marked)
 
     # ------------------------------------------------------------------ following
 
@@ -137,11 +129,10 @@ class TimerQueuePanel(TablePanel):
         self._take_state(session)
 
     def _take_state(self, session: Session | None) -> None:
-        with self._arranging():
+        with self.view.arranging():
             shown = None if session is None else self._bridge.shown
             self.queue.set_source(shown, ("",) if session is None else self._bridge.strings)
             self.model.show_source()
-            self.waiting.model.show_source()
         self.show_selection(self._bridge.selection)
         self._apply_branch()
 
@@ -152,22 +143,19 @@ class TimerQueuePanel(TablePanel):
             self._take_state(session)
             return
         self.table.refresh()
-        self.waiting.refresh(are_any=bool(self.model.counts.waiting))
         self.update_counts()
 
     @Slot(object)
     def show_selection(self, selection: Selection) -> None:
         """Mark the selected call; remember the selected clock as the branch to show."""
-        for view in self._views:
-            view.mark(_key_of(selection))
+        self.table.mark(_key_of(selection))
         if selection.kind is SelectionKind.CLOCK:
             self._last_clock_id = selection.id
             self._apply_branch()
 
     @Slot(object)
     def _show_pointed(self, thing: Selection) -> None:
-        for view in self._views:
-            view.point_at(_key_of(thing))
+        self.table.point_at(_key_of(thing))
 
     @Slot(object)
     def _point_at(self, key: int) -> None:
@@ -190,8 +178,7 @@ class TimerQueuePanel(TablePanel):
         name = ""
         if timeline is not None and self._last_clock_id in timeline.clocks:
             name = timeline.clocks[self._last_clock_id].name
-        shown = menu_text(f"Only branch “{name}”")
-        self.branch_button.setText(shown if name else "Only selected branch")
+        self.branch_button.setText(menu_text(f"Only {name}") if name else "Only selected branch")
         tip = f"Show only calls of the selected branch: {name}" if name else _NO_BRANCH_TIP
         self.branch_button.setToolTip(as_plain(tip))
         is_limited = self.branch_button.isChecked() and bool(self._last_clock_id)
@@ -209,19 +196,23 @@ class TimerQueuePanel(TablePanel):
         self._bridge.panel_choices[HIDDEN_GROUPS] = ",".join(hidden)
         self._take_calls()
 
+    @Slot(bool)
+    def _apply_waiting(self, is_on: bool) -> None:  # noqa: FBT001 - a slot
+        self.queue.only_waiting = is_on
+        self._take_calls()
+
     def _take_calls(self) -> None:
         self.table.refresh()
-        with self.waiting.view.arranging():
-            self.waiting.model.refresh()
-        self.waiting.view.take_order()
-        self.waiting.fit()
         self.update_counts()
 
     @override
     def update_counts(self) -> None:
         counts = {group: self.queue.count(group) for group in CallGroup}
         for group, button in self.group_buttons.items():
-            say(button, f"{group.value} ({counts[group]:,})")
+            say(button, f"{group.value} {counts[group]:,}")
+            is_always = group is not CallGroup.FRAME_TIMERS
+            button.setVisible(is_always or bool(counts[group]) or not button.isChecked())
+        say(self.waiting_button, f"Waiting {self.model.counts.waiting:,}")
         self.view.choices.use_only(self.queue.columns_used())
         super().update_counts()
         if (count := counts[CallGroup.CLOCK_TIMERS]) != self.timer_count:
@@ -234,8 +225,7 @@ class TimerQueuePanel(TablePanel):
         text = f"{counts.passing:,}"
         if counts.passing != counts.total:
             text += f" of {counts.total:,}"
-        text += " call" if text == "1" else " calls"
-        return text + (f", {counts.waiting:,} stopped" if counts.waiting else "")
+        return text + (" call" if text == "1" else " calls")
 
     @override
     def why_empty(self) -> str:
@@ -244,10 +234,10 @@ class TimerQueuePanel(TablePanel):
             return f"No calls: {why_no_clocks(self._bridge.session)}."
         if not counts.total:
             return "No call is scheduled."
-        if counts.passing:
-            return "No call is due: all of them wait."
         if not counts.in_branch:
             return f"No calls {self._branch_text(timeline)}; {counts.total:,} elsewhere."
+        if self.queue.only_waiting and not counts.waiting:
+            return "Nothing waits for a pause to end."
         if not self.queue.words:
             return f"No calls of the kinds that are shown; {counts.in_branch:,} of other kinds."
         hidden = "the only call" if counts.in_branch == 1 else f"all {counts.in_branch:,} calls"
@@ -261,8 +251,8 @@ class TimerQueuePanel(TablePanel):
 
     # ------------------------------------------------------------------ commands
 
-    def _make_menu_of_row(self, view: QueueView, row: int) -> QMenu:
-        return self.make_call_menu(view.calls.id_at(row) or 0)
+    def _make_menu_of_row(self, row: int) -> QMenu:
+        return self.make_call_menu(self.model.id_at(row) or 0)
 
     def make_call_menu(self, key: int) -> QMenu:
         menu = QMenu(self)
@@ -290,16 +280,14 @@ class TimerQueuePanel(TablePanel):
         return call_id.number in (timeline.members.by_id if call_id.is_member else timeline.timers)
 
     def _copy_row(self, key: int) -> None:
-        for view in self._views:
-            row = view.calls.row_of(key)
-            if row is not None:
-                copy_text(view.calls.row_text(row))
+        row = self.model.row_of(key)
+        if row is not None:
+            copy_text(self.model.row_text(row))
 
     @override
     def activate(self, index: QModelIndex) -> None:
         """Select the clock, scheduler or target whose name was double-clicked."""
-        model = index.model()
-        row = model.row_at(index.row()) if isinstance(model, QueueModel) else None
+        row = self.model.row_at(index.row())
         if row is None or not self._is_there(row.call.id):
             return
         call, timeline = row.call, row.timeline
@@ -311,13 +299,13 @@ class TimerQueuePanel(TablePanel):
             case CallColumn.TARGET if call.owner_id in timeline.members.by_id:
                 self._bridge.select(Selection.member(call.owner_id))
 
-    def _marked_call(self, view: QueueView) -> CallId | None:
-        call_id = CallId.of_key(view.marked_id)
-        is_shown = any(each.calls.row_of(view.marked_id) is not None for each in self._views)
+    def _marked_call(self) -> CallId | None:
+        key = self.table.marked_id
+        is_shown, call_id = self.model.row_of(key) is not None, CallId.of_key(key)
         return call_id if is_shown and self._is_there(call_id) else None
 
-    def _cancel_marked(self, view: QueueView) -> None:
-        call_id, timeline = self._marked_call(view), self.queue.timeline
+    def _cancel_marked(self) -> None:
+        call_id, timeline = self._marked_call(), self.queue.timeline
         if call_id is None or timeline is None:
             return
         if not call_id.is_member:
@@ -325,8 +313,8 @@ class TimerQueuePanel(TablePanel):
         elif timeline.members.by_id[call_id.number].kind in UNSCHEDULABLE:
             self._bridge.submit(UnscheduleMember(call_id.number))
 
-    def _toggle_marked(self, view: QueueView) -> None:
-        call_id, timeline = self._marked_call(view), self.queue.timeline
+    def _toggle_marked(self) -> None:
+        call_id, timeline = self._marked_call(), self.queue.timeline
         if call_id is None or timeline is None or not call_id.is_member:
             return
         command = member_toggle(timeline.members.by_id[call_id.number])
@@ -349,8 +337,8 @@ def _selection(key: int) -> Selection:
     return kind(call_id.number)
 
 
-def _group_button(group: CallGroup) -> QToolButton:
-    button = tool_button(group.value, _TIPS[group], is_checkable=True)
+def _chip(text: str, tip: str) -> QToolButton:
+    button = tool_button(text, tip, is_checkable=True)
     # What is chosen stands out in both themes only beside what is flat.
     button.setAutoRaise(True)
     return button

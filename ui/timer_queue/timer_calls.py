@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.calls.call import short_site
-from inspector.clocks.rate import local_ns
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER, TimerKind
 
 from ..kit.table.columns import ColumnEnum
 from ..kit.texts.clock_texts import ClockPlaces
 from .columns import CallColumn
-from .windowed_order import ENDLESS
+from .windowed_order import ENDLESS, WAITING
 
 #: Numeric columns and where the timeline keeps them.
 _STORED: Final[dict[ColumnEnum | None, str]] = {
     CallColumn.DUE_LOCAL: "due",
-    CallColumn.DUE_SESSION: "session_due",
-    CallColumn.REMAINING: "session_due",
     CallColumn.INTERVAL: "interval",
     CallColumn.CALLS: "fired",
     CallColumn.LATENESS: "lateness",
-    None: "session_due",
 }
+_BY_SESSION: Final = frozenset({CallColumn.DUE_SESSION, CallColumn.REMAINING, None})
 
 
 class TimerCalls:
@@ -36,9 +34,8 @@ class TimerCalls:
 
     Attributes:
         in_branch: How many are on the clocks of the chosen branch.
-        running: Where those are, in the timeline's table, that pass and will fire; ``None`` for
-            all.
-        waiting: Where those are that pass and wait for a stopped clock.
+        places: Where those are that pass, in the timeline's table; ``None`` for all.
+        waiting: How many of all that pass wait for a stopped clock, wanted or not.
         names: The alphabetical order of the string table.
     """
 
@@ -51,13 +48,10 @@ class TimerCalls:
         self._timeline = timeline
         self._strings = strings
         self.in_branch = 0
-        self.running: NDArray[np.int64] | None = None
-        self.waiting = np.zeros(0, np.int64)
+        self.places: NDArray[np.int64] | None = None
+        self.waiting = 0
         self.names = StringRanks()
         self._matches: dict[str, _WordMatches] = {}
-        self._blockers = np.zeros(1, np.int64)
-        self._stopped_locals = np.zeros(1, np.int64)
-        self._blockers_versions = (-1, -1)
 
     @property
     def versions(self) -> tuple[int, int, int]:
@@ -67,19 +61,24 @@ class TimerCalls:
 
     @property
     def passing(self) -> int:
-        """How many pass, whether they wait or not."""
-        running = len(self._timeline.timers) if self.running is None else self.running.size
-        return int(running + self.waiting.size)
+        """How many pass."""
+        return len(self._timeline.timers) if self.places is None else int(self.places.size)
 
     def choose(
-        self, branch: Sequence[int] | None, words: Sequence[str], *, are_wanted: bool
+        self,
+        branch: Sequence[int] | None,
+        words: Sequence[str],
+        *,
+        are_wanted: bool,
+        only_waiting: bool,
     ) -> None:
-        """Find out which timers pass, and which of them wait.
+        """Find out which timers pass.
 
         Args:
             branch: The clocks whose timers are wanted, ``None`` for all.
             words: What must be in the texts of a timer.
             are_wanted: Whether any timer is.
+            only_waiting: Whether those are not that will fire.
         """
         self._timeline.resolve_dues()
         timers = self._timeline.timers
@@ -92,7 +91,7 @@ class TimerCalls:
             chosen = is_in_branch[places.of(timers.numpy("clock"))]
             self.in_branch = int(np.count_nonzero(chosen))
         if not are_wanted:
-            self.running = self.waiting = np.zeros(0, np.int64)
+            self.places, self.waiting = np.zeros(0, np.int64), 0
             return
         self._matches = {each: self._matches.get(each) or _WordMatches(each) for each in words}
         for matches in self._matches.values():
@@ -100,11 +99,11 @@ class TimerCalls:
             chosen = passing if chosen is None else chosen & passing
         waits = timers.numpy("session_due") == NEVER
         if chosen is not None:
-            self.running = np.flatnonzero(chosen & ~waits)
-            self.waiting = np.flatnonzero(chosen & waits)
-        else:
-            self.waiting = np.flatnonzero(waits)
-            self.running = np.flatnonzero(~waits) if self.waiting.size else None
+            waits &= chosen
+        self.waiting = int(np.count_nonzero(waits))
+        if only_waiting:
+            chosen = waits
+        self.places = None if chosen is None else np.flatnonzero(chosen)
 
     def _passing(self, matches: _WordMatches) -> NDArray[np.bool_]:
         timers = self._timeline.timers
@@ -132,6 +131,8 @@ class TimerCalls:
 
         The texts of kinds and clocks are ordered by the queue, which has those of members too.
         """
+        if column in _BY_SESSION:
+            return self._session_dues(places)
         if column in _STORED:
             return self.column(_STORED[column], places)
         if column is CallColumn.LEFT:
@@ -143,41 +144,32 @@ class TimerCalls:
             return self.names.table(self._strings)[texts]
         return None
 
-    def waiting_groups(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return by waiting timer: the clock that stops it, and what is left of its local time."""
-        self._look_for_stopped()
-        clocks = self._places().of(self.column("clock", self.waiting))
-        left = self.column("due", self.waiting) - self._stopped_locals[clocks]
-        return self._blockers[clocks], left
+    def _session_dues(self, places: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """Return when timers fire; those of stopped clocks as if these ran on from now.
 
-    def _look_for_stopped(self) -> None:
-        """Note by clock number the nearest clock that stands still, or 0, and local times.
-
-        The time of a clock that is stopped moves only with the mappings.
+        So a pause moves no row.
         """
         timeline = self._timeline
-        versions = (timeline.structure_version, timeline.mapping_version)
-        if versions == self._blockers_versions:
-            return
-        self._blockers_versions = versions
-        places = self._places()
-        self._blockers = np.zeros(places.count, np.int64)
-        self._stopped_locals = np.zeros_like(self._blockers)
-        blockers: dict[int, int] = {0: 0}
-        locals_ns: dict[int, int] = {0: 0}
-        root_id = timeline.root_id
-        for clock_id in timeline.branch(root_id) if root_id is not None else ():
-            clock = timeline.clocks[clock_id]
-            blocker = blockers[clock.parent_id] if clock.n else clock_id
-            blockers[clock_id] = blocker
-            if blocker:
-                above_ns = locals_ns.get(clock.parent_id, 0)
-                locals_ns[clock_id] = local_ns(above_ns, clock.n, clock.off)
-        self._blockers[places.of(list(blockers))] = list(blockers.values())
-        self._stopped_locals[places.of(list(locals_ns))] = list(locals_ns.values())
+        dues = self.column("session_due", places).copy()
+        stopped = np.flatnonzero(dues == NEVER)
+        if stopped.size:
+            owners = self.column("clock", places)[stopped]
+            left = self.column("due", places)[stopped]
+            for clock_id in np.unique(owners).tolist():
+                on_clock = owners == clock_id
+                rate = unpaused_rate(timeline, clock_id)
+                left_ns = left[on_clock] - timeline.local_ns(clock_id)
+                found = (left_ns / rate).astype(np.int64) + timeline.at_ns if rate else WAITING
+                dues[stopped[on_clock]] = np.minimum(found, WAITING)
+        return dues
 
     def _places(self) -> ClockPlaces:
         return ClockPlaces(self._timeline.clocks)
+
+
+def unpaused_rate(timeline: Timeline, clock_id: int) -> float:
+    """Return how fast the time of a clock would pass if nothing were paused; 0 for a rate of 0."""
+    return float(prod(clock.rate for clock in timeline.path(clock_id)))
 
 
 class _WordMatches:

@@ -531,13 +531,13 @@ def test_that_a_row_of_the_tree_says_what_its_cells_say(words: str) -> None:
 def test_that_a_row_of_timers_calls_or_events_says_what_its_cells_say() -> None:
     session = _crowd()
     queue = CallQueue(session.timeline, session.log.strings)
-    running, waiting = (QueueModel(queue, Theme("light"), waits=waits) for waits in (False, True))
+    calls = QueueModel(queue, Theme("light"))
     events = EventListModel(Theme("light"))
     events.set_groups(frozenset(EventGroup))
     events.set_log(session.log, session.timeline)
 
-    assert running.rowCount() + waiting.rowCount() == queue.total()
-    for model in (running, waiting, events):
+    assert calls.rowCount() == queue.total()
+    for model in (calls, events):
         assert model.rowCount()
         for row in range(model.rowCount()):
             assert _is_same(list(model.row_cells(row)), model.index(row, 0))

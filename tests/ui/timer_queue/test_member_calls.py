@@ -39,10 +39,10 @@ class Game(World):
         self.scheduler.schedule_update(self.boss, -1)
         self.fold()
 
-    def model(self, *, waits: bool = False) -> QueueModel:
+    def model(self) -> QueueModel:
         """Return a model in the order in which a frame makes the calls."""
         queue = CallQueue(self.timeline, self.log.strings)
-        model = QueueModel(queue, Theme("light"), waits=waits)
+        model = QueueModel(queue, Theme("light"))
         model.sort(-1)
         return model
 
@@ -112,34 +112,42 @@ def test_that_what_is_due_next_comes_first_and_calls_of_every_frame_last(game: G
     assert _who(model)[3:] == ["boss update", "star update", "ship update"]
 
 
-def test_that_timers_that_wait_are_apart_by_what_stops_them(game: Game) -> None:
-    model, waiting = game.model(), game.model(waits=True)
+def test_that_a_pause_moves_no_call(game: Game) -> None:
+    model = game.model()
+    model.sort(CallColumn.REMAINING)
     late = game.game.child("late")
     late.set_timeout(9, print)
+    game.fold()
+    model.refresh()
+    before = _who(model)
 
     game.scheduler.pause_target(game.boss)
     late.pause()
     game.fold()
     model.refresh()
-    waiting.refresh()
 
-    assert _who(model) == ["boss update", "ship update", "star frame timer"]
-    assert _who(waiting) == [" timeout", "boss frame timer"]
-    texts = [_cell(waiting, row, CallColumn.REMAINING) for row in range(2)]
-    assert texts == ["“late” is paused", "“boss” is paused"]
-    assert model.counts == QueueCounts(total=5, in_branch=5, passing=5, shown=3, waiting=3)
+    # What is called in every frame and is paused comes after what is not.
+    assert _who(model)[:3] == before[:3]
+    texts = [_cell(model, row, CallColumn.REMAINING) for row in range(model.rowCount())]
+    assert texts.count("waits: boss") == 2
+    assert "waits: late" in texts
+    assert model.counts == QueueCounts(total=5, in_branch=5, passing=5, waiting=3)
 
 
-def test_that_calls_that_wait_come_by_what_is_left_of_their_time(game: Game) -> None:
+def test_that_only_calls_that_wait_are_shown_by_what_is_left_of_their_time(game: Game) -> None:
     game.scheduler.schedule(game.star.tick, 0.1, target=game.ship, name="blink")
     game.game.set_timeout(0.3, print, name="timer")
+    game.root.set_timeout(0.2, print, name="runs")
     game.game.pause()
     game.fold()
+    model = game.model()
+    model.sort(CallColumn.REMAINING)
 
-    waiting = game.model(waits=True)
+    model.queue.only_waiting = True
+    model.refresh()
 
-    names = [_cell(waiting, row, CallColumn.NAME) for row in range(waiting.rowCount())]
-    assert names == ["blink", "shoot", "timer", "twinkle"]
+    names = [_cell(model, row, CallColumn.NAME) for row in range(model.rowCount())]
+    assert names == ["blink", "shoot", "timer", "twinkle", *["Thing.update"] * 2]
 
 
 @pytest.mark.parametrize("column", [CallColumn.NAME, CallColumn.CLOCK, CallColumn.KIND])
@@ -277,7 +285,8 @@ def test_that_cells_hold_the_values_themselves(game: Game) -> None:
 
 
 def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
-    model = game.model(waits=True)
+    model = game.model()
+    model.queue.only_waiting = True
     muted = Theme("light").color(ColorRole.MUTED)
 
     def states() -> tuple[object, object]:
@@ -290,7 +299,7 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
     game.scheduler.pause_target(game.star)
     game.tree.members.cause = 0
     assert states() == (
-        "“star” is paused",
+        "waits: star",
         "stopped by target “star” (paused by you since 00:00.000)",
     )
     row = _row(model, "star frame timer")
@@ -298,12 +307,12 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
     assert _cell(model, row, CallColumn.NAME, Qt.ItemDataRole.ForegroundRole) == muted
     game.scheduler.resume_target(game.star)
     game.scheduler.time_scale = 0
-    assert states() == ("“fights” has time scale 0", "“fights” has time scale 0")
+    assert states() == ("waits: “fights” has time scale 0", "“fights” has time scale 0")
     assert model.counts.waiting == 4
     game.scheduler.time_scale = 1
     game.game.pause()
     assert states() == (
-        "“game” is paused",
+        "waits: game",
         "stopped by clock “game” (paused by the program since 00:00.000)",
     )
     assert model.counts.waiting == 4
@@ -330,7 +339,7 @@ def test_that_the_filter_looks_into_name_target_scheduler_clock_and_kind(game: G
         "nothing": [],
         "boss timer": ["boss frame timer"],
     }
-    assert model.counts == QueueCounts(total=4, in_branch=4, passing=1, shown=1, waiting=0)
+    assert model.counts == QueueCounts(total=4, in_branch=4, passing=1, waiting=0)
 
 
 def test_that_one_branch_can_be_shown(game: Game) -> None:
@@ -345,7 +354,7 @@ def test_that_one_branch_can_be_shown(game: Game) -> None:
 
     assert in_menu == ["cursor update"]
     assert (counts.in_branch, counts.total) == (1, 5)
-    assert model.counts.shown == 5
+    assert model.counts.passing == 5
 
 
 @pytest.mark.parametrize(

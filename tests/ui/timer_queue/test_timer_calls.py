@@ -31,7 +31,6 @@ class Shown(World):
         super().__init__()
         self.queue = CallQueue(self.timeline, self.log.strings)
         self.model = QueueModel(self.queue, Theme("light"))
-        self.waiting = QueueModel(self.queue, Theme("light"), waits=True)
 
     def choose(self, branch_id: int | None = None, *words: str) -> None:
         self.queue.branch_id, self.queue.words = branch_id, words
@@ -96,66 +95,73 @@ def test_that_ties_come_in_the_order_of_scheduling(shown: Shown) -> None:
     assert _names(shown.model) == [str(number) for number in range(200)]
 
 
-def test_that_waiting_timers_are_apart_grouped_by_what_stops_them(shown: Shown) -> None:
-    first, second = shown.root.child("first"), shown.root.child("second")
-    below = first.child("below")
-    second.set_timeout(0.1, print, name="b1")
-    below.set_timeout(0.3, print, name="a2")
-    first.set_timeout(0.2, print, name="a1")
-    second.set_timeout(0.4, print, name="b2")
-    shown.root.set_timeout(9, print, name="runs")
-    first.pause()
-    second.pause()
+def test_that_a_pause_moves_no_row(shown: Shown) -> None:
+    slow, other = shown.root.child("slow", rate="1/2"), shown.root.child("other")
+    below = slow.child("below", rate=4)
+    slow.set_timeout(0.3, print, name="in 600 ms")
+    below.set_timeout(1, print, name="in 500 ms")
+    other.set_timeout(0.55, print, name="in 550 ms")
+    shown.root.set_timeout(0.2, print, name="in 200 ms")
+    shown.root.set_timeout(9, print, name="in 9 s")
     shown.fold()
-
     shown.model.refresh()
-    shown.waiting.refresh()
+    before = _names(shown.model)
+    assert before == ["in 200 ms", "in 500 ms", "in 550 ms", "in 600 ms", "in 9 s"]
 
-    assert _names(shown.model) == ["runs"]
-    assert _names(shown.waiting) == ["a1", "a2", "b1", "b2"]
-    assert [shown.waiting.index(row, CallColumn.REMAINING).data() for row in range(4)] == [
-        "“first” is paused",
-        "“first” is paused",
-        "“second” is paused",
-        "“second” is paused",
+    slow.pause()
+    other.pause()
+    shown.fold()
+    shown.model.refresh()
+
+    assert _names(shown.model) == before
+    assert [shown.model.index(row, CallColumn.REMAINING).data() for row in range(5)] == [
+        "200 ms",
+        "waits: slow",
+        "waits: other",
+        "waits: slow",
+        "9.00 s",
     ]
-    assert shown.waiting.index(1, CallColumn.DUE_SESSION).data() == "–"
-    assert shown.model.counts == QueueCounts(total=5, in_branch=5, passing=5, shown=1, waiting=4)
-    assert shown.waiting.counts == QueueCounts(total=5, in_branch=5, passing=5, shown=4, waiting=4)
+    assert shown.model.index(1, CallColumn.DUE_SESSION).data() == "–"
+    assert shown.model.counts == QueueCounts(total=5, in_branch=5, passing=5, waiting=3)
 
 
-def test_that_waiting_timers_of_several_clocks_come_by_what_is_left_of_their_time(
-    shown: Shown,
-) -> None:
-    ahead, late = shown.root.child("ahead", rate=4), shown.root.child("late")
-    shown.run_to_ms(1_000)  # 4 s for the one, 1 s for the other
-    late.set_timeout(0.5, print, name="second")
-    ahead.set_timeout(0.1, print, name="first")
-    shown.root.set_timeout(0.8, print, name="third")
-    shown.root.set_rate(0)
+def test_that_what_waits_falls_behind_what_comes_near(shown: Shown) -> None:
+    paused = shown.root.child("paused")
+    paused.set_timeout(1, print, name="waits")
+    shown.root.set_timeout(1.5, print, name="runs")
+    paused.pause()
+    shown.fold()
+    shown.model.refresh()
+    assert _names(shown.model) == ["waits", "runs"]
+
+    shown.run_to_ms(1_000)
+    shown.model.refresh()
+
+    assert _names(shown.model) == ["runs", "waits"]
+
+
+def test_that_what_waits_at_rate_0_comes_last(shown: Shown) -> None:
+    shown.root.child("frozen", rate=0).set_timeout(1, print, name="never")
+    shown.root.set_timeout(99, print, name="late")
+    shown.fold()
+    shown.model.refresh()
+
+    assert _names(shown.model) == ["late", "never"]
+
+
+def test_that_only_what_waits_is_shown_when_it_is_asked_for(shown: Shown) -> None:
+    paused = shown.root.child("paused")
+    paused.set_timeout(2, print, name="second")
+    paused.set_timeout(1, print, name="first")
+    shown.root.set_timeout(3, print, name="runs")
+    paused.pause()
     shown.fold()
 
-    shown.waiting.refresh()
+    shown.queue.only_waiting = True
+    shown.model.refresh()
 
-    assert _names(shown.waiting) == ["first", "second", "third"]
-
-
-def test_that_what_is_left_is_that_of_the_time_at_which_the_clock_was_stopped(
-    shown: Shown,
-) -> None:
-    above = shown.root.child("above")
-    behind, ahead = above.child("behind"), above.child("ahead")
-    behind.set_timeout(2, print, name="second")
-    ahead.set_timeout(2.5, print, name="first")
-    behind.pause()
-    shown.run_to_ms(1_000)
-    behind.resume()
-    above.pause()
-    shown.run_to_ms(1_500)
-
-    shown.waiting.refresh()
-
-    assert _names(shown.waiting) == ["first", "second"]
+    assert _names(shown.model) == ["first", "second"]
+    assert shown.model.counts == QueueCounts(total=3, in_branch=3, passing=2, waiting=2)
 
 
 def test_that_time_alone_changes_only_what_remains(shown: Shown) -> None:
@@ -227,7 +233,7 @@ def test_that_a_branch_shows_its_own_timers_and_those_below(shown: Shown) -> Non
     shown.choose(game.id)
 
     assert _names(shown.model) == ["game", "enemies"]
-    assert shown.model.counts == QueueCounts(total=3, in_branch=2, passing=2, shown=2, waiting=0)
+    assert shown.model.counts == QueueCounts(total=3, in_branch=2, passing=2, waiting=0)
 
 
 def test_that_a_branch_that_was_removed_shows_nothing(shown: Shown) -> None:
@@ -241,7 +247,7 @@ def test_that_a_branch_that_was_removed_shows_nothing(shown: Shown) -> None:
 
     shown.model.refresh()
 
-    assert shown.model.counts == QueueCounts(total=1, in_branch=0, passing=0, shown=0, waiting=0)
+    assert shown.model.counts == QueueCounts(total=1, in_branch=0, passing=0, waiting=0)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +356,6 @@ def test_that_the_order_is_that_of_the_session_due_times(shown: Shown, seed: int
             clock.pause()
         shown.run_to_ms(step * 40)
         shown.model.refresh()
-        shown.waiting.refresh()
 
         timers = shown.timeline.timers
         expected = sorted(
@@ -358,13 +363,12 @@ def test_that_the_order_is_that_of_the_session_due_times(shown: Shown, seed: int
             for each in timers.ids()
             if (due := shown.timeline.session_due_ns(each) or NEVER) != NEVER
         )
-        rows = [shown.model.id_at(row) for row in range(len(expected))]
-        assert rows == [each for _, _, each in expected]
-        assert shown.model.rowCount() == len(expected)
-        waiting = {shown.waiting.id_at(row) for row in range(shown.waiting.rowCount())}
-        assert waiting == {*timers.ids()} - {each for _, _, each in expected}
+        rows = [shown.model.id_at(row) or 0 for row in range(len(timers))]
+        firing = {each for _, _, each in expected}
+        assert [row for row in rows if row in firing] == [each for _, _, each in expected]
+        assert shown.model.rowCount() == len(timers)
         if expected:
-            assert shown.model.row_of(expected[-1][2]) == len(expected) - 1
+            assert shown.model.row_of(expected[-1][2]) == rows.index(expected[-1][2])
 
 
 def test_that_a_call_site_is_shown_without_its_folders() -> None:

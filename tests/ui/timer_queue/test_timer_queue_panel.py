@@ -6,7 +6,6 @@ import pytest
 import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock, ResumeClock
@@ -103,7 +102,7 @@ def test_that_only_the_selected_branch_can_be_shown(stand: Stand) -> None:
     assert everything == ["first", "second", "third"]
     assert branch == ["second"]
     assert stand.names() == ["first", "second"]
-    assert stand.panel.branch_button.text() == "Only branch “game”"
+    assert stand.panel.branch_button.text() == "Only game"
     assert stand.panel.count_label.text() == "2 of 3 calls"
 
 
@@ -192,7 +191,8 @@ def test_that_waiting_timers_are_counted(stand: Stand) -> None:
 
     stand.run_to_ms(100)
 
-    assert stand.panel.count_label.text() == "3 calls, 3 stopped"
+    assert stand.panel.count_label.text() == "3 calls"
+    assert stand.panel.waiting_button.text() == "Waiting 3"
 
 
 def test_that_one_call_is_not_called_calls(stand: Stand) -> None:
@@ -204,183 +204,60 @@ def test_that_one_call_is_not_called_calls(stand: Stand) -> None:
     assert stand.panel.count_label.text() == "1 call"
 
 
-def _waiting(stand: Stand) -> list[str]:
-    model = stand.panel.waiting.model
-    return [model.index(row, CallColumn.NAME).data() for row in range(model.rowCount())]
-
-
-def test_that_waiting_timers_stand_above_with_what_stops_them(stand: Stand) -> None:
-    section = stand.panel.waiting
-    assert section.isHidden()
+def test_that_what_waits_keeps_its_place_and_says_for_what(stand: Stand) -> None:
+    before = stand.names()
     stand.enemies.pause()
 
     stand.run_to_ms(100)
 
-    assert section.isVisible()
-    assert section.view.isVisible()
-    assert section.button.text() == "Waiting 1: “enemies” is paused"
-    assert _waiting(stand) == ["second"]
-    assert stand.names() == ["first", "third"]
-    assert stand.panel.count_label.text() == "3 calls, 1 stopped"
-
-    stand.enemies.resume()
-    stand.run_to_ms(200)
-
-    assert section.isHidden()
-    assert stand.names() == ["first", "second", "third"]
+    model = stand.panel.model
+    assert stand.names() == before
+    row = before.index("second")
+    assert model.index(row, CallColumn.REMAINING).data() == "waits: enemies"
+    assert stand.panel.waiting_button.text() == "Waiting 1"
 
 
-def test_that_every_stopped_clock_is_named_the_one_with_most_timers_first(stand: Stand) -> None:
-    stand.enemies.set_rate(0)
-    stand.enemies.set_timeout(5, print)
-    ui = stand.session.root.child("ui & more")
-    ui.set_timeout(1, print)
-    ui.pause()
-
-    stand.run_to_ms(100)
-
-    assert stand.panel.waiting.button.text() == (
-        "Waiting 3: “enemies” has rate 0 (2), “ui && more” is paused (1)"
-    )
-    assert stand.panel.waiting.button.toolTip().startswith(
-        "Waiting 3: “enemies” has rate 0 (2), “ui & more” is paused (1)\n"
-    )
-
-
-def test_that_the_reasons_why_calls_wait_are_whole_where_columns_can_go(
-    qtbot: QtBot, stand: Stand
-) -> None:
-    stand.panel.resize(860, 400)
-    waiting, columns = stand.panel.waiting, stand.view
-    stand.run_to_ms(50)
-    before = columns.columnWidth(CallColumn.REMAINING)
+def test_that_only_what_waits_is_shown_until_the_chip_is_clicked_again(stand: Stand) -> None:
+    before = stand.names()
+    stand.panel.waiting_button.click()
+    assert stand.panel.notice.text() == "Nothing waits for a pause to end."
     stand.enemies.pause()
 
     stand.run_to_ms(100)
 
-    def painted() -> str:
-        key = waiting.view.rows_in_view()[0][0].key
-        return waiting.view.shown_text(key, CallColumn.REMAINING)
-
-    qtbot.waitUntil(lambda: painted() == "“enemies” is paused")
-    (cells, *_rest) = (cells for _place, cells in waiting.view.rows_in_view())
-    assert cells[CallColumn.STATE].shorter == ("paused",)
-
-    stand.enemies.resume()
-    stand.run_to_ms(200)
-
-    assert columns.columnWidth(CallColumn.REMAINING) == before
+    assert stand.names() == ["second"]
+    assert stand.panel.count_label.text() == "1 of 3 calls"
+    stand.panel.waiting_button.click()
+    assert stand.names() == before
 
 
-def test_that_long_reasons_why_calls_wait_are_whole_in_a_wide_panel(
-    qtbot: QtBot, stand: Stand
-) -> None:
-    stand.panel.resize(1_900, 400)
-    waiting = stand.panel.waiting
-    name = "the second screen on the left"
-    screen = stand.session.root.child(name)
-    screen.set_timeout(5, print)
-    screen.pause()
-
+def test_that_a_group_of_which_there_is_none_has_no_chip(stand: Stand) -> None:
     stand.run_to_ms(100)
 
-    def painted() -> str:
-        key = waiting.view.rows_in_view()[0][0].key
-        return waiting.view.shown_text(key, CallColumn.REMAINING)
-
-    qtbot.waitUntil(lambda: painted() == f"“{name}” is paused")
+    chips = [each.text() for each in stand.panel.group_buttons.values() if each.isVisible()]
+    assert chips == ["Timers 3", "Every frame 0"]
 
 
-def test_that_a_folded_section_stays_folded_and_still_counts(stand: Stand) -> None:
-    stand.game.pause()
-    stand.run_to_ms(100)
-
-    stand.panel.waiting.button.click()
-
-    assert not stand.panel.waiting.view.isVisible()
-    assert stand.panel.waiting.button.isVisible()
-    again = TimerQueuePanel(stand.bridge, Theme("light"))
-    assert not again.waiting.button.isChecked()
-
-
-def test_that_waiting_timers_leave_room_for_those_that_fire_in_a_low_panel(stand: Stand) -> None:
-    for number in range(20):
-        stand.enemies.set_timeout(number + 5, print)
+def test_that_a_waiting_timer_is_cleared(stand: Stand, qtbot: QtBot) -> None:
     stand.enemies.pause()
     stand.run_to_ms(100)
-    section = stand.panel.waiting.view
 
-    stand.panel.resize(1200, 600)
-    QApplication.processEvents()
-    row = section.verticalHeader().defaultSectionSize()
-    titles = section.horizontalHeader()
-    above = titles.height() if titles.isVisible() else 0
-    assert section.height() == above + 6 * row + 2 * section.frameWidth()
-
-    stand.panel.resize(1200, 220)
-    QApplication.processEvents()
-    assert section.height() >= row
-    assert stand.view.viewport().height() >= 2 * row
-
-
-def test_that_columns_of_waiting_timers_have_titles_where_there_is_room(stand: Stand) -> None:
-    stand.enemies.pause()
-    titles = stand.panel.waiting.view.horizontalHeader()
-    shown = []
-    for height in (160, 500):
-        stand.panel.resize(900, height)
-        QApplication.processEvents()
-        stand.run_to_ms(height)
-        shown.append(titles.isVisible())
-
-    assert shown == [False, True]
-
-
-def test_that_nothing_but_waiting_timers_is_no_empty_table(stand: Stand) -> None:
-    stand.session.root.pause()
-
-    stand.run_to_ms(100)
-
-    assert stand.panel.notice.text() == "No call is due: all of them wait."
-
-
-def test_that_a_waiting_timer_is_selected_marked_and_cleared(stand: Stand, qtbot: QtBot) -> None:
-    stand.enemies.pause()
-    stand.run_to_ms(100)
-    view = stand.panel.waiting.view
-
-    view.setCurrentIndex(stand.panel.waiting.model.index(0, 0))
+    stand.view.setCurrentIndex(stand.panel.model.index(stand.names().index("second"), 0))
 
     assert stand.bridge.selection == Selection.timer(stand.second.id)
-    assert not stand.view.currentIndex().isValid()
-    qtbot.keyClick(view, Qt.Key.Key_Delete)
+    qtbot.keyClick(stand.view, Qt.Key.Key_Delete)
     assert stand.session.submitted[-1] == ClearTimer(stand.second.id)
 
 
-def test_that_a_filter_and_a_branch_hold_for_waiting_timers(stand: Stand) -> None:
+def test_that_a_filter_holds_for_what_waits(stand: Stand) -> None:
     stand.game.pause()
     stand.run_to_ms(100)
 
     stand.panel.filter_line.setText("second")
     stand.panel.filter_line.apply_now()
 
-    assert _waiting(stand) == ["second"]
-    assert stand.panel.count_label.text() == "1 of 3 calls, 1 stopped"
-
-
-def test_that_the_columns_are_those_of_the_table_below(stand: Stand) -> None:
-    stand.game.pause()
-    stand.run_to_ms(100)
-    below, above = stand.view.horizontalHeader(), stand.panel.waiting.view.horizontalHeader()
-
-    below.resizeSection(CallColumn.NAME, 211)
-    below.moveSection(2, 0)
-    stand.view.choices.show_column(CallColumn.INTERVAL, False)
-
-    for column in CallColumn:
-        assert above.isSectionHidden(column) == below.isSectionHidden(column)
-        assert above.sectionPosition(column) == below.sectionPosition(column)
-        assert above.sectionSize(column) == below.sectionSize(column)
+    assert stand.names() == ["second"]
+    assert stand.panel.waiting_button.text() == "Waiting 1"
 
 
 def test_that_a_click_on_a_header_sorts_and_the_third_brings_back_what_fires_next(

@@ -86,9 +86,9 @@ def test_that_what_a_timer_waits_for_is_said_in_one_line(shell: Shell) -> None:
     menu.actions()[0].trigger()
     shell.advance(0.1)
 
-    remaining = queue(shell).waiting.model.index(0, CallColumn.REMAINING).data()
+    remaining = queue(shell).model.index(0, CallColumn.REMAINING).data()
 
-    assert remaining == f"“{SHOWN_CLOCK}” is paused"
+    assert remaining == f"waits: {SHOWN_CLOCK}"
 
 
 def test_that_menus_and_buttons_stay_one_line_high(shell: Shell) -> None:
@@ -96,7 +96,7 @@ def test_that_menus_and_buttons_stay_one_line_high(shell: Shell) -> None:
     shell.bridge.select(Selection.clock(clock_id))
 
     assert tree(shell).make_menu(clock_id).actions()[0].text() == f"Pause “{SHOWN_CLOCK}”"
-    assert queue(shell).branch_button.text() == f"Only branch “{SHOWN_CLOCK}”"
+    assert queue(shell).branch_button.text() == f"Only {SHOWN_CLOCK}"
     assert shell.window.actions_by_id["pause-branch"].text() == f"Pause “{SHOWN_CLOCK}”"
     assert not [b.text() for b in shell.window.findChildren(QToolButton) if "\n" in b.text()]
 

@@ -179,7 +179,7 @@ def test_that_a_tab_says_as_many_timers_as_the_list_above_it(shell: Shell) -> No
 
         assert tabs(shell).text_of("timer_queue") == f"Timers {queue.timer_count:,}"
         button = queue.group_buttons[CallGroup.CLOCK_TIMERS]
-        assert button.text() == f"Clock timers ({queue.timer_count:,})"
+        assert button.text() == f"Timers {queue.timer_count:,}"
 
 
 def test_that_a_tab_keeps_its_width_while_its_number_changes(shell: Shell) -> None:

@@ -64,8 +64,6 @@ class FittedColumns(ColumnChoices):
         self._measured: set[tuple[int, str]] = set()
         #: By column, a width that is wanted rather than that of the sample.
         self._wished: dict[int, int] = {}
-        #: By column, the width of what is said there for the moment, which is longer than usual.
-        self._needed: dict[int, int] = {}
         self._turn = single_shot(self, self._look_at_names)
         view.model().modelReset.connect(self._note_rows)
         view.model().rowsInserted.connect(self._note_rows)
@@ -108,17 +106,6 @@ class FittedColumns(ColumnChoices):
         if has_grown and self.arrange():
             self.order_changed.emit()
 
-    def need(self, column: ColumnEnum, width: int) -> None:
-        """Have so many pixels in a column: as far as its sample goes, before others have more.
-
-        Args:
-            width: Pixels for the cell, 0 for what it has usually.
-        """
-        if width != self._needed.get(column, 0):
-            self._needed[column] = width
-            if self.arrange():
-                self.order_changed.emit()
-
     def arrange(self) -> bool:
         """Share out the room; return whether other columns are left out than before."""
         room = self._viewport.width()
@@ -149,7 +136,6 @@ class FittedColumns(ColumnChoices):
             if column not in self._by_hand:
                 spec, table = column.spec, self._table
                 text = table.width_for(spec.least or spec.sample)
-                text = max(text, min(self._needed.get(column, 0), table.width_for(spec.sample)))
                 title = table.title_width(spec.short_title or spec.title)
                 if column in self._widest:
                     text = max(text, min(self._widest[column], round(most_for_names)))
@@ -172,7 +158,7 @@ class FittedColumns(ColumnChoices):
     def _sample_width(self, column: ColumnEnum) -> int:
         spec, table = column.spec, self._table
         text = self._wished.get(column) or table.width_for(spec.sample)
-        return max(text, self._needed.get(column, 0), table.title_width(spec.title))
+        return max(text, table.title_width(spec.title))
 
     @override
     def set_usual_width(self, column: int, width: int) -> None:
