@@ -295,16 +295,19 @@ class Sampler:
             self._find_loops()
         if not self._watched:
             return
+        loops = [
+            watched
+            for watched in list(self._watched.values())
+            if late_ns >= _GAP_NS or not watched.is_quiet(now_ns)
+        ]
+        others = self._other_times() if loops else {}
+        # Reading files lets the interpreter go, so what threads are at comes first.
+        seen = [(watched, self._see(watched, now_ns, late_ns, others)) for watched in loops]
         is_busy, stop_ns = False, 0
         if late_ns >= _STOP_NS or now_ns - self._own_read_ns >= _REST_NS:
             stop_ns = self._stopped_ns(now_ns, late_ns)
-        others: Optional[dict[int, int]] = None
-        for watched in list(self._watched.values()):
-            if late_ns < _GAP_NS and watched.is_quiet(now_ns):
-                continue
-            if others is None:
-                others = self._other_times()
-            if self._look_at(watched, now_ns, 0 if stop_ns else late_ns, others):
+        for watched, view in seen:
+            if self._look_at(watched, view, now_ns, 0 if stop_ns else late_ns):
                 is_busy = True
         if stop_ns:
             program.extend(((now_ns, PROCESS_STOPPED, program.own_clock.number, stop_ns, 0),))
@@ -380,14 +383,43 @@ class Sampler:
 
     # -------------------------------------------------------------------- one loop
 
-    def _look_at(self, watched: Watched, now_ns: int, late_ns: int, others: dict[int, int]) -> bool:
+    def _see(self, watched: Watched, now_ns: int, late_ns: int, others: dict[int, int]) -> _View:
+        """Return what a loop is at, and which thread runs instead, if its turn may be long."""
+        view, frames = _View(), watched.frames
+        if frames is None:
+            view.is_idle = self._is_idle(watched)
+            is_long = not view.is_idle
+        else:
+            view.began_ns, view.ended_ns, view.index = (
+                frames.began_ns,
+                frames.ended_ns,
+                frames.index,
+            )
+            is_long = view.began_ns > view.ended_ns and now_ns - view.began_ns >= LONG_NS
+        if is_long:
+            view.stack, view.runner = _stack_of(watched.thread, is_after=late_ns >= _GAP_NS)
+            view.running = self._running(watched, view.runner)
+        passed_ns = now_ns - watched.looked_ns
+        before, watched.others = watched.others, others
+        process_ns = process_time_ns()
+        used_ns, watched.process_ns = process_ns - watched.process_ns, process_ns
+        other, most_ns, other_ns = _busiest(others, before, watched.thread)
+        if others and before:
+            ended_ns = used_ns - sum(others.values()) + sum(before.values())
+            if ended_ns > most_ns:
+                # Of threads that have ended since.
+                other, other_ns = 0, max(other_ns, ended_ns)
+        view.other_ns = min(other_ns, passed_ns)
+        if other_ns * 4 >= passed_ns:
+            view.other = self._place_of(other)
+        return view
+
+    def _look_at(self, watched: Watched, view: _View, now_ns: int, late_ns: int) -> bool:
         """Look at a loop; returns whether its turn is long."""
         since_ns = watched.looked_ns
         cpu_ns, ready_ns = watched.times(now_ns)
         took_ns = cpu_ns - watched.cpu_ns if watched.cpu_ns >= 0 <= cpu_ns else -1
         waited_ns = ready_ns - watched.ready_ns if watched.cpu_ns >= 0 <= cpu_ns else -1
-        before, watched.others = watched.others, others
-        process_ns, watched.process_ns = process_time_ns() - watched.process_ns, process_time_ns()
         watched.looked_ns, watched.cpu_ns, watched.ready_ns = now_ns, cpu_ns, ready_ns
         if not since_ns:
             return False
@@ -395,14 +427,8 @@ class Sampler:
             watched.end_turn()
             return False
         passed_ns = now_ns - since_ns
-        other, most_ns, other_ns = _busiest(others, before, watched.thread)
-        if others and before:
-            ended_ns = process_ns - sum(others.values()) + sum(before.values())
-            if ended_ns > most_ns:
-                # Of threads that have ended since.
-                other, other_ns = 0, max(other_ns, ended_ns)
-        times = (took_ns, waited_ns, min(other_ns, passed_ns))
-        turn_ns = self._busy_since(watched, since_ns, now_ns, took_ns, waited_ns)
+        times = (took_ns, waited_ns, view.other_ns)
+        turn_ns = self._busy_since(watched, view, since_ns, now_ns, times)
         if watched.number and turn_ns != watched.turn_ns:
             self._tell_end(watched, since_ns, times, passed_ns)
             late_ns = waited_ns = 0
@@ -419,22 +445,22 @@ class Sampler:
             has_run = took_ns * 10 >= late_ns and (took_ns + waited_ns) * 2 >= late_ns
             is_after = late_ns >= _GAP_NS and has_run
             flags |= SAW_AFTERWARDS if is_after else 0
-            self._sample_turn(watched, now_ns, passed_ns, times, other, flags)
+            self._sample_turn(watched, view, now_ns, passed_ns, times, flags)
             return True
         watched.is_certain = turn_ns > 0
         if late_ns >= _GAP_NS or waited_ns >= _GAP_NS // 2:
             flags = SAW_BETWEEN_TURNS | (SAW_NO_TIMES if took_ns < 0 else 0)
-            events = self._other(watched, now_ns, other, other_ns, passed_ns)
+            events = self._other(watched, view, now_ns, view.other_ns, passed_ns)
             self._tell(watched, now_ns, passed_ns, times, flags, events)
         return turn_ns > 0 and watched.frames is None
 
     def _sample_turn(  # noqa: PLR0913, PLR0917 - what there is to tell
         self,
         watched: Watched,
+        view: _View,
         now_ns: int,
         passed_ns: int,
         times: tuple[int, int, int],
-        other: int,
         flags: int,
     ) -> None:
         """Tell a sample of a turn that is long; the first is for all of the turn so far."""
@@ -455,15 +481,20 @@ class Sampler:
                 self._tell(watched, until_ns, between_ns, told, SAW_BETWEEN_TURNS, [])
             waited_ns = in_turn_ns
         seen_times = (took_ns, waited_ns, min(other_ns, covers_ns))
-        self._sample(watched, now_ns, covers_ns, seen_times, flags, other)
+        self._sample(watched, view, now_ns, covers_ns, seen_times, flags)
 
     def _busy_since(
-        self, watched: Watched, since_ns: int, now_ns: int, took_ns: int, waited_ns: int
+        self,
+        watched: Watched,
+        view: _View,
+        since_ns: int,
+        now_ns: int,
+        times: tuple[int, int, int],
     ) -> int:
         """Return when the running turn has begun, 0 between turns."""
         frames = watched.frames
         if frames is not None:
-            began_ns, ended_ns, index = frames.began_ns, frames.ended_ns, frames.index
+            began_ns, ended_ns, index = view.began_ns, view.ended_ns, view.index
             ran = index - watched.index
             watched.index = index
             is_running = began_ns > ended_ns
@@ -472,10 +503,11 @@ class Sampler:
                 took = min(took, 4 * watched.usual_ns + 1_000_000)
                 watched.usual_ns += (took - watched.usual_ns) // 8
             return began_ns if is_running else 0
-        if self._is_idle(watched):
+        if view.is_idle:
             return 0
         if watched.turn_ns:
             return watched.turn_ns
+        took_ns, waited_ns, _ = times
         used_ns = took_ns + waited_ns if took_ns >= 0 else 0
         return now_ns - min(used_ns, now_ns - since_ns)
 
@@ -504,16 +536,14 @@ class Sampler:
     def _sample(  # noqa: PLR0913, PLR0917 - what there is to tell
         self,
         watched: Watched,
+        view: _View,
         now_ns: int,
         covers_ns: int,
         times: tuple[int, ...],
         flags: int,
-        other: int,
     ) -> None:
         program, number = self._program, watched.clock.number
-        is_after = bool(flags & SAW_AFTERWARDS)
-        seen, runner = _stack_of(watched.thread, is_after=is_after)
-        name, kind, identity = self._running(watched, runner)
+        name, kind, identity = view.running
         if watched.number == 0 or identity != watched.running[0]:
             watched.part += watched.number > 0
         events: Events = []
@@ -522,8 +552,8 @@ class Sampler:
         if is_whole or (identity, told[0]) != watched.running:
             events.append((now_ns, RUNNING_CALL, number, *told))
         watched.running = (identity, told[0])
-        sites = [program.code_site(code, line) for code, line in seen]
-        waits, what = _wait_of(runner)
+        sites = [program.code_site(code, line) for code, line in view.stack]
+        waits, what = _wait_of(view.runner)
         if waits:
             flags |= SAW_WAIT
             if what:
@@ -535,29 +565,32 @@ class Sampler:
             if depth >= len(before) or before[depth] != site
         ]
         watched.stack = sites
-        events += self._other(watched, now_ns, other, times[2], covers_ns)
+        events += self._other(watched, view, now_ns, times[2], covers_ns)
         if times[0] < 0:
             flags |= SAW_NO_TIMES
         self._tell(watched, now_ns, covers_ns, times, flags, events)
         watched.number += 1
 
     def _other(
-        self, watched: Watched, now_ns: int, other: int, other_ns: int, covers_ns: int
+        self, watched: Watched, view: _View, now_ns: int, other_ns: int, covers_ns: int
     ) -> Events:
-        """Return which other thread has run, if it has for a good part of the time."""
-        program = self._program
+        """Return which other thread has run, if others have for a good part of the time."""
         if other_ns * 4 < covers_ns:
             return []
-        thread = threading._active.get(other)  # type: ignore[attr-defined]
-        seen, _ = _stack_of(other, is_after=False)
-        name = "" if thread is None else thread.name
-        place = ""
+        return [(now_ns, OTHER_THREAD, watched.clock.number, other_ns, view.other)]
+
+    def _place_of(self, thread: int) -> int:
+        """Return a thread and what it is at as the number of a text; 0 where it has ended."""
+        known = threading._active.get(thread)  # type: ignore[attr-defined]
+        if known is None:
+            return 0
+        program, place = self._program, ""
+        seen, _ = _stack_of(thread, is_after=False)
+        # What waits by now cannot be asked what it was at.
         if seen and not seen[-1][0].co_filename.endswith(_WAITING_FILES):
             own = [each for each in seen if _is_own(each[0].co_filename)] or seen
             place = program.texts[program.code_site(*own[-1])]
-        # A thread that has ended, or waits by now, cannot be asked what it was at.
-        text = program.text(f"{name}: {place}") if name else 0
-        return [(now_ns, OTHER_THREAD, watched.clock.number, other_ns, text)]
+        return program.text(f"{known.name}: {place}")
 
     def _tell(  # noqa: PLR0913, PLR0917 - what there is to tell
         self,
@@ -639,6 +672,41 @@ class _Runner:
         self.name = ""
         self.place: Optional[tuple[CodeType, int]] = None
         self.probe_call = ""
+
+
+class _View:
+    """What was seen of a loop in one look, before anything else was asked.
+
+    Attributes:
+        began_ns: When the running frame of its loop began, 0 without one.
+        ended_ns: When the latest ended.
+        index: How many have ended.
+        is_idle: Of a loop whose stack tells: whether it waits for what comes next.
+        stack: Its stack, outermost first, of a turn that may be long.
+        runner: What calls the program there.
+        running: What is called: its name, what it is, and what tells it from others.
+        other: Another thread that has run, and what it is at, as the number of a text.
+        other_ns: Processor time of all others since the look before.
+    """
+
+    __slots__ = (
+        "began_ns",
+        "ended_ns",
+        "index",
+        "is_idle",
+        "other",
+        "other_ns",
+        "runner",
+        "running",
+        "stack",
+    )
+
+    def __init__(self) -> None:
+        self.began_ns = self.ended_ns = self.index = self.other = self.other_ns = 0
+        self.is_idle = True
+        self.stack: list[tuple[CodeType, int]] = []
+        self.runner = _Runner()
+        self.running: tuple[str, int, object] = ("", RUNS_FRAME, 0)
 
 
 def _stack_of(thread: int, *, is_after: bool) -> tuple[list[tuple[CodeType, int]], _Runner]:

@@ -244,6 +244,22 @@ def test_that_another_thread_that_had_the_interpreter_is_named() -> None:
     assert (lateness.main.culprit.thread, lateness.main.culprit.place.function) == ("worker", "hog")
 
 
+def test_that_a_thread_is_named_even_if_it_is_not_known_what_it_was_at() -> None:
+    program = Program()
+    program.sample(
+        until_ms=100,
+        covers_ms=100,
+        ran_ms=0,
+        other="worker: ",
+        other_ms=95,
+        flags=SAW_BETWEEN_TURNS,
+    )
+    assert lateness_text(program.fire(100)) == (
+        "100 ms late: the thread “worker” had the interpreter, at what is not known, the whole "
+        "time."
+    )
+
+
 def test_that_the_lack_of_a_processor_is_told_from_work() -> None:
     program = Program()
     for until_ms in range(10, 101, 10):

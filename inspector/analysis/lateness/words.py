@@ -88,6 +88,8 @@ def share_text(share: Share, lateness: Lateness) -> str:
             for family in lateness.families[:_MOST_NAMED]
         ]
         return f"at least {share.calls} short calls were made, mostly {', '.join(names)},"
+    if culprit is None and share.cause is Cause.GIL and share.name:
+        return f"the thread “{share.name}” had the interpreter, at what is not known,"
     if culprit is None:
         return _PLAIN.get(share.cause, str(share.cause.value))
     where = culprit.place.short
