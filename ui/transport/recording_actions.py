@@ -175,7 +175,7 @@ RECORDING_ACTIONS: Final = (
         tip="Save the last 30 seconds of session time as a separate recording.",
     ),
     ActionDescription(
-        "save-last-exact", "Save the &last …", MenuId.SCENE, RecordingActions.ask_how_much_to_save,
+        "save-last-exact", "Sa&ve the last …", MenuId.SCENE, RecordingActions.ask_how_much_to_save,
         needs=Needs.RECORD,
         tip="Save a chosen length of the past as a separate recording.",
     ),
