@@ -9,7 +9,7 @@ from heapq import heappush
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from inspector.clocks.callbacks import checked_callable, label_of
+from inspector.clocks.callbacks import checked_callable
 from inspector.clocks.mistakes import (
     checked_clock,
     checked_name,
@@ -437,7 +437,7 @@ class Clock(ClockNode):
             raise ValueError(f"an interval must be longer than 0 ns: {interval_ns}")
         self._check_alive()
         self._tree.sync()
-        checked_callable(callback)
+        label = self._tree.label_number(callback)
         first_ns = interval_ns if delay_ns is None else max(0, checked_ns(delay_ns))
         tree = self._tree
         due_ns = self._within_reach(self.time_ns + first_ns)
@@ -453,7 +453,7 @@ class Clock(ClockNode):
             interval_ns,
             _policy(missed),
         )
-        self._record_timer(timer, callback)
+        self._record_timer(timer, label)
         self.queue.push(timer)
         if not first_ns or due_ns < self._armed_ns:
             self._earlier(due_ns, order, zero_delay=not first_ns)
@@ -576,9 +576,9 @@ class Clock(ClockNode):
             checked_name("set_timeout(delay, callback, name=…)", name)
         self._check_alive()
         self._within_reach(due_ns)
-        checked_callable(callback)
+        label = self._tree.label_number(callback)
         timer = LabelledTimer(self, due_ns, order, callback, args, name, self._call_site())
-        self._record_timer(timer, callback)
+        self._record_timer(timer, label)
         return timer
 
     def _call_site(self) -> CallSite | None:
@@ -591,17 +591,16 @@ class Clock(ClockNode):
             frame = frame.f_back
         return None if frame is None else tree.call_site(frame)
 
-    def _record_timer(self, timer: Timer, callback: Callable[..., object]) -> None:
+    def _record_timer(self, timer: Timer, label: int) -> None:
+        """Record a new timer, given the number of the label of its callback."""
         tree = self._tree
         record = tree.record
         if record is None:
             return
-        now_ns = tree.now_ns
-        label = tree.intern(timer.name or label_of(callback))
-        site = timer.site.sid if timer.site is not None else 0
-        record((now_ns, TIMER_ADDED, timer.id, self.id, label))
-        record((now_ns, TIMER_ORIGIN, timer.id, site, timer.kind))
-        record((now_ns, TIMER_ARMED, timer.id, timer.due_ns, timer.interval_ns))
+        now_ns, number, name, site = tree.now_ns, timer.order, timer.name, timer.site
+        record((now_ns, TIMER_ADDED, number, self.id, tree.intern(name) if name else label))
+        record((now_ns, TIMER_ORIGIN, number, 0 if site is None else site.sid, timer.kind))
+        record((now_ns, TIMER_ARMED, number, timer.due_ns, timer.interval_ns))
 
     def _within_reach(self, local_ns: int) -> int:
         """Return a local time that events can hold; refuse any other."""

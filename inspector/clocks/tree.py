@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections import deque
 from threading import get_ident
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from inspector.clocks.callbacks import label_of, refuse_unfinished
+from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
 from inspector.clocks.clock import Clock
 from inspector.clocks.failures import (
     CALLBACK_ERRORS,
@@ -124,6 +125,7 @@ class ClockTree:
         self.on_earlier_wake: Callable[[], None] | None = None
         # By identity of the code object, which is kept so that the identity stays unique.
         self._sites: dict[tuple[int, int], tuple[CodeType, CallSite]] = {}
+        self._labels: dict[tuple[int, str], tuple[CodeType, int]] = {}
         self._last_clock_id = 0
         self.has_fast_clocks = False
         self._is_draining = False
@@ -329,6 +331,24 @@ class ClockTree:
     def intern(self, text: str) -> int:
         """Return the sink's number for a text."""
         return 0 if self._sink is None else self._sink.intern(text)
+
+    def label_number(self, callback: Callable[..., object]) -> int:
+        """Return the number of the label of a callback.
+
+        Raises:
+            TypeError: It cannot be called, or nothing would run what it returns.
+        """
+        function = callback.__func__ if type(callback) is MethodType else callback
+        if type(function) is not FunctionType:
+            checked_callable(callback)
+            return self.intern(label_of(callback))
+        code = function.__code__
+        key = (id(code), function.__qualname__)
+        known = self._labels.get(key)
+        if known is None:
+            checked_callable(callback)
+            known = self._labels[key] = (code, self.intern(label_of(callback)))
+        return known[1]
 
     def call_site(self, frame: FrameType) -> CallSite | None:
         """Return the place in the program at which a frame is, if call sites are kept."""

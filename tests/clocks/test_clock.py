@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -18,6 +19,7 @@ from inspector.clocks import (
     Transport,
 )
 from inspector.events import EventLog
+from inspector.vocabulary import TIMER_ADDED
 
 NS = 1
 SECOND = 1_000_000_000
@@ -676,3 +678,31 @@ def test_that_the_effective_rate_is_exact_thousands_of_clocks_deep(world: World)
 
     assert fast.effective_rate == Fraction(7, 3)
     assert clock.child("still", 0).effective_rate == 0
+
+
+def test_that_callbacks_of_the_same_code_keep_their_own_labels() -> None:
+    log = EventLog()
+    tree = ClockTree(log)
+
+    def make(label: str) -> Callable[[], None]:
+        def call() -> None: ...
+
+        call.__qualname__ = label
+        return call
+
+    for label in ("hums", "ticks", "hums"):
+        tree.root.set_timeout(1, make(label))
+        tree.root.set_interval(1, make(f"{label} again"), name="" if label == "ticks" else label)
+
+    added = [log.strings[event[4]] for event in log.read(0).events if event[1] == TIMER_ADDED]
+    assert added == ["hums", "hums", "ticks", "ticks again", "hums", "hums"]
+
+
+def test_that_a_callback_that_is_refused_once_is_refused_again() -> None:
+    clock = ClockTree(EventLog()).root
+
+    async def waits() -> None: ...
+
+    for _ in range(2):
+        with pytest.raises(TypeError, match="nothing here awaits the async function"):
+            clock.set_timeout(1, waits)

@@ -15,7 +15,7 @@ KEPT: Final[dict[str, tuple[int, int, int]]] = {
     "set_timeout": (172, 160, 161),
     "set and clear": (181, 171, 172),
     "set and fire 100": (18475, 17904, 17996),
-    "set and fire 100, recorded": (53375, 49804, 50196),
+    "set and fire 100, recorded": (47075, 44304, 43596),
     "repeat 100": (9053, 8704, 8796),
     "repeat 10 within a frame": (4441, 4235, 4312),
     "call once in a frame": (1661, 1587, 1582),
