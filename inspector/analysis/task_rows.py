@@ -93,7 +93,9 @@ def task_rows(history: History, timeline: Timeline) -> list[TaskRow]:
             strings[task.defined],
             task.clock_id,
         )
-        for task, depth in task_tree(tasks.by_id.values())
+        for task, depth in task_tree(
+            sorted(tasks.by_id.values(), key=lambda task: (strings[task.name], task.id))
+        )
     ]
 
 

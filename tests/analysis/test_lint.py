@@ -29,8 +29,11 @@ from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.timebase import NS_PER_SECOND as SECOND
 from inspector.vocabulary import (
     CLOCK_ADDED,
+    CLOCK_ANCHORED,
+    RATE_DENOMINATOR,
     TIMER_ADDED,
     TIMER_ARMED,
+    TIMER_CLEARED,
     TIMER_FIRED,
     TIMER_ORIGIN,
     TimerKind,
@@ -418,3 +421,22 @@ def test_that_a_repeating_timer_without_interval_does_not_end_the_check() -> Non
     log.append((2 * SECOND, TIMER_FIRED, 1, SECOND, 5 * SECOND))
 
     assert DRIFT not in {finding.kind for finding in findings(LogHistory(log))}
+
+
+def test_that_a_call_that_is_another_timer_each_time_drifts_once() -> None:
+    log = EventLog()
+    tick, at_ns = log.intern("tick"), 0
+    log.append((0, CLOCK_ADDED, 1, 0, log.intern("loop")))
+    log.append((0, CLOCK_ANCHORED, 1, 0, RATE_DENOMINATOR))
+    for timer in range(1, 6):
+        log.append((at_ns, TIMER_ADDED, timer, 1, tick))
+        log.append((at_ns, TIMER_ORIGIN, timer, 0, TimerKind.INTERVAL_DELAY))
+        for late_ms in (0, 200 + timer):
+            log.append((at_ns, TIMER_ARMED, timer, at_ns + 100_000_000, 100_000_000))
+            at_ns += 100_000_000 + late_ms * 1_000_000
+            due_ns = at_ns + 100_000_000
+            log.append((at_ns, TIMER_FIRED, timer, late_ms * 1_000_000, due_ns))
+        log.append((at_ns, TIMER_CLEARED, timer, 0, 0))
+    drifts = [each for each in findings(LogHistory(log)) if each.kind is DRIFT]
+    assert len(drifts) == 1
+    assert "205 ms behind" in drifts[0].text

@@ -11,7 +11,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
-from inspector.analysis.lint.findings import Finding
+from inspector.analysis.lint.findings import BLOCKED_LOOP, Finding
 from inspector.analysis.lint.rules import finding_steps
 from inspector.analysis.statistics.frame_budget import loop_budget
 from inspector.display_text import counted
@@ -222,7 +222,8 @@ class FindingsPanel(QWidget):
     # ---------------------------------------------------------------- what is shown
 
     def _show(self, found: list[Finding]) -> None:
-        self.model.show_rows(found)
+        # What blocks a loop explains much of the rest.
+        self.model.show_rows(sorted(found, key=lambda each: each.kind is not BLOCKED_LOOP))
         self._say()
         self.counted.emit()
 

@@ -54,7 +54,7 @@ NOTHING_RECORDED: Final = "This recording holds no frames."
 NOTHING_SEEN: Final = "No frame has ended yet in this program."
 NO_SESSION: Final = "No scene is open."
 _NO_CALLS: Final = "Nothing was called in this frame."
-_ONLY_SAMPLES: Final = "Its calls were not measured. Above are the functions that samples saw."
+_ONLY_SAMPLES: Final = "Its calls were not measured; the flame has the functions that samples saw."
 _CALLS_LOST: Final = "The events of this frame are no longer in the log; only its phases are known."
 
 

@@ -6,8 +6,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Final, Protocol, TypeVar
 
-from inspector.analysis.frame_spans import heaviest_before, heaviest_in
+from inspector.analysis.frame_spans import extent_of, heaviest_before, heaviest_in
 from inspector.analysis.interval_shares import named_shares
+from inspector.analysis.lateness.flame import sampled_spans
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.display_text import counted
 from inspector.events.frame_history import Frame
@@ -52,6 +53,7 @@ class Heaviest:
     def __init__(self) -> None:
         self._history: History | None = None
         self._known: dict[tuple[int, bool], tuple[int, str] | None] = {}
+        self._seen: dict[int, str] = {}
 
     def of(
         self, history: History, timeline: Timeline, index: int, *, before: bool = False
@@ -60,6 +62,7 @@ class Heaviest:
         if history is not self._history or len(self._known) >= _MOST_KNOWN:
             self._history = history
             self._known.clear()
+            self._seen.clear()
         key = index, before
         if key not in self._known:
             self._known[key] = (
@@ -69,6 +72,20 @@ class Heaviest:
             )
         return self._known[key]
 
+    def seen(self, history: History, timeline: Timeline, index: int) -> str:
+        """Return the function that samples saw for most of a frame, after :meth:`of`."""
+        if index not in self._seen:
+            extent = extent_of(history, timeline, index)
+            spans = sampled_spans(history, timeline, index, extent)
+            blocking = [(span.label, span.seen) for span in spans if span.seen is not None]
+            found = [
+                f"{label}, {seen.samples:,} of {counted(seen.looks, 'sample')}"
+                for label, seen in blocking
+                if seen.blocks
+            ]
+            self._seen[index] = found[-1] if found else ""
+        return self._seen[index]
+
 
 def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows of it
     timeline: Timeline,
@@ -77,6 +94,8 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
     heaviest: Heaviest,
     unknown: frozenset[str] = frozenset(),
     budget_ns: int = 0,
+    *,
+    waits: bool = False,
 ) -> list[DetailRow]:
     """Return what there is to say about a frame.
 
@@ -85,6 +104,7 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
         heaviest: Knows who took most of a frame.
         unknown: What is not known of frames: ``delta``, ``busy``, both or nothing.
         budget_ns: How long a frame may take, 0 if nothing says so.
+        waits: Whether it is a turn of a loop that waits for events: it takes what its work takes.
     """
     frames = timeline.frames
     if index < frames.first:
@@ -97,12 +117,15 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
     # Of a capture that knows of no work, only the end of its time is known.
     began = "Began at" if len(unknown) < _UNKNOWN else "Ended at"
     rows = [
-        about("Frame"),
-        heading(f"Frame {index:,}"),
-        answer(_answer(interval_ns, budget_ns)),
+        about("Turn of the loop" if waits else "Frame"),
+        heading(f"{'Turn' if waits else 'Frame'} {index:,}"),
+        answer(_answer(frame.busy_ns if waits else interval_ns, budget_ns)),
         heading("Times"),
         instant(began, frame.at_ns),
-        DetailRow("Frame time", f"{format_duration(interval_ns)}{rate}"),
+        DetailRow(
+            "After the turn before" if waits else "Frame time",
+            f"{format_duration(interval_ns)}{'' if waits else rate}",
+        ),
     ]
     if "delta" not in unknown:
         rows.append(DetailRow("Delta", f"{format_duration(frame.delta_ns)} of the root clock"))
@@ -111,12 +134,14 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
             DetailRow("Cut", f"{format_duration(frame.cut_ns)} cut from the delta (max_delta)")
         )
     if "busy" not in unknown:
-        of_it = (
-            f" ({_percent(frame.busy_ns, interval_ns)} of the frame time)" if interval_ns else ""
-        )
+        has_share = interval_ns and not waits
+        of_it = f" ({_percent(frame.busy_ns, interval_ns)} of the frame time)" if has_share else ""
         rows.append(DetailRow("Busy", f"{format_duration(frame.busy_ns)}{of_it}"))
     if frame.busy_ns >= NS_PER_MS:
-        rows += _most_rows(timeline, heaviest.of(history, timeline, index), index)
+        most = heaviest.of(history, timeline, index)
+        rows += _most_rows(timeline, most, index)
+        if not (most and most[1]) and (seen := heaviest.seen(history, timeline, index)):
+            rows.append(DetailRow("Most of it", seen))
     shares = _share_rows(frame)
     if shares and interval_ns >= NS_PER_MS:
         most = heaviest.of(history, timeline, index, before=True)

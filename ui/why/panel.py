@@ -238,7 +238,7 @@ class WhyPanel(QWidget):
             case _:
                 unknown, budget_ns = unknown_of_frames(session), round(bridge.budgets_ms[0] * 1e6)
                 known_of = session.history, self._heaviest, unknown, budget_ns
-                return frame_rows(bridge.timeline, selection.id, *known_of)
+                return frame_rows(bridge.timeline, selection.id, *known_of, waits=session.waits)
 
     def _told(self, history: History, timeline: Timeline, call_id: CallId) -> Told:
         is_live = timeline is self._bridge.timeline

@@ -168,6 +168,8 @@ def drifting(seen: Survey) -> Iterator[Finding]:
             most_ns = min(most_ns, float(DRIFT_MOST_FRAMES * seen.frame_ns * rate))
         if DRIFT_LEAST_SHARE * chain.delay_ns <= slip_ns <= most_ns:
             yield _drifting_chain(seen, chain)
+    worst: dict[tuple[int, str], Finding] = {}
+    shifts: dict[tuple[int, str], int] = {}
     for timer in seen.timers.values():
         # In a damaged recording a repeating timer may have no interval.
         is_moved = timer.kind == TimerKind.INTERVAL_DELAY and timer.interval_ns > 0
@@ -179,8 +181,13 @@ def drifting(seen: Survey) -> Iterator[Finding]:
                 "set from the late call before it. Set from when that was due, as by the policies "
                 "“burst” and “skip” of our intervals, it keeps the phase."
             )
-            kind = DRIFT
-            yield finding_of(seen, kind, text, timer, timer.last_ns, timer.last_cursor)
+            # What sets itself again and again is another timer each time.
+            key = timer.clock_id, seen.name(timer)
+            if timer.shift_ns > shifts.get(key, 0):
+                shifts[key] = timer.shift_ns
+                where = timer.last_ns, timer.last_cursor
+                worst[key] = finding_of(seen, DRIFT, text, timer, *where)
+    yield from worst.values()
 
 
 def _drifting_chain(seen: Survey, chain: Chain) -> Finding:

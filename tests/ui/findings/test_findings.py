@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.qtbot import QtBot
 
-from inspector.analysis.lint.findings import BLOCKED_LOOP, Finding
+from inspector.analysis.lint.findings import BLOCKED_LOOP, DRIFT, Finding
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from ui.findings.panel import CHEAP_S, LOOK_EVERY_S, FindingsPanel
 from ui.kit.theme import Theme
@@ -221,3 +221,10 @@ def test_that_a_finding_about_a_function_offers_its_source(stand: Stand) -> None
     stand.panel.model.show_rows([found])
     texts = [action.text() for action in stand.panel.make_menu(0).actions()]
     assert texts[-3:] == ["Copy", "Copy source line", "Open server.py"]
+
+
+def test_that_what_blocks_a_loop_comes_before_what_follows_from_it(stand: Stand) -> None:
+    drift = Finding(DRIFT, "“tick” is behind", 5, None, 0)
+    blocked = Finding(BLOCKED_LOOP, "crunch() blocked this loop", 9, None, 0)
+    stand.panel._show([drift, blocked])
+    assert [row.kind for row in stand.panel.model.rows] == [BLOCKED_LOOP, DRIFT]

@@ -105,9 +105,9 @@ def test_that_each_task_is_below_the_one_that_waits_for_it(
     told(panel, session, bridge)
     shown = cells(panel, TaskColumn.TASK, TaskColumn.WAITS_FOR, TaskColumn.WAITED, TaskColumn.LINE)
     assert shown == [
+        ("heartbeat", "timer", "not known yet", ""),
         ("main", "1 task", "not known yet", ""),
         ("    poll", "queue: Queue.get", "3.00 ms", "server.py:9"),
-        ("heartbeat", "timer", "not known yet", ""),
     ]
     assert panel.count_label.text() == "3 tasks"
 
@@ -128,15 +128,15 @@ def test_that_the_selected_task_limits_lanes_and_timers_until_it_no_longer_is(
     bridge.rows_limited.connect(limits.append)
     told(panel, session, bridge)
 
-    panel.view.selectRow(1)
+    panel.view.selectRow(2)
     told(panel, session, bridge)
     assert limits == ["poll"]
     panel.view.selectionModel().select(
-        panel.model.index(1, 0),
+        panel.model.index(2, 0),
         QItemSelectionModel.SelectionFlag.Clear,
     )
     assert limits == ["poll", ""]
-    panel.view.selectRow(2)
+    panel.view.selectRow(0)
     panel.hide()
     assert limits == ["poll", "", "heartbeat", ""]
 
@@ -145,6 +145,6 @@ def test_that_the_menu_leads_to_the_lines_that_are_known(
     panel: TasksPanel, session: ProgramSession, bridge: SessionBridge
 ) -> None:
     told(panel, session, bridge)
-    menus = [each.text() for each in panel.make_menu(1).actions() if each.menu() is not None]
+    menus = [each.text() for each in panel.make_menu(2).actions() if each.menu() is not None]
     assert menus == ["Where it waits", "Where it was created", "Its function"]
-    assert [each for each in panel.make_menu(2).actions() if each.menu() is not None] == []
+    assert [each for each in panel.make_menu(0).actions() if each.menu() is not None] == []

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
+from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT
 from inspector.sessions.interval_meter import shares_event
 from inspector.vocabulary import (
@@ -17,14 +18,17 @@ from inspector.vocabulary import (
     FRAME_BEGAN,
     FRAME_ENDED,
     FRAME_SHARES,
+    LOOP_FOUND,
     MARK,
     PHASE_ENDED,
     Mode,
     Phase,
 )
+from tests.analysis.test_lateness import CRUNCH, DUE_NS, LIBRARY, LOOP, MAIN, MS, REBUILD, Program
 from tests.ui.world import PlayedSession
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
+from ui.why.frame_rows import Heaviest, frame_rows
 from ui.why.labels import LinkedLabel
 from ui.why.panel import WhyPanel
 
@@ -254,6 +258,28 @@ def test_that_a_frame_shows_its_phases_and_what_happened_in_it(stand: Stand) -> 
     assert stand.value("Mark") == "boss"
     assert stand.value("✖ Failed") == "“open chest”: KeyError: 'x'"
     assert traceback.strip() in stand.panel.text()
+
+
+def test_that_a_long_turn_takes_what_its_work_takes_and_names_what_samples_saw() -> None:
+    program = Program()
+    program.log.append((0, LOOP_FOUND, LOOP, program.log.intern("asyncio loop"), 1))
+    program.log.append((DUE_NS, FRAME_BEGAN, LOOP, 0, 0))
+    for until_ms in range(10, 301, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms, begins=until_ms == 10)
+    program.log.append((DUE_NS + 300 * MS, FRAME_ENDED, LOOP, 100_000, 300 * MS))
+    history = LogHistory(program.log)
+    timeline = history.state_before(history.end)
+
+    rows = frame_rows(timeline, 0, history, Heaviest(), budget_ns=16_700_000, waits=True)
+
+    texts = [" ".join(filter(None, (row.key, row.text))).strip() for row in rows]
+    assert texts[:3] == [
+        "Turn of the loop",
+        "Turn 0",
+        "Took 300 ms, 283 ms over its budget of 16.7 ms.",
+    ]
+    assert "Most of it crunch() (server.py:4), 30 of 30 samples" in texts
+    assert "Busy 300 ms" in texts
 
 
 def test_that_a_long_frame_without_work_names_where_its_time_went(stand: Stand) -> None:
