@@ -316,7 +316,7 @@ class _Chart:
         if chosen[-1] == chart.count - 1:
             end = self.area.right
         box = Box(x, self.area.y, end - x, self.area.height)
-        return [Rect(_rounded(box), self.colors.landmark_shade)]
+        return [Rect(_rounded(box), self.colors.selection_shade)]
 
     def _heading(self, text: str) -> Text:
         return Text(Point(self.area.x, self.area.y - 5), text, _SIZE, self.colors.muted_text)

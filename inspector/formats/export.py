@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from inspector.formats.timeline.timeline_picture import Timed
+    from inspector.formats.arrangement.picture import Timed
     from inspector.formats.traces.session_trace import Events
 
 Exporter: TypeAlias = FileFormat[FrameTimes, ExportOptions]
@@ -29,7 +29,7 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
     "exporters",
     FileFormat,
     (
-        *picture_formats("inspector.formats.frame_graph.graph_pages:frame_pages", "the graph"),
+        *picture_formats("inspector.formats.arrangement.pages:frame_pages", "the graph"),
         FileFormat(
             "HTML",
             ".html",
@@ -86,7 +86,7 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
     names=lambda each: (each.format, each.suffix),
 )
 _PICTURES: Final[tuple[FileFormat[Timed, ExportOptions], ...]] = picture_formats(
-    "inspector.formats.timeline.timeline_picture:timeline_picture", "the timeline"
+    "inspector.formats.arrangement.pages:timeline_picture", "the timeline"
 )
 #: The lanes of a session below its frames; of files without events the frames alone.
 TIMELINE_EXPORTERS: Final[tuple[FileFormat[Timed, ExportOptions], ...]] = (

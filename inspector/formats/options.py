@@ -14,8 +14,8 @@ from inspector.analysis.statistics.frame_budget import (
 from inspector.foreign.numbers import number_in, refusal
 from inspector.formats.drawing.display_list import Stroke
 from inspector.formats.frame_times import FrameTimes
-from inspector.tokens import COLORS, CURVES, PHASE_COLORS, THEMES, ThemeName
-from inspector.vocabulary import Measure, Phase
+from inspector.tokens import COLORS, CURVES, THEMES, ThemeName
+from inspector.vocabulary import Measure
 
 SMALLEST_WIDTH_PT: Final = 400.0
 SMALLEST_HEIGHT_PT: Final = 300.0
@@ -95,17 +95,10 @@ class GraphColors:
         axis: Lines of the axes and budgets.
         grid: Lines at the ticks.
         line: The measured time.
-        extremes: Lowest and highest times where frames share a column.
-        median: Their median, in front of the extremes.
-        spike: Frames above the range, and what is late.
         failure: What failed or is wrong.
         selection: What is chosen.
-        intervention: Interventions and breakpoint hits.
-        landmark: Bookmarks, notes, ranges and marks.
-        landmark_shade: Behind the frames of a named range.
-        outline: The measured time in front of stacked phases.
-        other_work: Time within the frame that no phase accounts for.
-        phases: Time spent in each phase.
+        selection_shade: Behind what is chosen.
+        expected: What is expected.
     """
 
     background: str
@@ -114,17 +107,10 @@ class GraphColors:
     axis: str
     grid: str
     line: str
-    extremes: str
-    median: str
-    spike: str
     failure: str
     selection: str
-    intervention: str
-    landmark: str
-    landmark_shade: str
-    outline: str
-    other_work: str
-    phases: Mapping[Phase, str]
+    selection_shade: str
+    expected: str
 
 
 def _graph_colors(theme: ThemeName) -> GraphColors:
@@ -136,17 +122,10 @@ def _graph_colors(theme: ThemeName) -> GraphColors:
         axis=color["edge"],
         grid=color["line"],
         line=color["bar"],
-        extremes=color["ghost"],
-        median=color["tick"],
-        spike=color["orange"],
         failure=color["red"],
         selection=color["blue"],
-        intervention=color["tick"],
-        landmark=color["tick"],
-        landmark_shade=color["bluebg"],
-        outline=color["text"],
-        other_work=color["clock"],
-        phases={phase: PHASE_COLORS[phase.name.lower()] for phase in Phase},
+        selection_shade=color["bluebg"],
+        expected=color["clock"],
     )
 
 

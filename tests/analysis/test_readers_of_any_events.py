@@ -6,11 +6,11 @@ from random import Random
 
 from inspector.analysis.frame_events import frames_in
 from inspector.analysis.lanes.lanes import LaneStore
+from inspector.analysis.lanes.rows import RowChoices, rows_of
 from inspector.analysis.lateness.samples import Samples
 from inspector.events import EventLog, Timeline
 from inspector.events.conditions.event_fields import EventReader
 from inspector.events.history import LogHistory
-from inspector.formats.timeline.lane_rows import rows_of
 from inspector.sessions.attached.intake import Intake
 from inspector.vocabulary import EventKind, RawEvent
 from tests.fuzz import rounds
@@ -62,7 +62,7 @@ class _Window:
         self.cursor = self.history.end
         while self.lanes.read(self.history, self.timeline):
             pass
-        rows_of(self.lanes, 0, self.timeline.at_ns)
+        rows_of(self.lanes, RowChoices())
         self.check_clocks()
 
     def check_clocks(self) -> None:
@@ -104,4 +104,4 @@ def test_that_thousands_of_nested_clocks_are_read() -> None:
         pass
 
     assert window.lanes.clocks.local_ns(depth, 1) == 1
-    assert rows_of(window.lanes, 0, 1)[1].depth == 1
+    assert rows_of(window.lanes, RowChoices())[1][1].depth == 1

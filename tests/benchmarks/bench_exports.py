@@ -21,9 +21,9 @@ import numpy as np
 from inspector.events.recording import About
 from inspector.events.recording.writing.file import RecordingFile
 from inspector.events.timeline import Timeline
+from inspector.formats.arrangement.picture import frame_graph
 from inspector.formats.captures.capture import Stream
 from inspector.formats.drawing.svg import svg_text
-from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.formats.tables.frame_times_csv import write_csv

@@ -8,22 +8,23 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from inspector.formats.arrangement.picture import frame_graph, provenance_text
 from inspector.formats.drawing.display_list import (
     Anchor,
     DisplayList,
     Group,
     Item,
     Point,
-    Polygon,
     Polyline,
     Rect,
+    Rects,
     Text,
+    boxes_of,
 )
 from inspector.formats.drawing.font_metrics import text_width
-from inspector.formats.frame_graph.frame_graph import frame_graph, provenance_text
 from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
 from inspector.formats.options import GRAPH_COLORS, ExportOptions
-from inspector.vocabulary import Phase
+from inspector.tokens import COLORS, PHASE_COLORS
 
 MakeFrames = Callable[[Sequence[int]], FrameTimes]
 MS = 1_000_000
@@ -34,12 +35,17 @@ def group(picture: DisplayList, name: str) -> Group:
     return next(item for item in picture.items if isinstance(item, Group) and item.name == name)
 
 
-def areas(picture: DisplayList, name: str) -> list[Polygon]:
-    return [item for item in group(picture, name).items if isinstance(item, Polygon)]
+def bars(picture: DisplayList) -> dict[str, list[list[float]]]:
+    """Return the rectangles of frames by colour: left, top, right and bottom, inclusive."""
+    found: dict[str, list[list[float]]] = {}
+    for item in group(picture, "frames").items:
+        if isinstance(item, Rects):
+            found.setdefault(item.fill, []).extend(item.rects.tolist())
+    return found
 
 
-def lines(picture: DisplayList, name: str) -> list[Polyline]:
-    return [item for item in group(picture, name).items if isinstance(item, Polyline)]
+def budget_lines(picture: DisplayList) -> list[Polyline]:
+    return [item for item in group(picture, "frames").items if isinstance(item, Polyline)]
 
 
 def texts(picture: DisplayList) -> list[str]:
@@ -53,8 +59,11 @@ def places(items: Sequence[Item]) -> list[Point]:
         match item:
             case Group(items=inner):
                 found += places(inner)
-            case Polyline(points=points) | Polygon(points=points):
+            case Polyline(points=points):
                 found += points
+            case Rects():
+                for left, top, width, height in boxes_of(item):
+                    found += [Point(left, top), Point(left + width, top + height)]
             case Rect(box=box):
                 found += [Point(box.x, box.y), Point(box.right, box.bottom)]
             case Text(at=at):
@@ -150,192 +159,112 @@ def test_that_labels_of_the_time_axis_have_room_at_any_zoom(
     picture = frame_graph(
         replace(frames, at_ns=frames.at_ns + late_ns), provenance, ExportOptions(budgets_ms=())
     )
-    labels = [item for item in group(picture, "time axis").items if isinstance(item, Text)][:-1]
+    labels = [item for item in group(picture, "ruler").items if isinstance(item, Text)][1:]
     assert labels
     edges = [edge for label in labels for edge in (places([label])[0].x, places([label])[1].x)]
     assert edges == sorted(edges)
     assert edges[-1] <= picture.width
 
 
-def test_that_title_axes_legend_budgets_and_provenance_are_written(
+def test_that_title_ruler_numbers_budgets_and_provenance_are_written(
     make_frames: MakeFrames, provenance: Provenance
 ) -> None:
-    picture = frame_graph(
-        make_frames([FRAME_60_NS] * 600), provenance, ExportOptions(title="A title")
-    )
+    frames = make_frames([FRAME_60_NS] * 599 + [100 * MS])
+
+    picture = frame_graph(frames, provenance, ExportOptions(title="A title"))
+
     written = texts(picture)
     assert written[0] == "A title"
-    assert "Frame interval, frames 0 to 599, 9.98 s" in written
-    assert "frame interval (ms)" in written
-    assert "session time (s)" in written
-    assert "frame interval" in written
-    assert {"8.33 ms · 120 fps", "16.7 ms · 60 fps", "33.3 ms · 30 fps"} <= set(written)
-    assert "600 frames · median 16.7 ms · P99 16.7 ms · max 16.7 ms" in written
-    assert written[-1] == (
-        "arcade.py · 2026-11-21 02:10:05 UTC · Timeline Inspector 0.1.0 · virtual time · target 60 "
-        "fps · for a test"
+    assert written[1].startswith("Frame interval, frames 0 to 599, 10.")
+    assert {"Session time", "0:05", "50 ms", "33.3", "16.7", "30 fps", "60 fps"} <= set(written)
+    for name, value in (("P50", "16.7 ms"), ("max", "100 ms"), ("over", "1 of 600")):
+        assert written[written.index(name) + 1] == value
+    assert written.count("100 ms") == 2
+    assert {"in budget", "over twice"} <= set(written)
+    assert (
+        written[-1]
+        == (
+            "600 frames · arcade.py · 2026-11-21 02:10:05 UTC · Timeline Inspector 0.1.0 · "
+            "virtual time · target 60 fps · for a test"
+        )[: len(written[-1])]
     )
+
+
+def test_that_frames_have_the_colours_and_the_scale_of_the_window(
+    make_frames: MakeFrames, provenance: Provenance
+) -> None:
+    frames = make_frames([FRAME_60_NS] * 30 + [25 * MS] + [40 * MS] + [FRAME_60_NS] * 30)
+
+    picture = frame_graph(frames, provenance, ExportOptions(theme="dark"))
+
+    found, colors = bars(picture), COLORS["dark"]
+    assert {name for name in ("bar", "orange", "red") if colors[name] in found} == {
+        *("bar", "orange", "red")
+    }
+    first, usual = budget_lines(picture)[0].points[0].y, found[colors["bar"]][0]
+    # Frames of exactly the budget reach up to its line, a third of the way to 50 ms.
+    assert usual[1] == pytest.approx(first, abs=1)
+    assert [line.stroke.dash == () for line in budget_lines(picture)] == [True, False, False]
+    ((left, _top, right, _bottom),) = found[colors["red"]]
+    plot = budget_lines(picture)[0].points
+    share = 40 * MS / int(frames.at_ns[-1] - frames.at_ns[0] + FRAME_60_NS)
+    assert right - left + 1 == pytest.approx(share * (plot[1].x - plot[0].x), abs=2)
+
+
+def test_that_a_long_frame_is_cut_off_and_has_its_time(
+    make_frames: MakeFrames, provenance: Provenance
+) -> None:
+    frames = make_frames(spiky(3_000, {100: 900 * MS, 2_000: 400 * MS}))
+
+    picture = frame_graph(frames, provenance, ExportOptions())
+
+    assert {"900 ms", "400 ms", "50 ms"} <= set(texts(picture))
+    assert COLORS["light"]["bg"] in bars(picture)
+    bare = frame_graph(make_frames(spiky(3_000, {})), provenance, ExportOptions())
+    assert COLORS["light"]["bg"] not in bars(bare)
+
+
+def test_that_a_million_frames_take_a_column_a_pixel_and_keep_the_newest_spike(
+    make_frames: MakeFrames, provenance: Provenance
+) -> None:
+    intervals = np.full(1_000_000, FRAME_60_NS)
+    intervals[-1] = 24 * MS
+    intervals[123_456] = 22 * MS
+
+    picture = frame_graph(make_frames(intervals.tolist()), provenance, ExportOptions())
+
+    plot = budget_lines(picture)[0].points
+    assert all(len(rects) <= 3 * picture.width for rects in bars(picture).values())
+    late = sorted({left for left, *_ in bars(picture)[COLORS["light"]["orange"]]})
+    shares = [(left - plot[0].x) / (plot[1].x - plot[0].x) for left in late]
+    assert shares == pytest.approx([0.123456, 1.0], abs=0.003)
+
+
+def test_that_stacked_phases_add_up(make_frames: MakeFrames, provenance: Provenance) -> None:
+    frames = make_frames([20 * MS] * 5)
+
+    picture = frame_graph(frames, provenance, ExportOptions(stacked=True, measure="busy"))
+
+    found = bars(picture)
+    draw, update = (found[PHASE_COLORS[name]][0] for name in ("draw", "update"))
+    assert draw[3] == update[1] - 1
+    assert {"update", "draw"} <= set(texts(picture))
+    assert "timers" not in texts(picture)
+
+
+def test_that_frames_of_a_held_session_are_placed_by_their_number(
+    make_frames: MakeFrames, provenance: Provenance
+) -> None:
+    frames = replace(make_frames([5 * MS] * 40), at_ns=np.full(40, 7 * MS))
+    picture = frame_graph(frames, provenance, ExportOptions())
+    assert "Frame" in texts(picture)
+    assert len({left for left, *_ in bars(picture)[COLORS["light"]["bar"]]}) == 40
 
 
 def test_that_the_scene_is_the_title_when_none_is_given(
     make_frames: MakeFrames, provenance: Provenance
 ) -> None:
     assert frame_graph(make_frames([1]), provenance, ExportOptions()).title == "arcade.py"
-
-
-def test_that_frames_over_a_budget_are_counted(
-    make_frames: MakeFrames, provenance: Provenance
-) -> None:
-    picture = frame_graph(
-        make_frames([10 * MS] * 900 + [12 * MS] * 97 + [13 * MS] * 3),
-        provenance,
-        ExportOptions(budgets_ms=(8.0, 11.0, 20.0)),
-    )
-    written = texts(picture)
-    assert written[written.index("8.00 ms · 125 fps") + 1] == "all over 9.20 ms"
-    assert written[written.index("11.0 ms · 90.9 fps") + 1] == "3 over 12.7 ms (0.3 %)"
-    assert written[written.index("20.0 ms · 50 fps") + 1] == "none over 23.0 ms"
-
-
-@pytest.mark.parametrize(
-    ("interval_ns", "shown"),
-    [
-        (10 * MS, ["8.33 ms · 120 fps", "16.7 ms · 60 fps"]),
-        (3 * MS, []),
-        (20 * MS, ["8.33 ms · 120 fps", "16.7 ms · 60 fps", "33.3 ms · 30 fps"]),
-    ],
-)
-def test_that_the_range_reaches_to_the_next_budget_unless_far_away(
-    make_frames: MakeFrames, provenance: Provenance, interval_ns: int, shown: list[str]
-) -> None:
-    picture = frame_graph(make_frames([interval_ns] * 9), provenance, ExportOptions())
-    assert [text for text in texts(picture) if text.endswith("fps")] == shown
-
-
-def test_that_a_budget_line_is_where_its_time_is(
-    make_frames: MakeFrames, provenance: Provenance
-) -> None:
-    # Frames of exactly the budget: their line and the budget's are the same line.
-    picture = frame_graph(
-        make_frames([20 * MS] * 100), provenance, ExportOptions(budgets_ms=(20.0,))
-    )
-    (data,) = areas(picture, "frames")
-    (budget,) = lines(picture, "budgets")
-    assert budget.stroke.dash
-    assert budget.points[0].y == pytest.approx(data.points[1].y, abs=0.5)
-
-
-def tops_over(bars: Polygon, x: float) -> list[float]:
-    """Return the upper edges of an area over a place on the axis."""
-    pairs = zip(bars.points, bars.points[1:], strict=False)
-    return [one.y for one, other in pairs if one.y == other.y and one.x <= x < other.x]
-
-
-@pytest.mark.parametrize("count", [60, 900, 3_000])
-def test_that_a_long_frame_is_a_bar_over_all_of_its_time(
-    make_frames: MakeFrames, provenance: Provenance, count: int
-) -> None:
-    intervals = [FRAME_60_NS] * count
-    intervals[count // 2] = 418 * MS
-    frames = make_frames(intervals)
-
-    picture = frame_graph(frames, provenance, ExportOptions())
-
-    bars = areas(picture, "frames")
-    assert not lines(picture, "frames")
-    axis = lines(picture, "time axis")[0].points
-    end_ns = int(frames.at_ns[count // 2])
-    per_ns = (axis[1].x - axis[0].x) / int(frames.at_ns[-1])
-    # Its last half point is the gap to the next bar.
-    for share in (0.2, 0.5, 0.9):
-        x = axis[0].x + (end_ns - share * 418 * MS) * per_ns
-        top = lines(picture, "value axis")[0].points[0].y
-        assert [min(tops_over(each, x)) for each in bars] == [top] * len(bars)
-
-
-def test_that_a_few_spikes_do_not_flatten_the_rest(
-    make_frames: MakeFrames, provenance: Provenance
-) -> None:
-    frames = make_frames(spiky(3_000, {100: 900 * MS, 2_000: 400 * MS}))
-    picture = frame_graph(frames, provenance, ExportOptions())
-    data = areas(picture, "frames")[-1]
-    floor = max(place.y for place in data.points)
-    heights = sorted(place.y for place in data.points if place.y < floor)
-    plot = lines(picture, "value axis")[0].points
-    plot_height = plot[1].y - plot[0].y
-    usual = heights[len(heights) // 2]
-    assert plot[1].y - usual > plot_height / 3
-
-
-def test_that_spikes_are_marked_in_place_and_the_largest_have_their_time(
-    make_frames: MakeFrames, provenance: Provenance
-) -> None:
-    frames = make_frames(spiky(4_000, {100: 900 * MS, 2_010: 400 * MS, 2_011: 300 * MS}))
-    picture = frame_graph(frames, provenance, ExportOptions())
-    marks = [item for item in group(picture, "spikes").items if isinstance(item, Polygon)]
-    labels = [item.text for item in group(picture, "spikes").items if isinstance(item, Text)]
-    assert len(marks) == 2  # the third is too close to the second to be told apart
-    assert labels == ["900 ms", "400 ms"]
-    assert "3 frames above this range, largest 900 ms" in texts(picture)
-    plot = lines(picture, "time axis")[0].points
-    share = (marks[0].points[1].x - plot[0].x) / (plot[1].x - plot[0].x)
-    assert share == pytest.approx(frames.at_ns[100] / frames.at_ns[-1], abs=0.01)
-
-
-def test_that_frames_without_spikes_have_no_marks(
-    make_frames: MakeFrames, provenance: Provenance
-) -> None:
-    picture = frame_graph(make_frames(spiky(3_000, {})), provenance, ExportOptions())
-    assert group(picture, "spikes").items == ()
-
-
-def test_that_a_million_frames_take_two_points_a_column_and_keep_the_newest_spike(
-    make_frames: MakeFrames, provenance: Provenance
-) -> None:
-    intervals = np.full(1_000_000, FRAME_60_NS)
-    intervals[-1] = 24 * MS
-    intervals[123_456] = 22 * MS
-    picture = frame_graph(make_frames(intervals.tolist()), provenance, ExportOptions())
-    extremes, _medians = lines(picture, "frames")
-    plot = lines(picture, "time axis")[0].points
-    columns = math.ceil(2 * (plot[1].x - plot[0].x))
-    assert len(extremes.points) <= 2 * columns
-    highest = sorted(extremes.points, key=lambda place: place.y)[:2]
-    assert highest[0].x == pytest.approx(plot[1].x, abs=0.5)
-    share = (highest[1].x - plot[0].x) / (plot[1].x - plot[0].x)
-    assert share == pytest.approx(0.123456, abs=0.001)
-
-
-def test_that_crowded_frames_show_their_median(
-    make_frames: MakeFrames, provenance: Provenance
-) -> None:
-    intervals = [10 * MS, 10 * MS, 14 * MS] * 20_000
-    picture = frame_graph(make_frames(intervals), provenance, ExportOptions())
-    extremes, medians = lines(picture, "frames")
-    lowest = max(place.y for place in extremes.points)
-    assert {place.y for place in medians.points} == {lowest}
-    assert any("median of about" in text for text in texts(picture))
-
-
-def test_that_stacked_phases_add_up_to_the_busy_time(
-    make_frames: MakeFrames, provenance: Provenance
-) -> None:
-    frames = make_frames([20 * MS] * 5)
-    picture = frame_graph(frames, provenance, ExportOptions(stacked=True, measure="interval"))
-    areas = [
-        item
-        for item in group(picture, "frames").items
-        if isinstance(item, Polygon) and len(item.points) > 4
-    ]
-    colors = GRAPH_COLORS["light"].phases
-    assert [area.fill for area in areas] == [colors[Phase.DRAW], colors[Phase.UPDATE]]
-    floor = max(place.y for place in areas[0].points)
-    data = next(item for item in group(picture, "frames").items if isinstance(item, Polyline))
-    tops = [floor - min(place.y for place in area.points) for area in areas]
-    assert tops[0] == pytest.approx((floor - data.points[0].y) / 2, abs=0.02)
-    assert tops[1] == pytest.approx(tops[0] * 2 / 3, abs=0.02)
-    assert {"update", "draw"} <= set(texts(picture))
-    assert "timers" not in texts(picture)
 
 
 def test_that_work_outside_the_phases_is_shown_as_such(
@@ -349,22 +278,12 @@ def test_that_work_outside_the_phases_is_shown_as_such(
     assert "other work" in texts(picture)
 
 
-def test_that_frames_of_a_held_session_are_placed_by_their_number(
-    make_frames: MakeFrames, provenance: Provenance
-) -> None:
-    frames = replace(make_frames([5 * MS] * 40), at_ns=np.full(40, 7 * MS))
-    picture = frame_graph(frames, provenance, ExportOptions())
-    assert "frame" in texts(picture)
-    (data,) = areas(picture, "frames")
-    assert len({place.x for place in data.points[::4]}) == 40
-
-
 def test_that_no_frames_are_said_to_be_none(
     make_frames: MakeFrames, provenance: Provenance
 ) -> None:
     written = texts(frame_graph(make_frames([]), provenance, ExportOptions()))
     assert "No frames in this range" in written
-    assert "0 frames" in written
+    assert written[-1].startswith("0 frames · ")
 
 
 def test_that_a_footer_leaves_out_what_has_no_room_and_cuts_nothing() -> None:
@@ -372,7 +291,7 @@ def test_that_a_footer_leaves_out_what_has_no_room_and_cuts_nothing() -> None:
     provenance = Provenance("game.py", created, "0.1.0", "virtual time", Fraction(60))
     whole = provenance_text(provenance, 700)
 
-    found = [provenance_text(provenance, room) for room in (320, 220, 150)]
+    found = [provenance_text(provenance, room) for room in (450, 310, 210)]
 
     assert whole.endswith("Timeline Inspector 0.1.0 · virtual time · target 60 fps")
     assert found == [
@@ -388,7 +307,7 @@ def test_that_a_long_name_of_the_scene_leaves_room_for_time_and_version(
     created = datetime(2026, 11, 21, 2, 10, 5)  # noqa: DTZ001 - without a zone on purpose
     provenance = Provenance("folder/" * 60, created, "0.1.0", note="note " * 90)
     footer = texts(frame_graph(make_frames([1]), provenance, ExportOptions()))[-1]
-    assert "2026-11-21 02:10:05 · Timeline Inspector 0.1.0 · note" in footer
+    assert "2026-11-21 02:10:05 · Timeline Inspector 0.1.0 · no" in footer
     assert footer.endswith("…")
 
 
@@ -407,7 +326,7 @@ def test_that_text_has_enough_contrast(theme: str) -> None:
 
     assert contrast(colors.text) >= 7
     assert contrast(colors.muted_text) >= 4.5
-    for color in (colors.line, colors.extremes, colors.median, colors.spike, colors.axis):
+    for color in (colors.line, colors.axis):
         assert contrast(color) >= 3
 
 

@@ -12,22 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.landmarks import Landmark
 from inspector.cli.main import main
 from inspector.commands.transport import StepFrames
 from inspector.events.annotations import Annotation
-from inspector.formats.drawing.display_list import Anchor, Box, DisplayList, Group, Rect, Text
-from inspector.formats.drawing.font_metrics import text_width
+from inspector.formats.arrangement.picture import frame_graph
+from inspector.formats.drawing.display_list import Anchor, Box, DisplayList, Group, Text
+from inspector.formats.drawing.font_metrics import plain, text_width
+from inspector.formats.drawing.svg import svg_text
 from inspector.formats.export import export_frames
-from inspector.formats.frame_graph.frame_graph import LEAST_PLOT_SHARE, frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.formats.tables.frame_times_csv import CSV_COLUMNS, write_csv
 from inspector.formats.tables.frame_times_json import landmarks_from_values, write_json
 from inspector.sessions.frame_files import read_frame_file
 from inspector.testing import held_session, scene_file
-from inspector.tokens import ThemeName
 from tests.formats.conftest import MakeFrames
 
 MS = 1_000_000
@@ -60,145 +59,41 @@ def overlap(a: Box, b: Box) -> bool:
 
 
 def names_in(picture: DisplayList) -> list[Text]:
-    found = group(picture, "landmarks")
+    found = group(picture, "marks")
     assert found is not None
     return [each for each in found.items if isinstance(each, Text)]
 
 
-def test_that_the_picture_names_them_and_explains_their_signs(
+def test_that_the_picture_names_them_in_a_row_below_the_frames(
     frames: FrameTimes, provenance: Provenance
 ) -> None:
-    picture = frame_graph(frames, provenance, ExportOptions())
+    picture = frame_graph(frames, provenance, ExportOptions(width_pt=2_400))
 
-    assert {each.text for each in names_in(picture)} == {
-        "boss, “appears”",
-        "fight",
-        "too slow here",
-        "wave 2",
-    }
-    texts = {each.text for each in picture.texts()}
-    assert {"bookmark", "note", "named range", "mark of the scene"} <= texts
-    assert "Bookmarks, notes, ranges and marks above the plot: 4." in picture.description
+    names = [each.text for each in names_in(picture)]
+    assert names == ["Marks", "boss, “appears”", "fight", "too slow here", "wave 2"]
+    assert "Marks below the frames: 4." in picture.description
 
 
-def test_that_a_range_shades_its_frames(frames: FrameTimes, provenance: Provenance) -> None:
-    picture = frame_graph(frames, provenance, ExportOptions())
-
-    found = group(picture, "ranges")
-    assert found is not None
-    (shade,) = found.items
-    assert isinstance(shade, Rect)
-    plotted = 99 * INTERVAL
-    share = 600 * MS / plotted
-    assert shade.box.width == pytest.approx(share * 610, rel=0.08)
-
-
-def test_that_the_picture_without_them_is_as_it_was(
-    frames: FrameTimes, provenance: Provenance
-) -> None:
-    bare = frame_graph(replace(frames, landmarks=()), provenance, ExportOptions())
-
-    assert frame_graph(frames, provenance, ExportOptions(landmarks=False)) == bare
-    assert group(bare, "landmarks") is None
-
-
-@pytest.mark.parametrize(("width", "height"), [(400, 300), (720, 405), (2_000, 1_200)])
 @pytest.mark.parametrize("count", [5, 40, 400])
-def test_that_names_never_hide_one_another(
-    frames: FrameTimes, provenance: Provenance, width: float, height: float, count: int
+def test_that_names_never_hide_one_another_and_it_is_said_how_many_are_cut(
+    frames: FrameTimes, provenance: Provenance, count: int
 ) -> None:
     dice = random.Random(count)
     many = []
     for number in range(count):
         frame = dice.randrange(40, 60 if number % 2 else 100)
-        kind = dice.choice(("bookmark", "note", "mark"))
-        name = f"{kind} {number} " + "and more " * dice.randrange(4)
-        many.append(Landmark(kind, (frame + 1) * INTERVAL, frame, name))
+        name = f"mark {number} " + "and more " * dice.randrange(4)
+        many.append(Landmark("mark", (frame + 1) * INTERVAL, frame, name))
     many.sort(key=lambda each: each.at_ns)
-    options = ExportOptions(width_pt=width, height_pt=height)
 
-    picture = frame_graph(replace(frames, landmarks=tuple(many)), provenance, options)
+    picture = frame_graph(replace(frames, landmarks=tuple(many)), provenance, ExportOptions())
 
     names = names_in(picture)
-    assert names
     for a, b in combinations(map(extent, names), 2):
         assert not overlap(a, b)
-    assert all(box.x > 0 and box.right < width for box in map(extent, names))
-    plot = group(picture, "value axis")
-    assert plot is not None
-    axis = plot.items[0]
-    assert max(each.at.y for each in names) < axis.points[0].y  # type: ignore[union-attr]
-    assert axis.points[1].y - axis.points[0].y > height * 0.3  # type: ignore[union-attr]
-    unnamed = count - len(names)
-    says = any(f"names omitted: {unnamed:,}" in each.text for each in picture.texts())
-    assert says == (unnamed > 0)
-
-
-def test_that_marks_that_repeat_have_one_name(frames: FrameTimes, provenance: Provenance) -> None:
-    many = tuple(
-        Landmark("mark", (frame + 1) * INTERVAL, frame, "slow motion" if frame % 2 else "wave")
-        for frame in range(10, 59)
-    )
-
-    picture = frame_graph(replace(frames, landmarks=many), provenance, ExportOptions())
-
-    assert sorted(each.text for each in names_in(picture)) == ["slow motion ×24", "wave ×25"]
-    assert not any("names omitted" in each.text for each in picture.texts())
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("stacked", [False, True])
-@pytest.mark.parametrize(("width", "height"), [(720, 405), (1_000, 500), (600, 600)])
-def test_that_the_plot_keeps_more_than_half_of_the_height(  # noqa: PLR0913
-    frames: FrameTimes,
-    provenance: Provenance,
-    width: float,
-    height: float,
-    theme: ThemeName,
-    *,
-    stacked: bool,
-) -> None:
-    intervals = frames.interval_ns.copy()
-    intervals[::17] *= 9
-    landmarks = tuple(
-        Landmark(kind, (frame + 1) * INTERVAL, frame, f"{kind} {frame}")
-        for frame in range(5, 95, 9)
-        for kind in ("bookmark", "note", "mark")
-    )
-    interventions = tuple(
-        Intervention(number, False, number * 5 * INTERVAL, number * 5, "pause “game”", "", "you")
-        for number in range(1, 9)
-    )
-    whole = replace(frames, interval_ns=intervals, landmarks=landmarks, interventions=interventions)
-    options = ExportOptions(width_pt=width, height_pt=height, theme=theme, stacked=stacked)
-
-    picture = frame_graph(whole, provenance, options)
-
-    plot = group(picture, "value axis")
-    assert plot is not None
-    top, bottom = plot.items[0].points  # type: ignore[union-attr]
-    assert bottom.y - top.y >= LEAST_PLOT_SHARE * height
-
-
-def test_that_what_people_left_is_named_before_what_the_scene_marked(
-    frames: FrameTimes, provenance: Provenance
-) -> None:
-    marks = [Landmark("mark", n * 10 * MS, n // 2, f"mark number {n}") for n in range(160)]
-    landmarks = tuple(sorted([*marks, BOSS], key=lambda each: each.at_ns))
-
-    picture = frame_graph(replace(frames, landmarks=landmarks), provenance, ExportOptions())
-
-    assert BOSS.name in {each.text for each in names_in(picture)}
-
-
-def test_that_bookmarks_at_one_instant_are_all_named(
-    frames: FrameTimes, provenance: Provenance
-) -> None:
-    twins = tuple(replace(BOSS, name=name) for name in ("one", "two"))
-
-    picture = frame_graph(replace(frames, landmarks=twins), provenance, ExportOptions())
-
-    assert {each.text for each in names_in(picture)} == {"one", "two"}
+    whole = {plain(each.name) for each in many}
+    cut = count - len([each for each in names if each.text in whole])
+    assert (f"{cut:,} names cut or omitted" in picture.texts()[-1].text) == (cut > 0)
 
 
 def test_that_they_stand_at_their_frames_where_time_stood_still(
@@ -207,9 +102,19 @@ def test_that_they_stand_at_their_frames_where_time_stood_still(
     still = make_frames([INTERVAL] * 10)
     still = replace(still, at_ns=still.at_ns * 0, landmarks=(Landmark("mark", 0, 5, "here"),))
 
-    (name,) = names_in(frame_graph(still, provenance, ExportOptions()))
+    _, name = names_in(frame_graph(still, provenance, ExportOptions()))
 
-    assert 300 < name.at.x < 450
+    assert 400 < name.at.x < 500
+
+
+def test_that_the_picture_without_them_is_as_it_was(
+    frames: FrameTimes, provenance: Provenance
+) -> None:
+    bare = frame_graph(replace(frames, landmarks=()), provenance, ExportOptions())
+
+    without = frame_graph(frames, provenance, ExportOptions(landmarks=False))
+    assert svg_text(without) == svg_text(bare)
+    assert group(bare, "marks") is None
 
 
 def csv_rows(

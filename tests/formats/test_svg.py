@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.formats.arrangement.picture import frame_graph
 from inspector.formats.drawing.display_list import (
     HATCH_GAP,
     Anchor,
@@ -31,7 +32,6 @@ from inspector.formats.drawing.display_list import (
 from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.drawing.svg import quoted, svg_text
 from inspector.formats.drawing.truetype import TrueTypeFont
-from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 

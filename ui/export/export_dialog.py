@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from inspector.display_text import counted
 from inspector.errors import ExportError
 from inspector.extensions import ExtensionError
+from inspector.formats.arrangement.pages import frame_pages, timeline_picture
 from inspector.formats.export import (
     EXPORTERS,
     TIMELINE_EXPORTERS,
@@ -34,7 +35,6 @@ from inspector.formats.export import (
     exporter_for,
     exporters,
 )
-from inspector.formats.frame_graph.graph_pages import frame_pages
 from inspector.formats.frame_times import (
     CAPTURED,
     Beside,
@@ -51,7 +51,6 @@ from inspector.formats.options import (
     budgets_to_text,
     parse_budgets_ms,
 )
-from inspector.formats.timeline.timeline_picture import timeline_picture
 from inspector.tokens import ThemeName
 from inspector.vocabulary import Measure
 

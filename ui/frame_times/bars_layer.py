@@ -1,10 +1,9 @@
 """The frames themselves: bars, values of what goes on beyond the plot, budget lines."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Final
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QTransform
@@ -15,12 +14,16 @@ from inspector.formats.arrangement.frame_bars import (
     BarScale,
     Spikes,
     frame_bars,
-    rate_text,
     stacked_bars,
+)
+from inspector.formats.arrangement.frame_labels import (
+    Label,
+    apart_from,
+    budget_labels,
+    spike_labels,
 )
 from inspector.formats.arrangement.frame_series import FrameSeries, Window
 from inspector.formats.drawing.pixel_rects import PixelRects
-from inspector.timebase import format_duration
 from inspector.vocabulary import Measure, Share
 
 from ..kit.theme import ColorRole, Theme
@@ -28,21 +31,11 @@ from ..plotting.bulk_paint import fill_rects
 from ..plotting.column_picture import ColumnPicture
 from ..plotting.sheet_painter import color_of
 
-_LABELLED_SPIKES: Final = 8
-_LABEL_TOP: Final = 2
-_LABEL_GAP: Final = 8
 #: Down to here there are values of bars that go on beyond the plot.
 LABEL_BAND: Final = 24
 _DASH: Final = 6
 #: Wider bars over twice the budget are tinted, so that a stall does not flood the window.
 _WIDE: Final = 40
-#: Room around the name of a budget, above its line at the right.
-_NAME_PAD: Final = 5
-
-
-class _SpikeLabel(Struct, frozen=True):
-    box: QRectF
-    text: str
 
 
 class BarsLayer:
@@ -76,7 +69,7 @@ class BarsLayer:
         self.font = QFont()
         self._theme = theme
         self._spikes_shown: Spikes | None = None
-        self._spike_labels: list[_SpikeLabel] = []
+        self._spike_labels: list[Label] = []
         self._dash = 0
         self._dash_rects: PixelRects = np.zeros((0, 4), dtype=np.int32)
         self._colors: dict[AnyFill, QColor] = {}
@@ -151,8 +144,12 @@ class BarsLayer:
         painter.restore()
         painter.setFont(self.font)
         self._lay_out_spikes(painter)
-        self._draw_spike_labels(painter, exposed)
-        self._name_budgets(painter, exposed)
+        metrics, area = painter.fontMetrics(), self.area
+        place = self.top_ns, area.right(), area.height(), float(metrics.height())
+        names = list(budget_labels(self.budgets_ns, *place, metrics.horizontalAdvance))
+        shown = self._spike_labels if self.series is not None else []
+        shown = apart_from(shown, names, metrics.height())
+        self._draw_labels(painter, exposed, (*shown, *names))
 
     # -------------------------------------------------------------- the picture
 
@@ -212,64 +209,23 @@ class BarsLayer:
     def _lay_out_spikes(self, painter: QPainter) -> None:
         """Choose where values are written: beside the largest spikes, as many as have room."""
         spikes = self.picture.spikes
-        if spikes is self._spikes_shown:
-            return
-        self._spikes_shown = spikes
-        self._spike_labels = []
-        metrics = painter.fontMetrics()
-        order = (-spikes.times_ns).argsort(kind="stable")[: 4 * _LABELLED_SPIKES]
-        taken: list[tuple[float, float]] = []
-        for place in order.tolist():
-            text = format_duration(int(spikes.times_ns[place]))
-            width = metrics.horizontalAdvance(text) + 4
-            middle = self.area.left() + float(spikes.places[place]) / self.ratio
-            is_right = middle + 5 + width < self.area.right()
-            left = middle + 5 if is_right else middle - 5 - width
-            if any(left - _LABEL_GAP < high and left + width > low for low, high in taken):
-                continue
-            taken.append((left - _LABEL_GAP, left + width + _LABEL_GAP))
-            box = QRectF(left, self.area.top() + _LABEL_TOP, width, metrics.height())
-            self._spike_labels.append(_SpikeLabel(box, text))
-            if len(taken) == _LABELLED_SPIKES:
-                break
+        if spikes is not self._spikes_shown:
+            self._spikes_shown = spikes
+            area, width_of = self.area, painter.fontMetrics().horizontalAdvance
+            self._spike_labels = spike_labels(
+                spikes, area.left(), area.width(), self.ratio, width_of
+            )
 
-    def _draw_spike_labels(self, painter: QPainter, exposed: QRectF) -> None:
-        if self.series is None or not self._spike_labels:
-            return
+    def _draw_labels(self, painter: QPainter, exposed: QRectF, labels: Iterable[Label]) -> None:
         # Opaque, or the line of a budget would strike the text through.
-        behind = self._theme.color(ColorRole.BG)
-        painter.setPen(self._theme.color(ColorRole.TEXT))
-        for label in self._spike_labels:
-            if label.box.intersects(exposed):
-                painter.fillRect(label.box, behind)
-                painter.drawText(label.box, int(Qt.AlignmentFlag.AlignCenter), label.text)
-
-    def _name_budgets(self, painter: QPainter, exposed: QRectF) -> None:
-        """Write the rate of each budget above its line, the most important where two are close."""
-        metrics = painter.fontMetrics()
-        line, right = metrics.height(), self.area.right() - _NAME_PAD
-        taken: list[float] = []
-        patch = QColor(self._theme.color(ColorRole.BG))
-        patch.setAlphaF(0.75)
-        for number, budget_ns in enumerate(self.budgets_ns):
-            y = self.area.top() + self.area.height() * (1 - budget_ns / self.top_ns)
-            name = f"{rate_text(budget_ns)} fps"
-            if y < self.area.top():
-                if number:
-                    continue
-                name, y = f"↑ {name}", self.area.top() + line
-            elif y < self.area.top() + line:
-                y += line
-            if any(abs(y - other) < line for other in taken):
-                continue
-            taken.append(y)
-            width = metrics.horizontalAdvance(name)
-            box = QRectF(right - width, y - line - 1, width, line)
-            if not box.intersects(exposed):
-                continue
-            painter.fillRect(box.adjusted(-3, 0, 3, 0), patch)
-            painter.setPen(self._theme.color(ColorRole.MUTED if number else ColorRole.TEXT))
-            painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), name)
+        behind, line = self._theme.color(ColorRole.BG), painter.fontMetrics().height()
+        for label in labels:
+            box = QRectF(label.left, self.area.top() + label.top, label.width, line)
+            if box.intersects(exposed):
+                painter.fillRect(box.adjusted(-2, 0, 2, 0), behind)
+                role = ColorRole.TEXT if label.is_strong else ColorRole.MUTED
+                painter.setPen(self._theme.color(role))
+                painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), label.text)
 
     # -------------------------------------------------------------- inside
 

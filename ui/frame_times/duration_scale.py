@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from inspector.formats.arrangement.frame_bars import SCALE_MULTIPLES, top_of_scale_ns
-from inspector.formats.drawing.ticks import Tick, Ticks, duration_ticks
-from inspector.timebase import NS_PER_MS
 
 if TYPE_CHECKING:
     from inspector.formats.arrangement.frame_series import FrameSeries
@@ -17,28 +14,8 @@ if TYPE_CHECKING:
 DEFAULT_BUDGET_NS: Final = 16_666_667
 _SMALLEST_TOP_NS: Final = 1_000
 _LARGEST_TOP_NS: Final = 10**12
-_BETWEEN_LABELS: Final = 34
 #: One over the share of the frames in view that must be new for another scale.
 _NEWS: Final = 128
-#: Ticks within a budget, or budgets from one tick to the next, by how many the scale has.
-_STEPS: Final = dict(zip(SCALE_MULTIPLES, (0.5, 1, 1, 2, 3), strict=True))
-
-
-def scale_ticks(top_ns: int, budget_ns: int, height: float) -> Ticks:
-    """Return the ticks of a scale that is so many pixels high, at multiples of the budget.
-
-    A scale that is not a multiple of the budget has them at round values.
-    """
-    found = duration_ticks(top_ns, max(2, int(height / _BETWEEN_LABELS)))
-    multiple, power = Fraction(top_ns, budget_ns), 1
-    while multiple > SCALE_MULTIPLES[-1]:
-        multiple, power = multiple / 10, power * 10
-    step = _STEPS.get(int(multiple)) if multiple.denominator == 1 else None
-    if step is None or found.unit != "ms":
-        return found
-    instants = [each * step * power * budget_ns for each in range(round(int(multiple) / step) + 1)]
-    ticks = [Tick(each, f"{each / NS_PER_MS:.3g}") for each in instants]
-    return Ticks(tuple(ticks), found.unit)
 
 
 class DurationScale:

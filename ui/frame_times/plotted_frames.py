@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from inspector.events.timeline import Timeline
+from inspector.formats.arrangement.frame_bars import scale_ticks
 from inspector.formats.arrangement.frame_series import FrameSeries, XAxis
 from inspector.tokens import size_by_height, size_by_width
 from inspector.vocabulary import Measure, Phase
@@ -19,7 +20,7 @@ from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
 from ..plotting.shared_view import SharedView
 from .bars_layer import LABEL_BAND, BarsLayer
-from .duration_scale import DEFAULT_BUDGET_NS, DurationScale, scale_ticks
+from .duration_scale import DEFAULT_BUDGET_NS, DurationScale
 from .overlay_layer import FramePointer, OverlayLayer, Readout
 
 EMPTY_TEXT: Final = "No frame has run yet. Space runs the scene."

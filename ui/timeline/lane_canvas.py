@@ -19,10 +19,11 @@ from .lane_walk import LaneWalk
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
+    from inspector.analysis.lanes.rows import LaneRow
+
     from ..kit.theme import Theme
     from ..plotting.shared_view import SharedView
     from ..session.bridge import Selection
-    from .lane_rows import LaneRow
 
 _GRIP: Final = 3
 

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inspector.analysis.lanes.lanes import Lane
+    from inspector.analysis.lanes.rows import LaneRow
     from inspector.events.states import ClockState
     from inspector.events.timeline import Timeline
-
-    from .lane_rows import LaneRow
 
 #: Timers of a lane whose intervals are looked at.
 _MOST_TIMERS: Final = 64

@@ -25,8 +25,9 @@ from .lane_headers import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from inspector.analysis.lanes.rows import LaneRow
+
     from ..kit.theme import Theme
-    from .lane_rows import LaneRow
 
 _FLAGS: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 

@@ -27,11 +27,12 @@ from .lane_names import LaneNames, PlacedRow, PlacedRows
 
 if TYPE_CHECKING:
     from inspector.analysis.lanes.lanes import Lane, LaneKey
+    from inspector.analysis.lanes.rows import LaneRow
     from inspector.formats.arrangement.lane_window import LaneWindow
     from inspector.formats.arrangement.sheet import Sheet
 
     from ..kit.theme import Theme
-    from .lane_rows import LaneRow, RowPlaces
+    from .lane_rows import RowPlaces
     from .lane_surface import LaneSurface
 
 _CHIP_RADIUS: Final = 9
@@ -432,7 +433,10 @@ class LanePicture:
                     begin = shown_x + 6 if window.left < shown_x < right else window.left
                     room = begin, right - 8
                     self._text_before(
-                        painter, placed, text, room, is_muted=True, is_chip=placed.is_marked
+                        *(painter, placed, text, room),
+                        is_muted=True,
+                        has_patch=not placed.is_marked,
+                        is_chip=placed.is_marked,
                     )
         painter.setFont(font)
 
@@ -462,7 +466,9 @@ class LanePicture:
             chip = QRectF(box.left() - 7.5, placed.y + 1.5, width + 15, placed.height - 3)
             painter.setPen(theme.color(role))
             painter.setBrush(theme.color(ColorRole.BG))
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.drawRoundedRect(chip, _CHIP_RADIUS, _CHIP_RADIUS)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
             painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(theme.color(role))
         flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)

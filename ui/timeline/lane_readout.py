@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from inspector.analysis.lanes.clocks import Standstill
     from inspector.analysis.lanes.lane_columns import Levels
     from inspector.analysis.lanes.lanes import LaneStore
+    from inspector.analysis.lanes.rows import LaneRow
     from inspector.analysis.lanes.spans import Spans
     from inspector.analysis.lateness.blocks import Block, DelayedCall
     from inspector.events.timeline import Timeline
-
-    from .lane_rows import LaneRow
 
 _MOST_PATH = 4
 _MOST_LINES = 6

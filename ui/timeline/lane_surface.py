@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import LaneKey, LaneKind, LaneStore
+from inspector.analysis.lanes.rows import LaneRow, RowChoices, quiet_lanes, rows_of
 from inspector.analysis.lanes.states import state_numbers
 from inspector.display_text import as_plain
 from inspector.events.timeline import Timeline
@@ -48,15 +49,7 @@ from .lane_headers import (
     lane_wait,
 )
 from .lane_readout import NEAR, LaneReader, LaneReading
-from .lane_rows import (
-    LaneRow,
-    RowChoices,
-    RowPlaces,
-    is_about,
-    quiet_lanes,
-    rows_of,
-    subject_of,
-)
+from .lane_rows import RowPlaces, is_about, subject_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

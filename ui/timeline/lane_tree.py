@@ -15,7 +15,8 @@ from ..kit.keys import keeps_key
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from .lane_rows import LaneRow
+    from inspector.analysis.lanes.rows import LaneRow
+
     from .lane_surface import LaneSurface
 
 _TOP = -1

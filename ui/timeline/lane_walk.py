@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, QPointF
 
 from inspector.analysis.lanes.lanes import LaneKind
+from inspector.analysis.lanes.rows import siblings_of
 
 from ..session.bridge import Selection, SelectionKind
 from .lane_headers import INDENT, NAME_FROM
 from .lane_readout import NEAR
-from .lane_rows import siblings_of, subject_of
+from .lane_rows import subject_of
 
 if TYPE_CHECKING:
-    from .lane_rows import LaneRow
+    from inspector.analysis.lanes.rows import LaneRow
+
     from .lane_surface import LaneSurface
 
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
+from inspector.analysis.lanes.rows import OCCASIONAL
 from inspector.analysis.lateness.blocks import delayed_calls
 from inspector.formats.arrangement.frame_bars import budget_ns_of
 from inspector.sessions.session import time_name
@@ -37,16 +38,16 @@ from ..previews.tree_menus import (
 from ..session.bridge import Selection
 from .lane_canvas import LaneCanvas
 from .lane_choices import LaneChoices, NoLanes
-from .lane_rows import OCCASIONAL, subject_of
+from .lane_rows import subject_of
 
 if TYPE_CHECKING:
+    from inspector.analysis.lanes.rows import LaneRow
     from inspector.analysis.lateness.blocks import Block, DelayedCall
     from inspector.commands.command import Command
     from inspector.sessions.session import Session
 
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
-    from .lane_rows import LaneRow
 
 #: Milliseconds between pictures at best: less than between refreshes, so each is shown.
 _LANES_MS: Final = 20

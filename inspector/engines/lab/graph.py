@@ -327,7 +327,7 @@ def _bar(x: float, top: float, height: float, color: str) -> Rect:
 def _expected_line(x: float, top: float, bottom: float, colors: GraphColors) -> Polyline:
     x = round(x, 2)
     ends = (Point(x, round(top, 2)), Point(x, round(bottom, 2)))
-    return Polyline(ends, Stroke(colors.other_work, 0.75))
+    return Polyline(ends, Stroke(colors.expected, 0.75))
 
 
 def _mark(x: float, y: float, color: str, *, is_right: bool) -> list[Item]:

@@ -140,7 +140,9 @@ class ClockLayout:
         heights = np.ceil(inner.height * np.maximum(rates, 0) / highest).astype(np.int64)
         bottoms = np.full(count, inner.bottom)
         self._body(pixel_rects(x0, bottoms - heights, x1, bottoms))
-        for place in np.flatnonzero((x1 - x0 >= _TEXT_FROM) & (rates > 0)).tolist():
+        # The local time stands where the clock has come to.
+        rights = np.minimum(x1, int(window.x(window.present_ns)) - _LOCAL_TIME)
+        for place in np.flatnonzero((rights - x0 >= _TEXT_FROM) & (rates > 0)).tolist():
             rate, left = rate_chip(int(rates[place])), int(x0[place]) + 4
             sheet.text(_Layer.RATE, sheet.colors["text"], rate, left, inner)
 

@@ -7,6 +7,7 @@ Of an interval, the inspector's share is outlined and empty.
 
 import math
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Final
 
 import numpy as np
@@ -18,6 +19,7 @@ from inspector.analysis.statistics.frame_statistics import percentile_frame_time
 from inspector.formats.arrangement.fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
 from inspector.formats.arrangement.frame_series import FrameColumns, FrameSeries
 from inspector.formats.drawing.pixel_rects import PixelRects, edge_rects, pixel_rects
+from inspector.formats.drawing.ticks import Tick, Ticks, duration_ticks
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import Measure, Phase, Share
 
@@ -40,6 +42,9 @@ _TOP_SHRINKS_BELOW: Final = 0.55
 _LOWEST: Final = 50
 #: How many budgets a scale may have, or ten times as many, and so on.
 SCALE_MULTIPLES: Final = (2, 3, 5, 8, 12)
+#: Ticks within a budget, or budgets from one tick to the next, by how many the scale has.
+_STEPS: Final = dict(zip(SCALE_MULTIPLES, (0.5, 1, 1, 2, 3), strict=True))
+_BETWEEN_LABELS: Final = 34
 #: Percentile of the usual frame, and the frames it requires.
 _USUAL: Final = ((99, 300), (95, 60), (90, 30), (80, 15))
 _WHOLE_FROM: Final = 100
@@ -130,6 +135,23 @@ def top_of_scale_ns(
             if multiple * power >= least and multiple * power * budget_ns >= wanted:
                 return multiple * power * budget_ns
         power *= 10
+
+
+def scale_ticks(top_ns: int, budget_ns: int, height: float) -> Ticks:
+    """Return the ticks of a scale that is so many pixels high, at multiples of the budget.
+
+    A scale that is not a multiple of the budget has them at round values.
+    """
+    found = duration_ticks(top_ns, max(2, int(height / _BETWEEN_LABELS)))
+    multiple, power = Fraction(top_ns, budget_ns), 1
+    while multiple > SCALE_MULTIPLES[-1]:
+        multiple, power = multiple / 10, power * 10
+    step = _STEPS.get(int(multiple)) if multiple.denominator == 1 else None
+    if step is None or found.unit != "ms":
+        return found
+    instants = [each * step * power * budget_ns for each in range(round(int(multiple) / step) + 1)]
+    ticks = [Tick(each, f"{each / NS_PER_MS:.3g}") for each in instants]
+    return Ticks(tuple(ticks), found.unit)
 
 
 def frame_bars(

@@ -19,9 +19,9 @@ from inspector.tokens import COLORS, THEMES, ThemeName
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from inspector.formats.arrangement.picture import Timed
     from inspector.formats.frame_times import Provenance
     from inspector.formats.options import ExportOptions
-    from inspector.formats.timeline.timeline_picture import Timed
 
 _HERE: Final = Path(__file__).parent
 _SCRIPTS: Final = ("reading.js", "page.js")

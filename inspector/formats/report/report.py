@@ -15,11 +15,11 @@ from typing import BinaryIO, Final
 from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.metrics import metric_values
 from inspector.display_text import one_line
+from inspector.formats.arrangement.pages import intervention_table
+from inspector.formats.arrangement.picture import frame_graph
 from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
 from inspector.formats.drawing.display_list import DisplayList
 from inspector.formats.file_formats import write_document
-from inspector.formats.frame_graph.frame_graph import laid_out_graph
-from inspector.formats.frame_graph.graph_pages import intervention_table
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.html_page import html_page, html_table, svg_element
 from inspector.formats.options import ExportOptions, left_out_text
@@ -173,7 +173,7 @@ def report_of(frames: FrameTimes, provenance: Provenance, options: ExportOptions
     """
     software = f"Timeline Inspector {provenance.version}"
     # What it would list follows in full.
-    graph, _lists_all = laid_out_graph(frames, provenance, options, most_listed=0)
+    graph = frame_graph(frames, provenance, options)
     sections = [
         Section("Frame times", pictures=(graph,)),
         Section("Distribution", pictures=_distributions(frames, provenance, options, software)),

@@ -17,13 +17,13 @@ from inspector.formats.arrangement.frame_bars import (
     BarScale,
     frame_bars,
     pace_of,
+    scale_ticks,
     stacked_bars,
     top_of_scale_ns,
 )
 from inspector.formats.arrangement.frame_series import FrameSeries, Window, XAxis
 from inspector.vocabulary import Phase
 from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
-from ui.frame_times.duration_scale import scale_ticks
 
 BUDGET_NS = 16_666_667
 SCALE = BarScale(height=300, top_ns=30 * MS, budget_ns=BUDGET_NS)

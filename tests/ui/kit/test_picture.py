@@ -26,6 +26,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgRenderer
 
 from inspector.errors import ExportError
+from inspector.formats.arrangement.picture import frame_graph
 from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
@@ -42,7 +43,6 @@ from inspector.formats.drawing.display_list import (
 from inspector.formats.drawing.font_metrics import FONT_FAMILY, font, text_width
 from inspector.formats.drawing.svg import svg_text
 from inspector.formats.export import export_frames
-from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.tokens import ThemeName

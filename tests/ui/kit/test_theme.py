@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from inspector.formats.options import GRAPH_COLORS
+from inspector.formats.arrangement.fills import PhaseFill, fill_color
 from inspector.resources import resource_path
-from inspector.tokens import ThemeName
+from inspector.tokens import COLORS, ThemeName
 from inspector.vocabulary import Phase
 from tests.ui.shell import open_shell
 from ui.kit.layouts import choice_buttons
@@ -133,7 +133,7 @@ def test_that_what_is_not_ticked_or_chosen_has_a_contrast_of_3(
 @pytest.mark.parametrize("phase", Phase)
 def test_that_phases_have_the_colours_they_are_exported_with(phase: Phase) -> None:
     for name in NAMES:
-        assert phase_color(phase) == QColor(GRAPH_COLORS[name].phases[phase])
+        assert phase_color(phase) == QColor(fill_color(PhaseFill(phase), COLORS[name]))
 
 
 @pytest.mark.usefixtures("qapp")

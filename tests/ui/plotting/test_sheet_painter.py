@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.analysis.lanes.lane_columns import Instants, Steps
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
+from inspector.analysis.lanes.rows import RowChoices, rows_of
 from inspector.analysis.lanes.spans import SpanColumns, Spans
 from inspector.events.handlers import handlers_of
 from inspector.events.history import LogHistory
@@ -39,7 +40,6 @@ from ui.kit.theme import ColorRole, Theme
 from ui.plotting.machines import state_color
 from ui.plotting.sheet_painter import new_sheet, paint_sheet
 from ui.timeline.lane_readout import LaneReader
-from ui.timeline.lane_rows import RowChoices, rows_of
 
 MS = 1_000_000
 WIDTH = 400

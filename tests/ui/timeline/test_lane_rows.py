@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from inspector.analysis.lanes.lanes import LaneStore
+from inspector.analysis.lanes.rows import RowChoices, rows_of
 from inspector.testing import held_session, scene_file
-from ui.timeline.lane_rows import RowChoices, rows_of
 
 NESTED = """
     def build(stage):

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
+from inspector.analysis.lanes.rows import LaneRow
 from inspector.clocks import Clock
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import Reload
@@ -29,7 +30,6 @@ from ui.session.bridge import Selection, SessionBridge
 from ui.timeline.lane_canvas import LaneCanvas
 from ui.timeline.lane_headers import HeaderState, lane_wait
 from ui.timeline.lane_picture import LanePicture
-from ui.timeline.lane_rows import LaneRow
 from ui.timeline.panel import TimelinePanel
 
 

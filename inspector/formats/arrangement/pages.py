@@ -1,23 +1,34 @@
-"""The frame-time graph, and the pages behind it with what it has no room to list."""
+"""Pictures of the arrangement, and the pages behind them with what they have no room to list."""
 
 from __future__ import annotations
 
-from inspector.analysis.intervention_list import Intervention
-from inspector.formats.drawing.display_list import DisplayList
+from typing import TYPE_CHECKING
+
+from inspector.formats.arrangement.picture import arrangement_picture
 from inspector.formats.drawing.font_metrics import plain
-from inspector.formats.frame_graph.frame_graph import laid_out_graph
-from inspector.formats.frame_times import FrameTimes, Provenance
-from inspector.formats.options import ExportOptions
 from inspector.formats.report.page_layout import Pages, Table
 from inspector.timebase import format_instant
+
+if TYPE_CHECKING:
+    from inspector.analysis.intervention_list import Intervention
+    from inspector.formats.arrangement.picture import Timed
+    from inspector.formats.drawing.display_list import DisplayList
+    from inspector.formats.frame_times import FrameTimes, Provenance
+    from inspector.formats.options import ExportOptions
+
+
+def timeline_picture(data: Timed, provenance: Provenance, options: ExportOptions) -> DisplayList:
+    """Return the frames and the lanes of a session on one axis."""
+    return arrangement_picture(data, provenance, options)[0]
 
 
 def frame_pages(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions
 ) -> tuple[DisplayList, ...]:
-    """Return the graph, followed by all interventions if it does not list each of them."""
-    graph, lists_all = laid_out_graph(frames, provenance, options)
-    if lists_all:
+    """Return the frames alone, and a list of the interventions if some have no name there."""
+    data = frames, None
+    graph, unnamed = arrangement_picture(data, provenance, options, has_lanes=False)
+    if not (unnamed and options.interventions and frames.interventions):
         return (graph,)
     size = (options.width_pt, options.height_pt)
     pages = Pages(size, options.theme, graph.title, graph.created, graph.software)

@@ -1,0 +1,251 @@
+"""The rows of the arrangement: their lanes, order and depth."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
+
+from inspector.analysis.lanes.clocks import GONE
+from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from inspector.analysis.lanes.lanes import LaneStore
+
+
+#: Lanes that are shown only if they have contents.
+OCCASIONAL: Final = frozenset(
+    {
+        LaneKind.BOOKMARKS,
+        LaneKind.MARKS,
+        LaneKind.COMMANDS,
+        LaneKind.FAILURES,
+        LaneKind.HITS,
+    }
+)
+
+
+class LaneRow(Struct, frozen=True, eq=False):
+    """A row.
+
+    Attributes:
+        key: Its identity.
+        depth: Depth of its clock in the tree.
+        lane: Its records; ``None`` for a clock.
+        subject_id: Its clock, machine, timer or member.
+        has_parts: Whether something below it can be collapsed.
+        is_folded: Whether it is collapsed.
+        is_pinned: Whether it is pinned to the top.
+        is_gone: Whether the clock is removed.
+        title: Display name, where it is not part of the identity.
+    """
+
+    key: LaneKey
+    depth: int
+    lane: Lane | None
+    subject_id: int
+    has_parts: bool = False
+    is_folded: bool = False
+    is_pinned: bool = False
+    is_gone: bool = False
+    title: str = ""
+
+    @property
+    def kind(self) -> LaneKind:
+        return self.key[0]
+
+    @property
+    def clock_id(self) -> int:
+        return self.key[1]
+
+    @property
+    def label(self) -> str:
+        return self.title or self.key[2]
+
+    @property
+    def is_group(self) -> bool:
+        """Whether it stands for several lanes, which can be shown below it."""
+        return self.has_parts and self.kind is not LaneKind.CLOCK
+
+
+class RowChoices(Struct):
+    """The user's choices about rows.
+
+    Attributes:
+        folded: Collapsed clocks.
+        unfolded: Expanded groups of lanes.
+        pinned: Pinned lanes, in the order in which they were pinned.
+        hidden: Hidden kinds.
+        words: Words that the label of a lane must contain, in lower case.
+        branch: The clock that is shown with what is below it, 0 for all.
+        order: Lanes that were moved, and those beside them, in their order.
+    """
+
+    folded: set[int] = field(default_factory=set)
+    unfolded: set[LaneKey] = field(default_factory=set)
+    pinned: list[LaneKey] = field(default_factory=list)
+    hidden: set[LaneKind] = field(default_factory=set)
+    words: tuple[str, ...] = ()
+    branch: int = 0
+    order: list[LaneKey] = field(default_factory=list)
+
+    def rank(self, key: LaneKey) -> int:
+        """Return what lanes beside each other are sorted by; those not moved come last."""
+        return self.order.index(key) if key in self.order else len(self.order)
+
+
+def quiet_lanes(store: LaneStore, low_ns: float, high_ns: float) -> frozenset[LaneKey]:
+    """Return the lanes of timers that nothing waits for, with nothing in view."""
+    return frozenset(
+        lane.key
+        for lane in store.lanes.values()
+        if lane.kind is LaneKind.TIMER and not lane.pending and not _has_any(lane, low_ns, high_ns)
+    )
+
+
+def _has_any(lane: Lane, low_ns: float, high_ns: float) -> bool:
+    start, stop = lane.instants.within(low_ns, high_ns)
+    return start < stop
+
+
+def rows_of(
+    store: LaneStore, choices: RowChoices, quiet: frozenset[LaneKey] = frozenset()
+) -> tuple[list[LaneRow], list[LaneRow]]:
+    """Return the pinned rows and the others; lanes that are quiet are folded away."""
+    wanted = _Rows(store, choices, quiet).all()
+    wanted = [row for row in wanted if row.kind not in choices.hidden]
+    by_key = {row.key: row for row in wanted}
+    pinned = [by_key[key] for key in choices.pinned if key in by_key]
+    return pinned, [row for row in wanted if not row.is_pinned]
+
+
+class _Rows:
+    def __init__(self, store: LaneStore, choices: RowChoices, quiet: frozenset[LaneKey]) -> None:
+        self._store = store
+        self._choices = choices
+        self._quiet = quiet
+        self._pinned = set(choices.pinned)
+        self._lanes: dict[int, list[Lane]] = {}
+        for lane in store.lanes.values():
+            self._lanes.setdefault(lane.clock_id, []).append(lane)
+        self._children: dict[int, list[int]] = {}
+        for number, past in store.clocks.by_id.items():
+            if len(past):
+                self._children.setdefault(past.parent[-1], []).append(number)
+        if choices.order:
+            for children in self._children.values():
+                children.sort(key=lambda each: choices.rank(self._clock_key(each)))
+
+    def all(self) -> list[LaneRow]:
+        rows = [
+            self._row(lane, 0)
+            for lane in sorted(self._lanes.get(0, ()), key=_kind_of)
+            if len(lane.instants) or lane.kind not in OCCASIONAL
+        ]
+        # No recursion: clocks nest deeper than Python calls.
+        roots = self._children.get(0, [])
+        if self._choices.branch in self._store.clocks.by_id:
+            roots = [self._choices.branch]
+        waiting = [(number, 0) for number in reversed(roots)]
+        clocks: list[tuple[int, int]] = []
+        while waiting:
+            number, depth = waiting.pop()
+            clocks.append((number, depth))
+            children = self._children.get(number, ())
+            waiting.extend((child, depth + 1) for child in reversed(children))
+        branches: dict[int, list[LaneRow]] = {}
+        for number, depth in reversed(clocks):
+            children = self._children.get(number, ())
+            parts = [branches.pop(child) for child in children]
+            branches[number] = self._branch(number, depth, chain.from_iterable(parts))
+        return [*rows, *chain.from_iterable(reversed(branches.values()))]
+
+    def _branch(self, number: int, depth: int, children: Iterable[LaneRow]) -> list[LaneRow]:
+        """Return the rows of a clock and everything below it, without filtered ones."""
+        lanes = sorted(self._lanes.get(number, ()), key=_kind_of)
+        below = [*self._rows_below(number, lanes, depth + 1), *children]
+        past = self._store.clocks.by_id[number]
+        if self._choices.words and not below and not self._is_wanted(past.name):
+            return []
+        is_folded = number in self._choices.folded
+        key = self._clock_key(number)
+        row = LaneRow(
+            *(key, depth, None, number, bool(lanes) or number in self._children),
+            *(is_folded, key in self._pinned, past.value[-1] == GONE),
+        )
+        kept = [each for each in below if each.is_pinned] if is_folded else below
+        return [row, *kept]
+
+    def _rows_below(self, number: int, lanes: list[Lane], depth: int) -> list[LaneRow]:
+        """Return the rows of the lanes of a clock: what lives first, then the rest in groups."""
+        if self._choices.words:
+            # What is looked for is not folded away.
+            return [self._row(lane, depth) for lane in lanes if self._is_wanted(lane.label)]
+        timers = [lane for lane in lanes if lane.kind is LaneKind.TIMER]
+        quiet = [lane for lane in timers if lane.key in self._quiet]
+        shown = [lane for lane in timers if lane.key not in self._quiet]
+        rows = [self._row(lane, depth) for lane in lanes if lane.kind < LaneKind.TIMER]
+        # What is alone and what is a family, in the order of the first of each.
+        families: dict[LaneKey, list[Lane]] = {}
+        for lane in sorted(shown, key=lambda each: not each.pending):
+            families.setdefault((lane.family or lane).key, []).append(lane)
+        for key in sorted(families, key=self._choices.rank):
+            members = families[key]
+            family = members[0].family
+            if family is None or len(members) == 1:
+                rows += (self._row(lane, depth) for lane in members)
+            else:
+                rows += self._group(key, family.title, family, members, depth)
+        rows += [self._row(lane, depth) for lane in lanes if lane.kind > LaneKind.TIMER]
+        if quiet:
+            count = "1 lane" if len(quiet) == 1 else f"{len(quiet):,} lanes"
+            key = (LaneKind.TIMER, number, "")
+            rows += self._group(key, f"{count} empty in view", None, quiet, depth)
+        return rows
+
+    def _group(
+        self, key: LaneKey, title: str, lane: Lane | None, members: list[Lane], depth: int
+    ) -> list[LaneRow]:
+        """Return the row of a group, and those of its lanes if it is expanded."""
+        is_folded = key not in self._choices.unfolded
+        row = LaneRow(
+            *(key, depth, lane, 0 if lane is None else lane.subject_id),
+            has_parts=True,
+            is_folded=is_folded,
+            is_pinned=key in self._pinned,
+            title=title,
+        )
+        below = [self._row(each, depth + 1) for each in members]
+        return [row, *(each for each in below if each.is_pinned or not is_folded)]
+
+    def _clock_key(self, number: int) -> LaneKey:
+        return (LaneKind.CLOCK, number, self._store.clocks.by_id[number].name)
+
+    def _row(self, lane: Lane, depth: int) -> LaneRow:
+        return LaneRow(lane.key, depth, lane, lane.subject_id, is_pinned=lane.key in self._pinned)
+
+    def _is_wanted(self, label: str) -> bool:
+        lower = label.lower()
+        return all(word in lower for word in self._choices.words)
+
+
+def siblings_of(rows: Sequence[LaneRow], row: LaneRow) -> list[LaneRow]:
+    """Return the rows that a row can change places with, itself among them."""
+    place = rows.index(row)
+
+    def reaches(step: int) -> Iterator[LaneRow]:
+        at = place + step
+        while 0 <= at < len(rows) and rows[at].depth >= row.depth:
+            other = rows[at]
+            if other.depth == row.depth and other.kind is row.kind and not other.is_pinned:
+                yield other
+            at += step
+
+    return [*reversed([*reaches(-1)]), row, *reaches(1)]
+
+
+def _kind_of(lane: Lane) -> LaneKind:
+    return lane.kind

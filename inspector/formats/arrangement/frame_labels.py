@@ -1,0 +1,108 @@
+"""Where the values of long frames and the names of budgets stand in a plot of frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from inspector.formats.arrangement.frame_bars import rate_text
+from inspector.timebase import format_duration
+
+if TYPE_CHECKING:
+    from inspector.formats.arrangement.frame_bars import Spikes
+
+_LABELLED_SPIKES: Final = 8
+#: From a bar to its value, and from a value to the next.
+_BESIDE: Final = 5
+_BETWEEN: Final = 8
+_NAME_PAD: Final = 5
+_TOP: Final = 2
+
+
+class Label(Struct, frozen=True):
+    """A text on a patch of the background, in pixels.
+
+    Attributes:
+        left: Its left edge.
+        top: Its upper edge.
+        width: Its width.
+        text: The text.
+        is_strong: Whether it is more than an explanation.
+    """
+
+    left: float
+    top: float
+    width: float
+    text: str
+    is_strong: bool = True
+
+
+def spike_labels(
+    spikes: Spikes, left: float, width: float, ratio: float, width_of: Callable[[str], float]
+) -> list[Label]:
+    """Return values beside the largest of the frames beyond a plot, as many as have room.
+
+    Args:
+        left: The left edge of the plot.
+        width: Its width.
+        ratio: In how many columns a pixel of it is drawn.
+    """
+    order = (-spikes.times_ns).argsort(kind="stable")[: 4 * _LABELLED_SPIKES]
+    taken: list[tuple[float, float]] = []
+    found: list[Label] = []
+    for place in order.tolist():
+        text = format_duration(int(spikes.times_ns[place]))
+        wide = width_of(text) + 4
+        middle = left + float(spikes.places[place]) / ratio
+        is_right = middle + _BESIDE + wide < left + width
+        begin = middle + _BESIDE if is_right else middle - _BESIDE - wide
+        if any(begin - _BETWEEN < high and begin + wide > low for low, high in taken):
+            continue
+        taken.append((begin - _BETWEEN, begin + wide + _BETWEEN))
+        found.append(Label(begin, _TOP, wide, text))
+        if len(found) == _LABELLED_SPIKES:
+            break
+    return found
+
+
+def budget_labels(  # noqa: PLR0913, PLR0917 - budgets and where they are
+    budgets_ns: tuple[int, ...],
+    top_ns: int,
+    right: float,
+    height: float,
+    line: float,
+    width_of: Callable[[str], float],
+) -> Iterator[Label]:
+    """Yield the rate of each budget above its line, the most important where two are close.
+
+    Args:
+        right: The right edge of the plot, from whose upper edge places are counted.
+        line: The height of a line of text.
+    """
+    taken: list[float] = []
+    for number, budget_ns in enumerate(budgets_ns):
+        y = height * (1 - budget_ns / top_ns)
+        name = f"{rate_text(budget_ns)} fps"
+        if y < 0:
+            if number:
+                continue
+            name, y = f"↑ {name}", line
+        elif y < line:
+            y += line
+        if any(abs(y - other) < line for other in taken):
+            continue
+        taken.append(y)
+        wide = width_of(name)
+        yield Label(right - _NAME_PAD - wide, y - line - 1, wide, name, number == 0)
+
+
+def apart_from(labels: list[Label], others: list[Label], line: float) -> list[Label]:
+    """Return the labels that cover none of some others; lines of text have a height."""
+
+    def covers(one: Label, other: Label) -> bool:
+        is_beside = one.left >= other.left + other.width or other.left >= one.left + one.width
+        return not is_beside and abs(one.top - other.top) < line
+
+    return [label for label in labels if not any(covers(label, each) for each in others)]

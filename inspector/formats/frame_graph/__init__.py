@@ -1,1 +1,0 @@
-"""Frame times as a picture."""
