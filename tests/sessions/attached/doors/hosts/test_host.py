@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import getpass
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -292,3 +296,48 @@ def test_that_what_runs_there_needs_no_newer_python_than_the_probe(name: str) ->
 
     ast.parse(text, feature_version=(3, 9))
     assert "match " not in text
+
+
+@pytest.fixture
+def by_ssh(tmp_path: Path) -> Iterator[Host]:
+    """This machine, reached by a server of the test's own, with a key of its own."""
+    server, keygen = (
+        shutil.which("sshd", path="/usr/sbin:/usr/local/sbin"),
+        shutil.which("ssh-keygen"),
+    )
+    if server is None or keygen is None:
+        pytest.skip("no OpenSSH server is installed")
+    for name in ("host", "user"):
+        command = [keygen, "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
+        subprocess.run(command, check=True)
+    (tmp_path / "user.pub").rename(tmp_path / "authorized")
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {
+        "Port": port,
+        "ListenAddress": "127.0.0.1",
+        "HostKey": tmp_path / "host",
+        "AuthorizedKeysFile": tmp_path / "authorized",
+        "PidFile": "none",
+        "StrictModes": "no",
+        "UsePAM": "no",
+    }
+    (tmp_path / "sshd").write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
+    Path("/run/sshd").mkdir(exist_ok=True)
+    with subprocess.Popen([server, "-D", "-e", "-f", str(tmp_path / "sshd")]) as process:
+        trusting = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
+        name = getpass.getuser()
+        yield Host.by_ssh(f"-p {port} -i {tmp_path / 'user'} {trusting} {name}@127.0.0.1")
+        process.terminate()
+
+
+def test_that_a_program_is_watched_by_ssh_and_nothing_is_left_there(
+    by_ssh: Host, tmp_path: Path, attached: Callable[[OnHost | Together], AttachedSession]
+) -> None:
+    session = attached(OnHost(by_ssh, _launch(_script(tmp_path, _COUNTING), "50")))
+    _until(session, lambda: not session.expects_news)
+
+    (program,) = session.programs.values()
+    assert program.name == f"program.py on {by_ssh.name}"
+    assert _marks(session) == list(range(50))
