@@ -26,7 +26,12 @@ from inspector.formats.captures.capture import stream_named
 from inspector.launcher import open_window
 from inspector.sessions.attached.doors.browser import Browser
 from inspector.sessions.attached.doors.door import Door, Inlet, Opened
-from inspector.sessions.attached.doors.hosts.host import Host, OnHost, Together, programs_on
+from inspector.sessions.attached.doors.hosts.host import (
+    OnHost,
+    hosts_named,
+    on_hosts,
+    programs_on,
+)
 from inspector.sessions.attached.doors.late_python import INSTEAD
 from inspector.sessions.attached.doors.launch import BOOTSTRAP, GRACE_S, Launch, Launched
 from inspector.sessions.attached.doors.listener import PageListener
@@ -100,29 +105,19 @@ def _door(options: Namespace, err: TextIO) -> Door | None:
     return _door_of_program(options, err) if options.program else None
 
 
-def _hosts(options: Namespace) -> list[Host]:
-    """Return the other hosts that the arguments name; raises an :class:`AttachError`."""
-    by_ssh = [Host.by_ssh(each) for each in options.ssh]
-    return by_ssh + [Host.by_command(each) for each in options.exec]
-
-
 def _door_of_program(options: Namespace, err: TextIO) -> Door:
-    if hosts := _hosts(options):
-        doors = tuple(_door_on(host, options, err) for host in hosts)
-        return doors[0] if len(doors) == 1 else Together(doors)
+    tell = partial(say, err)
+    hosts = hosts_named(options.ssh, options.exec)
+    if options.pid is not None and hosts:
+        return OnHost(hosts[0], pid=options.pid, grant=options.grant, tell=tell)
     if options.pid is not None:
         return door_of_process(options.pid, options.grant)
     launch = _launch(options, err)
-    # Before a window opens on nothing.
-    launch.program()
-    return launch
-
-
-def _door_on(host: Host, options: Namespace, err: TextIO) -> OnHost:
-    tell = partial(say, err)
-    if options.pid is not None:
-        return OnHost(host, pid=options.pid, grant=options.grant, tell=tell)
-    return OnHost(host, _launch(options, err), tell=tell)
+    elsewhere = on_hosts(options.ssh, options.exec, launch, tell)
+    if elsewhere is None:
+        # Before a window opens on nothing.
+        launch.program()
+    return elsewhere or launch
 
 
 def _launch(options: Namespace, err: TextIO) -> Launch:
@@ -332,7 +327,7 @@ class _Watch:
 
 
 def _list_programs(options: Namespace, out: TextIO) -> int:
-    hosts = _hosts(options)
+    hosts = hosts_named(options.ssh, options.exec)
     found = programs_on(hosts[0]) if hosts else [described(each) for each in running_programs()]
     programs = sorted(found, key=lambda each: (bool(each["reason"]), each["pid"]))
     if options.json:

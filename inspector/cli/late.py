@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from statistics import median_low
 from threading import Event
 from typing import TextIO
@@ -22,6 +23,7 @@ from inspector.display_text import counted
 from inspector.events.history import History
 from inspector.exit_codes import ExitCode
 from inspector.sessions.attached.doors.door import Door
+from inspector.sessions.attached.doors.hosts.host import on_hosts
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.sources.time_sources import SYSTEM
@@ -64,7 +66,9 @@ def late(options: Namespace, out: TextIO, err: TextIO) -> int:
 def _history(options: Namespace, err: TextIO) -> Iterator[History]:
     if options.program:
         wanted_ns = options.seconds or DEFAULT_SECONDS * NS_PER_SECOND
-        with watched(launched(options.program), wanted_ns, err) as history:
+        launch = launched(options.program)
+        door = on_hosts(options.ssh, options.exec, launch, partial(say, err)) or launch
+        with watched(door, wanted_ns, err) as history:
             yield history
         return
     if not options.source_argument:

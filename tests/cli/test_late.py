@@ -64,3 +64,22 @@ def test_that_a_recording_without_late_calls_says_so(run: Run, tmp_path: Path) -
 )
 def test_that_what_to_look_at_has_to_be_named(run: Run, line: str) -> None:
     assert run(line)[0] == ExitCode.USAGE
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
+def test_that_a_program_on_another_host_is_watched_as_one_of_this(run: Run, tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text("import time\ntime.sleep(0.3)\n")
+
+    code, out, err = run(f"late --exec env --json -- {sys.executable} {script}")
+
+    assert code == ExitCode.OK
+    assert json.loads(out) == {"late": [], "causes": {}}
+    assert "program.py on env" in err
+
+
+def test_that_a_host_is_for_a_program_and_not_for_a_file(run: Run) -> None:
+    code, _, err = run("late --ssh web-1 run.tlrec")
+
+    assert code == ExitCode.USAGE
+    assert "rite the program that runs on the other host after --" in err

@@ -43,13 +43,8 @@ attached; 126 and 127 if it may not be executed or was not found.
 """
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "program",
-        metavar="PROGRAM ARGS… | PID",
-        nargs=REMAINDER,
-        help="command line to launch, or the process of a running program",
-    )
+def add_hosts(parser: ArgumentParser) -> None:
+    """Add where a program is launched."""
     hosts = parser.add_argument_group("on another host")
     hosts.add_argument(
         "--ssh",
@@ -66,6 +61,16 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=[],
         help="the same by a command that runs what stands after it, such as “docker exec -i NAME”",
     )
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "program",
+        metavar="PROGRAM ARGS… | PID",
+        nargs=REMAINDER,
+        help="command line to launch, or the process of a running program",
+    )
+    add_hosts(parser)
     doors = parser.add_argument_group("other ways in")
     ways = doors.add_mutually_exclusive_group()
     ways.add_argument(

@@ -6,6 +6,7 @@ from argparse import REMAINDER, ArgumentParser, Namespace
 from typing import Final
 
 from inspector.cli.command import Command
+from inspector.cli.commands.attach import add_hosts
 from inspector.cli.commands.values import add_stream, add_time_source, duration_ns
 
 #: Default time for which programs and scenes are watched.
@@ -25,6 +26,7 @@ examples:
   timeline-inspector late --seconds 5 game.py
   timeline-inspector late --over 50ms --json -- python3 server.py
   timeline-inspector late --fail-over 100ms -- ./game.py --level 3
+  timeline-inspector late --ssh web-1 -- python3 server.py
 
 Exit code 0; 1 if a call was later than --fail-over; 2 if the arguments are not valid; 4 if
 the scene could not be loaded; 7 if the program could not be attached to.
@@ -52,6 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--seconds", metavar="S", type=duration_ns, help="how long to watch a scene or program"
     )
     parser.add_argument("--json", action="store_true", help="as JSON, for programs")
+    add_hosts(parser)
     add_stream(parser)
     add_time_source(parser.add_mutually_exclusive_group(), "run a scene in real time (default)")
 
@@ -67,6 +70,8 @@ def _check(options: Namespace) -> None:
         if options.stream is not None:
             error("--stream is for recordings")
         return
+    if options.ssh or options.exec:
+        error("write the program that runs on the other host after --")
     if not target:
         error("name a recording or a scene, or write a program after --")
     # Options may follow the file, as there is no program that they could be for.

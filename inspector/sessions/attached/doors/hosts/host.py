@@ -154,6 +154,32 @@ class OnHost:
             raise ProgramStartError(message, ExitCode.NOT_EXECUTABLE) from None
 
 
+def hosts_named(by_ssh: Sequence[str], by_command: Sequence[str]) -> list[Host]:
+    """Return the hosts that the options ``--ssh`` and ``--exec`` name.
+
+    Raises:
+        AttachError: One of them names none.
+    """
+    found = [Host.by_ssh(each) for each in by_ssh]
+    return found + [Host.by_command(each) for each in by_command]
+
+
+def on_hosts(
+    by_ssh: Sequence[str],
+    by_command: Sequence[str],
+    launch: Launch,
+    tell: Callable[[str], object],
+) -> Door | None:
+    """Return the door to a program on the hosts that options name; ``None`` if they name none.
+
+    Raises:
+        AttachError: An option names no host.
+    """
+    hosts = hosts_named(by_ssh, by_command)
+    doors = tuple(OnHost(host, launch, tell=tell) for host in hosts)
+    return Together(doors) if len(doors) > 1 else next(iter(doors), None)
+
+
 def programs_on(host: Host) -> list[dict[str, Any]]:
     """Return the programs that run on a host, as :func:`described` says.
 
