@@ -284,3 +284,80 @@ def test_that_a_column_with_signs_is_no_frame_times(tmp_path: Path) -> None:
     text = lines("MsBetweenPresents,MsDrift", [(16, each % 5 - 1.5) for each in range(100)])
     with pytest.raises(CaptureError, match="MsDrift holds 40 values below 0, so not frame times"):
         opened(tmp_path, text, "MsDrift")
+
+
+TYPED = "Application,FrameType,TimeInMs,MsBetweenPresents,MsBetweenDisplayChange,MsBetweenAppStart"
+
+
+def typed(path: Path, *rows: str) -> Path:
+    path.write_text("\n".join((TYPED, *rows)))
+    return path
+
+
+def of_a_driver(path: Path) -> Path:
+    """Write frames of 20 ms, each displayed a second time in between, with the same present."""
+    rows = (
+        f"a.exe,{kind},{20 * number},20,10,{length}"
+        for number in range(60)
+        for kind, length in (("AMD AFMF", "NA"), ("Application", "20"))
+    )
+    return typed(path, *rows)
+
+
+def of_a_library(path: Path) -> Path:
+    """Write frames of 20 ms, and between them generated ones, which are presents of their own."""
+    rows = (
+        f"a.exe,{kind},{20 * number + after},10,10,{length}"
+        for number in range(60)
+        for kind, after, length in (("Application", 0, "20"), ("Intel XeSS-FG", 10, "NA"))
+    )
+    return typed(path, *rows)
+
+
+@pytest.mark.parametrize("write", [of_a_driver, of_a_library])
+@pytest.mark.parametrize("column", [None, "MsBetweenAppStart"])
+def test_that_generated_frames_are_no_frames_of_the_program(
+    tmp_path: Path, write: Callable[[Path], Path], column: str | None
+) -> None:
+    read = read_frame_file(write(tmp_path / "run.csv"), column)
+
+    # The first is of the frame before the capture.
+    assert set(read.frames.interval_ns[1:].tolist()) == {20 * MS}
+    assert np.diff(read.frames.at_ns).tolist() == [20 * MS] * 59
+    # Of a column that generated frames have no value in, that is all there is to say.
+    said = "that the program has rendered" if column is None else "60 rows have no value"
+    assert said in " ".join(read.notes)
+    assert read.samples == ""
+    beside = read.frames.beside
+    assert beside is not None
+    (displayed,) = beside.numbers([beside.names.index("MsBetweenDisplayChange")])
+    assert displayed.tolist() == [10] * 60
+
+
+@pytest.mark.parametrize("write", [of_a_driver, of_a_library])
+def test_that_times_of_display_are_of_generated_frames_too(
+    tmp_path: Path, write: Callable[[Path], Path]
+) -> None:
+    read = read_frame_file(write(tmp_path / "run.csv"), "MsBetweenDisplayChange")
+
+    assert read.frames.interval_ns.tolist() == [10 * MS] * 120
+    assert read.notes == ()
+
+
+def test_that_generated_frames_without_a_clock_are_said_to_be_mixed(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    rows = ("a.exe,Application,20", "a.exe,AMD AFMF,20") * 40
+    path.write_text("\n".join(("Application,FrameType,MsBetweenPresents", *rows)))
+
+    read = read_frame_file(path)
+
+    assert len(read.frames) == 80
+    assert any("are not told apart" in note for note in read.notes)
+
+
+def test_that_frames_of_known_programs_only_have_no_note(tmp_path: Path) -> None:
+    rows = (f"a.exe,Application,{20 * number},20,20,20" for number in range(40))
+
+    read = read_frame_file(typed(tmp_path / "run.csv", *rows))
+
+    assert (len(read.frames), read.notes) == (40, ())

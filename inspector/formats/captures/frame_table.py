@@ -37,10 +37,12 @@ from inspector.formats.captures.source import CaptureSource
 from inspector.formats.captures.table_columns import (
     ANIMATION_ERROR,
     FRAME_TIME_COLUMNS,
+    FRAME_TYPE,
     MILLISECONDS,
     STREAM_COLUMNS,
     Clock,
     Timing,
+    is_rendered,
     likely_columns,
     problem_of,
     quantities_of,
@@ -62,6 +64,10 @@ Number = TypeVar("Number", bound="np.generic")
 #: Columns of what else is known of frames, in milliseconds; those that mean the same together.
 _SIMULATION_STEP: Final = ("msbetweensimulationstart",)
 _DISPLAYED: Final = ("msbetweendisplaychange", "displayedtime")
+_MIXED: Final = (
+    "Frames that the program has rendered and others (FrameType) are not told apart: no column "
+    "says when they were. Choose a column of times of display, such as MsBetweenDisplayChange."
+)
 #: Dates beyond are damage.
 _YEARS: Final = range(1980, 2200)
 #: Longer "frames" are glitches of the capturing program (MangoHud drops them too).
@@ -107,10 +113,12 @@ class _StreamCount:
     Attributes:
         name: Its name.
         first_damage: Line and contents of its first damaged cell.
+        generated: How many frames were not rendered by the program, by what they are instead.
     """
 
     name: str
     first_damage: str = ""
+    generated: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     counts: dict[int, int] = field(default_factory=lambda: defaultdict(int))
 
 
@@ -144,6 +152,7 @@ class FrameTableReader:
         )
         self._keys = [self._loose.index(name) for name in STREAM_COLUMNS if name in self._loose]
         self._is_frame_time = column is None or self._loose[self._at] in FRAME_TIME_COLUMNS
+        self._type_at = self._column_of_types()
         self._timing = self._found_timing()
         self._digits, self._clock = self._timing.digits, self._timing.clock
         self._facts = [] if self._is_cumulative else self._columns_of_facts()
@@ -154,6 +163,7 @@ class FrameTableReader:
         self._values = array("q")
         self._owners = array("i")
         self._instants = array("q")
+        self._is_generated = array("b")
         self._negative = 0
         self._fact_values = [array("d") for _ in self._facts]
         self._is_over = False
@@ -212,17 +222,23 @@ class FrameTableReader:
 
     # ------------------------------------------------------------------ rows
 
-    def rows_of(self, owner: int) -> Iterator[tuple[Rows, NDArray[np.intp]]]:
+    def rows_of(self, owner: int, *, are_rendered: bool) -> Iterator[tuple[Rows, NDArray[np.intp]]]:
         """Yield all rows, with the places of the frames of a stream among them.
 
         For a reader that has read nothing; it keeps none of them.
+
+        Args:
+            are_rendered: Whether they are only those that the program has rendered.
         """
         for rows in self._blocks:
             places, owners = self._take(rows)
+            wanted = owners == owner
+            if are_rendered and self._is_generated:
+                wanted &= np.frombuffer(self._is_generated, dtype=np.int8).copy() == 0
             held: list[array[Any]] = [self._values, self._owners, self._instants]
-            for each in held + self._fact_values:
+            for each in [*held, self._is_generated, *self._fact_values]:
                 del each[:]
-            yield rows, places[owners == owner]
+            yield rows, places[wanted]
 
     def _take(self, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
         """Keep the frames in some rows; return which rows they are, and the streams they are of."""
@@ -249,22 +265,44 @@ class FrameTableReader:
         if self._is_cumulative:
             values = self._differences(values)
             owners = np.zeros(len(values), dtype=np.int32)
-        for code in (MISSING, DAMAGED, TOO_LARGE):
-            found = np.bincount(owners[values == code])
-            for owner in np.flatnonzero(found).tolist():
-                self._streams[owner].counts[code] += int(found[owner])
+        self._count_skipped(values, owners)
         usable = values >= 0
         places = np.arange(len(values)) if self._is_cumulative else np.flatnonzero(kept)
         self._values.frombytes(values[usable].tobytes())
         if self._clock is not None:
             self._instants.frombytes(self._instants_of(rows, self._clock)[kept][usable].tobytes())
         self._owners.frombytes(owners[usable].tobytes())
+        if self._type_at >= 0:
+            generated = self._generated(rows, np.flatnonzero(kept)[usable], owners[usable])
+            self._is_generated.frombytes(generated.astype(np.int8).tobytes())
         for place, (kept_values, read) in enumerate(zip(self._fact_values, facts, strict=True)):
             known = read[usable]
             # What was not displayed has no time of display.
             known = known if place else np.where(known > 0, known, np.nan)
             kept_values.frombytes(known.tobytes())
         return places[usable], owners[usable]
+
+    def _count_skipped(self, values: NsColumn, owners: NDArray[np.int32]) -> None:
+        for code in (MISSING, DAMAGED, TOO_LARGE):
+            found = np.bincount(owners[values == code])
+            for owner in np.flatnonzero(found).tolist():
+                self._streams[owner].counts[code] += int(found[owner])
+
+    def _generated(
+        self, rows: Rows, places: NDArray[np.intp], owners: NDArray[np.int32]
+    ) -> NDArray[np.bool_]:
+        """Return which rows are frames that the program has not rendered, and count them."""
+        keys = rows.keys([self._type_at])[places]
+        found = np.zeros(len(places), dtype=np.bool_)
+        for key in np.unique(keys).tolist():
+            are = keys == key
+            kind = rows.text(self._type_at, int(places[are.argmax()])).strip()
+            if not is_rendered(kind):
+                found |= are
+                for owner, count in enumerate(np.bincount(owners[are]).tolist()):
+                    if count:
+                        self._streams[owner].generated[kind] += count
+        return found
 
     def _instants_of(self, rows: Rows, clock: Clock) -> NsColumn:
         """Return when the frame times of rows end, negative where that is unknown."""
@@ -280,6 +318,15 @@ class FrameTableReader:
         """Return a column in milliseconds, not a number where there is none."""
         found, is_there = rows.signed_ns(at, MILLISECONDS, _LONGEST_NS)
         return np.where(is_there, found / NS_PER_MS, np.nan)
+
+    def _column_of_types(self) -> int:
+        """Return the column of what frames are, -1 if that makes no difference.
+
+        Times of display are of all frames that are displayed, whatever has made them.
+        """
+        is_displayed = self._loose[self._at] in _DISPLAYED
+        is_there = FRAME_TYPE in self._loose and not is_displayed
+        return self._loose.index(FRAME_TYPE) if is_there else -1
 
     def _columns_of_facts(self) -> list[int]:
         """Return the columns of times of display, then of what animation errors are made of."""
@@ -377,29 +424,48 @@ class FrameTableReader:
         known = zip(instants, places, strict=True)
         begins = [int(ends[0] - values[part][0]) for ends, part in known if ends is not None]
         first_ns = min(begins, default=0)
-        return [
-            Stream(
-                name=stream.name,
-                column=column,
-                interval_ns=values[part],
-                at_ns=None if ends is None else ends - first_ns,
-                facts=self._facts_of(part),
-                skipped=sum(stream.counts.values()),
-                notes=tuple(_skip_notes(stream)),
-                samples=SAMPLES if self._timing.is_sampled else "",
-                beside=self._beside(owner, len(values[part])),
+        streams = []
+        for owner, (stream, part, ends) in enumerate(
+            zip(self._streams, places, instants, strict=True)
+        ):
+            lengths, notes = values[part], _skip_notes(stream)
+            rendered = self._rendered(part, ends)
+            if stream.generated and rendered is None:
+                notes.append(_MIXED)
+            if rendered is not None and ends is not None:
+                part = np.arange(len(values))[part][rendered]  # noqa: PLW2901 - its frames
+                lengths, ends = _between_rendered(lengths, ends, rendered)  # noqa: PLW2901
+                notes.append(_generated_note(stream))
+            streams.append(
+                Stream(
+                    name=stream.name,
+                    column=column,
+                    interval_ns=lengths,
+                    at_ns=None if ends is None else ends - first_ns,
+                    facts=self._facts_of(part),
+                    skipped=sum(stream.counts.values()),
+                    notes=tuple(notes),
+                    samples=SAMPLES if self._timing.is_sampled else "",
+                    beside=self._beside(owner, len(lengths), are_rendered=rendered is not None),
+                )
             )
-            for owner, (stream, part, ends) in enumerate(
-                zip(self._streams, places, instants, strict=True)
-            )
-        ]
+        return streams
 
-    def _beside(self, owner: int, count: int) -> TableColumns | None:
+    def _rendered(
+        self, part: NDArray[np.intp] | slice, ends: NsColumn | None
+    ) -> NDArray[np.intp] | None:
+        """Return which frames of a stream the program has rendered; ``None`` for all."""
+        if ends is None or not self._is_generated:
+            return None
+        found = np.flatnonzero(self._column(self._is_generated, np.int8)[part] == 0)
+        return found if 0 < len(found) < len(ends) else None
+
+    def _beside(self, owner: int, count: int, *, are_rendered: bool) -> TableColumns | None:
         table = self._table
         if self._is_cumulative or not table.has_names:
             return None
         numeric = frozenset(at for at in range(len(table.columns)) if table.is_numeric(at))
-        read = partial(_rows_again, self._path, self._wanted, owner)
+        read = partial(_rows_again, self._path, self._wanted, owner, are_rendered=are_rendered)
         quantities = quantities_of(table, self._at)
         return TableColumns(self._path, table.columns, numeric, quantities, read, 0, count)
 
@@ -481,7 +547,11 @@ class FrameTableReader:
         """Return when the rows are, and how long."""
         if self._is_cumulative:
             return Timing(MILLISECONDS)
-        found = timing_of(self._table, self._at, self._keys, is_frame_time=self._is_frame_time)
+        found = timing_of(
+            *(self._table, self._at, self._keys),
+            is_frame_time=self._is_frame_time,
+            types_at=self._type_at,
+        )
         if isinstance(found, str):
             raise self._refused(found)
         if self._has_codes:
@@ -508,10 +578,38 @@ class FrameTableReader:
 
 
 def _rows_again(
-    path: Path, column: str | None, owner: int
+    path: Path, column: str | None, owner: int, *, are_rendered: bool
 ) -> Iterator[tuple[Rows, NDArray[np.intp]]]:
     """Yield what :meth:`FrameTableReader.rows_of` does, of a file that was read before."""
-    return FrameTableReader(path, column).rows_of(owner)
+    return FrameTableReader(path, column).rows_of(owner, are_rendered=are_rendered)
+
+
+def _between_rendered(
+    lengths_ns: NsColumn, ends_ns: NsColumn, rendered: NDArray[np.intp]
+) -> tuple[NsColumn, NsColumn]:
+    """Return how long it was from each rendered frame to the next, and when these times end.
+
+    A generated frame is either displayed with the present of a rendered one, whose instant it has,
+    or is a present of its own, which the frame time of the rendered one then counts from.
+    """
+    found, ends = lengths_ns[rendered].copy(), ends_ns[rendered]
+    is_own = np.ones(len(ends_ns), dtype=np.bool_)
+    is_own[rendered] = False
+    after = np.minimum(np.searchsorted(rendered, np.arange(len(ends_ns))), len(rendered) - 1)
+    before = np.maximum(np.searchsorted(rendered, np.arange(len(ends_ns)), "right") - 1, 0)
+    is_own &= (ends_ns != ends[after]) & (ends_ns != ends[before])
+    own = np.concatenate(((0,), np.cumsum(is_own)))[rendered]
+    between = np.flatnonzero(np.diff(own) > 0) + 1
+    found[between] = ends[between] - ends[between - 1]
+    return found, ends
+
+
+def _generated_note(stream: _StreamCount) -> str:
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(stream.generated.items()))
+    return (
+        f"Only frames that the program has rendered count here, not those of other types ({kinds})"
+        ". Times of display, such as MsBetweenDisplayChange, are of all frames."
+    )
 
 
 def _date_of(found: re.Match[str]) -> datetime | None:
