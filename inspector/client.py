@@ -158,6 +158,30 @@ class Timer(Struct, frozen=True):
     member_id: int = 0
 
 
+class Task(Struct, frozen=True):
+    """A task of asyncio, uvloop or trio.
+
+    Attributes:
+        id: Its number.
+        depth: 0, or one more than that of the task that waits for it, which stands before it.
+        name: What it does.
+        waits_for: What it waits for, such as ``blocked by crunch()``.
+        waited_ns: For how long it has waited, or at least so long.
+        is_exact: Whether it has for no longer.
+        line: Where in the program it waits.
+        created: Where it was created; empty if that is not known.
+    """
+
+    id: int
+    depth: int
+    name: str
+    waits_for: str
+    waited_ns: int
+    is_exact: bool
+    line: str
+    created: str
+
+
 class Explanation(Struct, frozen=True):
     """Why something was not called, or was called when it was.
 
@@ -329,6 +353,10 @@ class Session:
     def timers(self) -> list[Timer]:
         """Return all that waits to be called, the next due first."""
         return msgspec.convert(list(self.pages("session.timers")), list[Timer])
+
+    def tasks(self) -> list[Task]:
+        """Return all tasks; the program tells them from the first call on, soon after it."""
+        return msgspec.convert(list(self.pages("session.tasks")), list[Task])
 
     def explain(self, timer: str | int, at_ns: int | None = None) -> Explanation:
         """Explain why a timer has not fired, or fired when it did."""

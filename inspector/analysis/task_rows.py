@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -14,6 +15,8 @@ from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import TaskWait
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
 
@@ -26,90 +29,115 @@ _PLAIN: Final = {
 
 
 class TaskRow(Struct, frozen=True):
-    """A task at an instant.
+    """A task at an instant; its texts are worked out where they are read.
 
     Attributes:
-        id: Its number.
+        task: What was told of it.
         depth: How many tasks wait for it, one for the other, up to one that nothing waits for.
-        name: What it does.
-        waits_for: What it waits for.
-        waited_ns: For how long it had when the tasks were told last.
-        is_exact: Whether it had for no longer, rather than having been seen to wait for so long.
-        line: Where in the program it waits, as ``file:line in function``; empty if not known.
-        created: Where it was created; empty if that was before the tasks were asked for.
-        defined: Where its function is.
-        clock_id: The clock of its loop.
     """
 
-    id: int
+    task: TaskState
     depth: int
-    name: str
-    waits_for: str
-    waited_ns: int
-    is_exact: bool
-    line: str
-    created: str
-    defined: str
-    clock_id: int
+    _of: _Told
+
+    @property
+    def name(self) -> str:
+        """What it does."""
+        return self._of.strings[self.task.name]
+
+    @property
+    def waits_for(self) -> str:
+        """What it waits for."""
+        task, of = self.task, self._of
+        wait, blocked = TaskWait(task.wait), of.blocked.get(task.clock_id)
+        if wait is TaskWait.TASK and (below := of.below.get(task.id)):
+            return counted(below, "task")
+        if wait is TaskWait.RUNNING:
+            return f"runs {blocked}" if blocked else "runs"
+        if wait is TaskWait.READY and blocked:
+            return f"blocked by {blocked}"
+        if wait in _PLAIN:
+            return _PLAIN[wait]
+        what = of.strings[task.what]
+        return f"{wait.text}: {what}" if what else wait.text
+
+    @property
+    def waited_ns(self) -> int:
+        """For how long it had waited when the tasks were told last, or at least so long."""
+        return max(self._of.told_ns - self.task.since_ns, 0)
 
     @property
     def waited_text(self) -> str:
-        if self.is_exact:
+        if self.task.is_since_exact:
             return format_duration(self.waited_ns)
         return f"≥ {format_duration(self.waited_ns)}" if self.waited_ns else "not known yet"
 
+    @property
+    def line(self) -> str:
+        """Where in the program it waits, as ``file:line in function``; empty if not known."""
+        return self._of.strings[self.task.line]
+
+    @property
+    def created(self) -> str:
+        """Where it was created; empty if that was before the tasks were asked for."""
+        return self._of.strings[self.task.created]
+
+    @property
+    def defined(self) -> str:
+        """Where its function is."""
+        return self._of.strings[self.task.defined]
+
+    @property
+    def values(self) -> dict[str, object]:
+        """Everything about it, by name."""
+        task = self.task
+        return {
+            "id": task.id,
+            "depth": self.depth,
+            "name": self.name,
+            "waits_for": self.waits_for,
+            "waited_ns": self.waited_ns,
+            "is_exact": task.is_since_exact,
+            "line": self.line,
+            "created": self.created,
+            "defined": self.defined,
+            "clock_id": task.clock_id,
+        }
+
+
+class _Told(Struct, frozen=True, eq=False):
+    """What the rows of one state have in common.
+
+    Attributes:
+        blocked: By clock: the function that its loop is in.
+        below: By task: how many others it waits for.
+        told_ns: When the tasks were told last: they may have gone on since.
+    """
+
+    strings: Sequence[str]
+    blocked: dict[int, str]
+    below: Counter[int]
+    told_ns: int
+
 
 def task_rows(history: History, timeline: Timeline) -> list[TaskRow]:
-    """Return the tasks of a state, each below the one that waits for it.
+    """Return the tasks of a state, each below the one that waits for it, by name beside others.
 
     Args:
         history: The past, for what blocks a loop.
     """
-    tasks = timeline.tasks
-    blocked: dict[int, str] = {}
-    busy = {
-        t.clock_id for t in tasks.by_id.values() if t.wait in {TaskWait.RUNNING, TaskWait.READY}
-    }
-    for clock_id in busy:
-        if by := blocked_by(history, clock_id, timeline.at_ns):
-            blocked[clock_id] = by
-    below: dict[int, int] = {}
-    for task in tasks.by_id.values():
-        if task.awaiter:
-            below[task.awaiter] = below.get(task.awaiter, 0) + 1
-    strings = timeline.strings
-    # It may have gone on since.
-    told_ns = max(tasks.told_ns.values(), default=timeline.at_ns)
-    return [
-        TaskRow(
-            task.id,
-            depth,
-            strings[task.name],
-            _waits_for(task, strings[task.what], below.get(task.id, 0), blocked.get(task.clock_id)),
-            max(told_ns - task.since_ns, 0),
-            task.is_since_exact,
-            strings[task.line],
-            strings[task.created],
-            strings[task.defined],
-            task.clock_id,
-        )
-        for task, depth in task_tree(
-            sorted(tasks.by_id.values(), key=lambda task: (strings[task.name], task.id))
-        )
-    ]
-
-
-def _waits_for(task: TaskState, what: str, below: int, blocked: str | None) -> str:
-    wait = TaskWait(task.wait)
-    if wait is TaskWait.TASK and below:
-        return counted(below, "task")
-    if wait is TaskWait.RUNNING:
-        return f"runs {blocked}" if blocked else "runs"
-    if wait is TaskWait.READY and blocked:
-        return f"blocked by {blocked}"
-    if wait in _PLAIN:
-        return _PLAIN[wait]
-    return f"{wait.text}: {what}" if what else wait.text
+    tasks, strings = timeline.tasks, timeline.strings
+    is_busy = {TaskWait.RUNNING, TaskWait.READY}
+    busy = {task.clock_id for task in tasks.by_id.values() if task.wait in is_busy}
+    found = {clock_id: blocked_by(history, clock_id, timeline.at_ns) for clock_id in busy}
+    of = _Told(
+        strings,
+        {clock_id: by for clock_id, by in found.items() if by},
+        Counter(task.awaiter for task in tasks.by_id.values()),
+        max(tasks.told_ns.values(), default=timeline.at_ns),
+    )
+    ordered = sorted(tasks.by_id.values(), key=lambda task: (strings[task.name], task.id))
+    return [TaskRow(task, depth, of) for task, depth in task_tree(ordered)]
 
 
 def blocked_by(history: History, clock_id: int, at_ns: int) -> str:

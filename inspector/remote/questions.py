@@ -11,8 +11,6 @@ from time import monotonic
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
-from msgspec import structs
-
 from inspector.analysis.evidence import missing_text
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.frame_spans import spans_of
@@ -405,7 +403,7 @@ def tasks(
     if isinstance(of, AttachesPrograms):
         of.watch_tasks(_TASKS_NS if watch else 0)
     timeline = _past(opened, at_ns)
-    found = [structs.asdict(row) for row in task_rows(of.history, timeline)]
+    found = [row.values for row in task_rows(of.history, timeline)]
     told_ns = max(timeline.tasks.told_ns.values(), default=None)
     return {**_page(found, offset, limit), "told_ns": told_ns}
 

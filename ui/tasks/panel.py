@@ -76,7 +76,7 @@ class TaskModel(ListTableModel[TaskRow]):
 
     @override
     def key_of(self, row: TaskRow) -> int:
-        return row.id
+        return row.task.id
 
 
 @guarded
