@@ -202,7 +202,8 @@ def tests_for(path: Path, tests: Path) -> list[str]:
     for file in sorted(tests.rglob("test_*.py")):
         source = file.read_text(encoding="utf-8")
         imports = f"from {module} import" in source or f"from {package} import {name}" in source
-        if name in file.stem and beside in file.parents:
+        # A test of a module may stand with those of the package above.
+        if name in file.stem and (beside in file.parents or file.parent in beside.parents):
             near.append(file)
         elif imports:
             importing.append(file)

@@ -178,6 +178,30 @@ def test_that_the_changes_that_cost_most_are_named_and_the_others_counted(tmp_pa
     stand.session.close()
 
 
+def test_that_one_more_change_is_counted_in_the_singular(tmp_path: Path) -> None:
+    pauses = """
+        def build(stage):
+            root, enemies = stage.root, stage.root.child("enemies")
+            enemies.set_timeout(60, print, name="boss")
+            for number in range({count}):
+                root.set_timeout(1 + 2 * number, enemies.set_rate, f"1/{{number + 2}}")
+                root.set_timeout(2 + 2 * number, enemies.set_rate, 1)
+    """
+    said = []
+    for count in range(1, 12):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        stand = Stand(folder, pauses.format(count=count))
+        stand.run(30)
+        said += [text for text in texts(stand.explain("boss")) if "more change" in text]
+        stand.session.close()
+
+    assert said[:2] == [
+        "There was 1 more change of these clocks, none of greater effect.",
+        "There were 2 more changes of these clocks, none of greater effect.",
+    ]
+
+
 def test_that_a_pause_that_began_before_the_timer_was_set_is_named(tmp_path: Path) -> None:
     stand = Stand(
         tmp_path,

@@ -15,7 +15,7 @@ from inspector.analysis.lint.findings import (
     FindingKind,
 )
 from inspector.analysis.lint.rules import findings
-from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
+from inspector.analysis.statistics.frame_budget import USUAL_FRAME, FrameBudget, loop_budget
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
 from inspector.testing import pass_seconds, scene_file, virtual_session
@@ -277,6 +277,20 @@ def test_that_turns_of_a_loop_that_waits_have_no_usual_length() -> None:
     state = history.state_before(history.end)
 
     assert loop_budget(state, Fraction(60), waits=True) == FrameBudget(FRAME_NS, by_busy=True)
+
+
+def test_that_frames_of_a_held_loop_are_held_against_its_usual_frame() -> None:
+    played = played_by_program()
+    played.log.append((0, LOOP_ASKED, 1, 33 * MS, 0))
+    for _ in range(160):
+        played.frame(40 * MS)
+    played.log.append((played.at_ns, CLOCK_RATE, 1, 0, 0))
+    history = LogHistory(played.log)
+    state = history.state_before(history.end)
+
+    budget = loop_budget(state, Fraction(60), waits=False, of="interval_ns")
+
+    assert budget == FrameBudget(40 * MS, origin=USUAL_FRAME)
 
 
 def test_that_a_scene_that_holds_its_rate_on_a_real_timer_has_no_finding() -> None:

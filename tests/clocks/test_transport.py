@@ -455,3 +455,14 @@ def test_that_advancing_by_ten_years_over_a_second_ends_with_how_far_it_got(
 
 def test_that_an_advance_is_bounded_without_being_asked() -> None:
     assert ClockTree().most_in_wake == MOST_IN_WAKE == 10_000_000
+
+
+def test_that_a_jump_backwards_is_refused_and_moves_nothing() -> None:
+    tree, source = ClockTree(), ManualTimeSource()
+    Transport(tree, source).run()
+    source.jump(2)
+
+    with pytest.raises(ValueError, match="time does not run backwards: -1000000000 ns"):
+        source.jump(-1)
+
+    assert source.now_ns() == tree.now_ns == 2_000 * MS

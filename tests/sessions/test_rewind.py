@@ -46,7 +46,7 @@ from inspector.sessions.scene import built_in_scenes
 from inspector.sessions.session import SessionPhase
 from inspector.testing import fired, held_session, pass_seconds, scene_file, virtual_session
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
-from inspector.vocabulary import READING
+from inspector.vocabulary import FRAME_BEGAN, MARK, READING
 from tests.sessions.random_commands import SOURCES, commands, let_pass, rates
 
 SCENE = """
@@ -669,4 +669,29 @@ def test_that_a_recorded_run_is_run_again_and_compared(tmp_path: Path) -> None:
     assert not other.is_same
     assert other.notes == ("scene.py has changed since this was recorded.",)
     assert "found “" in str(other.difference)
+    session.close()
+
+
+def test_that_runs_with_lost_beginnings_are_compared_from_the_first_frame_of_both(
+    scene_path: Path,
+) -> None:
+    session = virtual_session(scene_path)
+    pass_seconds(session, 1)
+    events, strings = session.log.read(0).events, session.log.strings
+    frames = [place for place, event in enumerate(events) if event[1] == FRAME_BEGAN]
+    # Between two frames, where something that the other lacks comes first.
+    shorter = events[frames[9] - 3 :]
+    other = [(0, MARK, 0, 0, 0), *events[frames[4] :]]
+
+    same = first_difference(
+        Compared(other, strings, lost=frames[4]), Compared(shorter, strings, lost=frames[9] - 3)
+    )
+    marked = [*shorter[:-1], (shorter[-1][0], MARK, 0, 0, 0)]
+    different = first_difference(
+        Compared(other, strings, lost=frames[4]), Compared(marked, strings, lost=frames[9] - 3)
+    )
+
+    assert same is None
+    assert different is not None
+    assert different.at_ns == shorter[-1][0]
     session.close()
