@@ -63,14 +63,14 @@ class Ruler(QWidget):
         for changed in (view.moved, view.playhead_shown, view.hover_moved, view.margins_changed):
             changed.connect(self._repaint)
         view.ruler_changed.connect(self._show_header)
-        theme.changed.connect(self._repaint)
+        theme.changed.connect(self._show_header)
         self._show_header()
 
     def take_news(self) -> None:
         """Show the present where it has moved on in a view that stays."""
         if self._view.present_ns != self._present:
             self._present = self._view.present_ns
-            self.update()
+            self._update_strip()
 
     @Slot()
     def _show_header(self) -> None:
@@ -150,7 +150,11 @@ class Ruler(QWidget):
     @Slot()
     def _repaint(self) -> None:
         self._place_header()
-        self.update()
+        self._update_strip()
+
+    def _update_strip(self) -> None:
+        """Have painted again what moves, and not what stands beside it."""
+        self.update(self._strip().toRect())
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:

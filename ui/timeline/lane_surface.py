@@ -128,6 +128,7 @@ class LaneSurface(QAbstractScrollArea):
         self.pointer: QPointF | None = None
         self._selection = self._pointed = Selection()
         self._state_numbers: dict[int, dict[int, int]] = {}
+        self._states: dict[LaneKey, tuple[object, HeaderState]] = {}
         self._rows_version = -1
         self._quiet: frozenset[LaneKey] = frozenset()
         self._quiet_at = (0.0, 0.0)
@@ -164,6 +165,7 @@ class LaneSurface(QAbstractScrollArea):
         self.store, self.timeline, self._strings = store, timeline, strings
         self.reader = LaneReader(store, timeline, strings, delayed_by)
         self._state_numbers.clear()
+        self._states.clear()
         self.caret_ns = None
         self._rows_version = -1
         self.view.show_timeline(timeline)
@@ -342,8 +344,20 @@ class LaneSurface(QAbstractScrollArea):
 
     def header_state(self, row: LaneRow) -> HeaderState:
         """Return what the header of a row says at the instant shown."""
-        timeline = self.timeline if self.past is None else self.past
-        return header_state(row, timeline, is_past=self.past is not None)
+        lane = row.lane
+        if self.past is not None:
+            return header_state(row, self.past, is_past=True)
+        is_known = row.clock_id in self.timeline.clocks
+        if row.kind is not LaneKind.TIMER or lane is None or not is_known:
+            return header_state(row, self.timeline, is_past=False)
+        # Of timers it is the same until there are others, or a clock above is paused.
+        rates = tuple([clock.n for clock in self.timeline.path(row.clock_id)])
+        known = len(lane.pending), next(reversed(lane.pending), 0), len(lane.instants), rates
+        kept = self._states.get(row.key)
+        if kept is None or kept[0] != known:
+            kept = known, header_state(row, self.timeline, is_past=False)
+            self._states[row.key] = kept
+        return kept[1]
 
     def small_font(self) -> QFont:
         """Return the font of what explains."""

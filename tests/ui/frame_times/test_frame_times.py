@@ -416,3 +416,37 @@ def test_that_what_frames_are_called_is_not_cut_for_the_budget(
     assert header.menu_button.accessibleName() == "60 fps budget"
     header.resize(2 * needed + 400, 300)
     assert header.menu_button.text() == "60 fps budget"
+
+
+def test_that_frames_have_what_lanes_leave_and_at_most_half(panel: FrameTimesPanel) -> None:
+    least = panel.minimumSizeHint().height()
+    around = least - panel.plot.minimumSizeHint().height()
+
+    def frames_beside(lanes: int, room: int) -> int:
+        return panel.height_beside(lanes, room) - around
+
+    assert frames_beside(552, 880 + around) == 328
+    assert frames_beside(100, 880 + around) == 440
+    assert frames_beside(5_000, 880 + around) == least - around
+    assert least - around in {104, 128, 160}
+
+
+def test_that_a_frame_that_only_the_inspector_made_long_is_not_said_to_be_over(
+    panel: FrameTimesPanel, bridge: SessionBridge
+) -> None:
+    timeline = Timeline([""])
+    for number in range(20):
+        add_frame(
+            timeline.frames,
+            40 * MS if number == 5 else USUAL_NS,
+            inspector_ns=30 * MS * (number == 5),
+        )
+    timeline.set_present(timeline.frames.at_ns[-1])
+    show(bridge, timeline)
+    panel.fit()
+
+    panel.plot.point_at(panel.plot.pixel_of_frame(5))
+
+    readout = panel.plot.readout()
+    assert readout is not None
+    assert readout.lines[2][1] == "240 %, by the inspector"
