@@ -54,7 +54,13 @@ class BreakpointRow(NamedTuple):
     @property
     def last_text(self) -> str:
         last = self.last
-        return "" if last is None else f"frame {last.frame:,} at {format_instant(last.at_ns)}"
+        if last is None:
+            return ""
+        at = f"frame {last.frame:,} at {format_instant(last.at_ns)}"
+        if self.breakpoint_.kind is not BreakKind.TURN_ABOVE:
+            return at
+        # What was seen during the turn.
+        return f"{at}: {last.text.removeprefix(f'{self.breakpoint_.text}: ')}"
 
 
 def _hit_tip(row: BreakpointRow) -> str | None:

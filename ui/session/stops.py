@@ -67,7 +67,10 @@ class Stops(QObject):
 
     @Slot(object)
     def _look_again(self, _events: int) -> None:
-        if self.sentence:
+        if self._bridge.status.breakpoint and self.hit is None:
+            # What was hit comes a moment after the program has held itself.
+            self._look()
+        elif self.sentence:
             self._say()
 
     def _say(self) -> None:

@@ -12,10 +12,11 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.breakpoints import AddBreakpoint, ChangeBreakpoint, RemoveBreakpoint
 from inspector.events import EventLog
 from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
+from inspector.events.states import BreakHit
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.vocabulary import BREAKPOINT_HIT
 from tests.ui.world import PlayedSession
-from ui.breakpoints.panel import BreakpointsPanel
+from ui.breakpoints.panel import BreakpointRow, BreakpointsPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 
@@ -316,3 +317,12 @@ def test_that_a_file_that_cannot_be_written_is_explained(stand: Stand, tmp_path:
     stand.add(Breakpoint(BreakKind.CALLBACK_RAISED))
     stand.panel.export_file(tmp_path / "missing" / "mine.json")
     assert "does not exist" in stand.panel.problem.text()
+
+
+def test_that_the_last_hit_of_a_long_turn_says_what_was_seen_during_it() -> None:
+    breakpoint_ = Breakpoint(BreakKind.TURN_ABOVE, limit_ns=100_000_000)
+    text = f"{breakpoint_.text}: it took 300 ms: task “rebuild” was in crunch() (server.py:4)"
+    row = BreakpointRow(1, breakpoint_, 1, BreakHit(2_000_000_000, 1, text, 88))
+    assert row.last_text == (
+        "frame 88 at 00:02.000: it took 300 ms: task “rebuild” was in crunch() (server.py:4)"
+    )

@@ -11,11 +11,14 @@ from pytestqt.qtbot import QtBot
 from inspector.clocks.failures import FailurePolicy
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
-from inspector.sessions.session import SessionPhase
+from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.timebase import NS_PER_MS
+from inspector.vocabulary import BREAKPOINT_HIT
 from tests.ui.looking_back import settle
+from tests.ui.members_world import MembersSession
 from tests.ui.shell import Shell, open_shell
-from ui.session.bridge import Selection
+from ui.session.bridge import Selection, SessionBridge
+from ui.session.stops import Stops
 from ui.why.stop_note import StopNote
 
 RAISING = """
@@ -111,3 +114,18 @@ def test_that_a_callback_that_stopped_the_scene_is_named(qtbot: QtBot, tmp_path:
     assert not note.frame_button.isVisible()
     note.events_button.click()
     assert shell.window.panels.is_open("event_list")
+
+
+def test_that_a_hit_that_comes_after_the_hold_is_said_when_it_comes(bridge: SessionBridge) -> None:
+    session = MembersSession()
+    bridge.set_session(session)
+    stops = Stops.of(bridge)
+    session.status = SessionStatus(SessionPhase.HELD, "“server” is held.", breakpoint=3)
+    bridge.refresh_now()
+    assert stops.sentence == ""
+
+    text = session.log.intern("a turn or frame takes longer than 100 ms: it took 300 ms")
+    session.log.append((session.tree.now_ns, BREAKPOINT_HIT, 3, text, 0))
+    bridge.refresh_now()
+
+    assert stops.sentence == ("Stopped: a turn or frame takes longer than 100 ms: it took 300 ms.")
