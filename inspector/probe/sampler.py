@@ -235,6 +235,8 @@ class Sampler:
         self._changes = -1
         self._asked_ns = self._process_ns = self._own_read_ns = 0
         self._began_ns = self._stuck_ns = self._due_ns = 0
+        #: For how much of the gap before this look its own thread had no processor.
+        self._lacked_ns = 0
         self._own = (-1, -1)
         self._own_times = (0, 0, 0)
         self._collection_ns = 0
@@ -303,7 +305,7 @@ class Sampler:
         others = self._other_times() if loops else {}
         # Reading files lets the interpreter go, so what threads are at comes first.
         seen = [(watched, self._see(watched, now_ns, late_ns, others)) for watched in loops]
-        is_busy, stop_ns = False, 0
+        is_busy, stop_ns, self._lacked_ns = False, 0, 0
         if late_ns >= _STOP_NS or now_ns - self._own_read_ns >= _REST_NS:
             stop_ns = self._stopped_ns(now_ns, late_ns)
         for watched, view in seen:
@@ -367,6 +369,7 @@ class Sampler:
         except (OSError, ValueError, IndexError):
             return 0
         before, self._own_times, self._own_read_ns = self._own_times, times, now_ns
+        self._lacked_ns = min(times[1] - before[1], late_ns)
         process_ns, self._process_ns = self._process_ns, process_time_ns()
         # What was used before the gap is not known by itself.
         before_ns = max(stale_ns - late_ns, 0)
@@ -438,12 +441,13 @@ class Sampler:
         least_ns = max(LONG_NS, int(watched.usual_ns * _TIMES_USUAL))
         # Of a loop whose stack tells, one look may have met a short turn, unless the thread has
         # kept the interpreter: it gives that away between any two calls.
-        has_kept = late_ns >= _GAP_NS and took_ns >= _KEPT * late_ns
+        is_gap = late_ns >= _GAP_NS and 2 * self._lacked_ns < late_ns
+        has_kept = is_gap and took_ns >= _KEPT * late_ns
         is_certain = watched.is_certain or watched.frames is not None or has_kept
         if turn_ns and is_certain and now_ns - turn_ns >= least_ns:
             flags = SAW_AFTER_GAP if late_ns * 2 >= passed_ns else 0
             has_run = took_ns * 10 >= late_ns and (took_ns + waited_ns) * 2 >= late_ns
-            is_after = late_ns >= _GAP_NS and has_run
+            is_after = is_gap and has_run
             flags |= SAW_AFTERWARDS if is_after else 0
             self._sample_turn(watched, view, now_ns, passed_ns, times, flags)
             return True
@@ -465,6 +469,10 @@ class Sampler:
     ) -> None:
         """Tell a sample of a turn that is long; the first is for all of the turn so far."""
         covers_ns = passed_ns if watched.number else now_ns - watched.turn_ns
+        is_same = watched.number > 0 and view.running[2] == watched.running[0]
+        if self._lacked_ns and not is_same:
+            # While nobody could look, something else may have been called.
+            covers_ns = max(covers_ns - self._lacked_ns, 1)
         took_ns, waited_ns, other_ns = times
         if took_ns >= 0 and covers_ns > passed_ns:
             # It was not looked at when the turn began.
@@ -475,7 +483,7 @@ class Sampler:
             took_ns = min(took_ns, covers_ns)
             in_turn_ns = min(waited_ns, covers_ns - took_ns)
             before_ns = min(waited_ns - in_turn_ns, passed_ns - covers_ns)
-            if before_ns >= _TOLD_NS:
+            if before_ns >= _TOLD_NS and not watched.number and not self._lacked_ns:
                 told = (0, before_ns, 0)
                 until_ns, between_ns = watched.turn_ns, passed_ns - covers_ns
                 self._tell(watched, until_ns, between_ns, told, SAW_BETWEEN_TURNS, [])
@@ -766,8 +774,11 @@ def _wait_of(runner: _Runner) -> tuple[bool, str]:
     code, place = runner.place
     if code.co_filename.endswith(_WAITING_FILES):
         return True, ""
+    if runner.probe_call in _PROBE_WAITS:
+        return True, _PROBE_WAITS[runner.probe_call]
     if runner.probe_call:
-        return True, _PROBE_WAITS.get(runner.probe_call, runner.probe_call)
+        # Other hooks are on the way to what they replace.
+        return runner.probe_call in _WAITING_NAMES, runner.probe_call
     names = _WAITING_NAMES.intersection(code.co_names)
     if names:
         names &= called_names(code, place)

@@ -36,6 +36,7 @@ from inspector.vocabulary import (
     SAMPLED,
     SAW_AFTERWARDS,
     SAW_BETWEEN_TURNS,
+    SAW_EARLIER,
     SAW_WAIT,
     STACK_FRAME,
     TIMER_ADDED,
@@ -176,6 +177,36 @@ def test_that_a_stack_that_was_seen_after_code_in_c_is_said_to_be_that() -> None
         "100 ms late: task “rebuild” was in crunch() (server.py:4) the whole time, 1 of 1 samples, "
         "taken right afterwards."
     )
+
+
+def test_that_garbage_that_v8_collects_is_known_from_its_frames() -> None:
+    program = Program()
+    stack = (MAIN, CRUNCH, "<built-in>:0 in (garbage collector)")
+    for until_ms in range(10, 101, 10):
+        program.sample(*stack, until_ms=until_ms, ran_ms=2, flags=SAW_WAIT)
+    assert [(share.cause, share.ns // MS) for share in program.fire(100).shares] == [
+        (Cause.GARBAGE_COLLECTION, 100)
+    ]
+
+
+def test_that_samples_that_are_told_once_a_turn_is_over_stand_for_when_it_was() -> None:
+    program = Program()
+    text, at_ns = program.log.intern, DUE_NS + 100 * MS
+    program.log.append((at_ns, RUNNING_CALL, LOOP, text("rebuild"), int(CallKind.CALLBACK)))
+    for number, earlier_ms in enumerate((60, 20)):
+        waits = SAW_WAIT if number else 0
+        program.log.append((at_ns, STACK_FRAME, LOOP, 0, text(LOAD if number else CRUNCH)))
+        program.log.append((at_ns, SAMPLE_TIMES, LOOP, 10 * MS, earlier_ms * MS))
+        form = SampleForm(0, number, 1, SAW_EARLIER | waits).packed
+        program.log.append((at_ns, SAMPLED, LOOP, 40 * MS, form))
+    program.at_ns = at_ns
+    lateness = program.fire(100)
+    assert [(share.cause, share.ns // MS) for share in lateness.shares] == [
+        (Cause.CALLBACK, 30),
+        (Cause.BLOCKING_CALL, 30),
+        (Cause.PROCESSOR, 20),
+    ]
+    assert lateness.unknown_ns == 20 * MS
 
 
 def test_that_what_keeps_a_call_waiting_is_not_guessed_without_samples() -> None:

@@ -62,7 +62,7 @@ FAULTS: Final = {
     "computes": ("function job() { crunch(); }", "computing", "crunch", (*NODE, *PAGES)),
     "computes-in-c": (
         """
-function parse() { /(a+)+b/.test("a".repeat(23)); }
+function parse() { /(a+)+b/.test("a".repeat(24)); }
 function job() { parse(); }
 """,
         "computing",

@@ -293,16 +293,20 @@ class _Window:
                 _put(self.others[sample.other], sample, rest_ns, turn)
             return
         told = sample if sample.is_look or seen is None else seen
-        computing = self.collecting if told.stack[-1:] == (_COLLECTION,) else self.computing
+        if told.stack[-1:] == (_COLLECTION,):
+            # The thread may have waited for others that collect.
+            _put(self.ready, told, ready_ns, turn)
+            _put(self.collecting, told, part_ns - ready_ns, turn)
+            return
         if not sample.has_times:
-            _put(self.waiting if told.waits else computing, told, part_ns, turn)
+            _put(self.waiting if told.waits else self.computing, told, part_ns, turn)
             return
         least_ns = max(_LEAST_PART * part_ns, _LEAST_NS)
         if rest_ns < least_ns and run_ns >= ready_ns:
             run_ns, rest_ns = run_ns + rest_ns, 0
         if ready_ns < least_ns and run_ns > ready_ns:
             run_ns, ready_ns = run_ns + ready_ns, 0
-        _put(computing, told, run_ns, turn)
+        _put(self.computing, told, run_ns, turn)
         _put(self.ready, told, ready_ns, turn)
         pieces = self._rest_of(sample, told, rest_ns, run_ns / part_ns)
         if pieces is not None:
