@@ -197,12 +197,13 @@ def test_that_the_adaptive_deviation_is_as_the_plain_way_has_it(times_ms: np.nda
         assert pacing.adaptive_deviation(FrameSeries(times_ms)) == 0
         return
     squares = 0.0
-    sums = np.concatenate(([0.0], np.cumsum(times_ms)))
-    for end in range(1, len(times_ms) + 1):
+    times_ns = [round(time * 1e6) for time in times_ms.tolist()]
+    for end in range(1, len(times_ns) + 1):
         begin = end - 1
-        while begin > 0 and sums[begin] > sums[end] - 500:
+        # Exact: 500 ms to the nanosecond are 500 ms.
+        while begin > 0 and sum(times_ns[begin:end]) < 500_000_000:
             begin -= 1
-        mean = (sums[end] - sums[begin]) / (end - begin)
+        mean = sum(times_ns[begin:end]) / 1e6 / (end - begin)
         squares += (times_ms[end - 1] - mean) ** 2
     plain = (squares / (len(times_ms) - 1)) ** 0.5
 

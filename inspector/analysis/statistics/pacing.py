@@ -102,7 +102,7 @@ def adaptive_rate_deviation(series: FrameSeries) -> float:
     CapFrameX takes the window of :func:`adaptive_deviation` for rates too: its 500 are a sum of
     rates then, not milliseconds.
     """
-    return _adaptive_deviation(_MS_PER_SECOND / series.times_ms)
+    return _adaptive_deviation(_MS_PER_SECOND / series.times_ms, _WINDOW_MS)
 
 
 def adaptive_deviation(series: FrameSeries) -> float:
@@ -111,10 +111,12 @@ def adaptive_deviation(series: FrameSeries) -> float:
     The mean is of the frames before and up to each, back until they last 500 ms;
     ``sqrt(sum (f_i - MA_i)^2 / (n - 1))`` (CapFrameX, "adaptive STDEV").
     """
-    return _adaptive_deviation(series.times_ms)
+    # In whole nanoseconds, of which sums are exact: frames often last 500 ms to the nanosecond.
+    times_ns = np.rint(series.times_ms * NS_PER_MS)
+    return _adaptive_deviation(times_ns, _WINDOW_MS * NS_PER_MS) / NS_PER_MS
 
 
-def _adaptive_deviation(times: NDArray[np.float64]) -> float:
+def _adaptive_deviation(times: NDArray[np.float64], window: float) -> float:
     count = len(times)
     if count < 2:  # noqa: PLR2004 - a deviation needs two
         return 0.0
@@ -127,7 +129,7 @@ def _adaptive_deviation(times: NDArray[np.float64]) -> float:
         # The last begin from which the frames up to each still last 500 ms or more. Merging the
         # two ascending rows takes a fifth of the time of looking each up.
         candidates = sums[low : stop + 1]
-        merged = np.argsort(np.concatenate((candidates, until - _WINDOW_MS)), kind="stable")
+        merged = np.argsort(np.concatenate((candidates, until - window)), kind="stable")
         places = np.flatnonzero(merged >= len(candidates))
         begins = np.clip(places - np.arange(stop - start) - 1 + low, 0, ends - 1)
         low = int(begins[-1])
