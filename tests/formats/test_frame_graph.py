@@ -70,13 +70,10 @@ def places(items: Sequence[Item]) -> list[Point]:
                 width = text_width(item.text, item.size, is_bold=item.is_bold)
                 start = {Anchor.START: 0.0, Anchor.MIDDLE: -width / 2, Anchor.END: -width}
                 left = start[item.anchor]
-                if item.is_upright:
-                    found += [Point(at.x, at.y - left), Point(at.x, at.y - left - width)]
-                else:
-                    found += [
-                        Point(at.x + left, at.y - item.size * 0.76),
-                        Point(at.x + left + width, at.y + item.size * 0.24),
-                    ]
+                found += [
+                    Point(at.x + left, at.y - item.size * 0.76),
+                    Point(at.x + left + width, at.y + item.size * 0.24),
+                ]
     return found
 
 
@@ -139,9 +136,8 @@ def test_that_lines_of_text_do_not_overlap(
     boxes = []
     for text in picture.texts():
         corners = places([text])
-        if not text.is_upright:
-            (left, top), (right, bottom) = corners
-            boxes.append((left, top + 0.14 * text.size, right, bottom - 0.24 * text.size, text))
+        (left, top), (right, bottom) = corners
+        boxes.append((left, top + 0.14 * text.size, right, bottom - 0.24 * text.size, text))
     for number, one in enumerate(boxes):
         for other in boxes[number + 1 :]:
             apart = (

@@ -162,8 +162,6 @@ def _paint_text(text: Text, painter: QPainter) -> None:
     face = font(is_bold=text.is_bold)
     painter.save()
     painter.translate(text.at.x, text.at.y)
-    if text.is_upright:
-        painter.rotate(-90)
     painter.translate(-shift, 0)
     painter.scale(text.size / face.units_per_em, text.size / face.units_per_em)
     design = _design_font(text)

@@ -23,7 +23,6 @@ _COPIED: Final = 1_024
 _NO_PEN: Final = Qt.PenStyle.NoPen
 #: Rectangles of a glyph relative to its position: x, y, width, height.
 Glyph = tuple[tuple[int, int, int, int], ...]
-UP_TRIANGLE: Final[Glyph] = ((0, 0, 1, 1), (-1, 1, 3, 1), (-2, 2, 5, 1), (-3, 3, 7, 2))
 DOWN_TRIANGLE: Final[Glyph] = ((-3, 0, 7, 2), (-2, 2, 5, 1), (-1, 3, 3, 1), (0, 4, 1, 1))
 DIAMOND: Final[Glyph] = (
     *((0, 0, 1, 1), (-1, 1, 3, 1), (-2, 2, 5, 1), (-3, 3, 7, 1)),
@@ -80,38 +79,6 @@ def _shared_rects() -> tuple[PixelRects, QRect]:
     return rects, _wrapped(rects)
 
 
-class RectLayers:
-    """Rectangles of rows that do not overlap, filled in one call for each layer and colour.
-
-    A call costs as much as some twenty rectangles, and a row has few.
-    """
-
-    def __init__(self) -> None:
-        self._rects: dict[tuple[int, int], tuple[QColor, list[PixelRects]]] = {}
-
-    def add(self, layer: int, color: QColor, rects: PixelRects) -> None:
-        """Fill rectangles later; in a row, higher layers cover lower ones."""
-        if len(rects):
-            key = (layer, color.rgba())
-            self._rects.setdefault(key, (color, []))[1].append(rects)
-
-    def fill(self, painter: QPainter) -> None:
-        for key in sorted(self._rects):
-            color, rects = self._rects[key]
-            fill_all(painter, rects, color)
-        self._rects.clear()
-
-
-def mixed(color: QColor, background: QColor, share: float) -> QColor:
-    """Return ``share`` of a colour over a background, opaque: blending every pixel is slower."""
-    rest = 1.0 - share
-    return QColor.fromRgbF(
-        color.redF() * share + background.redF() * rest,
-        color.greenF() * share + background.greenF() * rest,
-        color.blueF() * share + background.blueF() * rest,
-    )
-
-
 def glyph_rects(places: NDArray[np.int64], y: int, glyph: Glyph, scale: int) -> PixelRects:
     """Return the rectangles of a glyph at several positions.
 
@@ -127,12 +94,3 @@ def glyph_rects(places: NDArray[np.int64], y: int, glyph: Glyph, scale: int) -> 
     rects[:, :, 2] += rects[:, :, 0] - 1
     rects[:, :, 3] += rects[:, :, 1] - 1
     return np.ascontiguousarray(rects.reshape(-1, 4))
-
-
-def thinned(places: NDArray[np.int64], spacing: int) -> NDArray[np.int64]:
-    """Return ascending positions without those closer than about ``spacing`` to a previous one."""
-    if not len(places):
-        return places
-    cells = places // spacing
-    kept: NDArray[np.int64] = places[np.append(True, cells[1:] > cells[:-1])]
-    return kept

@@ -43,6 +43,10 @@ NAME_FROM: Final = 26
 FOLD_FROM: Final = 11
 
 
+#: Before the name of the clock that is to be resumed.
+PAUSE_SIGN: Final = "‖ "
+
+
 class HeaderState(NamedTuple):
     """What a header says besides its name.
 
@@ -107,7 +111,7 @@ class LaneWait(NamedTuple):
     def text(self, least_late_ns: float) -> str:
         """Return it in a few words; of what is late by less than this, nothing."""
         if self.paused:
-            return f"‖ {one_line(self.paused)}"
+            return f"{PAUSE_SIGN}{one_line(self.paused)}"
         if self.late_ns > least_late_ns:
             return f"late {format_duration(self.late_ns)}"
         return f"→ {_brief(self.due_in_ns)}" if self.due_in_ns else ""

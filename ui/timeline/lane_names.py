@@ -11,8 +11,7 @@ from inspector.analysis.lanes.lanes import LaneKind
 from inspector.display_text import one_line
 
 from ..kit.fonts import small_font, text_scale
-from ..kit.theme import ColorRole
-from ..plotting.bulk_paint import mixed
+from ..kit.theme import ColorRole, mixed
 from ..plotting.kept_picture import KeptPicture
 from .lane_headers import (
     FOLD_FROM,

@@ -22,7 +22,7 @@ from ..plotting.readout import paint_readout
 from ..plotting.sheet_painter import new_sheet, paint_sheet
 from ..session.bridge import SelectionKind
 from .lane_delayed import paint_delayed
-from .lane_headers import lane_timers, lane_wait
+from .lane_headers import PAUSE_SIGN, lane_timers, lane_wait
 from .lane_names import LaneNames, PlacedRow, PlacedRows
 
 if TYPE_CHECKING:
@@ -453,7 +453,11 @@ class LanePicture:
     ) -> None:
         """Write a text that ends at the end of its room, if there is enough."""
         metrics, theme = painter.fontMetrics(), self._theme
-        width = metrics.horizontalAdvance(text)
+        # The sign of a pause is drawn: that of a font looks different in each.
+        text, is_pause = text.removeprefix(PAUSE_SIGN), text.startswith(PAUSE_SIGN)
+        high = metrics.ascent() - 2
+        sign = high if is_pause else 0
+        width = metrics.horizontalAdvance(text) + sign
         box = QRect(room[1] - width, placed.y, width + 1, placed.height)
         if box.left() < room[0]:
             return
@@ -472,7 +476,11 @@ class LanePicture:
             painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(theme.color(role))
         flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        painter.drawText(box, flags, text)
+        painter.drawText(box.adjusted(sign, 0, 0, 0), flags, text)
+        if is_pause:
+            for x in (box.left(), box.left() + high // 2):
+                top = placed.y + (placed.height - high) // 2
+                painter.fillRect(x, top, max(high // 5, 1), high, theme.color(role))
 
     def _late(
         self, painter: QPainter, placed: PlacedRow, window: LaneWindow, due_ns: int, shown_x: int

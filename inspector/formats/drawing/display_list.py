@@ -153,7 +153,6 @@ class Text(Struct, frozen=True):
         color: Colour of the text.
         anchor: Which end of the text is at ``at``.
         is_bold: Whether the bold font is used.
-        is_upright: Whether the text runs upwards instead of to the right.
         halo: Colour of a rim around the letters, which keeps them readable on lines; empty for
             none.
     """
@@ -164,7 +163,6 @@ class Text(Struct, frozen=True):
     color: str
     anchor: Anchor = Anchor.START
     is_bold: bool = False
-    is_upright: bool = False
     halo: str = ""
 
 

@@ -150,8 +150,6 @@ def _text_element(text: Text) -> str:
         attributes += f' text-anchor="{text.anchor.value}"'
     if text.is_bold:
         attributes += ' font-weight="bold"'
-    if text.is_upright:
-        attributes += f' transform="rotate(-90 {x} {y})"'
     if has_every_character(text.text, is_bold=text.is_bold):
         width = _number(text_width(text.text, text.size, is_bold=text.is_bold))
         attributes += f' textLength="{width}" lengthAdjust="spacingAndGlyphs"'

@@ -166,16 +166,6 @@ def test_that_text_starts_ends_or_is_centred_at_its_place(anchor: Anchor) -> Non
     assert columns[-1] == pytest.approx(start + width - 1.2, abs=0.9)
 
 
-def test_that_upright_text_runs_upwards() -> None:
-    text = Text(Point(50, 45), "HHHH", 12, "#000000", is_upright=True)
-    dark = pixels(image_of(picture_of(text)))[:, :, 0] < 128
-    rows = np.flatnonzero(dark.any(axis=1)) / 2
-    columns = np.flatnonzero(dark.any(axis=0)) / 2
-    assert rows[-1] <= 45
-    assert rows[0] == pytest.approx(45 - text_width("HHHH", 12) + 1.2, abs=0.6)
-    assert columns[-1] <= 50.5
-
-
 @pytest.mark.parametrize("is_bold", [False, True])
 def test_that_qt_measures_text_as_the_layout_does(*, is_bold: bool) -> None:
     load_fonts()
