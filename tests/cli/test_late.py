@@ -71,7 +71,7 @@ def test_that_a_program_on_another_host_is_watched_as_one_of_this(run: Run, tmp_
     script = tmp_path / "program.py"
     script.write_text("import time\ntime.sleep(0.3)\n")
 
-    code, out, err = run(f"late --exec env --json -- {sys.executable} {script}")
+    code, out, err = run(f"late --exec env --over 60s --json -- {sys.executable} {script}")
 
     assert code == ExitCode.OK
     assert json.loads(out) == {"late": [], "causes": {}}
