@@ -1,6 +1,6 @@
 """Takes a picture of every state of the window, to be looked at.
 
-``python -m tests.pictures FOLDER`` shows the small game in all states and each other built-in
+``python -m tests.window_states FOLDER`` shows the small game in all states and each other built-in
 scene while it runs, at three sizes of text, in both themes. Time is virtual, so two runs
 differ only by what was changed between them. ``--only text`` takes those whose name has the text.
 """
@@ -46,12 +46,12 @@ _SIZES: Final = ((1_280, 720), (1_600, 1_000), (720, 420))
 _TEXTS: Final[tuple[TextSize, ...]] = (100, 150, 200)
 _THEMES: Final[tuple[ThemeChoice, ...]] = ("dark", "light")
 _FRAME_S: Final = 1 / 60
-_TEXT_MS: Final = 300
+TEXT_MS: Final = 300
 _BROKEN: Final = "def build(stage):\n    stage.root.child('game')\n    {}['level']\n"
 _EMPTY: Final = "def build(stage):\n    pass\n"
 
 
-class _Owner:
+class Owner:
     """Stands for what closes windows after a test."""
 
     def addWidget(self, _widget: QWidget) -> None:  # noqa: N802 - of pytest-qt
@@ -85,7 +85,7 @@ def run(shell: Shell, seconds: float = 8.0) -> None:
     """Let a scene run, with a stall in it."""
     for number in range(round(seconds / _FRAME_S)):
         shell.sources[-1].advance(_FRAME_S)
-        if number == round(seconds / _FRAME_S / 2):
+        if seconds > 1 and number == round(seconds / _FRAME_S / 2):
             shell.sources[-1].jump(0.04)
         if not number % 10:
             shell.bridge.refresh_now()
@@ -253,14 +253,14 @@ def take(picture: Picture, folder: Path) -> None:
     use_window_font("inter", picture.text)
     with TemporaryDirectory() as place:
         SettingsFile(Path(place) / "settings.json").save(Settings(theme=picture.theme))
-        shell = open_shell(cast("QtBot", _Owner()), Path(place), picture.scene)
+        shell = open_shell(cast("QtBot", Owner()), Path(place), picture.scene)
         shell.window.resize(*picture.size)
         settle(shell)
         show, _ = STATES[picture.state]
         show(shell)
         settle(shell)
         # Texts are refreshed in real time.
-        QTest.qWait(_TEXT_MS)
+        QTest.qWait(TEXT_MS)
         whole = shell.window.grab()
         popup = next(
             (
@@ -284,7 +284,7 @@ def take(picture: Picture, folder: Path) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.pictures", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.window_states", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help="a text in the names of those to take")
     options = parser.parse_args(arguments)
