@@ -6,6 +6,8 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
     QColor,
     QEnterEvent,
     QFocusEvent,
@@ -168,6 +170,12 @@ class EmptyNotice(QLabel):
         if watched is self._viewport and event.type() == QEvent.Type.Resize:
             self.setGeometry(self._viewport.rect())
         return False
+
+
+def announce(widget: QWidget, text: str) -> None:
+    """Have screen readers say a text that nobody asked for, when they have said the rest."""
+    if text and QAccessible.isActive():
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, one_line(text)))
 
 
 def say(widget: QLabel | QToolButton, text: str) -> None:

@@ -80,6 +80,12 @@ class ValueLabel(SelectableLabel):
         self.setMinimumWidth(40)
         self.show_text(text)
 
+    def set_caption(self, caption: str) -> None:
+        """Have screen readers say another text before it."""
+        if caption != self._caption:
+            self._caption = caption
+            self._name_for_readers()
+
     def show_text(self, text: str) -> None:
         """Show another text; one that is being marked for copying stays."""
         if not self.hasSelectedText():

@@ -331,6 +331,8 @@ class WhyPanel(QWidget):
             self.grid.show_heading(value, row.text)
         if shown.name is not None:
             self.grid.show_pieces(shown.name, self._pieces(row))
+            if isinstance(value, ValueLabel):
+                value.set_caption(row.key)
         if shown.bar is not None:
             shown.bar.show_share(row.share, self._color(row))
 

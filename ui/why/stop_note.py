@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QWidget
 
-from ..kit.labels import plain_label
+from ..kit.labels import announce, plain_label
 from ..kit.layouts import bar, fill, tool_button
 from ..session.stops import Stops
 
@@ -60,7 +60,9 @@ class StopNote(QWidget):
     @Slot()
     def _show(self) -> None:
         sentence, is_hit = self._stops.sentence, self._stops.hit is not None
-        self.label.setText(sentence)
+        if sentence != self.label.text():
+            self.label.setText(sentence)
+            announce(self, sentence)
         for button in (self.frame_button, self.disable_button):
             button.setVisible(is_hit)
         self.events_button.setVisible(not is_hit)

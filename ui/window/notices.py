@@ -12,7 +12,7 @@ from inspector.display_text import as_plain
 from inspector.vocabulary import what_was_raised
 
 from ..kit.keys import hide_with_keyboard
-from ..kit.labels import plain_label
+from ..kit.labels import announce, plain_label
 from ..kit.theme import ColorRole
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class NoticeBar(QWidget):
         self.other_button.setAccessibleName(title)
         self.other_button.setVisible(bool(title))
         self.show()
+        announce(self, text)
 
     @Slot()
     def dismiss(self) -> None:

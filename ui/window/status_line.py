@@ -14,7 +14,7 @@ from inspector.sessions.session import AttachesPrograms
 from inspector.timebase import format_duration
 from inspector.vocabulary import rate_text
 
-from ..kit.labels import ElidedLabel, say
+from ..kit.labels import ElidedLabel, announce, say
 from ..kit.layouts import tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..session.overruled_rates import OverruledRate, OverruledRates
@@ -147,6 +147,7 @@ class StatusLine(QWidget):
         """Say something for some seconds."""
         self.undo_button.hide()
         self._show(text)
+        announce(self, text)
         self._over.start()
 
     @Slot(object)
@@ -159,6 +160,7 @@ class StatusLine(QWidget):
         undoing = None if session is None else session.undoing
         self._number = record.number
         self._show(text)
+        announce(self, text)
         text, tip = _BUTTON_TEXTS[text.startswith(_UNDONE)]
         self.undo_button.setText(text)
         self.undo_button.setToolTip(tip)
@@ -198,10 +200,10 @@ def effect_text(timeline: Timeline, record: CommandRecord) -> str:
         case Capability.PAUSE:
             done, then = "resumed", "goes on" if is_one else "go on"
         case Capability.RATE:
-            done, then = f"set to {rate_text(clock.rate_n)}×", "below it"
+            done, then = f"×{rate_text(clock.rate_n)}", "below it"
         case _:
             return ""
-    return f"“{clock.name}” {done}, {timers} {then}" if count else f"“{clock.name}” {done}"
+    return f"{clock.name} {done} · {timers} {then}" if count else f"{clock.name} {done}"
 
 
 class LogNote(QToolButton):

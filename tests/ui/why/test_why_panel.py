@@ -29,7 +29,7 @@ from tests.ui.world import PlayedSession
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.why.frame_rows import Heaviest, frame_rows
-from ui.why.labels import LinkedLabel
+from ui.why.labels import LinkedLabel, ValueLabel
 from ui.why.panel import WhyPanel
 
 
@@ -379,6 +379,9 @@ def test_that_what_fires_next_changes_without_new_rows(stand: Stand) -> None:
 
     assert "b  root\t100 ms" in stand.lines()
     assert stand.panel.grid.children() == before
+    # Nor is a value read out with the name that was beside it before.
+    said = [label.accessibleName() for label in stand.panel.grid.findChildren(ValueLabel)]
+    assert "b  root: 100 ms" in said
 
 
 def test_that_the_transport_of_a_recording_is_told_as_past(stand: Stand) -> None:

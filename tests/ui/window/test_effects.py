@@ -45,10 +45,10 @@ def said(shell: Shell) -> str:
 
 def test_that_a_pause_says_how_many_timers_wait(shell: Shell) -> None:
     shell.bridge.submit(PauseClock(shell.clock_id("game")))
-    assert said(shell) == "“game” paused, 21 timers wait · Undo"
+    assert said(shell) == "game paused · 21 timers wait · Undo"
 
     shell.bridge.submit(PauseClock(shell.clock_id("ui")))
-    assert said(shell) == "“ui” paused, 1 timer waits · Undo"
+    assert said(shell) == "ui paused · 1 timer waits · Undo"
 
 
 def test_that_a_branch_without_timers_has_none_that_wait(qtbot: QtBot, tmp_path: Path) -> None:
@@ -56,23 +56,23 @@ def test_that_a_branch_without_timers_has_none_that_wait(qtbot: QtBot, tmp_path:
     shell = open_shell(qtbot, tmp_path, scene)
     shell.bridge.submit(PauseClock(shell.clock_id("still")))
 
-    assert said(shell) == "“still” paused · Undo"
+    assert said(shell) == "still paused · Undo"
 
 
 def test_that_the_end_of_a_pause_says_what_goes_on(shell: Shell) -> None:
     for name in ("game", "enemies"):
         shell.bridge.submit(PauseClock(shell.clock_id(name)))
     shell.bridge.submit(ResumeClock(shell.clock_id("enemies")))
-    assert said(shell) == "“enemies” resumed, 20 timers still wait · Undo"
+    assert said(shell) == "enemies resumed · 20 timers still wait · Undo"
 
     shell.bridge.submit(ResumeClock(shell.clock_id("game")))
-    assert said(shell) == "“game” resumed, 21 timers go on · Undo"
+    assert said(shell) == "game resumed · 21 timers go on · Undo"
 
 
 def test_that_a_rate_says_what_it_is_for(shell: Shell) -> None:
     shell.bridge.submit(SetRate(shell.clock_id("enemies"), Fraction(1, 4)))
 
-    assert said(shell) == "“enemies” set to 0.25×, 20 timers below it · Undo"
+    assert said(shell) == "enemies ×0.25 · 20 timers below it · Undo"
 
 
 def test_that_other_commands_say_nothing(shell: Shell) -> None:
@@ -128,7 +128,7 @@ def test_that_a_rate_that_the_scene_sets_back_is_said_where_one_looks(
     game = shell.clock_id("game")
     shell.advance(1 / 60)
     shell.bridge.submit(SetRate(game, Fraction(1, 4)))
-    assert said(shell).startswith("“game” set to 0.25×")
+    assert said(shell).startswith("game ×0.25")
 
     shell.advance(2)
 
@@ -139,6 +139,6 @@ def test_that_a_rate_that_the_scene_sets_back_is_said_where_one_looks(
     assert "Set by\tthe scene at 00:02.000; you had set 0.25×" in details.text()
 
     shell.bridge.submit(SetRate(game, Fraction(1, 2)))
-    assert said(shell).startswith("“game” set to 0.5×")
+    assert said(shell).startswith("game ×0.5")
     details.refresh()
     assert "the scene at" not in details.text()
