@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from inspector.calls.call import CALLED, SCHEDULERS
 from inspector.display_text import counted
@@ -24,10 +26,24 @@ from inspector.vocabulary import (
     typed_rate,
 )
 
+#: Timers of one name with more periods than these are counted together.
+_MOST_PERIODS: Final = 8
+#: A first wait is one of a period if it is as long but for this share.
+_ALIKE: Final = 0.05
+#: So many one-shots that have just fired may be the first waits of what repeats.
+_MOST_FIRSTS: Final = 1_000
+
+
+#: The delay of a timer whose setting was not seen.
+_NOT_SEEN: Final = -1
+
 
 @dataclass(frozen=True, slots=True)
 class TimerCount:
-    """The firings of the timers of one name on one clock.
+    """The firings of the timers of one name and period on one clock.
+
+    Timers of very many periods are counted together, as is what repeats with one period with the
+    one-shots of its name.
 
     Attributes:
         clock: Name of the clock.
@@ -136,6 +152,11 @@ class _Range:
         elif value > self.most:
             self.most = value
 
+    def include(self, other: _Range) -> None:
+        if other.least is not None and other.most is not None:
+            self.take(other.least)
+            self.take(other.most)
+
 
 @dataclass(slots=True)
 class _Group:
@@ -152,12 +173,44 @@ class _Timers(_Group):
     label: int = 0
     kind: int = 0
     delays_ns: _Range = field(default_factory=_Range)
+    # Delays and latenesses of one-shots that have fired, whose delays are added at the end.
+    firsts: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=_MOST_FIRSTS))
     left_out: int = 0
     forced: int = 0
     late: int = 0
     max_lateness_ns: int = 0
     # Expected firings of timers that are gone; pending ones are added last.
     expected_of_gone: int = 0
+
+    def take(self, other: _Timers) -> None:
+        """Count what another has counted."""
+        self.size += other.size
+        self.calls += other.calls
+        self.left_out += other.left_out
+        self.forced += other.forced
+        self.late += other.late
+        self.max_lateness_ns = max(self.max_lateness_ns, other.max_lateness_ns)
+        self.kind = self.kind or other.kind
+        self.intervals_ns.include(other.intervals_ns)
+
+    def take_delay(self, delay_ns: int) -> None:
+        if delay_ns != _NOT_SEEN:
+            self.delays_ns.take(delay_ns)
+
+    def lend_first(self, interval_ns: int, to: _Timers) -> None:
+        """Give the one-shot that was the first wait of what repeats now to its period."""
+        for first in self.firsts:
+            delay_ns, late_ns = first
+            if abs(delay_ns - interval_ns) <= _ALIKE * interval_ns:
+                self.firsts.remove(first)
+                late = int(late_ns > 0)
+                self.size, self.calls, self.late = self.size - 1, self.calls - 1, self.late - late
+                self.expected_of_gone -= 1
+                moved = _Timers(self.clock_id, 1, 1, late=late, max_lateness_ns=late_ns)
+                to.take(moved)
+                to.take_delay(delay_ns)
+                to.expected_of_gone += 1
+                return
 
 
 @dataclass(slots=True)
@@ -172,6 +225,8 @@ class _Members(_Group):
 @dataclass(slots=True)
 class _Waiting:
     group: _Timers
+    kind: int = 0
+    delay_ns: int = _NOT_SEEN
     interval_ns: int = 0
     first_due_ns: int = 0
     due_ns: int = 0
@@ -205,7 +260,8 @@ class CallTally:
         self._log = log
         self._cursor = log.first
         self._clock_names: dict[int, int] = {}
-        self._timers: dict[tuple[int, int], _Timers] = {}
+        # By clock, label and interval.
+        self._timers: dict[tuple[int, int, int], _Timers] = {}
         self._waiting: dict[int, _Waiting] = {}
         self._members: dict[tuple[int, int, str, MemberKind], _Members] = {}
         self._of_member: dict[int, _Members] = {}
@@ -254,6 +310,15 @@ class CallTally:
             )
             for clock_id in timeline.clocks
         }
+        delays = {
+            id(group): _Range(group.delays_ns.least, group.delays_ns.most)
+            for group in self._timers.values()
+        }
+        once = [(group, first[0]) for group in self._timers.values() for first in group.firsts]
+        once += [(each.group, each.delay_ns) for each in self._waiting.values()]
+        for group, delay_ns in once:
+            if delay_ns != _NOT_SEEN:
+                delays[id(group)].take(delay_ns)
         for timer in self._waiting.values():
             group = timer.group
             if timer.interval_ns and group.clock_id in clocks:
@@ -266,15 +331,17 @@ class CallTally:
                     ticks += 1
                 expected[id(group)] += ticks
         strings = self._log.strings
-        return [
-            TimerCount(
+        found = []
+        for group in self._shown_timers(expected, delays):
+            delay = delays[id(group)]
+            count = TimerCount(
                 clock=strings[self._clock_names[group.clock_id]],
                 label=strings[group.label],
                 kind=TimerKind(group.kind),
                 interval_ns=group.intervals_ns.least or 0,
                 longest_interval_ns=group.intervals_ns.most or 0,
-                delay_ns=group.delays_ns.least,
-                longest_delay_ns=group.delays_ns.most,
+                delay_ns=delay.least,
+                longest_delay_ns=delay.most,
                 timers=group.size,
                 fired=group.calls,
                 expected=expected[id(group)] if group.intervals_ns.most else None,
@@ -283,8 +350,30 @@ class CallTally:
                 late=group.late,
                 max_lateness_ns=group.max_lateness_ns,
             )
-            for group in self._timers.values()
-        ]
+            found.append(count)
+        return found
+
+    def _shown_timers(
+        self, expected: dict[int, int], delays: dict[int, _Range]
+    ) -> Iterator[_Timers]:
+        """Yield what has a row each; adds to the others for what is counted together."""
+        by_name: dict[tuple[int, int], list[_Timers]] = {}
+        for (clock_id, label, _), group in self._timers.items():
+            if group.size:
+                by_name.setdefault((clock_id, label), []).append(group)
+        for (clock_id, label), groups in by_name.items():
+            periods = sum(group.intervals_ns.most is not None for group in groups)
+            if len(groups) == 1 or 1 < periods <= _MOST_PERIODS:
+                yield from groups
+                continue
+            together = _Timers(clock_id, label=label)
+            for group in groups:
+                together.take(group)
+            expected[id(together)] = sum(expected[id(group)] for group in groups)
+            delays[id(together)] = delay = _Range()
+            for group in groups:
+                delay.include(delays[id(group)])
+            yield together
 
     def calls(self, timeline: Timeline) -> tuple[CallCount, ...]:
         """Return the other calls, by total duration."""
@@ -339,12 +428,11 @@ class CallTally:
             *columns, table.fired, strict=True
         ):
             timer = self._add_timer(timer_id, clock_id, label)
-            group = timer.group
             # A timer that was just being set is not armed yet; the next events arm it.
-            group.kind = kind or group.kind
-            if due_ns != NEVER and interval_ns:
-                group.intervals_ns.take(interval_ns)
-            group.calls += fired
+            timer.kind = kind
+            if due_ns != NEVER:
+                self._find_period(timer, interval_ns)
+            timer.group.calls += fired
             timer.due_ns, timer.interval_ns, timer.fired = due_ns, interval_ns, fired
             timer.first_due_ns = due_ns - fired * interval_ns
         for member in base.members.by_id.values():
@@ -355,12 +443,29 @@ class CallTally:
                 _take_interval(group_of_member, member.fields.get(Field.INTERVAL, 0))
 
     def _add_timer(self, timer_id: int, clock_id: int, label: int) -> _Waiting:
-        group = self._timers.get((clock_id, label))
-        if group is None:
-            group = self._timers[clock_id, label] = _Timers(clock_id, label=label)
+        group = self._timers_of(clock_id, label, 0)
         group.size += 1
         timer = self._waiting[timer_id] = _Waiting(group)
         return timer
+
+    def _timers_of(self, clock_id: int, label: int, interval_ns: int) -> _Timers:
+        group = self._timers.get((clock_id, label, interval_ns))
+        if group is None:
+            group = self._timers[clock_id, label, interval_ns] = _Timers(clock_id, label=label)
+        return group
+
+    def _find_period(self, timer: _Waiting, interval_ns: int) -> None:
+        """Count a timer from now on with those of its period, which may be new to it."""
+        if interval_ns and interval_ns != timer.interval_ns:
+            before = timer.group
+            timer.group = group = self._timers_of(before.clock_id, before.label, interval_ns)
+            group.size += 1
+            group.intervals_ns.take(interval_ns)
+            if not timer.interval_ns:
+                before.size -= 1
+                before.lend_first(interval_ns, group)
+        timer.interval_ns = interval_ns
+        timer.group.kind = timer.kind or timer.group.kind
 
     def _add_member(self, number: int) -> _Members | None:
         """Add a new member to the group of its name; ``None`` if it is not called."""
@@ -400,19 +505,19 @@ class CallTally:
 
     def _on_timer_origin(self, _at_ns: int, timer_id: int, _site: int, kind: int) -> None:
         if (timer := self._waiting.get(timer_id)) is not None:
-            timer.group.kind = kind
+            timer.kind = kind
 
     def _on_timer_armed(self, at_ns: int, timer_id: int, due_ns: int, interval_ns: int) -> None:
         if (timer := self._waiting.get(timer_id)) is not None:
             done = timer.fired + timer.left_out
             delay_ns = due_ns - self._local_ns(timer.group.clock_id, at_ns)
+            timer.expect_from(due_ns)
+            self._find_period(timer, interval_ns)
             # How long it had waited that was overdue when its program was attached is unknown.
             if done == 0 and delay_ns >= 0:
-                timer.group.delays_ns.take(delay_ns)
-            timer.expect_from(due_ns)
-            timer.interval_ns = interval_ns
-            if interval_ns:
-                timer.group.intervals_ns.take(interval_ns)
+                timer.delay_ns = delay_ns
+                if interval_ns:
+                    timer.group.delays_ns.take(delay_ns)
 
     def _on_ticks_missed(self, _at_ns: int, timer_id: int, ticks: int, _kind: int) -> None:
         if (timer := self._waiting.get(timer_id)) is not None:
@@ -486,6 +591,10 @@ class CallTally:
             group.late += 1
             group.max_lateness_ns = max(group.max_lateness_ns, late_ns)
         if next_ns == NEVER:
+            if not timer.interval_ns:
+                if len(group.firsts) == _MOST_FIRSTS:
+                    group.take_delay(group.firsts[0][0])
+                group.firsts.append((timer.delay_ns, late_ns))
             # Also before it repeats: an attached program's timer shows that by its second call.
             self._forget(timer_id)
 
@@ -493,6 +602,8 @@ class CallTally:
         timer = self._waiting.pop(timer_id, None)
         if timer is not None:
             timer.group.expected_of_gone += timer.fired + timer.left_out
+            if not timer.interval_ns and not timer.fired:
+                timer.group.take_delay(timer.delay_ns)
 
 
 def _take_interval(group: _Members, interval_ns: int) -> None:

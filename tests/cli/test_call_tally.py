@@ -245,20 +245,78 @@ def test_that_intervals_that_begin_with_the_late_call_are_counted_from_there() -
     assert not count.is_exact
 
 
-def test_that_timers_of_one_name_are_expected_by_their_own_intervals(tmp_path: Path) -> None:
-    tick = counts(
-        scene_file(
-            tmp_path,
-            """
-            def build(stage):
-                for interval in (0.5, 1, 2):
-                    stage.root.set_interval(interval, lambda: None, name="tick")
-            """,
-        )
-    )["tick"]
+def _ticks(folder: Path, intervals: str) -> list[TimerCount]:
+    """Return what is counted of timers called “tick” with these intervals, in 10 seconds."""
+    path = scene_file(
+        folder,
+        f"""
+        def build(stage):
+            for interval in {intervals}:
+                stage.root.set_interval(interval, lambda: None, name="tick")
+        """,
+    )
+    session = virtual_session(path)
+    tally = CallTally(session.log)
+    pass_seconds(session, 10)
+    tally.update()
+    found = tally.timers(session.timeline)
+    session.close()
+    return found
 
-    assert tick.fired == tick.expected == 20 + 10 + 5
-    assert (tick.interval_ns, tick.longest_interval_ns) == (NS_PER_SECOND // 2, 2 * NS_PER_SECOND)
+
+def test_that_timers_of_one_name_are_counted_by_their_periods(tmp_path: Path) -> None:
+    found = _ticks(tmp_path, "(0.5, 1, 2, 1)")
+
+    assert [each.label for each in found] == ["tick"] * 3
+    assert [each.interval_ns / NS_PER_SECOND for each in found] == [0.5, 1, 2]
+    assert [each.timers for each in found] == [1, 2, 1]
+    assert [each.fired for each in found] == [each.expected for each in found] == [20, 20, 5]
+
+
+def test_that_timers_of_very_many_periods_are_counted_together(tmp_path: Path) -> None:
+    (tick,) = _ticks(tmp_path, "(0.1, 0.2, 0.25, 0.4, 0.5, 1, 2, 2.5, 5)")
+
+    assert tick.timers == 9
+    assert tick.fired == tick.expected == 100 + 50 + 40 + 25 + 20 + 10 + 5 + 4 + 2
+    assert (tick.interval_ns, tick.longest_interval_ns) == (NS_PER_SECOND // 10, 5 * NS_PER_SECOND)
+    assert (tick.delay_ns, tick.longest_delay_ns) == (NS_PER_SECOND // 10, 5 * NS_PER_SECOND)
+
+
+def test_that_the_first_wait_of_a_repeating_sleep_counts_with_its_period() -> None:
+    log, ms = EventLog(), 1_000_000
+    names = [log.intern(text) for text in ("session", "sleep in job")]
+    for clock in (1, 2):
+        log.append((0, CLOCK_ADDED, clock, clock - 1, names[0]))
+        log.append((0, CLOCK_ANCHORED, clock, 0, RATE_DENOMINATOR))
+
+    def add(at_ms: int, number: int, due_ms: int, interval_ms: int) -> None:
+        kind = TimerKind.INTERVAL_DELAY if interval_ms else TimerKind.TIMEOUT
+        log.append((at_ms * ms, TIMER_ADDED, number, 2, names[1]))
+        log.append((at_ms * ms, TIMER_ORIGIN, number, 0, kind))
+        log.append((at_ms * ms, TIMER_ARMED, number, due_ms * ms, interval_ms * ms))
+
+    # Two jobs of 100 and 250 ms: that they repeat is known by their second waits.
+    add(0, 1, 100, 0)
+    add(0, 2, 250, 0)
+    add(0, 3, 900, 0)
+    log.append((102 * ms, TIMER_FIRED, 1, 2 * ms, NEVER))
+    add(102, 4, 202, 100)
+    log.append((202 * ms, TIMER_FIRED, 4, 0, 302 * ms))
+    log.append((250 * ms, TIMER_FIRED, 2, 0, NEVER))
+    add(250, 5, 500, 250)
+    timeline = Timeline(log.strings)
+    timeline.apply_all(log.read(0).events)
+    timeline.set_present(260 * ms)
+    tally = CallTally(log)
+    tally.update()
+
+    waits, short, long = tally.timers(timeline)
+
+    assert (waits.interval_ns, waits.timers, waits.fired, waits.expected) == (0, 1, 0, None)
+    assert waits.delay_ns == waits.longest_delay_ns == 900 * ms
+    assert (short.interval_ns, short.timers, short.fired, short.expected) == (100 * ms, 2, 2, 2)
+    assert (short.late, short.max_lateness_ns, short.delay_ns) == (1, 2 * ms, 100 * ms)
+    assert (long.interval_ns, long.timers, long.fired, long.expected) == (250 * ms, 2, 1, 1)
 
 
 def test_that_delays_are_in_the_local_time_of_the_clock(tmp_path: Path) -> None:
