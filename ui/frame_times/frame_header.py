@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from inspector.vocabulary import Phase
 
 _PAD: Final = 12
+_BETWEEN: Final = 8
 _LABELS: Final = 40
 _LINE: Final = 18
 _SQUARE: Final = 9
@@ -128,11 +129,22 @@ class OverviewHeader(_Header):
         self.p99 = self._muted()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(_PAD, 0, 4, 0)
-        layout.setSpacing(8)
+        layout.setSpacing(_BETWEEN)
         layout.addWidget(self.p99)
         layout.addWidget(self.longest)
         layout.addWidget(self.over)
         layout.addStretch(1)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Leave out P99 rather than a part of it."""
+        parts = (self.p99, self.longest, self.over)
+        needed = sum(part.sizeHint().width() + _BETWEEN for part in parts) + _PAD
+        self.p99.setVisible(needed <= self.width())
 
     def show_statistics(self, found: FoundStatistics | None) -> None:
         statistics = None if found is None or found.of.are_samples else found.statistics
@@ -147,6 +159,7 @@ class OverviewHeader(_Header):
         self.longest.show_text(f"max {longest}", "Longest frame,")
         over = 0 if found is None else found.over
         self.over.show_text(f"{over:,} over" if over else "", "Frames over budget,")
+        self._fit()
 
 
 @guarded

@@ -450,3 +450,18 @@ def test_that_a_frame_that_only_the_inspector_made_long_is_not_said_to_be_over(
     readout = panel.plot.readout()
     assert readout is not None
     assert readout.lines[2][1] == "240 %, by the inspector"
+
+
+def test_that_p99_of_the_session_is_left_out_rather_than_cut(
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
+    show(bridge, timeline_of([100 * MS] + [USUAL_NS] * 98))
+    header = panel.overview_header
+    qtbot.waitUntil(lambda: bool(header.p99.text()))
+    header.setFixedWidth(400)
+    assert header.p99.isVisible()
+
+    header.setFixedWidth(140)
+
+    assert not header.p99.isVisible()
+    assert header.longest.isVisible()
