@@ -73,7 +73,8 @@ class Program:
 
     Attributes:
         index: Its number in the session.
-        name: Its name; of a child that has that of its parent, with a number.
+        name: Its name, with its host if that is another; a number tells children apart.
+        own_name: What it calls itself.
         pid: Its process, and that of its parent, as their host numbers them.
         host: The name of that host, empty for this one.
         link: The connection.
@@ -100,7 +101,7 @@ class Program:
         hello = attached.hello
         self.index = index
         self.host = attached.link.host
-        self.name = self._own_name = hello.name or f"process {hello.pid}"
+        self.name = self.own_name = hello.name or f"process {hello.pid}"
         if self.host:
             self.name = f"{self.name} on {self.host}"
         self._namesakes = 0
@@ -133,7 +134,7 @@ class Program:
 
         Empty for one that has a name of its own.
         """
-        if name not in {self._own_name, _OF_MULTIPROCESSING}:
+        if name not in {self.own_name, _OF_MULTIPROCESSING}:
             return ""
         self._namesakes += 1
         return f"{self.name}, child {self._namesakes}"

@@ -477,8 +477,10 @@ class AttachedSession:
         translation = Translation(index, shift_ns, self.log.intern)
         translation.last_ns = self._intake.at_ns
         program = Program(index, news, translation)
+        if program.host:
+            translation.name = program.name
         if (parent := self._joined.parent_of(program)) is not None:
-            if name := parent.name_for_namesake(program.name):
+            if name := parent.name_for_namesake(program.own_name):
                 program.name = translation.name = name
             self._put_below(parent, translation)
         self.programs[index] = self._by_link[news.link] = program

@@ -192,7 +192,9 @@ def test_that_several_hosts_are_in_one_timeline(
     session = attached(Together(tuple(OnHost(host, launch) for host in hosts)))
     _until(session, lambda: len(session.programs) == 2)
 
-    assert {each.host for each in session.programs.values()} == {host.name for host in hosts}
+    _until(session, lambda: len(session.own_clocks()) == 2)
+    names = {session.timeline.clocks[each].name for _, each in session.own_clocks()}
+    assert names == {"program.py on a", "program.py on b"}
 
 
 def test_that_programs_on_a_host_are_listed_with_why_they_cannot_be_attached(
