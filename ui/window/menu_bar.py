@@ -87,7 +87,9 @@ class TopMenuBar(QMenuBar):
 
     def _open(self, action: QAction) -> None:
         self.show()
-        self.raise_()
+        # What it was given while it was hidden has not laid out its titles.
+        self.resize(0, 0)
+        self._lay_over()
         self.setActiveAction(action)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - of Qt

@@ -18,6 +18,7 @@ from PySide6.QtCore import (
     Slot,
     qInstallMessageHandler,
 )
+from PySide6.QtWidgets import QApplication
 
 from inspector.exit_codes import ExitCode
 from inspector.stop_signals import StopSignals
@@ -142,6 +143,9 @@ class Interrupts(QObject):
         with suppress(BlockingIOError):
             self._read_end.recv(64)
         if self.number:
+            # A menu that is open would keep the program.
+            while (popup := QApplication.activePopupWidget()) is not None:
+                popup.close()
             self._window.close()
 
     def _take_note(self, _number: int, _frame: FrameType | None) -> None:

@@ -159,7 +159,9 @@ class WindowStates(QObject):
     def _show_welcome(self) -> None:
         """Offer ways to begin, if nothing is open."""
         window, bridge = self._window, self._window.bridge
-        if bridge.session is not None or bridge.status.phase is not SessionPhase.EMPTY:
+        is_empty = bridge.session is None and bridge.status.phase is SessionPhase.EMPTY
+        if not (is_empty and window.isVisible()):
+            # Once it is closed, there is no session either.
             return
         if self.welcome is None:
             from .welcome import Welcome  # noqa: PLC0415 - something is open at most starts

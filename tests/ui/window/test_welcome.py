@@ -74,3 +74,12 @@ def test_that_closing_a_scene_leads_there_and_asks_first_if_something_is_lost(
     assert shell.bridge.session is None
     assert [each.text() for each in welcome_of(shell).recent] == ["scene.py"]
     assert not shell.window.actions_by_id["close-session"].isEnabled()
+
+
+def test_that_a_window_that_closes_offers_nothing(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    shell.window.close()
+    QApplication.processEvents()
+
+    assert shell.window.middle.findChild(Welcome) is None
