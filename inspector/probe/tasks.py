@@ -351,13 +351,24 @@ def _awaited(frame: Optional[FrameType], waiter: Any) -> list[Any]:
     if children is not None:
         return [each for each in children if not each.done()]
     if frame is None:
-        return []
+        return _shielded(waiter)
     name, values = frame.f_code.co_name, frame.f_locals
     if name in ("__aexit__", "_aexit"):
         return list(getattr(values.get("self"), "_tasks", None) or ())
     if name in ("_wait", "wait"):
         return [each for each in values.get("fs") or () if each is not None and not each.done()]
     return [values["fut"]] if name == "wait_for" and values.get("fut") is not None else []
+
+
+def _shielded(waiter: Any) -> list[Any]:
+    """Return the task that a shield is around: its callback has it."""
+    cells = [
+        cell
+        for callback, _ in getattr(waiter, "_callbacks", None) or ()
+        if getattr(callback, "__name__", "") == "_outer_done_callback"
+        for cell in getattr(callback, "__closure__", None) or ()
+    ]
+    return [cell.cell_contents for cell in cells if hasattr(cell.cell_contents, "get_coro")]
 
 
 def _is_of_thread(waiter: Any) -> bool:

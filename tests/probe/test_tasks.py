@@ -11,6 +11,7 @@ import pytest
 from inspector.events.tasks import TaskState, task_tree
 from inspector.vocabulary import TASKS_TOLD, TaskWait
 from tests.interpreters import VERSIONS, interpreter
+from tests.probe.adapters.libraries import python_with
 from tests.probe.receiver import PROJECT, Receiver, attached
 
 if TYPE_CHECKING:
@@ -42,10 +43,14 @@ async def computing():
     await asyncio.get_running_loop().run_in_executor(None, work)
 async def family():
     await asyncio.gather(sleeper(), reader())
+async def shielding():
+    await asyncio.shield(other())
+async def other():
+    await asyncio.sleep(3600)
 async def main():
     lock, queue, event = asyncio.Lock(), asyncio.Queue(), asyncio.Event()
     await lock.acquire()
-    parts = locked(lock), consumer(queue), waiter(event), computing(), family()
+    parts = locked(lock), consumer(queue), waiter(event), computing(), family(), shielding()
     await asyncio.wait([asyncio.ensure_future(each) for each in parts])
 def listen():
     sys.stdin.readline()
@@ -83,7 +88,7 @@ def watch(receiver: Receiver, is_there: Callable[[], bool], every_ms: int = 20) 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_that_who_waits_for_whom_is_a_tree_with_what_each_waits_for(version: str) -> None:
     with attached(_SERVER, python=interpreter(version)) as (receiver, _):
-        watch(receiver, lambda: len(tasks(receiver)) == 8)
+        watch(receiver, lambda: len(tasks(receiver)) == 10)
         found = tree(receiver)
         line = receiver.texts[tasks(receiver)["consumer"].line]
         what = receiver.texts[tasks(receiver)["consumer"].what]
@@ -93,12 +98,79 @@ def test_that_who_waits_for_whom_is_a_tree_with_what_each_waits_for(version: str
         "  consumer: queue",
         "  family: task",
         "  locked: lock",
+        "  shielding: task",
         "  waiter: event",
     ]
+    assert found[found.index("  shielding: task") + 1] == "    other: timer"
     below = found.index("  family: task")
     assert sorted(found[below + 1 : below + 3]) == ["    reader: socket", "    sleeper: timer"]
     assert line.endswith(" in consumer")
     assert what == "Queue.get"
+
+
+_TRIO = """
+import threading, trio
+async def sleeper():
+    await trio.sleep(3600)
+async def locked(lock):
+    async with lock:
+        pass
+async def consumer(channel):
+    await channel.receive()
+async def waiter(event):
+    await event.wait()
+async def reader():
+    one, other = trio.socket.socketpair()
+    await one.recv(1)
+async def computing():
+    await trio.to_thread.run_sync(threading.Event().wait, abandon_on_cancel=True)
+async def family():
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(sleeper)
+        nursery.start_soon(reader)
+async def main():
+    lock, event = trio.Lock(), trio.Event()
+    send, receive = trio.open_memory_channel(0)
+    await lock.acquire()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(locked, lock)
+        nursery.start_soon(consumer, receive)
+        nursery.start_soon(waiter, event)
+        nursery.start_soon(computing)
+        nursery.start_soon(family)
+trio.run(main)
+"""
+
+
+def test_that_tasks_of_trio_are_below_the_nursery_that_waits_for_them() -> None:
+    with attached(_TRIO, python=python_with("trio")) as (receiver, _):
+        watch(receiver, lambda: sum("__main__" in name for name in tasks(receiver)) == 8)
+        found = [each.replace("__main__.", "") for each in tree(receiver) if "__main__" in each]
+    assert found[0].strip() == "main: task"
+    inner = found[0].index("main") + 2
+    assert sorted(each.strip() for each in found if each.startswith(" " * inner)) == [
+        "computing: thread",
+        "consumer: queue",
+        "family: task",
+        "locked: lock",
+        "reader: socket",
+        "sleeper: timer",
+        "waiter: event",
+    ]
+    below = found.index(" " * inner + "family: task")
+    names = {each.strip() for each in found[below + 1 : below + 3]}
+    assert names == {"reader: socket", "sleeper: timer"}
+
+
+def test_that_tasks_of_uvloop_are_those_of_asyncio() -> None:
+    code = _SERVER.replace("asyncio.run", "import uvloop; uvloop.install(); asyncio.run")
+    with attached(code, python=python_with("uvloop")) as (receiver, _):
+        watch(receiver, lambda: len(tasks(receiver)) == 10)
+        found = tree(receiver)
+        is_exact = tasks(receiver)["sleeper"].is_since_exact
+    assert found[0] == "main: task"
+    assert {"  computing: thread", "  locked: lock", "    sleeper: timer"} <= set(found)
+    assert is_exact
 
 
 _BLOCKED = """
