@@ -94,6 +94,12 @@ COMMANDS: Final = Registry(
             ".statistics:COMPARE",
         ),
         CommandEntry(
+            "query",
+            "SQL FILE …",
+            "select from the frames and statistics of files by SQL",
+            ".query:QUERY",
+        ),
+        CommandEntry(
             "scenes", "", "list the scenes that come with the inspector", ".scenes:SCENES"
         ),
         CommandEntry(
