@@ -58,9 +58,11 @@
   /** What NODE_OPTIONS has of ours. */
   const PRELOAD = /--require "([^"\\]|\\.)*probe\.js"/;
   /** A turn of a loop is long from here on; V8 looks at the thread so often, in microseconds. */
-  const LONG_NS = 1e7, LOOK_US = 10000;
+  const LONG_NS = 1e7, LOOK_US = 20000;
   /** What was looked at is kept for so long; reading it again waits for so many times its cost. */
   const RING_NS = 1e10, READ_SHARE = 50;
+  /** Without a long turn for so long, V8 does not look any more until there is one. */
+  const QUIET_NS = 3e10;
   const MOST_FRAMES = 120, WHOLE_EVERY = 32;
   /** Functions of Node that wait, and the files they are in. */
   const WAITS = /^(spawn|exec|execFile|open|read|write|readFile|writeFile|fsync|copyFile|rm|readv|writev)Sync$/;
@@ -564,7 +566,7 @@
       const isInterval = record.kind !== TIMEOUT;
       const late = Math.max(0, local - record.due);
       const { turns } = this.sender;
-      if (late > LONG_NS && turns !== null) turns.look(at);
+      if (late > LONG_NS && turns !== null) turns.look(at, true);
       let next = NEVER;
       if (isInterval) {
         next = record.kind === INTERVAL_SKIP ? record.due + record.period : local + record.period;
@@ -1007,7 +1009,10 @@
     });
   }
 
-  /** Long turns of Node: V8's profiler runs while an inspector is attached, and is read after one. */
+  /**
+   * Long turns of Node: V8's profiler is read after one. It takes 1 % of a processor, so it ends
+   * when the program has none, and begins with the next, of which it has seen nothing then.
+   */
   class NodeTurns {
     constructor(program, load) {
       this.program = program;
@@ -1032,7 +1037,15 @@
       this.schedule = this._opened();
       this.text = new Uint8Array(100);
       this.times = this._times();
-      profiler.profile((this.title = this._title()));
+      this.title = "";
+      this.longAt = 0;
+      this._begin(program.now());
+    }
+
+    _begin(at) {
+      this.longAt = this.readAt = at;
+      this.times = this._times();
+      this.profiler.profile((this.title = this._title()));
     }
 
     _title() {
@@ -1060,20 +1073,31 @@
       return { run: +run, ready: +ready, active: this.active };
     }
 
-    /** Tell of the long turns until now, if the loop has been busy. */
-    look(at) {
+    /** Tell of the long turns until now, if the loop has been busy; `isLate`: a timer was. */
+    look(at, isLate = false) {
       if (this.isReading) return;
-      const before = this.times;
-      const { active } = this;
+      const { active, times: before } = this;
       this.active = this._active();
+      const worked = this.active - active;
+      if (this.title === "") {
+        if (worked >= LONG_NS) this._begin(at);
+        return;
+      }
+      if (at - this.longAt > QUIET_NS) {
+        this._stop();
+        return;
+      }
       this.times = this._times();
-      const isLong = this.active - active >= LONG_NS && at >= this.restsUntil;
+      // The profiler interrupts a loop without work, which makes that look like work to Node.
+      const used = before === null ? worked : this.times.run + this.times.ready - before.run - before.ready;
+      const wasLong = worked >= LONG_NS && (isLate || used >= LONG_NS / 2 || worked >= 5 * LONG_NS);
+      const isLong = wasLong && at >= this.restsUntil;
       if (!isLong && at - this.readAt < RING_NS) return;
       this.isReading = true;
       const began = this.host.performanceNow();
       const { latest } = this.program.sender;
       const profile = this._read();
-      if (isLong && profile !== null) this._tell(profile, latest, at, before);
+      if (isLong && profile !== null && this._tell(profile, latest, at, before) > 0) this.longAt = at;
       const cost = (this.host.performanceNow() - began) * 1e6;
       this.program.cost += cost;
       this.readAt = at;
@@ -1091,12 +1115,12 @@
       return this.profile;
     }
 
+    /** Tell of the long turns in a profile that ends now; returns how many there were. */
     _tell(profile, latest, at, times) {
       const nodes = new Map(profile.nodes.map((node) => [node.id, { node, above: null, seen: null }]));
       for (const above of nodes.values()) {
         for (const child of above.node.children || []) nodes.get(child).above = above;
       }
-      // The profile ends now.
       const shift = this.host.now() - profile.endTime * 1e3;
       const turns = [];
       let time = profile.startTime;
@@ -1122,8 +1146,8 @@
         turn.reached = instant;
         turn.samples.push({ until: instant, covers, ready: 0, kind: RUNS_CALLBACK, ...seen });
       });
-      for (const each of turns) {
-        const { begin, reached, samples, isOver } = each;
+      let told = 0;
+      for (const { begin, reached, samples, isOver } of turns) {
         if (samples.length === 0) continue;
         const last = samples[samples.length - 1];
         if (!isOver && at > reached) {
@@ -1132,7 +1156,9 @@
         if (samples[samples.length - 1].until - begin < LONG_NS) continue;
         this._divide(samples, times);
         tellTurn(this.program, at, samples);
+        told++;
       }
+      return told;
     }
 
     /** What the thread was at; `null`: the loop had no work. */
@@ -1188,9 +1214,14 @@
       }
     }
 
+    _stop() {
+      if (this.title !== "") this.profiler.profileEnd(this.title);
+      this.title = "";
+    }
+
     end() {
       this.isReading = true;
-      this.profiler.profileEnd(this.title);
+      this._stop();
       this.session.disconnect();
       if (this.schedule >= 0) this.files.closeSync(this.schedule);
     }
