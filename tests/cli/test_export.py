@@ -153,8 +153,8 @@ def test_that_a_budget_is_a_rate_or_a_time(run: Run, tmp_path: Path) -> None:
     assert run("export a.csv -o rate.svg --budget 60fps --measure interval")[0] == ExitCode.OK
     assert run("export a.csv -o time.svg --budget 20ms --measure interval")[0] == ExitCode.OK
 
-    assert "16.7 ms · 60 fps" in (tmp_path / "rate.svg").read_text(encoding="utf-8")
-    assert "20.0 ms · 50 fps" in (tmp_path / "time.svg").read_text(encoding="utf-8")
+    assert ">60 fps</text>" in (tmp_path / "rate.svg").read_text(encoding="utf-8")
+    assert ">50 fps</text>" in (tmp_path / "time.svg").read_text(encoding="utf-8")
     code, _, err = run("export a.csv -o no.svg --budget fast")
     assert code == ExitCode.USAGE
     assert "not a budget: “fast” (write milliseconds such as 16.7, or 60fps)" in err

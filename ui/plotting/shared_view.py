@@ -268,7 +268,7 @@ class SharedView(QObject):
     def present(self) -> float | None:
         """Where the present is on the axis; ``None`` of a capture, all of which has passed."""
         series = self.series
-        if series is None or self.opens_whole():
+        if series is None or self._is_whole:
             return None
         if self.x_axis is XAxis.TIME:
             return self.present_ns / NS_PER_SECOND

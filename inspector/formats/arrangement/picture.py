@@ -572,7 +572,28 @@ class _Arrangement:
             items.append(Rect(Box(round(x, 2), y - 8, 9, 9), fill_color(fill, self.colors)))
             items.append(Text(Point(round(x + 14, 2), y), text, _SMALL, self.colors["muted"]))
             x += 14 + self._width_of(text) + 16
+        said = self._counts()
+        while said and x + self._width_of(" · ".join(said)) > self.options.width_pt - _PAD:
+            said.pop()
+        if said:
+            right = Point(self.options.width_pt - _PAD, y)
+            counts = " · ".join(said)
+            items.append(Text(right, counts, _SMALL, self.colors["muted"], Anchor.END))
         return items
+
+    def _counts(self) -> list[str]:
+        """Return how many frames are beyond each budget with its tolerance."""
+        times_ns, found = self.counted_ns, list[str]()
+        if not len(times_ns):
+            return found
+        for budget_ns in self.budgets_ns:
+            budget = FrameBudget(budget_ns)
+            count, beyond = over_budget(times_ns, budget).count, format_duration(budget.longest_ns)
+            if count in {0, len(times_ns)}:
+                found.append(f"{'all' if count else 'none'} over {beyond}")
+            else:
+                found.append(f"{count:,} over {beyond} ({_percent(count, len(times_ns))})")
+        return found
 
     def _footer(self, height: float) -> list[Item]:
         said = [self._summary(), self.frames.samples, left_out_text(self.left_out)]
@@ -600,6 +621,8 @@ class _Arrangement:
             clocks = sum(row.kind is LaneKind.CLOCK for row in self.rows)
             said += f", {clocks:,} clocks, {len(self.rows) - clocks:,} other lanes"
         parts = [f"{said}."]
+        counts = ", ".join(self._counts())
+        parts += [f"{counts.capitalize()}."] if counts else []
         if self.flags:
             parts.append(f"Marks below the frames: {len(self.flags):,}.")
         return " ".join([*parts, *self._stops()])
@@ -623,6 +646,13 @@ class _Arrangement:
     @staticmethod
     def _width_of(text: str) -> float:
         return text_width(text, _SMALL)
+
+
+def _percent(part: int, whole: int) -> str:
+    tenths = round(1000 * part / whole)
+    if not 0 < tenths < 1000:  # noqa: PLR2004 - some, but not all
+        return "> 99.9 %" if tenths else "< 0.1 %"
+    return f"{tenths / 10:.1f} %"
 
 
 def _height_of(row: LaneRow) -> int:
