@@ -35,7 +35,7 @@ _COLUMNS: Final = frozenset(
 _ALL: Final = _COLUMNS | {"interventions", "landmarks", "provenance"}
 #: What each format carries, by its key; nothing for those that are not read.
 CARRIED: Final[dict[str, frozenset[str]]] = {
-    **dict.fromkeys(("png", "svg", "pdf", "html", "report", "timeline"), frozenset()),
+    **dict.fromkeys(("png", "svg", "pdf", "html", "report", "timeline", "page"), frozenset()),
     "csv": _COLUMNS,
     **dict.fromkeys(("json", "parquet", "arrow"), _ALL),
     **dict.fromkeys(("presentmon", "mangohud"), frozenset({"interval_ns"})),
