@@ -30,7 +30,6 @@ from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .clock_delegates import RateDelegate, SignDelegate
 from .column_widths import ClockColumns
 from .model import ClockTreeModel
-from .row_buttons import RowButtons
 from .rows import ClockColumn, is_member, member_of, node_of
 from .view import ClockTreeView
 
@@ -62,9 +61,6 @@ class ClockTreePanel(QWidget):
         top = bar((self.filter_line, 1), self.count_label)
         fill(self, top, (self.view, 1), self.refusal_label)
         self._pace = PacedRefresh(self, bridge.pace)
-        self.row_buttons = RowButtons(self.view, self.model, bridge.why_not)
-        self.view.row_buttons = self.row_buttons
-        self.row_buttons.command_requested.connect(self._submit)
         self._connect()
         self._apply_theme()
         self.show_session(bridge.session)
@@ -115,7 +111,6 @@ class ClockTreePanel(QWidget):
         with self.view.arranging():
             has_other_rows = self._switched()
         self.view.show_changes()
-        self.row_buttons.refresh()
         self.columns.fit()
         if has_other_rows:
             # Qt has marked a neighbour of a row that went.

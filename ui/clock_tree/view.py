@@ -24,13 +24,12 @@ from .rows import SHORT_TITLES, ClockColumn, is_member, member_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter
+    from PySide6.QtGui import QFocusEvent, QKeyEvent
 
     from ..kit.table.cell_painting import Cell
     from ..kit.table.columns import ColumnEnum
     from ..kit.theme import Theme
     from .model import ClockTreeModel
-    from .row_buttons import RowButtons
 
 #: What each state looks like in front of a name.
 _SIGNS: Final = {
@@ -55,7 +54,6 @@ class ClockTreeView(Arranging, PaintedTree):
 
     Attributes:
         tree_header: The titles over the columns.
-        row_buttons: What is painted over the row under the pointer, if anything.
 
     Signals:
         rate_edit_requested: F2: edit the rate of the current row.
@@ -71,7 +69,6 @@ class ClockTreeView(Arranging, PaintedTree):
         self._folded: set[int] = set()
         self._unfolded: set[int] = set()
         self._is_filtered = False
-        self.row_buttons: RowButtons | None = None
         self.tree_header = ShorteningHeader(SHORT_TITLES, self)
         self.setHeader(self.tree_header)
         self.setAccessibleName("Clocks")
@@ -99,11 +96,6 @@ class ClockTreeView(Arranging, PaintedTree):
     @override
     def depth_of(self, key: int) -> int:
         return self._clocks.depth(key)
-
-    @override
-    def paint_over(self, painter: QPainter) -> None:
-        if self.row_buttons is not None:
-            self.row_buttons.paint(painter)
 
     @override
     def row_index(self, key: int) -> QModelIndex:
