@@ -20,6 +20,7 @@ from ..kit.guards import guarded
 from ..kit.labels import EmptyNotice, WrappedLabel, color_text, say
 from ..kit.layouts import bar, fill, open_menu
 from ..kit.paced_refresh import PacedRefresh
+from ..kit.table.fitted_columns import FittedColumns
 from ..kit.table.table_view import RowMenus, RowPointing
 from ..kit.texts.clock_texts import path_text
 from ..kit.theme import ColorRole, Theme
@@ -28,7 +29,6 @@ from ..previews.selected import clock_toggle, member_toggle
 from ..previews.tree_menus import Requests, add_clock_actions, add_member_actions
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .clock_delegates import RateDelegate, SignDelegate
-from .column_widths import ClockColumns
 from .model import ClockTreeModel
 from .rows import ClockColumn, is_member, member_of, node_of
 from .view import ClockTreeView
@@ -47,7 +47,8 @@ class ClockTreePanel(QWidget):
         self.filter_line = FilterLine("Filter clocks")
         self.count_label = QLabel()
         self.view = ClockTreeView(self.model)
-        self.columns = ClockColumns(self.view, bridge.panel_choices)
+        header = self.view.tree_header
+        self.columns = FittedColumns(self.view, header, tuple(ClockColumn), bridge.panel_choices)
         self.notice = EmptyNotice(self.view)
         self.refusal_label = WrappedLabel()
         self.refusal_label.setContentsMargins(6, 2, 6, 4)
@@ -85,10 +86,17 @@ class ClockTreePanel(QWidget):
         model.edit_refused.connect(self._show_refusal)
         # Behind the view's own, which unfolds what was unfolded.
         model.modelReset.connect(self._mark_selected)
+        self.columns.order_changed.connect(self._show_order)
+        self._show_order()
+        view.expanded.connect(self.columns.look_soon)
         RowMenus(view).requested.connect(self._open_menu)
         view.rate_edit_requested.connect(self.edit_rate_of_current)
         view.pause_toggle_requested.connect(self._toggle_current)
         view.selectionModel().currentRowChanged.connect(self._select_row)
+
+    @Slot()
+    def _show_order(self) -> None:
+        self.view.show_order(self.columns.order)
 
     # ------------------------------------------------------------------ following
 
@@ -97,11 +105,9 @@ class ClockTreePanel(QWidget):
         if session is not self._session:
             self._session = session
             self.view.forget_folds()
-            self.columns.start_anew()
         self._forget_refusal()
         with self.view.arranging():
             self.model.set_timeline(None if session is None else self._bridge.shown)
-        self.columns.fit()
         self.show_selection(self._bridge.selection)
         self._update_counts()
 
@@ -111,7 +117,6 @@ class ClockTreePanel(QWidget):
         with self.view.arranging():
             has_other_rows = self._switched()
         self.view.show_changes()
-        self.columns.fit()
         if has_other_rows:
             # Qt has marked a neighbour of a row that went.
             self._mark_selected()
@@ -219,7 +224,6 @@ class ClockTreePanel(QWidget):
     @Slot(str)
     def _apply_filter(self, text: str) -> None:
         self.view.apply_filter(text)
-        self.columns.fit()
         self._mark_selected()
         self._update_counts()
 

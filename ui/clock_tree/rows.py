@@ -207,10 +207,10 @@ class ClockColumn(ColumnEnum):
     # fmt: off
     NAME = _column(
         "Clock", _name, "Click the sign in front of a clock to pause or resume it", _name_tip,
-        tick=_is_ticked)
+        tick=_is_ticked, sample="a particle system", least="player moves")
     LOCAL_TIME = _column(
         "Local (m:s)", _local_time, "Local time of this clock", _local_time_tip,
-        sample="00:00.000", short_title="Local", is_number=True, color=_muted)
+        sample="00:00.000", short_title="Local", is_number=True, yields=4, color=_muted)
     RATE = _column(
         "Rate (×)", _rate,
         "Local seconds per second of the parent; double-click or F2 to change it",
@@ -218,20 +218,20 @@ class ClockColumn(ColumnEnum):
         is_editable=True)
     STATE = _column(
         "State", lambda row: row.run_state.text, "Running, or what stopped it and since when",
-        lambda row: row.run_state.text)
+        lambda row: row.run_state.text, least="in late update", yields=5)
     EFFECTIVE_RATE = _column(
         "Effective (×)", _effective_rate,
         "Local seconds per session second: all rates up to the root multiplied, 0 if one is paused",
         lambda row: None if row.clock is None else rate_algebra(row.timeline, row.node),
-        sample="0.25", short_title="Eff.", is_number=True, color=_muted)
+        sample="0.25", short_title="Eff.", is_number=True, yields=1, color=_muted)
     PENDING = _column(
         "Timers", _pending, "Pending timers on this clock, without those of its branch",
         lambda row: _tip(ClockColumn.PENDING, row), sample="000", short_title="Tim.",
-        is_number=True)
+        is_number=True, yields=3)
     NEXT_DUE = _column(
         "Next due in", _next_due, "Session time until the next timer on this clock fires",
         lambda row: _tip(ClockColumn.NEXT_DUE, row), sample="0000 ms", short_title="Next",
-        is_number=True, color=_muted)
+        is_number=True, yields=2, color=_muted)
     # fmt: on
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .cell_painting import Cell
     from .columns import ColumnEnum
-    from .painted_views import PaintedTable
+    from .painted_views import PaintedTable, PaintedTree, RowPlace
 
 #: Pixels that keep a text off the numbers to its left.
 GAP: Final = 12
@@ -46,7 +46,7 @@ class FittedColumns(ColumnChoices):
 
     def __init__(
         self,
-        view: PaintedTable,
+        view: PaintedTable | PaintedTree,
         header: QHeaderView,
         columns: Sequence[ColumnEnum],
         choices: MutableMapping[str, str],
@@ -61,7 +61,7 @@ class FittedColumns(ColumnChoices):
         ]
         # The widest names in view since there was no row, and those that are no wider.
         self._widest = dict.fromkeys(self._of_names, 0)
-        self._measured: set[tuple[int, str]] = set()
+        self._measured: set[tuple[int, int, str]] = set()
         #: By column, a width that is wanted rather than that of the sample.
         self._wished: dict[int, int] = {}
         self._turn = single_shot(self, self._look_at_names)
@@ -73,6 +73,11 @@ class FittedColumns(ColumnChoices):
         # While widgets go, events come that must not reach for a view that is half gone.
         self._viewport = view.viewport()
         self._viewport.installEventFilter(self)
+
+    @Slot()
+    def look_soon(self) -> None:
+        """Look at the names in view in the next turn."""
+        self._turn.start()
 
     @Slot()
     def _note_rows(self) -> None:
@@ -87,17 +92,17 @@ class FittedColumns(ColumnChoices):
         if self._table.isVisible():
             self.take_names(self._table.rows_in_view())
 
-    def take_names(self, rows: Iterable[tuple[object, Sequence[Cell]]]) -> None:
+    def take_names(self, rows: Iterable[tuple[RowPlace, Sequence[Cell]]]) -> None:
         """Have room for the names in view, as far as there is room; rows with their places."""
         paint, has_grown = self._table.cells, False
-        for _place, cells in rows:
+        for place, cells in rows:
             for column in self._of_names:
-                cell = cells[column]
-                if (column, cell.text) in self._measured:
+                cell, indent = cells[column], 0 if column else place.indent
+                if (column, indent, cell.text) in self._measured:
                     continue
-                self._measured.add((column, cell.text))
+                self._measured.add((column, indent, cell.text))
                 text = math.ceil(paint.widths(cell).width(cell.text))
-                width = text - paint.room(cell, 0) + _SPARE
+                width = text + indent - paint.room(cell, 0) + _SPARE
                 if width > self._widest[column]:
                     self._widest[column] = width
                     has_grown |= width > self._header.sectionSize(column)

@@ -95,12 +95,21 @@ class Painted(_View):
 
     Attributes:
         cells: Paints cells, and knows how wide texts are.
+        sorts: Whether a click on a title sorts, so that titles need room for a mark.
     """
 
     cells: CellPainter
+    sorts = False
     _is_painting = False
     _pointed: int | None = None
     _wraps = False
+
+    def width_for(self, text: str) -> int:
+        return self.fontMetrics().horizontalAdvance(text) + CELL_PADDING
+
+    def title_width(self, title: str) -> int:
+        """Return how wide a column has to be for a title, with its mark when it sorts."""
+        return self.width_for(f"{title} ▾ " if self.sorts else title)
 
     def start_painting(self) -> None:
         """Paint rows from now on; called once, by the constructor."""
@@ -548,24 +557,11 @@ class _TableRows(Painted):
 
 
 class PaintedTable(_TableRows, QTableView):
-    """A table that shows a model.
-
-    Attributes:
-        sorts: Whether a click on a title sorts, so that titles need room for a mark.
-    """
-
-    sorts = False
+    """A table that shows a model."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.start_painting()
-
-    def width_for(self, text: str) -> int:
-        return self.fontMetrics().horizontalAdvance(text) + CELL_PADDING
-
-    def title_width(self, title: str) -> int:
-        """Return how wide a column has to be for a title, with its mark when it sorts."""
-        return self.width_for(f"{title} ▾ " if self.sorts else title)
 
 
 @guarded
