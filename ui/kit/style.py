@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QProxyStyle,
     QStyle,
@@ -35,6 +35,8 @@ _HOVERED: Final = 0.08
 _DOWN: Final = 0.14
 #: Pixels around the slider of a scroll bar.
 _BESIDE_SLIDER: Final = 4
+#: How thick the line of a tick is.
+_TICK: Final = 1.6
 _HEIGHTS: Final = {
     _Contents.CT_PushButton: SIZES["control"],
     _Contents.CT_LineEdit: SIZES["control"],
@@ -70,6 +72,10 @@ class FlatStyle(QProxyStyle):
                 self._paint_field(option, painter, is_framed=is_framed)
             case _Primitive.PE_FrameLineEdit:
                 self._paint_field(option, painter, is_framed=True)
+            case _Primitive.PE_IndicatorCheckBox | _Primitive.PE_IndicatorItemViewItemCheck:
+                self._paint_tick(option, painter, radius=SIZES["radius"] // 2)
+            case _Primitive.PE_IndicatorRadioButton:
+                self._paint_tick(option, painter, radius=option.rect.height() // 2)
             case _Primitive.PE_FrameFocusRect:
                 # A ring around the part says where the keyboard is, after a key.
                 pass
@@ -142,8 +148,35 @@ class FlatStyle(QProxyStyle):
         is_default = isinstance(option, QStyleOptionButton) and bool(
             option.features & QStyleOptionButton.ButtonFeature.DefaultButton
         )
-        outline = color(ColorRole.EDGE) if is_default or is_on else None
+        outline = color(ColorRole.EDGE) if is_default or is_on or is_down else None
         _paint_box(painter, option.rect, fill, outline)
+
+    def _paint_tick(self, option: QStyleOption, painter: QPainter, *, radius: int) -> None:
+        """Draw a box or circle, with a tick or dot in it if it is chosen, a line if in part."""
+        state, color = option.state, self._theme.color
+        size = min(option.rect.width(), option.rect.height())
+        rect = QRect(0, 0, size, size)
+        rect.moveCenter(option.rect.center())
+        is_enabled = bool(state & _State.State_Enabled)
+        edge = color(ColorRole.MUTED if is_enabled else ColorRole.LINE)
+        _paint_box(painter, rect, color(ColorRole.BG), edge, radius)
+        inside = QRectF(rect).adjusted(size / 4, size / 4, -size / 4, -size / 4)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        ink = color(ColorRole.TEXT if is_enabled else ColorRole.MUTED)
+        painter.setPen(QPen(ink, _TICK))
+        middle = inside.center()
+        if state & _State.State_NoChange:
+            painter.drawLine(
+                QPointF(inside.left(), middle.y()), QPointF(inside.right(), middle.y())
+            )
+        elif state & _State.State_On and radius * 2 >= size - 1:
+            painter.setBrush(ink)
+            painter.drawEllipse(inside)
+        elif state & _State.State_On:
+            low = QPointF(middle.x() - _TICK / 2, inside.bottom())
+            painter.drawPolyline([QPointF(inside.left(), middle.y()), low, inside.topRight()])
+        painter.restore()
 
     def _paint_field(self, option: QStyleOption, painter: QPainter, *, is_framed: bool) -> None:
         outline = self._theme.color(ColorRole.EDGE) if is_framed else None
@@ -193,13 +226,19 @@ class FlatStyle(QProxyStyle):
         painter.restore()
 
 
-def _paint_box(painter: QPainter, rect: QRect, fill: QColor, outline: QColor | None) -> None:
+def _paint_box(
+    painter: QPainter,
+    rect: QRect,
+    fill: QColor,
+    outline: QColor | None,
+    radius: int = SIZES["radius"],
+) -> None:
     """Fill a rectangle with round corners, on whole pixels, with a line around it or none."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     inside = QRectF(rect) if outline is None else QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5)
     path = QPainterPath()
-    path.addRoundedRect(inside, SIZES["radius"], SIZES["radius"])
+    path.addRoundedRect(inside, radius, radius)
     painter.fillPath(path, fill)
     if outline is not None:
         painter.strokePath(path, outline)

@@ -132,17 +132,6 @@ class Theme(QObject):
         palette.setColor(QPalette.ColorGroup.Disabled, role.Highlight, panel.darker(125))
         return palette
 
-    def tick_palette(self) -> QPalette:
-        """Return the palette for what can be ticked or chosen by a round button.
-
-        Fusion outlines these in a darker shade of the window. Here that shade stands
-        out 3 to 1; the window itself is painted by what they lie on.
-        """
-        palette = self.palette()
-        color = self.color(ColorRole.HATCH).lighter(120)
-        palette.setColor(QPalette.ColorRole.Window, color)
-        return palette
-
     def menu_palette(self) -> QPalette:
         """Return the palette for menus.
 

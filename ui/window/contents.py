@@ -136,7 +136,7 @@ class WindowContents(QObject):
         window.menu_bar.listen()
         window.is_complete = True
         window.blames_extension = self._extension_reporter.blame
-        window.apply_class_palettes()
+        window.apply_menu_palette()
         window.installEventFilter(self)
         self._tell_visibility()
         self._take_session(bridge.session)

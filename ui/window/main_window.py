@@ -39,7 +39,6 @@ _FIRST_SIZE: Final = (1280, 760)
 _LEAST_SIZE: Final = (720, 420)
 #: In pixels; what the window system adds is known only once the window is on the screen.
 _TITLE_BAR_HEIGHT: Final = 40
-_TICK_CLASSES: Final = ("QCheckBox", "QRadioButton")
 
 
 @guarded
@@ -148,18 +147,13 @@ class MainWindow(QMainWindow):
         application = cast("QApplication", QApplication.instance())
         application.setPalette(self.theme.palette())
         if self.is_complete:
-            self.apply_class_palettes()
+            self.apply_menu_palette()
             self.actions_by_id.set_icons(self.theme)
 
-    def apply_class_palettes(self) -> None:
-        """Give boxes to tick and menus palettes of their own."""
-        for class_names, palette in (
-            (_TICK_CLASSES, self.theme.tick_palette()),
-            (("QMenu",), self.theme.menu_palette()),
-        ):
-            for class_name in class_names:
-                # The stubs want bytes, which PySide6 itself refuses.
-                QApplication.setPalette(palette, class_name)  # type: ignore[arg-type]
+    def apply_menu_palette(self) -> None:
+        """Give menus a palette of their own."""
+        # The stubs want bytes, which PySide6 itself refuses.
+        QApplication.setPalette(self.theme.menu_palette(), "QMenu")  # type: ignore[arg-type]
 
     # ---------------------------------------------------------------- once it is complete
 
