@@ -98,10 +98,6 @@ def recomputed(rows: list[dict[str, str]]) -> dict[str, float | None]:
     n, total, up = len(f), sum(f), sorted(f)
     rates = [1000 / time for time in f]
     means = trailing_means(f)
-    low_8 = {
-        share: quantile(up, (n + Fraction(1, 3)) * share - Fraction(2, 3))
-        for share in (Fraction(99, 100), Fraction(999, 1000))
-    }
     result: Numbers = {
         "frames": n, "duration": total / 1000, "fps": 1000 * n / total, "mean": total / n,
         "min": up[0], "max": up[-1], "frameview.time": (total - f[0]) / 1000,
@@ -123,7 +119,7 @@ def recomputed(rows: list[dict[str, str]]) -> dict[str, float | None]:
         "android.frozen": sum(700 < t <= 5000 for t in f),
         "android.not-responding": sum(t > 5000 for t in f),
     }  # fmt: skip
-    result |= percentiles(f) | lows(f, low_8) | classes(f)
+    result |= percentiles(f) | lows(f) | classes(f)
     return {name: None if value is None else float(value) for name, value in result.items()}
 
 
@@ -133,15 +129,18 @@ def percentiles(f: list[Fraction]) -> Numbers:
     result: Numbers = {}
     for percent in ("50", "90", "95", "99", "99.9"):
         result[f"p{percent}"] = up[max(math.ceil(Fraction(percent) / 100 * n) - 1, 0)]
-    for tool in ("frameview", "presentmon"):
+    for tool in ("frameview", "presentmon", "capframex"):
         result |= {f"{tool}.min": 1000 / up[-1], f"{tool}.max": 1000 / up[0]}
     for tool in ("frameview", "presentmon", "capframex", "mangohud"):
         result[f"{tool}.average"] = 1000 * n / total
     for name in ("0.1", "1", "5", "10"):
         result[f"frameview.fps-{name}"] = 1000 / down[math.floor(Fraction(name) / 100 * n)]
-    for name in ("0.1", "1", "5"):
-        place = (n + Fraction(1, 3)) * Fraction(name) / 100 - Fraction(2, 3)
-        result[f"capframex.p{name}"] = quantile(rates, place)
+    for name, share in (
+        *((f"p{each}", Fraction(each) / 100) for each in ("0.1", "0.2", "1", "5", "95", "99")),
+        ("median", Fraction(1, 2)),
+    ):
+        place = (n + Fraction(1, 3)) * share - Fraction(2, 3)
+        result[f"capframex.{name}"] = quantile(rates, place)
     for name, share in (("1st", Fraction(99, 100)), ("5th", Fraction(95, 100))):
         result[f"presentmon.{name}"] = 1000 / quantile(up, share * (n - 1))
     result["capframex-linux.low-1"] = result["presentmon.1st"]
@@ -151,15 +150,17 @@ def percentiles(f: list[Fraction]) -> Numbers:
     return result
 
 
-def lows(f: list[Fraction], low_8: dict[Fraction, Fraction]) -> Numbers:
+def lows(f: list[Fraction]) -> Numbers:
     """Return the averages of the longest frames, of all the definitions."""
     total, down = sum(f), sorted(f, reverse=True)
     n = len(f)
     result: Numbers = {}
-    for name, share in (("1", Fraction(1, 100)), ("0.1", Fraction(1, 1000))):
+    for name in ("1", "0.2", "0.1"):
+        share = Fraction(name) / 100
         longest = down[: math.floor(share * n) + 1]
         result[f"frameview.low-{name}"] = 1000 / (sum(longest) / len(longest))
-        slow = [t for t in f if t >= low_8[1 - share]]
+        limit = quantile(down[::-1], (n + Fraction(1, 3)) * (1 - share) - Fraction(2, 3))
+        slow = [t for t in f if t >= limit]
         result[f"capframex.low-{name}"] = 1000 / (sum(slow) / len(slow))
         added = Fraction(0)
         for time in down:

@@ -354,11 +354,16 @@ def _presentmon() -> Iterator[Metric]:
 def _capframex() -> Iterator[Metric]:
     tool = "CapFrameX"
     yield Metric("capframex.average", tool, "Average", _FPS, "1000 n / Σ f", _mean_rate)
-    for share, text in ((0.001, "0.1"), (0.01, "1"), (0.05, "5")):
+    for share, key, text in (
+        *((0.001, "p0.1", "P0.1"), (0.002, "p0.2", "P0.2"), (0.01, "p1", "P1"), (0.05, "p5", "P5")),
+        *((0.5, "median", "Median"), (0.95, "p95", "P95"), (0.99, "p99", "P99")),
+    ):
         formula = f"Q₈(1000 / f, {share:g})"
         rate = partial(_capframex_rate, share)
-        yield Metric(f"capframex.p{text}", tool, f"P{text}", _FPS, formula, rate)
-    for share, text in ((0.01, "1"), (0.001, "0.1")):
+        yield Metric(f"capframex.{key}", tool, text, _FPS, formula, rate)
+    yield Metric("capframex.min", tool, "Min", _FPS, "1000 / max f", _lowest_rate)
+    yield Metric("capframex.max", tool, "Max", _FPS, "1000 / min f", _highest_rate)
+    for share, text in ((0.01, "1"), (0.002, "0.2"), (0.001, "0.1")):
         formula = f"1000 / mean of f ≥ Q₈(f, {1 - share:g})"
         low = partial(_capframex_low, share)
         yield Metric(f"capframex.low-{text}", tool, f"{text}% low average", _FPS, formula, low)
