@@ -10,7 +10,6 @@ import gc
 import re
 import sys
 from functools import partial
-from time import monotonic_ns
 from weakref import WeakKeyDictionary, ref
 
 from .kinds import (
@@ -394,6 +393,8 @@ class TaskTeller:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        # Not from ``time``: this is imported when that may follow the program's clock already.
+        self._now_ns = program.clocks.now_ns
         self._every_ns = 0
         self._next_ns = 0
         self._readers: dict[int, tuple[Clock, Any]] = {}
@@ -431,21 +432,21 @@ class TaskTeller:
             return most_ns
         if self._telling is not None:
             return min(most_ns, 1_000_000)
-        return max(min(most_ns, self._next_ns - monotonic_ns()), 0)
+        return max(min(most_ns, self._next_ns - self._now_ns()), 0)
 
     def turn(self) -> None:
         """Go on for a slice, if it is time."""
-        if not self._every_ns or monotonic_ns() < self._next_ns:
+        if not self._every_ns or self._now_ns() < self._next_ns:
             return
-        began_ns = monotonic_ns()
+        began_ns = self._now_ns()
         if self._telling is None:
             self._telling, self._spent_ns = self._tell(), 0
         is_over = True
         for count, _ in enumerate(self._telling):
-            if count % _PER_LOOK == 0 and monotonic_ns() - began_ns >= SLICE_NS:
+            if count % _PER_LOOK == 0 and self._now_ns() - began_ns >= SLICE_NS:
                 is_over = False
                 break
-        now_ns = monotonic_ns()
+        now_ns = self._now_ns()
         self._spent_ns += now_ns - began_ns
         self.longest_ns = max(self.longest_ns, now_ns - began_ns)
         if is_over:
@@ -552,6 +553,6 @@ class TaskTeller:
 
     def _emit(self, events: list[tuple[int, int, int, int]]) -> int:
         if events:
-            now_ns = monotonic_ns()
+            now_ns = self._now_ns()
             self._program.extend(tuple((now_ns, *event) for event in events))
         return len(events)

@@ -250,6 +250,16 @@ def test_that_tasks_that_come_and_end_are_told_with_where_they_were_created() ->
     assert first.is_since_exact
 
 
+def test_that_tasks_are_told_while_the_program_is_held() -> None:
+    with attached(_SERVER) as (receiver, _):
+        watch(receiver, lambda: len(tasks(receiver)) == 10)
+        receiver.ask("Clock.pause", clock=1)
+        receiver.wait_until_held()
+        before, at_ns = told(receiver), receiver.events[-1][0]
+        receiver.wait_for(lambda: told(receiver) > before + 3)
+        assert receiver.events[-1][0] > at_ns + 40 * MS
+
+
 def news(receiver: Receiver) -> list[RawEvent]:
     """The events after those that told tasks last."""
     last = max(i for i, each in enumerate(receiver.events) if each[1] == TASKS_TOLD and each[3])
