@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
@@ -10,6 +11,7 @@ from PySide6.QtGui import QBrush, QColor, QFontMetrics, QImage, QPainter
 
 from inspector.formats.arrangement.fills import fill_color
 from inspector.formats.arrangement.sheet import Kind, Sheet, channels
+from inspector.tokens import COLORS, HIGH_CONTRAST
 
 from ..kit.fonts import small_font
 from ..kit.theme import ColorRole
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from inspector.formats.arrangement.sheet import Line
     from inspector.formats.drawing.display_list import Columns
     from inspector.formats.drawing.pixel_rects import PixelRects
+    from inspector.tokens import ThemeName
 
     from ..kit.theme import Theme
 
@@ -29,7 +32,13 @@ _WIDEST: Final = 1 << 14
 
 def theme_colors(theme: Theme) -> dict[str, str]:
     """Return the colours in use by the names of their tokens."""
-    return {role.value: theme.color(role).name() for role in ColorRole}
+    return _colors(theme.name, theme.is_high_contrast)
+
+
+@cache
+def _colors(name: ThemeName, is_high_contrast: bool) -> dict[str, str]:  # noqa: FBT001 - a key
+    others = HIGH_CONTRAST if is_high_contrast else {}
+    return {role.value: COLORS[name][others.get(role.value, role.value)] for role in ColorRole}
 
 
 def color_of(fill: AnyFill, theme: Theme) -> QColor:
