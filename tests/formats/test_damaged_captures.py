@@ -9,6 +9,7 @@ import zipfile
 from random import Random
 from typing import TYPE_CHECKING
 
+from inspector.analysis.statistics.column_summary import summary_of
 from inspector.errors import InspectorError
 from inspector.events.timeline import Timeline
 from inspector.formats.captures.capture import CaptureReader
@@ -21,6 +22,8 @@ from tests.fuzz import rounds
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from inspector.formats.frame_times import FrameTimes
 
 _LONGEST_MESSAGE = 8_000
 
@@ -62,8 +65,23 @@ def _perfetto() -> bytes:
 
 
 def _capframex() -> bytes:
-    run = {"CaptureData": {"MsBetweenPresents": [16.5, 17.25] * 9, "QPCTime": [1] * 18}}
-    return json.dumps({"Info": {"GameName": "g"}, "Runs": [run, run]}).encode()
+    columns = {"QPCTime": [1] * 18, "GpuActive": [9.5] * 18, "TimeInSeconds": list(range(18))}
+    sensors = {
+        "t": {"Name": "MeasureTime", "Type": "Time", "Values": [4, 8, 12]},
+        "p": {"Name": "GPU Power", "Type": "Power", "Values": [200, 210.5, 190]},
+        "l": {"Name": "GPU Core", "Type": "Load", "Values": [90, 91, 92]},
+    }
+    old = {"MeasureTime": [4, 8], "GpuUsage": [90, 91], "CpuTemp": [50, 51]}
+    run = {"CaptureData": {"MsBetweenPresents": [16.5, 17.25] * 9, **columns}}
+    runs = [{**run, "SensorData2": sensors}, {**run, "SensorData": old}]
+    return json.dumps({"Info": {"GameName": "g"}, "Runs": runs}).encode()
+
+
+def _generated() -> bytes:
+    head = "Application,FrameType,TimeInMs,MsBetweenPresents,MsGPUBusy,GPU Power(W)\n"
+    kinds = ("Application", "AMD AFMF")
+    rows = (f"a.exe,{kinds[n % 2]},{n // 2 * 16},16,{n},200\n" for n in range(40))
+    return (head + "".join(rows)).encode()
 
 
 def _tracy() -> bytes:
@@ -84,7 +102,10 @@ def _zipped(data: bytes) -> bytes:
     return archive.getvalue()
 
 
-_MADE = (*WHOLE, _trace_json, _trace_json, _perfetto, _perfetto, _capframex, _tracy, _afterburner)
+_MADE = (
+    *(*WHOLE, _trace_json, _trace_json, _perfetto, _perfetto, _capframex, _capframex),
+    *(_generated, _generated, _tracy, _afterburner),
+)
 _PACKED = (lambda data: data, lambda data: data, gzip.compress, _zipped)
 
 
@@ -133,6 +154,16 @@ def _check_fold(session: CapturedSession, random: Random) -> None:
             assert levels.text_of(levels.edges[1])
 
 
+def _check_columns(frames: FrameTimes) -> None:
+    """Check that each column beside the frame times has a value, or none, for each frame."""
+    beside = frames.beside
+    if beside is not None:
+        read = beside.numbers([each.at for each in beside.quantities])
+        assert {len(each) for each in read} <= {len(frames)}
+        for each, values in zip(beside.quantities, read, strict=True):
+            summary_of(each.name, each.unit, values, frames.interval_ns)
+
+
 def test_that_a_stream_of_a_damaged_capture_is_read_or_refused(tmp_path: Path) -> None:
     path = tmp_path / "capture"
     for seed in rounds(60):
@@ -149,5 +180,6 @@ def test_that_a_stream_of_a_damaged_capture_is_read_or_refused(tmp_path: Path) -
             said, least_ns = str(error), 0
         else:
             said, least_ns = "", int(frames.interval_ns.min(initial=0))
+            _check_columns(frames)
         assert len(said) < _LONGEST_MESSAGE, f"seed {seed}"
         assert least_ns >= 0, f"seed {seed}"

@@ -64,6 +64,8 @@ Number = TypeVar("Number", bound="np.generic")
 #: Columns of what else is known of frames, in milliseconds; those that mean the same together.
 _SIMULATION_STEP: Final = ("msbetweensimulationstart",)
 _DISPLAYED: Final = ("msbetweendisplaychange", "displayedtime")
+#: Types of generated frames that are named.
+_MOST_TYPES: Final = 6
 _MIXED: Final = (
     "Frames that the program has rendered and others (FrameType) are not told apart: no column "
     "says when they were. Choose a column of times of display, such as MsBetweenDisplayChange."
@@ -292,16 +294,20 @@ class FrameTableReader:
         self, rows: Rows, places: NDArray[np.intp], owners: NDArray[np.int32]
     ) -> NDArray[np.bool_]:
         """Return which rows are frames that the program has not rendered, and count them."""
-        keys = rows.keys([self._type_at])[places]
-        found = np.zeros(len(places), dtype=np.bool_)
-        for key in np.unique(keys).tolist():
-            are = keys == key
-            kind = rows.text(self._type_at, int(places[are.argmax()])).strip()
-            if not is_rendered(kind):
-                found |= are
-                for owner, count in enumerate(np.bincount(owners[are]).tolist()):
-                    if count:
-                        self._streams[owner].generated[kind] += count
+        keys, first, of_key = np.unique(
+            rows.keys([self._type_at])[places], return_index=True, return_inverse=True
+        )
+        kinds = [rows.text(self._type_at, int(places[each])) for each in first.tolist()]
+        pairs, counts = np.unique(owners * np.int64(len(keys)) + of_key, return_counts=True)
+        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+            owner, key = divmod(pair, len(keys))
+            if not is_rendered(kinds[key]):
+                generated = self._streams[owner].generated
+                kind = short_name(kinds[key])
+                is_known = kind in generated or len(generated) < _MOST_TYPES
+                generated[kind if is_known else "others"] += count
+        is_generated = np.array([not is_rendered(each) for each in kinds], dtype=np.bool_)
+        found: NDArray[np.bool_] = is_generated[of_key]
         return found
 
     def _instants_of(self, rows: Rows, clock: Clock) -> NsColumn:
