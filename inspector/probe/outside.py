@@ -47,13 +47,14 @@ def awaited_in_file(file: int) -> str:
         found = socket.socket(fileno=file)
     except (OSError, ValueError):
         return ""  # It has been closed.
+    family = found.family
     try:
         outside = _peer(found)
     except OSError:
         outside = f"socket {file}"  # Not connected, or no longer.
     finally:
         found.detach()
-    if link and not outside:
+    if link and not outside and family != getattr(socket, "AF_UNIX", None):
         _inside.add(link)
     return outside
 
@@ -63,7 +64,8 @@ def _peer(found: socket.socket) -> str:
     if found.getsockopt(socket.SOL_SOCKET, getattr(socket, "SO_ACCEPTCONN", 30)):
         return ""  # It listens: nothing has been asked that would be answered.
     if found.family == getattr(socket, "AF_UNIX", None):
-        is_inside = _peer_process(found) == os.getpid()
+        # A child has what its parent had opened.
+        is_inside = _peer_process(found) == os.getpid() and not _has_children()
     else:
         is_inside = found.getpeername() in _names_here()
     return "" if is_inside else f"socket {found.fileno()} to {found.getpeername()}"
@@ -81,6 +83,16 @@ def _peer_process(found: socket.socket) -> int:
     if option is None:
         return os.getpid()
     return int.from_bytes(found.getsockopt(socket.SOL_SOCKET, option, 4), "little")
+
+
+def _has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    except AttributeError:  # Not known here.
+        return True
+    return True
 
 
 def _names_here() -> set[Any]:

@@ -355,15 +355,12 @@ class Waits:
             wake: Ends the waiting of ``poll``, on any thread.
             has_calls: Whether there is something to call.
         """
-        me = get_ident()
-        if files.has_events():
-            return poll(0)
         wait = Wait(
             clock,
             due_ns,
             wake,
-            # This thread has just looked.
-            lambda: bool(has_calls()) or (get_ident() != me and files.has_events()),
+            # Also of the calling thread: another may have woken it just now, and wait already.
+            lambda: bool(has_calls()) or files.has_events(),
             files.awaited_outside,
         )
         try:

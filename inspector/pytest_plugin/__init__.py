@@ -37,6 +37,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=None,
         help="what virtual time does while something outside of the program is awaited",
     )
+    group.addoption(
+        "--timeline",
+        choices=("on", "retain-on-failure", "off"),
+        default="off",
+        help="leave a recording (.tlrec) of each test, or of those that fail",
+    )
+    group.addoption(
+        "--timeline-folder",
+        default="timeline-recordings",
+        metavar="DIR",
+        help="where recordings are left, from the root of the tests",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -46,6 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def _uses_timeline(item: pytest.Item) -> bool:
     return (
         item.config.option.timeline_autojump
+        or item.config.option.timeline != "off"
         or "timeline" in getattr(item, "fixturenames", ())
         or item.get_closest_marker("timeline") is not None
     )
@@ -87,7 +100,7 @@ def pytest_runtest_makereport(
     report = yield
     run = item.stash.get(_RUN, None)
     if run is not None and report.failed and call.when != "teardown":
-        report.sections.append(("timeline", run.report()))
+        report.sections.append(("timeline", run.failed()))
     return report
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import current_thread, main_thread
 from time import monotonic_ns
-from types import BuiltinFunctionType, ModuleType
+from types import BuiltinFunctionType, FrameType, ModuleType
 from typing import Any
 
 import pytest
@@ -70,7 +72,7 @@ class VirtualTime:
 
         self.program = Program("pytest", now_ns)
         self.waits = Waits(self.program, skip)
-        self.log = Log(self.program)
+        self.log = Log(self.program, keeps_events=False)
         self.program.watch_imports()
         python_time = self.program.adapters["python_time"]
         assert isinstance(python_time, PythonTimeAdapter)
@@ -84,8 +86,8 @@ class VirtualTime:
         self.waits.forked()
         self.program.forked()
 
-    def attach(self) -> None:
-        self.log = Log(self.program)
+    def attach(self, *, keeps_events: bool) -> None:
+        self.log = Log(self.program, keeps_events=keeps_events)
         self.program.attach(self.log.emit, self.log.extend)
         self._is_virtual = True
 
@@ -122,6 +124,27 @@ def begun(item: pytest.Item) -> VirtualRun:
     return VirtualRun(_virtual_time, item)
 
 
+@contextmanager
+def _before_time_out(look: Callable[[], None]) -> Iterator[None]:
+    """Have something called before pytest-timeout ends a test by its signal."""
+    number = getattr(signal, "SIGALRM", None)
+    handler = None if number is None else signal.getsignal(number)
+    if number is None or not callable(handler) or current_thread() is not main_thread():
+        yield
+        return
+
+    def looking(received: int, frame: FrameType | None) -> object:
+        look()
+        return handler(received, frame)
+
+    signal.signal(number, looking)
+    try:
+        yield
+    finally:
+        if signal.getsignal(number) is looking:
+            signal.signal(number, handler)
+
+
 class VirtualRun:
     """One test.
 
@@ -145,7 +168,10 @@ class VirtualRun:
         self._autojump = bool(autojump)
         virtual.waits.outside = outside
         virtual.waits.start()
-        virtual.attach()
+        self._item = item
+        self._keeps: str = item.config.option.timeline
+        self._has_failed = False
+        virtual.attach(keeps_events=self._keeps != "off")
         virtual.program.pause(virtual.program.own_clock)
         # What fixtures wait for need not be waited for.
         virtual.waits.is_jumping = True
@@ -153,6 +179,7 @@ class VirtualRun:
         virtual.waits.stuck = self.timeline.stuck_text
         virtual.waits.deliver = self._deliver
         self._undelivered: BaseException | None = None
+        self._at_time_out = ""
 
     @contextmanager
     def call(self) -> Iterator[None]:
@@ -165,12 +192,21 @@ class VirtualRun:
         elif not self._autojump and not self._hold:
             self.timeline.resume()
         try:
-            yield
+            with _before_time_out(self._look_at_time_out):
+                yield
+        except BaseException as error:
+            if self._undelivered is not None and error is not self._undelivered:
+                raise self._undelivered from error
+            raise
         finally:
             self.timeline.hold()
             waits.is_jumping = True
         if self._undelivered is not None:
             raise self._undelivered
+
+    def _look_at_time_out(self) -> None:
+        """Keep what is pending now: the test is about to be ended, and its loops with it."""
+        self._at_time_out = self.timeline.report()
 
     def _deliver(self, error: BaseException, end_loop: Callable[[], object]) -> None:
         """Raise an error in the test, which is called by the loop that has caught it."""
@@ -182,8 +218,20 @@ class VirtualRun:
             self._undelivered = error
             end_loop()
 
-    def report(self) -> str:
-        return self.timeline.report()
+    def failed(self) -> str:
+        """Note that the test has failed; returns what is pending."""
+        self._has_failed = True
+        return self._at_time_out or self.timeline.report()
 
     def end(self) -> None:
         self._virtual.detach()
+        log = self._virtual.log
+        if log.events and (self._keeps == "on" or self._has_failed):
+            from .recording import recording_path, write_recording  # noqa: PLC0415 - takes a moment
+
+            option, test = self._item.config.option, self._item.nodeid
+            folder = self._item.config.rootpath / option.timeline_folder
+            path = recording_path(folder, test)
+            problem = write_recording(path, test, log.events, self._virtual.program.texts)
+            said = f"no recording of {test}: {problem}" if problem else f"recorded {path}"
+            self._item.add_report_section("teardown", "timeline", said)

@@ -18,8 +18,12 @@ from inspector.probe.waits import Goal, Waits
 from .report import pending_lines
 
 _T = TypeVar("_T")
+#: Firings that were later than this are told, the latest of them.
+_LATE_S, _MOST_LATE = 0.02, 10
 #: Of seconds. Libraries round due times by less than a microsecond, again for each wait.
 _DIGITS = 5
+#: Of one test that are recorded.
+_MOST_EVENTS = 500_000
 #: Instants that differ by less are the same.
 _SAME_S = 1e-4
 
@@ -64,15 +68,21 @@ class Log:
     Attributes:
         firings: Number of the timer, local time of the program and lateness of each firing.
         names: The number of the name of each timer, as a text, by its number.
+        events: Everything, where it is to be recorded.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, keeps_events: bool) -> None:
+        self.events: list[tuple[int, int, int, int, int]] = []
+        self._room = _MOST_EVENTS if keeps_events else 0
         self.firings: list[tuple[int, int, int]] = []
         self.names: dict[int, int] = {}
         self._local_ns = program.own_clock.local_ns
 
     def emit(self, event: tuple[int, int, int, int, int]) -> None:
         _, kind, number, first, second = event
+        if self._room:
+            self._room -= 1
+            self.events.append(event)
         if kind == TIMER_FIRED:
             self.firings.append((number, self._local_ns(), first))
         elif kind == TIMER_ADDED:
@@ -314,7 +324,12 @@ class Timeline:
         return f"{reason}.\n{self.report()}"
 
     def _pending_lines(self) -> list[str]:
-        return [*pending_lines(self._program, self._waits)]
+        late = [each for each in self.firings() if each.late > _LATE_S]
+        late.sort(key=lambda each: -each.late)
+        lines = [
+            f"  {each.name}, at {each.at:g} s, by {each.late:g} s" for each in late[:_MOST_LATE]
+        ]
+        return [*pending_lines(self._program, self._waits), *(["Late:", *lines] if lines else ())]
 
     def _state(self) -> str:
         if self._program.waits is None:

@@ -215,3 +215,29 @@ def test_that_nothing_is_loaded_where_no_test_uses_it(tmp_path: Path) -> None:
     )
 
     assert outcome.counts == {"passed": 1}, outcome.output
+
+
+def test_that_a_time_out_reports_what_was_pending_then(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import asyncio, socket, pytest
+
+        @pytest.mark.timeout(1)
+        @pytest.mark.timeline(autojump=True, outside="stand")
+        def test_it():
+            asyncio.run(waiting())
+
+        async def waiting():
+            ours, theirs = socket.socketpair()
+            asyncio.get_running_loop().call_later(77, print)
+            with open("/dev/ptmx", "rb", buffering=0) as file:
+                asyncio.get_running_loop().add_reader(file, print)
+                await asyncio.Event().wait()
+        """,
+    )
+
+    assert outcome.counts == {"failed": 1}, outcome.output
+    assert "Timeout (>1.0s)" in outcome.output
+    assert "print, due in 77 s, set at" in outcome.output
+    assert " in waiting" in outcome.output

@@ -280,7 +280,7 @@ class _Run:
 
             poller = getattr(manager, "_epoll", None)
             number = -1 if poller is None else poller.fileno()
-            self.files = Files(number, partial(_awaited_files, manager), ())
+            self.files = Files(number, partial(_awaited_files, runner), ())
         try:
             return waits.wait_for_files(
                 self.clock,
@@ -301,10 +301,15 @@ class _Run:
             return []
 
 
-def _awaited_files(manager: Any) -> list[int]:
-    """Return the files that tasks of trio wait for."""
-    waiters = list(getattr(manager, "_registered", {}).items())
-    return [file for file, waiter in waiters if waiter.read_task or waiter.write_task]
+def _awaited_files(runner: Any) -> list[int]:
+    """Return the files that tasks of trio wait for, but that by which it is woken itself."""
+    waiters = list(getattr(runner.io_manager, "_registered", {}).items())
+    own = runner.entry_queue.wakeup.wakeup_sock.fileno()
+    return [
+        file
+        for file, waiter in waiters
+        if file != own and (waiter.read_task is not None or waiter.write_task is not None)
+    ]
 
 
 def _clock_class(trio: Any) -> Any:

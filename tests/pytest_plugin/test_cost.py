@@ -1,0 +1,72 @@
+"""What virtual time costs, as ratios to what is measured in the same run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.pytest_plugin.running import PROJECT, run_source
+
+_TIMED = """
+import time
+began = time.process_time()
+{imports}
+print(time.process_time() - began)
+"""
+
+
+def processor_s(imports: str) -> float:
+    """Return the least processor time of a few runs."""
+    command = [sys.executable, "-c", _TIMED.format(imports=imports)]
+    environment = os.environ | {"PYTHONPATH": str(PROJECT)}
+    runs = [
+        subprocess.run(command, capture_output=True, check=True, env=environment, cwd=PROJECT)
+        for _ in range(5)
+    ]
+    return min(float(run.stdout) for run in runs)
+
+
+def test_that_the_plugin_costs_little_where_it_is_not_used() -> None:
+    pytest_s = processor_s("import pytest")
+    both_s = processor_s("import pytest; import inspector.pytest_plugin")
+
+    # 5 ms beside 150 ms of pytest's own.
+    assert both_s - pytest_s < pytest_s / 7
+
+
+def test_that_a_thousand_seconds_take_less_than_one(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import asyncio, time, pytest
+        from time import process_time
+
+        @pytest.mark.timeline(autojump=True)
+        def test_it(timeline):
+            async def tick(period):
+                while True:
+                    await asyncio.sleep(period)
+
+            async def main():
+                ticking = [asyncio.create_task(tick(1 + number / 10)) for number in range(10)]
+                await asyncio.sleep(1000)
+                for task in ticking:
+                    task.cancel()
+
+            began = process_time()
+            sum(range(10_000_000))
+            summing = process_time() - began
+            began = process_time()
+            asyncio.run(main())
+            took = process_time() - began
+            print(f"took {took:.3f} s, summing {summing:.3f} s")
+            assert timeline.now == pytest.approx(1000)
+            assert len(list(timeline.firings())) > 7_000
+            # 0.5 s of processor time, where the sum takes 0.15 s.
+            assert took < 10 * summing
+        """,
+    )
+
+    assert outcome.counts == {"passed": 1}, outcome.output
