@@ -154,6 +154,7 @@ class Watched:
         "process_ns",
         "ready_ns",
         "running",
+        "runs",
         "schedstat",
         "stack",
         "thread",
@@ -171,7 +172,7 @@ class Watched:
         self.schedstat = _opened_schedstat(native)
         #: When it was last looked at, and what its thread had used by then.
         self.looked_ns = 0
-        self.cpu_ns = self.ready_ns = -1
+        self.cpu_ns = self.ready_ns = self.runs = -1
         self.process_ns = 0
         self.others: dict[int, int] = {}
         #: When the turn began that is long, 0 without one; whether it was seen twice.
@@ -194,21 +195,21 @@ class Watched:
         is_between = began_ns <= frames.ended_ns
         return is_between or (self.looked_ns > began_ns and now_ns - began_ns < LONG_NS)
 
-    def times(self, now_ns: int) -> tuple[int, int]:
-        """Return processor time and time without a processor so far; -1 where not known.
+    def times(self, now_ns: int) -> tuple[int, int, int]:
+        """Return processor time, time without a processor and how often it has run; -1: not known.
 
         Reading a file lets the interpreter go, which may take long to come back where other
         threads want it, so a thread that has run all the time is not asked for the latter.
         """
         if self.schedstat < 0:
-            return -1, -1
+            return -1, -1, -1
         try:
             cpu_ns = clock_gettime_ns(self.cpu_clock)
             if self.cpu_ns >= 0 and cpu_ns - self.cpu_ns >= _RUNS * (now_ns - self.looked_ns):
-                return cpu_ns, self.ready_ns
-            return cpu_ns, _scheduled(self.schedstat)[1]
+                return cpu_ns, self.ready_ns, self.runs
+            return cpu_ns, *_scheduled(self.schedstat)[1:]
         except (OSError, ValueError, IndexError):
-            return -1, -1
+            return -1, -1, -1
 
     def end_turn(self) -> None:
         """Forget the turn that was long."""
@@ -420,9 +421,10 @@ class Sampler:
     def _look_at(self, watched: Watched, view: _View, now_ns: int, late_ns: int) -> bool:
         """Look at a loop; returns whether its turn is long."""
         since_ns = watched.looked_ns
-        cpu_ns, ready_ns = watched.times(now_ns)
+        cpu_ns, ready_ns, runs = watched.times(now_ns)
         took_ns = cpu_ns - watched.cpu_ns if watched.cpu_ns >= 0 <= cpu_ns else -1
         waited_ns = ready_ns - watched.ready_ns if watched.cpu_ns >= 0 <= cpu_ns else -1
+        ran, watched.runs = runs - watched.runs, runs
         watched.looked_ns, watched.cpu_ns, watched.ready_ns = now_ns, cpu_ns, ready_ns
         if not since_ns:
             return False
@@ -430,6 +432,9 @@ class Sampler:
             watched.end_turn()
             return False
         passed_ns = now_ns - since_ns
+        # A thread that waits for the interpreter asks for it again and again.
+        idle_ns = passed_ns - max(took_ns, 0)
+        view.asks = late_ns >= _GAP_NS and ran * _SWITCH_NS // 2 >= idle_ns > _GAP_NS
         times = (took_ns, waited_ns, view.other_ns)
         turn_ns = self._busy_since(watched, view, since_ns, now_ns, times)
         if watched.number and turn_ns != watched.turn_ns:
@@ -561,7 +566,7 @@ class Sampler:
             events.append((now_ns, RUNNING_CALL, number, *told))
         watched.running = (identity, told[0])
         sites = [program.code_site(code, line) for code, line in view.stack]
-        waits, what = _wait_of(view.runner)
+        waits, what = (False, "") if view.asks else _wait_of(view.runner)
         if waits:
             flags |= SAW_WAIT
             if what:
@@ -689,6 +694,7 @@ class _View:
         began_ns: When the running frame of its loop began, 0 without one.
         ended_ns: When the latest ended.
         index: How many have ended.
+        asks: Whether its thread has asked for the interpreter all the time.
         is_idle: Of a loop whose stack tells: whether it waits for what comes next.
         stack: Its stack, outermost first, of a turn that may be long.
         runner: What calls the program there.
@@ -698,6 +704,7 @@ class _View:
     """
 
     __slots__ = (
+        "asks",
         "began_ns",
         "ended_ns",
         "index",
@@ -711,6 +718,7 @@ class _View:
 
     def __init__(self) -> None:
         self.began_ns = self.ended_ns = self.index = self.other = self.other_ns = 0
+        self.asks = False
         self.is_idle = True
         self.stack: list[tuple[CodeType, int]] = []
         self.runner = _Runner()

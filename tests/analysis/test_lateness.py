@@ -34,6 +34,7 @@ from inspector.vocabulary import (
     RUNNING_CALL,
     SAMPLE_TIMES,
     SAMPLED,
+    SAW_AFTER_GAP,
     SAW_AFTERWARDS,
     SAW_BETWEEN_TURNS,
     SAW_EARLIER,
@@ -331,6 +332,20 @@ def test_that_many_short_calls_have_no_culprit_but_families() -> None:
         ("load", 150),
         ("crunch", 50),
     ]
+
+
+def test_that_a_gap_between_many_short_calls_is_not_one_of_them() -> None:
+    program = Program()
+    for part, until_ms in enumerate((10, 20, 30, 40, 140, 150)):
+        program.sample(
+            *(MAIN, LIBRARY, CRUNCH),
+            until_ms=until_ms,
+            covers_ms=100 if until_ms == 140 else 10,
+            kind=CallKind.CALLBACK,
+            flags=SAW_AFTER_GAP if until_ms == 140 else 0,
+            part=part,
+        )
+    assert program.fire(150).cause is Cause.MANY_SHORT
 
 
 def test_that_a_stop_of_the_process_is_not_blamed_on_who_was_running() -> None:

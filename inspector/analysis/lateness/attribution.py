@@ -429,14 +429,17 @@ def _merged(shares: list[Share]) -> list[Share]:
 def _is_many_short(pieces: Sequence[_Piece]) -> bool:
     by_part: dict[tuple[int, int], float] = defaultdict(float)
     for piece in pieces:
-        if piece.sample.kind is CallKind.FRAME:
+        sample = piece.sample
+        if sample.kind is CallKind.FRAME:
             return False
-        by_part[piece.turn, piece.sample.form.part] += piece.ns
+        # A gap that is not due to the call may have been any number of calls.
+        is_one = sample.is_afterwards or not sample.is_after_gap
+        by_part[piece.turn, sample.form.part] += piece.ns if is_one else 0
     looks = _looks(pieces)
     return (
         looks >= _LEAST_SAMPLES
         and len(by_part) >= _DIFFERENT * looks
-        and max(by_part.values()) <= _SHORT * sum(by_part.values())
+        and max(by_part.values()) <= _SHORT * _sum(pieces)
     )
 
 

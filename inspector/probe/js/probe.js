@@ -2636,7 +2636,7 @@
 
   /** Loaded by `--require`: dial as the environment says. */
   function startNode() {
-    module.exports = { serve, frame: api.frame, mark: api.mark, internals: { Clock, FrameReader, PageHost, Link, textOf, checkEvents, checked, install } };
+    module.exports = { serve, frame: api.frame, mark: api.mark, internals: { Clock, FrameReader, NodeTurns, PageHost, Link, textOf, checkEvents, checked, install } };
     if (root[key]) return;
     const { env, argv } = process;
     const threads = require("worker_threads");
