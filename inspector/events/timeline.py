@@ -231,6 +231,14 @@ class Timeline:
 
     # -------------------------------------------------------------- questions
 
+    @property
+    def is_of_programs(self) -> bool:
+        """Whether calls are told when they are made, as those of attached programs.
+
+        Those of a scene are told at their due instants.
+        """
+        return not self.scene_path
+
     def local_ns(self, clock_id: int, at_ns: int | None = None) -> int:
         """Return a clock's local time now, or at an instant since its last change.
 

@@ -25,7 +25,16 @@ _INSTRUCTIONS: Final = (
 )
 #: Lists by the method that returns them.
 Kind = Literal[
-    "clocks", "timers", "members", "frames", "events", "commands", "failures", "marks", "loops"
+    "clocks",
+    "timers",
+    "tasks",
+    "members",
+    "frames",
+    "events",
+    "commands",
+    "failures",
+    "marks",
+    "loops",
 ]
 
 
@@ -105,7 +114,7 @@ class Tools:
     async def show(
         self, kind: Kind, offset: int = 0, limit: int = 50, session: int = 0
     ) -> dict[str, Any]:
-        """List clocks, timers, frames or others of a session, a page at a time."""
+        """List clocks, timers, tasks, frames or others of a session, a page at a time."""
         page = {} if kind == "loops" else {"offset": offset, "limit": limit}
         return await self._ask(f"session.{kind}", session=session, **page)
 

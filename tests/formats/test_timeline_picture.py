@@ -37,7 +37,7 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 from inspector.tokens import COLORS, STATE_COLORS, ThemeName
-from inspector.vocabulary import NEVER, SAW_END, TIMER_FIRED
+from inspector.vocabulary import MARK, NEVER, SAW_END, TIMER_FIRED
 from tests.analysis.test_lateness import (
     CRUNCH,
     DUE_NS,
@@ -366,3 +366,19 @@ def test_that_what_blocked_a_loop_is_named_on_its_clock() -> None:
     ]
     assert clock.name == timeline.clocks[LOOP].name
     assert len(filled(clock.items, "red")) == 1
+
+
+def test_that_a_program_s_call_was_late_before_it_was_made() -> None:
+    program = Program()
+    program.log.append((DUE_NS + 300 * MS, TIMER_FIRED, TIMER, 200 * MS, NEVER))
+    program.log.append((DUE_NS + 600 * MS, MARK, 0, program.log.intern("end"), 0))
+    history = LogHistory(program.log)
+    timeline = history.state_before(history.end)
+    data = FrameTimes.from_history(timeline.frames), Events(history, DUE_NS)
+
+    picture = timeline_picture(data, ABOUT, ExportOptions())
+
+    orange = filled(lane(picture, "tick").items, "orange")
+    tick = max(orange, key=lambda rect: rect[3] - rect[1])
+    assert min(rect[0] for rect in orange) < tick[0] - 50
+    assert max(rect[2] for rect in orange) <= tick[2] + 2

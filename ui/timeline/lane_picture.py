@@ -324,8 +324,7 @@ class LanePicture:
                 kind="red" if row.kind is LaneKind.FAILURES else "tick",
                 late_ns=self.late_ns if is_timer else 0,
                 has_whiskers=is_timer or row.kind is LaneKind.CALL,
-                # A scene's calls are told at their due instants, a program's when they are made.
-                ends_whiskers=is_timer and not canvas.timeline.scene_path,
+                ends_whiskers=is_timer and canvas.timeline.is_of_programs,
             )
             if is_timer:
                 layout.lanes.hollow(self._predicted(canvas, row, lane, window), place)

@@ -534,7 +534,10 @@ class _Arrangement:
         else:
             is_timer = row.kind is LaneKind.TIMER
             late = late_ns if is_timer else 0
-            lanes.instants(lane.instants, window, place, kind="tick", late_ns=late)
+            ends = is_timer and timeline.is_of_programs
+            lanes.instants(
+                *(lane.instants, window, place), kind="tick", late_ns=late, ends_whiskers=ends
+            )
             lanes.finish()
 
     def _text(self, number: int) -> str:
