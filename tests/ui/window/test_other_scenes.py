@@ -130,8 +130,8 @@ def test_that_a_scene_with_interventions_is_replaced_once_the_user_agrees(shell:
     asked = question(shell)
     assert asked is not None
     assert asked.text() == (
-        "“played & tested” has 1 intervention and 1 annotation. If you open another file "
-        "here, what was not recorded is lost."
+        "“played & tested” has 1 intervention and 1 annotation. What was not recorded is lost "
+        "with it."
     )
     assert shell.bridge.session is former
     asked.here_button.click()
@@ -151,7 +151,7 @@ def test_that_a_scene_that_is_recorded_is_replaced_once_the_user_agrees(
 
     asked = question(shell)
     assert asked is not None
-    assert "the recording ends" in asked.text()
+    assert "The recording ends with it." in asked.text()
     asked.button(QMessageBox.StandardButton.Cancel).click()
     assert shell.bridge.session is former
     assert former.recorder.is_recording

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 OPERATIONS = rounds(1_500)
 
 #: These ask the system for a file or end the window.
-_NOT_TRIGGERED = {"open", "quit"}
+_NOT_TRIGGERED = {"open", "close-session", "quit"}
 _SLOW = {"reload", "step-back", "rewind"}
 #: Frames; going back in a longer session takes too much of the time for the rest.
 _LONG_SESSION = 500

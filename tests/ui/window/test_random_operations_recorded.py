@@ -28,7 +28,9 @@ OPERATIONS: Final = rounds(200)
 _COMPARED_EVERY: Final = 10
 
 #: These ask the system for a file, open something else or end the window.
-_NOT_TRIGGERED: Final = ("open", "quit", "export", "record", "save-last", "example", "scene")
+_NOT_TRIGGERED: Final = (
+    "open", "close-session", "quit", "export", "record", "save-last", "example", "scene",
+)  # fmt: skip
 
 
 class UserOfRecording(RandomUser):
