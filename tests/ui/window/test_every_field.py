@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from inspector.commands.clocks import PauseClock
 from inspector.sessions.scene import find_scene
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import Shell, open_shell
@@ -45,6 +46,9 @@ def shell(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shel
     shell = open_shell(qtbot, tmp_path, find_scene("schedulers"))
     for _ in range(60):
         shell.advance(1 / 60)
+    # So that a program that is opened does not replace it unasked.
+    shell.bridge.submit(PauseClock(shell.clock_id("squads")))
+    shell.advance(1 / 60)
     shell.activate()
     return shell
 
@@ -77,8 +81,10 @@ def _surfaces(shell: Shell) -> Iterator[tuple[str, QWidget]]:
         dialog = _open_dialog(shell, action_id)
         if dialog is not None:
             yield action_id, dialog
-            if shiboken6.isValid(dialog):
-                dialog.close()
+            # With the question whether a program may replace the scene.
+            for each in QApplication.topLevelWidgets():
+                if isinstance(each, QDialog) and each.isVisible():
+                    each.reject()
             QApplication.processEvents()
 
 
