@@ -14,7 +14,6 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QResizeEvent,
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QSizePolicy, QToolButton, QWidget
 from typing_extensions import override
@@ -190,47 +189,3 @@ def say(widget: QLabel | QToolButton, text: str) -> None:
     if needed.width() > least.width() or needed.height() != least.height():
         # Of a widget whose size is fixed, no layout asks anything when its text changes.
         widget.setFixedSize(max(needed.width(), least.width()), needed.height())
-
-
-@guarded
-class SteadyPlace(QWidget):
-    """Holds a label that takes what room there is: its texts move nothing around it.
-
-    Each text of a label in a layout has every layout up to the window's computed again.
-    """
-
-    def __init__(self, content: QWidget) -> None:
-        """Hold a widget, seen while that is."""
-        super().__init__()
-        self._content = content
-        content.setParent(self)
-        # So that nothing below it is painted with it.
-        self.setAutoFillBackground(True)
-        self.setSizePolicy(content.sizePolicy())
-        if content.isHidden():
-            self.hide()
-        content.installEventFilter(self)
-
-    @override
-    def sizeHint(self) -> QSize:
-        return self._content.sizeHint()
-
-    @override
-    def minimumSizeHint(self) -> QSize:
-        return self._content.minimumSizeHint()
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._content.setGeometry(self.rect())
-
-    @override
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        kind = event.type()
-        # Shown before it has a place, it would be a window of its own.
-        is_placed = self.parentWidget() is not None
-        if kind in {QEvent.Type.ShowToParent, QEvent.Type.HideToParent} and is_placed:
-            self.setVisible(kind == QEvent.Type.ShowToParent)
-        elif kind in {QEvent.Type.FontChange, QEvent.Type.StyleChange}:
-            self.updateGeometry()
-        return False

@@ -13,8 +13,10 @@ from inspector.commands.members import (
     UnscheduleMember,
 )
 from inspector.commands.timers import ClearTimer, FireTimer
+from inspector.commands.transport import Hold, Step
 from inspector.events.members import PAUSABLE
 from inspector.sessions.attached.session_numbers import is_family
+from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import MemberKind
 
 from ..actions.descriptions import Needs
@@ -135,6 +137,15 @@ def commands_of_actions(bridge: SessionBridge) -> dict[str, Command]:
     if (scheduler := scheduler_for(timeline, selection)) is not None:
         found["resume-from-priority"] = ResumeFromPriority(scheduler.id)
     return found
+
+
+def submit(bridge: SessionBridge, *commands: Command) -> None:
+    """Submit commands; a session that runs is held before it steps."""
+    is_running = bridge.status.phase is SessionPhase.RUNNING
+    if is_running and any(isinstance(each, Step) for each in commands):
+        bridge.submit(Hold())
+    for command in commands:
+        bridge.submit(command)
 
 
 def submit_action(bridge: SessionBridge, action: str) -> None:

@@ -28,7 +28,7 @@ from ..kit.source_menu import add_source_actions
 from ..kit.texts.clock_texts import path_text
 from ..plotting.shared_view import SharedView
 from ..previews.previewing import Previewer
-from ..previews.selected import clock_toggle, rate_command
+from ..previews.selected import clock_toggle, rate_command, submit
 from ..previews.tree_menus import (
     Requests,
     add_clock_actions,
@@ -242,7 +242,7 @@ class TimelinePanel(QWidget):
     def _submit(self, command: Command) -> None:
         if self._bridge.playhead_ns is not None:
             self._bridge.go_live()
-        self._bridge.submit(command)
+        submit(self._bridge, command)
 
     @Slot(int, object)
     def _open_rates(self, clock_id: int, chip: QRect) -> None:

@@ -25,7 +25,7 @@ from ..kit.table.table_view import ENTER
 from ..kit.texts.member_texts import UNSCHEDULABLE
 from ..kit.theme import Theme
 from ..previews.previewing import Previewer
-from ..previews.selected import member_toggle
+from ..previews.selected import member_toggle, submit
 from ..previews.tree_menus import Requests, add_timer_actions, menu_text
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .call_queue import CallGroup, CallQueue
@@ -259,7 +259,7 @@ class TimerQueuePanel(TablePanel):
         timeline, call_id = self.queue.timeline, CallId.of_key(key)
         if timeline is None or not self._is_there(call_id):
             return menu
-        requests = Requests(self._bridge.submit, self._bridge.accepts)
+        requests = Requests(partial(submit, self._bridge), self._bridge.accepts)
         number, select, call_site = call_id.number, self._bridge.select, ""
         if call_id.is_member:
             add_member_call_actions(menu, timeline, number, requests, select)

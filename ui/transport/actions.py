@@ -25,7 +25,7 @@ from inspector.sessions.session import SessionPhase, file_word
 
 from ..actions.menus import MenuId
 from ..kit.prompts import GoToPrompt, LookAtPrompt, MarkPrompt, Prompt
-from ..previews.selected import submit_action
+from ..previews.selected import submit, submit_action
 from ..previews.tree_menus import ask_for_rate
 from ..session.qt_time_source import Precision
 from .frame_rate import FrameRatePrompt
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PySide6.QtWidgets import QWidget
-
-    from inspector.commands.command import Command
 
     from ..actions.actions import ActionSet
     from ..kit.theme import Theme
@@ -134,7 +132,7 @@ class TransportActions(QObject):
         if self._is_played:
             self.look_frame_on()
         else:
-            self._step(StepFrames(1))
+            submit(self._bridge, StepFrames(1))
 
     def step_many(self) -> None:
         """Run :attr:`step_frames` frames."""
@@ -142,13 +140,13 @@ class TransportActions(QObject):
             count = self.step_frames
             self._look(lambda places, at_ns: places.frames_from(at_ns, count), is_forward=True)
         else:
-            self._step(StepFrames(self.step_frames))
+            submit(self._bridge, StepFrames(self.step_frames))
 
     def step_to_next_timer(self) -> None:
         if self._is_played:
             self.look_timer_on()
         else:
-            self._step(StepToNextTimer())
+            submit(self._bridge, StepToNextTimer())
 
     def ask_where_to_go(self) -> None:
         prompt = GoToPrompt(self._bridge.timeline.at_ns, self._theme, self._window)
@@ -162,14 +160,14 @@ class TransportActions(QObject):
         if self._is_played:
             self._bridge.set_playhead(self._bridge.shown_ns + duration_ns)
         else:
-            self._step(StepBy(duration_ns))
+            submit(self._bridge, StepBy(duration_ns))
 
     @Slot(object)
     def step_to(self, at_ns: int) -> None:
         if self._is_played:
             self._bridge.set_playhead(at_ns)
         else:
-            self._step(StepTo(at_ns))
+            submit(self._bridge, StepTo(at_ns))
 
     def step_back(self) -> None:
         """Take the scene back by one frame."""
@@ -194,11 +192,6 @@ class TransportActions(QObject):
 
     def reload(self) -> None:
         self._bridge.reload()
-
-    def _step(self, command: Command) -> None:
-        if self._is_running:
-            self._bridge.submit(Hold())
-        self._bridge.submit(command)
 
     # ---------------------------------------------------------------- rates, and how it runs
 

@@ -16,14 +16,20 @@ from inspector.commands.clocks import ResumeClock
 from inspector.commands.command import Command
 from inspector.commands.members import ResumeMember
 from inspector.commands.scene import RewindTo
-from inspector.commands.transport import Hold, Step, StepTo
+from inspector.commands.transport import StepTo
 from inspector.display_text import as_plain, one_line
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 
 from ..kit.guards import guarded
 from ..kit.keys import hide_with_keyboard
 from ..kit.layouts import ShorteningButton
-from ..previews.selected import member_toggle, selected_clock, selected_member, selected_timer
+from ..previews.selected import (
+    member_toggle,
+    selected_clock,
+    selected_member,
+    selected_timer,
+    submit,
+)
 from ..previews.tree_menus import menu_text
 from ..previews.undo_steps import UndoSteps
 from ..session.selection import SelectionKind
@@ -219,7 +225,4 @@ class RemedyBar(QWidget):
         # A running scene does it at the next frame; a second click must not ask again.
         if command not in self._asked:
             self._asked.add(command)
-            if isinstance(command, Step) and self._bridge.timeline.is_running:
-                # Steps begin from a scene that stands still.
-                self._bridge.submit(Hold())
-            self._bridge.submit(command)
+            submit(self._bridge, command)

@@ -22,7 +22,7 @@ from ui.clock_tree.rows import ClockColumn
 from ui.events.event_list_model import EventListModel
 from ui.kit import guards
 from ui.kit.table import roles
-from ui.kit.table.cell_painting import Cell, CellPainter, PaintedCell, TextWidths
+from ui.kit.table.cell_painting import Cell, CellPainter, PaintedCell
 from ui.kit.table.painted_views import Painted, PaintedTable
 from ui.kit.table.table_view import set_up_table
 from ui.kit.theme import Theme
@@ -382,12 +382,6 @@ def test_that_other_colors_are_painted_at_once(plain: Plain) -> None:
     QApplication.processEvents()
 
     assert plain.viewport().grab().toImage() != before
-
-
-def test_that_numbers_of_as_many_digits_have_one_width(qapp: QApplication) -> None:
-    widths = TextWidths(qapp.font())
-
-    assert widths.steady_width("11:11.111") == widths.steady_width("48:37.290")
 
 
 def test_that_long_texts_go_on_in_the_next_line_where_a_table_wraps_them(qtbot: QtBot) -> None:

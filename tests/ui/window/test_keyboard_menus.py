@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QMen
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.timers import FireTimer
+from inspector.commands.transport import Run
 from inspector.extensions import Panel
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from ui.actions.panels import PANELS, make_panel
@@ -172,8 +173,29 @@ def test_that_the_timer_that_is_fired_from_the_keyboard_is_the_marked_one(shell:
 
     menu = open_menu()
     assert menu is not None
-    assert menu.actions()[0].text() == "Fire now"
-    assert menu.actions()[0].data() == FireTimer(panel.model.id_at(row) or 0)
+    (fire,) = (each for each in menu.actions() if each.text() == "Fire now")
+    assert fire.data() == FireTimer(panel.model.id_at(row) or 0)
+    menu.close()
+
+
+def test_that_a_running_scene_is_held_before_it_steps_to_a_timer(shell: Shell) -> None:
+    shell.window.panels.open_panel("timer_queue")
+    panel = shell.window.findChild(TimerQueuePanel)
+    assert panel is not None
+    shell.bridge.submit(Run())
+    shell.advance(0.1)
+    row = [panel.model.index(row, 0).data() for row in range(panel.model.rowCount())].index("beat")
+    panel.view.setCurrentIndex(panel.model.index(row, 0))
+    ask_for_menu(panel.view)
+    menu = open_menu()
+    assert menu is not None
+
+    next(each for each in menu.actions() if each.text() == "Step to it").trigger()
+    for _ in range(60):
+        shell.advance(1 / 60)
+
+    assert not shell.bridge.timeline.is_running
+    assert not [each.refusal for each in shell.bridge.timeline.commands if each.refusal]
     menu.close()
 
 

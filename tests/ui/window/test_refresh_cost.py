@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from typing_extensions import override
 
 from inspector.formats.arrangement.frame_series import FrameColumns, FrameSeries
@@ -17,8 +17,7 @@ from ui.clock_tree.model import ClockTreeModel
 from ui.clock_tree.panel import ClockTreePanel
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.panel import FrameTimesPanel
-from ui.kit.labels import SteadyPlace, say
-from ui.kit.layouts import fill
+from ui.kit.labels import say
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
 from ui.timer_queue import call_queue
@@ -205,26 +204,6 @@ def test_that_texts_that_change_lay_out_nothing_around_them(qtbot: QtBot, tmp_pa
         QApplication.processEvents()
 
     assert not parts.layouts
-
-
-def test_that_a_steady_place_has_the_room_that_its_label_wants(qtbot: QtBot) -> None:
-    outer, label = QWidget(), QLabel("a few words")
-    qtbot.addWidget(outer)
-    place = SteadyPlace(label)
-    assert not place.isVisible()
-    label.show()
-    assert not place.isVisible()
-    fill(outer, place)
-    outer.show()
-
-    assert place.sizeHint() == label.sizeHint()
-    assert label.geometry() == place.rect()
-    outer.resize(outer.width() + 50, outer.height())
-    assert label.geometry() == place.rect()
-    label.hide()
-    assert place.isHidden()
-    label.show()
-    assert label.isVisible()
 
 
 def test_that_a_text_that_changes_paints_nothing_below_its_panel(

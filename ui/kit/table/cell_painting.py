@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from math import ceil
 from typing import Final, NamedTuple, TypeAlias
 
 from PySide6.QtCore import QPointF, QRect, QSize, Qt
@@ -25,7 +24,7 @@ _MOST_TEXTS: Final = 8_192
 SIGN_SIZE: Final = QSize(16, 16)
 _DIGITS: Final = "0123456789"
 #: Turns digits into zeros, which are as wide as any digit.
-ZEROS: Final = str.maketrans(_DIGITS, "0" * len(_DIGITS))
+_ZEROS: Final = str.maketrans(_DIGITS, "0" * len(_DIGITS))
 _LEFT: Final = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT: Final = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -106,11 +105,7 @@ class TextWidths:
         self._are_digits_even = len(set(map(self.metrics.horizontalAdvance, _DIGITS))) == 1
 
     def width(self, text: str) -> float:
-        return self._width(text.translate(ZEROS) if self._are_digits_even else text)
-
-    def steady_width(self, text: str) -> int:
-        """Return the pixels that a text needs, whatever its digits are."""
-        return ceil(self._width(text.translate(ZEROS)))
+        return self._width(text.translate(_ZEROS) if self._are_digits_even else text)
 
     def cut(self, text: str, room: int) -> str:
         """Return the beginning of a text, with dots, that is at most ``room`` pixels wide."""

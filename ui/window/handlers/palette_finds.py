@@ -14,7 +14,7 @@ from inspector.analysis.lanes.lanes import LaneKind
 from inspector.calls.call import CallId, call_of
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.timers import ClearTimer, FireTimer
-from inspector.commands.transport import Hold, StepTo, StepToNextTimer
+from inspector.commands.transport import StepTo, StepToNextTimer
 from inspector.display_text import counted
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.timebase import format_at, format_duration, parse_duration_ns
@@ -23,7 +23,7 @@ from inspector.vocabulary import ratio_text
 from ...kit.filter_line import FilterLine
 from ...kit.texts.call_texts import due_in_text
 from ...kit.texts.run_states import run_state_of
-from ...previews.selected import clock_toggle, is_clock_paused
+from ...previews.selected import clock_toggle, is_clock_paused, submit
 from ...session.selection import Selection
 from .palette_entries import EntryKind, PaletteEntry
 
@@ -202,7 +202,7 @@ class PaletteFinder:
             reason=self._bridge.why_not(command),
             icon=self._icons("next-timer"),
             kind=EntryKind.TIME,
-            do=partial(self._step, *[command] * count),
+            do=partial(submit, self._bridge, *[command] * count),
         )
 
     def _past(self, at_ns: int, text: str = "") -> PaletteEntry:
@@ -225,7 +225,7 @@ class PaletteFinder:
             reason=self._bridge.why_not(command),
             icon=self._icons("next-timer"),
             kind=EntryKind.TIME,
-            do=partial(self._step, command),
+            do=partial(submit, self._bridge, command),
         )
 
     def _firing(self, thing: _Object) -> list[PaletteEntry]:
@@ -236,12 +236,6 @@ class PaletteFinder:
         due_ns = timeline.session_due_ns(thing.selection.id)
         is_ahead = due_ns is not None and due_ns > timeline.at_ns
         return [self._future(due_ns, thing.name)] if due_ns is not None and is_ahead else []
-
-    def _step(self, *commands: Command) -> None:
-        if self._bridge.timeline.is_running:
-            self._bridge.submit(Hold())
-        for command in commands:
-            self._bridge.submit(command)
 
     # ------------------------------------------------------------------ commands, panels
 
