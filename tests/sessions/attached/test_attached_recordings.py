@@ -49,7 +49,7 @@ def test_that_a_recording_explains_why_a_timer_has_not_fired(
 ) -> None:
     code, said = run(capsys, "explain", recording, "end")
     assert code == 0
-    assert "by command 2 (hold)" in said
+    assert "You paused “server”." in said
     assert "server.py:7" in said
 
 

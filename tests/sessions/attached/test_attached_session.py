@@ -69,6 +69,7 @@ class Mute:
     """As much of a connection as a session needs."""
 
     text = "test"
+    host = ""
     peer_pid = 0
     is_silent = False
 
