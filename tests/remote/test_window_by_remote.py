@@ -88,8 +88,8 @@ _PANELS = {
 #: What is about the window itself.
 _OF_THE_WINDOW = (
     "quit", "fit", "follow", "find", "palette", "next-panel", "previous-panel", "close-panel",
-    "float-panel", "keys", "panel-", "reset-view", "menu-bar", "close-session",
-    "side-column", "theme-", "help",
+    "float-panel", "keys", "panel-", "reset-view", "menu-bar", "lane-headers", "close-session",
+    "side-column", "theme-", "text-size-", "font-", "help",
 )  # fmt: skip
 #: What the window can do, and this cannot.
 _MISSING = {

@@ -179,6 +179,7 @@ class WindowContents(QObject):
         window.transport_actions = TransportActions(bridge, actions, theme, window)
         self.window_actions = WindowActions(window, window.menu_bar.menus)
         self.window_states.compare_for(self.window_actions)
+        self.window_actions.moved.connect(self._show_message)
         self.program_actions = ProgramActions(window)
         recording = RecordingActions(bridge, actions, theme, window)
         annotations = AnnotationActions(bridge, theme, window)

@@ -267,3 +267,17 @@ def test_that_typing_says_nothing_of_actions(shell: Shell) -> None:
     press(shell, Key.Key_P)
 
     assert shell.contents.status_line.message == ""
+
+
+def test_that_the_key_of_the_table_of_clocks_says_once_where_they_are(shell: Shell) -> None:
+    line = shell.contents.status_line
+    action = shell.window.actions_by_id["lane-headers"]
+    assert action.shortcut().toString() == "Ctrl+1"
+
+    action.trigger()
+
+    assert shell.window.panels.panel_in_use() == "timeline"
+    assert line.message == "Clocks are the headers of the lanes. Their table is under More."
+    line.clear()
+    action.trigger()
+    assert line.message == ""

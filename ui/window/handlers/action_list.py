@@ -33,8 +33,8 @@ def _panel(number: int, panel: Panel) -> ActionDescription[WindowActions]:
     return ActionDescription(
         f"panel-{panel.id}", panel.title, MenuId.PANELS,
         lambda actions: actions.toggle_panel(panel.id),
-        # There are nine such keys.
-        shortcuts=(f"Ctrl+{number}",) if number <= len("123456789") else (),
+        # There are nine such keys; that of the table of clocks leads to the headers of the lanes.
+        shortcuts=(f"Ctrl+{number}",) if 1 < number <= len("123456789") else (),
         choice=panel.id, is_checkable=True, starts_section=number == 1,
         tip=f"Show the panel and enter it, or hide it if you are in it: {panel.summary}",
     )
@@ -179,6 +179,11 @@ VIEW_ACTIONS: Final = (
         "previous-panel", "&Previous part", MenuId.PANELS, WindowActions.focus_previous_part,
         shortcuts=("Shift+F6",),
         tip="Move the keyboard focus to the previous part of the window.",
+    ),
+    ActionDescription(
+        "lane-headers", "&Headers of the lanes", MenuId.PANELS, WindowActions.enter_headers,
+        shortcuts=("Ctrl+1",),
+        tip="Move the keyboard focus to the lanes, whose headers are the clocks and timers.",
     ),
     ActionDescription(
         "close-panel", "&Close panel", MenuId.PANELS, WindowActions.close_panel,

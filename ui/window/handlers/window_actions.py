@@ -43,6 +43,8 @@ _FILES: Final = ";;".join(
         "All files (*)",
     )
 )
+#: Settings key of whether it was said where the table of clocks is.
+_MOVED: Final = "clock_tree.moved"
 #: The action before which the submenus of a menu stand; at its end if none is named.
 _SUBMENUS_BEFORE: Final = {MenuId.SCENE: "reload", MenuId.HELP: "keys"}
 
@@ -52,12 +54,14 @@ class WindowActions(QObject):
 
     Signals:
         comparison_wanted: Files are to be compared, with what is open or with each other.
+        moved: Something is in another place than before; where.
 
     Attributes:
         previews: What shows beside the menus what their commands would do.
     """
 
     comparison_wanted = Signal(object, bool)  # list[Path], whether the session comes first
+    moved = Signal(str)
 
     def __init__(self, window: MainWindow, top_menus: Mapping[MenuId, QMenu]) -> None:
         super().__init__(window)
@@ -277,6 +281,14 @@ class WindowActions(QObject):
     def toggle_column(self) -> None:
         panels = self._window.panels
         panels.show_column(is_shown=not panels.is_column_shown)
+
+    def enter_headers(self) -> None:
+        """Enter the lanes; say once that the table of clocks, which had this key, has moved."""
+        window, choices = self._window, self._window.bridge.panel_choices
+        window.panels.show_panel("timeline")
+        if choices.get(_MOVED) != "told":
+            choices[_MOVED] = "told"
+            self.moved.emit("Clocks are the headers of the lanes. Their table is under More.")
 
     def toggle_menu_bar(self) -> None:
         """Keep the menu bar, or have it shown by Alt alone."""
