@@ -72,7 +72,7 @@ _KEPT = 0.8
 #: A thread that ran for so much of the time was not kept from a processor for long.
 _RUNS = 0.9
 #: While turns are short, times are read so often.
-_REST_NS = 100_000_000
+_REST_NS = 120_000_000
 #: A process counts as stopped from here on.
 _STOP_NS = 50_000_000
 #: A thread that waits for the interpreter wakes once in this time; the link wakes by itself, too.
@@ -236,6 +236,9 @@ class Sampler:
         self._changes = -1
         self._asked_ns = self._process_ns = self._own_read_ns = 0
         self._began_ns = self._stuck_ns = self._due_ns = 0
+        #: While all turns are short: until when nothing else need be read, and the loops.
+        self._rest_ns = 0
+        self._quick: list[Frames] = []
         #: For how much of the gap before this look its own thread had no processor.
         self._lacked_ns = 0
         self._own = (-1, -1)
@@ -281,11 +284,25 @@ class Sampler:
             # It was woken by news.
             self._began_ns, self._stuck_ns = now_ns, 0
             return
+        if now_ns < self._rest_ns and self._stuck_ns < _GAP_NS and self._are_quiet(now_ns):
+            self._asked_ns, self._stuck_ns, self._began_ns = 0, 0, now_ns
+            self._due_ns = now_ns + LONG_NS * 3 // 4
+            return
         try:
             self._look(now_ns)
         except Exception:  # noqa: BLE001 - nothing here may end the link, or the program
             self._is_broken = True
             self.is_busy = False
+
+    def _are_quiet(self, now_ns: int) -> bool:
+        """Return whether all turns are short, by as little as can be read."""
+        if self._program.changes != self._changes or now_ns - self._asked_ns >= _GAP_NS:
+            return False
+        for frames in self._quick:
+            began_ns = frames.began_ns
+            if began_ns > frames.ended_ns and now_ns - began_ns >= LONG_NS:
+                return False
+        return True
 
     def _look(self, now_ns: int) -> None:
         program = self._program
@@ -316,6 +333,10 @@ class Sampler:
             program.extend(((now_ns, PROCESS_STOPPED, program.own_clock.number, stop_ns, 0),))
         self.is_busy = is_busy
         self._due_ns = now_ns + self._pace_ns(now_ns) * 3 // 4
+        mine = [(watched.frames, watched.number) for watched in self._watched.values()]
+        self._quick = [frames for frames, number in mine if frames is not None and not number]
+        is_quick = not is_busy and len(self._quick) == len(mine)
+        self._rest_ns = now_ns + _REST_NS if is_quick else 0
 
     def _pace_ns(self, now_ns: int) -> int:
         """Return how long to wait for the next look, by the youngest of the turns that are long."""
