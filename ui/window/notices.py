@@ -13,7 +13,6 @@ from inspector.vocabulary import what_was_raised
 
 from ..kit.keys import hide_with_keyboard
 from ..kit.labels import announce, plain_label
-from ..kit.theme import ColorRole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,6 +155,3 @@ class FailureNote(QToolButton):
     @Slot()
     def _apply_theme(self) -> None:
         self.setIcon(self._theme.icon("failure"))
-        palette = self.palette()
-        palette.setColor(QPalette.ColorRole.ButtonText, self._theme.color(ColorRole.RED))
-        self.setPalette(palette)
