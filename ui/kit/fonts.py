@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, get_args
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QGuiApplication, QPainter
 from PySide6.QtWidgets import QWidget
 
@@ -83,6 +83,8 @@ def use_window_font(choice: FontChoice, percent: TextSize) -> None:
     px = QFontInfo(system).pixelSize() if not percent else TYPE["text"].px * percent / 100
     scale = min(max(px / TYPE["text"].px, 1.0), _LARGEST)
     application.setFont(named_font("text", scale, is_of_system=choice == "system"))
+    # Otherwise windows have it in the next turn, and what is made in them until then has not.
+    QCoreApplication.sendPostedEvents(application, QEvent.Type.ApplicationFontChange.value)
 
 
 def small_font(of: QWidget | QPainter) -> QFont:
