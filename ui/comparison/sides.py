@@ -8,8 +8,8 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QColor, QIcon, QPixmap
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from inspector.analysis.statistics.runs import ComparedRun, RunDifference, differences
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
 
 _WIDEST_NAME: Final = 32
-_SQUARE: Final = 11
+_SAMPLE: Final = 14
+_LINE: Final = 2.0
 _TWO: Final = 2
 
 
@@ -171,13 +172,26 @@ class SidesRow(QWidget):
         text = f"{letter_of(number)}  {one_line(shown)} ".replace("&", "&&")
         button = menu_button(text, tip, menu)
         button.setToolButtonStyle(button.toolButtonStyle().ToolButtonTextBesideIcon)
-        square = QPixmap(_SQUARE, _SQUARE)
-        square.fill(QColor(curve_stroke(number, self._theme.name, 1.0).color))
-        button.setIcon(QIcon(square))
+        button.setIcon(QIcon(self._sample(number)))
         button.setMinimumHeight(SIZES["control"])
         # Goes with the button: it holds all that was read of the side.
         menu.setParent(button, menu.windowFlags())
         return button
+
+    def _sample(self, number: int) -> QPixmap:
+        """Return what a side looks like in the plots: the first is filled, others are lines."""
+        stroke = curve_stroke(number, self._theme.name, _LINE)
+        sample = QPixmap(_SAMPLE, _SAMPLE)
+        sample.fill(QColor(stroke.color) if number == 0 else Qt.GlobalColor.transparent)
+        if number:
+            pen = QPen(QColor(stroke.color), stroke.width)
+            pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+            if stroke.dash:
+                pen.setDashPattern([each / _LINE for each in stroke.dash])
+            with QPainter(sample) as painter:
+                painter.setPen(pen)
+                painter.drawLine(0, _SAMPLE // 2, _SAMPLE, _SAMPLE // 2)
+        return sample
 
     def _menu(self, number: int, side: Side) -> QMenu:
         menu, chosen = QMenu(), self.sides_chosen.emit

@@ -114,7 +114,10 @@ class ComparisonView(QWidget):
         self.verdict, self.remarks, self.problem = WrappedLabel(), WrappedLabel(), WrappedLabel()
         self.tiles = [Tile(name, theme, size="heading") for name in _TILES]
         self.reading = ElidedLabel()
+        in_type(self.verdict, "strong")
+        self._font_of_many = self.verdict.font()
         in_type(self.verdict, "heading")
+        self._font_of_one = self.verdict.font()
         for muted, name in ((self.remarks, "text"), (self.reading, "small")):
             in_type(muted, name, is_muted=True)
         self.swap_button = tool_button("", "Swap A and B")
@@ -299,6 +302,7 @@ class ComparisonView(QWidget):
             self.progress.setValue(0)
         self.row.show_sides(self.sides)
         said = [headline(each, "A", letter_of(n)) for n, each in enumerate(self._found, 1)]
+        self.verdict.setFont(self._font_of_one if len(said) < _TWO else self._font_of_many)
         self.verdict.show_text("\n".join(sentence for sentence, _ in said))
         sure = said[0][1] if len(said) == 1 else ""
         remarks = dict.fromkeys(each for found in self._found for each in found.remarks)
@@ -319,7 +323,8 @@ class ComparisonView(QWidget):
         self._show_reading("")
         for tile in self.tiles:
             tile.show_value("")
-        if len(together) > 1:
+        # Of more sides, the numbers of two would stand for all.
+        if len(together) == _TWO:
             budget_ms = budgets_ms[0] if budgets_ms else None
             numbers_of = first_numbers(together[0], together[1], budget_ms)
             for tile, shown in zip(self.tiles, numbers_of, strict=False):

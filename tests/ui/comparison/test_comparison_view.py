@@ -81,9 +81,13 @@ def test_that_more_files_are_compared_with_the_first(
     view: ComparisonView, files: list[Path]
 ) -> None:
     compare(view, *files[:2])
+    size = view.verdict.font().pixelSize()
+    compare(view, *files[:2])
+    assert view.verdict.font().pixelSize() == size
     view.add([Source.of_file(files[2])])
     view.finish()
 
+    assert view.verdict.font().pixelSize() < size
     assert [line.split(":")[0] for line in view.verdict.text().splitlines()] == [
         "B is slower than A",
         "C is faster than A",
@@ -232,6 +236,22 @@ def test_that_numbers_of_both_sides_are_seen_first(view: ComparisonView, tmp_pat
         ("Longest", "60.0 →", "30.0 ms", "−50 %"),
         ("Over budget", "2 →", "1", "−50 %"),
     ]
+    # Of three sides, the numbers of two would stand for all.
+    view.add([Source.of_file(capture(tmp_path / "c.csv", [9.0, 9.2] * 50))])
+    view.finish()
+    assert all(tile.isHidden() for tile in view.tiles)
+
+
+def test_that_sides_are_named_beside_what_they_look_like(
+    view: ComparisonView, files: list[Path]
+) -> None:
+    compare(view, *files)
+
+    samples = [each.icon().pixmap(12).toImage() for each in view.row.buttons]
+    filled = [sample.pixelColor(1, 1).alpha() > 0 for sample in samples]
+    assert filled == [True, False, False]
+    assert all(sample.pixelColor(0, 6).alpha() > 0 for sample in samples)
+    assert len({sample.pixelColor(0, 6).name() for sample in samples}) == 3
 
 
 def test_that_runs_of_a_version_are_one_side(view: ComparisonView, tmp_path: Path) -> None:
