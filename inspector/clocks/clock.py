@@ -292,7 +292,7 @@ class Clock(ClockNode):
             tree.members.clock_removed(clock.id)
             clock.is_removed = True
             clock._armed_ns = NOTHING_IS_EARLIER
-            clock.queue = TimerQueue()
+            clock.queue = _QueueOfRemoved(clock)
 
     # ---------------------------------------------------------------- timers
 
@@ -354,7 +354,7 @@ class Clock(ClockNode):
             due_ns = self._resolve()
         due_ns += delay_ns
         tree.last_order = order = tree.last_order + 1
-        if name or tree.record is not None or self.is_removed:
+        if name or tree.record is not None:
             timer = self._labelled_timer(due_ns, order, callback, args, name)
         else:
             timer = Timer()
@@ -611,6 +611,22 @@ class Clock(ClockNode):
     def _check_alive(self) -> None:
         if self.is_removed:
             raise RuntimeError(f"clock {self.name!r} was removed from its tree")
+
+
+class _QueueOfRemoved(TimerQueue):
+    """The queue of a removed clock, so that setting a timer need not ask for that each time."""
+
+    __slots__ = ("_clock",)
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self._clock = clock
+        # After every due time, so whatever is added comes to push().
+        self.active = 1 << 63
+
+    def push(self, timer: Timer) -> None:  # noqa: ARG002 - refused
+        """Refuse the timer."""
+        self._clock._check_alive()
 
 
 def _policy(missed: MissedTicks | str) -> MissedTicks:

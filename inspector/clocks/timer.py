@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from inspector.clocks.callbacks import label_of
 from inspector.timebase import format_duration, format_instant
@@ -47,6 +47,9 @@ class MissedTicks(Enum):
 
 #: The arguments of a timer without any; compared by identity.
 NO_ARGUMENTS: tuple[Any, ...] = ()
+
+#: In place of the arguments of a timer that repeats, by which the drain loop knows it.
+REPEATS: Final = object()
 
 _KINDS = {
     MissedTicks.BURST: TimerKind.INTERVAL_BURST,
@@ -170,12 +173,14 @@ class Interval(Timer):
     Attributes:
         interval_ns: Local nanoseconds from one due instant to the next.
         missed: What happens to ticks that could not run on time.
+        arguments: See :func:`held_arguments`.
         origin_ns: Local time from which every interval up to the next due time is one
             call; cheaper than counting calls.
         ticks_missed: Ticks skipped by ``DELAY`` or ``SKIP``.
     """
 
     __slots__ = (
+        "arguments",
         "interval_ns",
         "kind",
         "missed",
@@ -202,7 +207,8 @@ class Interval(Timer):
         self.due_ns = due_ns
         self.order = order
         self.callback = callback
-        self.args = held_arguments(args)
+        self.args = REPEATS
+        self.arguments = held_arguments(args)
         self.number = order
         self.name = name
         self.site = site

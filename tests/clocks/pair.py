@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from inspector.clocks import CallbackFailure, Clock, ClockTree, Sink, Timer
+from inspector.clocks import CallbackFailure, Clock, ClockTree, Interval, Sink, Timer
 from tests.clocks.brute_force import ModelTree
 
 #: One operation: its name, then plain numbers. Clocks are named by number.
@@ -64,7 +64,7 @@ class Pair:
 
     def _number(self, timer: Timer) -> int:
         # One argument is held without a tuple around it.
-        number = timer.args
+        number = timer.arguments if isinstance(timer, Interval) else timer.args
         assert isinstance(number, int)
         return number
 

@@ -12,10 +12,10 @@ from tests.benchmarks.core_paths import PATHS, count_bytecodes, instructions_in
 #: Bytecodes of one operation in Python 3.11, 3.12 and 3.13, as printed by
 #: ``python tests/benchmarks/core_paths.py``. Lower them when a path becomes shorter.
 KEPT: Final[dict[str, tuple[int, int, int]]] = {
-    "set_timeout": (172, 160, 161),
-    "set and clear": (181, 171, 172),
-    "set and fire 100": (18475, 17904, 17996),
-    "set and fire 100, recorded": (47075, 44304, 43596),
+    "set_timeout": (169, 157, 157),
+    "set and clear": (178, 168, 168),
+    "set and fire 100": (17877, 17406, 17397),
+    "set and fire 100, recorded": (46777, 44106, 43397),
     "repeat 100": (9053, 8704, 8796),
     "repeat 10 within a frame": (4441, 4235, 4312),
     "call once in a frame": (1661, 1587, 1582),
