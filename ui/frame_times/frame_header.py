@@ -73,15 +73,15 @@ class FrameLegend(QWidget):
 
     def show_entries(self, entries: tuple[tuple[AnyFill, str], ...]) -> None:
         self.entries = entries
-        self.setFixedHeight(_LINE * len(entries))
+        self.setFixedHeight(_line_of(self) * len(entries))
         self.update()
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        metrics = painter.fontMetrics()
+        metrics, line = painter.fontMetrics(), _line_of(self)
         for number, (fill, text) in enumerate(self.entries):
-            top = number * _LINE + (_LINE - _SQUARE) // 2
+            top = number * line + (line - _SQUARE) // 2
             painter.fillRect(0, top, _SQUARE, _SQUARE, color_of(fill, self._theme))
             if fill is Fill.INSPECTOR:
                 painter.setPen(color_of(Fill.INSPECTOR_EDGE, self._theme))
@@ -89,7 +89,13 @@ class FrameLegend(QWidget):
             painter.setPen(self._theme.color(ColorRole.MUTED))
             room = self.width() - _SQUARE - 7
             shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
-            painter.drawText(_SQUARE + 7, top + _SQUARE, shown)
+            middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+            painter.drawText(_SQUARE + 7, number * line, room, line, middle, shown)
+
+
+def _line_of(widget: QWidget) -> int:
+    """Return the height of a line of numbers, which is larger for large text."""
+    return max(_LINE, widget.fontMetrics().height() + 3)
 
 
 class _Header(QWidget):
@@ -206,8 +212,8 @@ class FrameHeader(_Header):
         layout.addLayout(top)
         layout.addWidget(loops)
         for label, value in self._values:
-            label.setFixedWidth(_LABELS)
-            value.setMinimumHeight(_LINE)
+            label.setFixedWidth(max(_LABELS, label.fontMetrics().horizontalAdvance("over") + 8))
+            value.setMinimumHeight(_line_of(self))
             row = QHBoxLayout()
             row.setSpacing(0)
             row.addWidget(label)
@@ -273,7 +279,7 @@ class FrameHeader(_Header):
         self._fit_legend()
 
     def _fit_legend(self) -> None:
-        numbers = 28 + _LINE * len(self._values)
+        numbers = self.title.sizeHint().height() + 10 + _line_of(self) * len(self._values)
         needed = max(_LEGEND_FROM, self.legend.height() + 16)
         self.legend.setVisible(self.height() - numbers >= needed)
         self._tell()

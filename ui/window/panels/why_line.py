@@ -92,5 +92,6 @@ class WhyLine(QWidget):
         if is_shown:
             name, answer = cast("WhyPanel", self._panels.panel(_WHY)).short_texts()
             self.name.show_text("" if stop else name)
+            self.name.setHidden(bool(stop))
             self.answer.show_text(stop or answer)
         self.setVisible(is_shown)
