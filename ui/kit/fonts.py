@@ -84,7 +84,7 @@ def use_window_font(choice: FontChoice, percent: TextSize) -> None:
     scale = min(max(px / TYPE["text"].px, 1.0), _LARGEST)
     application.setFont(named_font("text", scale, is_of_system=choice == "system"))
     # Otherwise windows have it in the next turn, and what is made in them until then has not.
-    QCoreApplication.sendPostedEvents(application, QEvent.Type.ApplicationFontChange.value)
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.ApplicationFontChange.value)
 
 
 def small_font(of: QWidget | QPainter) -> QFont:

@@ -154,7 +154,6 @@ def test_that_text_has_the_size_that_was_chosen_and_digits_of_equal_width(
     shell = open_shell(qtbot, tmp_path)
 
     shell.trigger(f"text-size-{percent}")
-    QApplication.processEvents()
 
     font = QFontInfo(shell.window.font())
     metrics = QFontMetrics(shell.window.font())
