@@ -280,3 +280,36 @@ def test_that_loops_which_only_read_the_time_end(tmp_path: Path) -> None:
         assert 3 <= timeline.now < 3.1
     """,
     )
+
+
+def test_that_calls_come_in_the_same_order_in_every_run(tmp_path: Path) -> None:
+    source = (
+        HEAD
+        + """
+    @pytest.mark.timeline(autojump=True)
+    def test_order():
+        order = []
+
+        def work(name, delay):
+            for number in range(4):
+                time.sleep(delay)
+                order.append(f"{name}{number}")
+
+        async def tick(name):
+            for number in range(4):
+                await asyncio.sleep(1)
+                order.append(f"{name}{number}")
+
+        async def main():
+            threads = asyncio.to_thread(work, "a", 1), asyncio.to_thread(work, "b", 2)
+            await asyncio.gather(tick("x"), tick("y"), *threads)
+
+        asyncio.run(main())
+        print("order:", *order)
+    """
+    )
+    runs = [run_source(tmp_path, source).output for _ in range(3)]
+
+    orders = {line for run in runs for line in run.splitlines() if "order:" in line}
+    assert len(orders) == 1, orders
+    assert "b3" in orders.pop()
