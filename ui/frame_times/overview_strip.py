@@ -2,9 +2,10 @@
 
 from typing import Final
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -23,9 +24,11 @@ from inspector.vocabulary import Measure
 
 from ..kit.fonts import text_scale
 from ..kit.guards import guarded
+from ..kit.keys import is_plain, keeps_key
 from ..kit.theme import ColorRole, Theme
 from ..plotting.bulk_paint import fill_rects
 from ..plotting.column_picture import ColumnPicture
+from ..plotting.gestures import MOVING_KEYS, Movable, take_key
 from ..plotting.sheet_painter import color_of
 from .duration_scale import DEFAULT_BUDGET_NS
 
@@ -36,6 +39,9 @@ _SCALE_BUDGETS: Final = 3
 _PAD: Final = 1
 _GRIP: Final = 5
 _NARROWEST: Final = 4
+#: By how much of what is in view a key moves it, and how many times as much it shows.
+_PANS: Final = {Qt.Key.Key_Left: -0.5, Qt.Key.Key_Right: 0.5}
+_ZOOMS: Final = {Qt.Key.Key_Up: 1 / 1.5, Qt.Key.Key_Down: 1.5}
 _LEAST_FRAMES: Final = 1_200
 _LEAST_SECONDS: Final = 20.0
 #: How much room is made when the strip is full; then everything is drawn once more.
@@ -52,6 +58,7 @@ class OverviewStrip(QWidget):
 
     Attributes:
         picture: What was drawn so far.
+        moved: What its keys move, ``None`` for nothing.
     """
 
     #: The part of the axis that the brush was moved to.
@@ -62,6 +69,7 @@ class OverviewStrip(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.picture = ColumnPicture(self._draw_columns)
+        self.moved: Movable | None = None
         self._theme = theme
         self._series: FrameSeries | None = None
         self._measure: Measure = "interval"
@@ -74,6 +82,7 @@ class OverviewStrip(QWidget):
         self._grip_offset = 0.0
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         # All of it is painted, so nothing below it needs to be.
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Overview of the session")
@@ -273,6 +282,23 @@ class OverviewStrip(QWidget):
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         self.fit_requested.emit()
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        return keeps_key(event, MOVING_KEYS) or super().event(event)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move with Left and Right, zoom with Up and Down; the rest as in plots."""
+        moved, key = self.moved, Qt.Key(event.key())
+        if moved is None or not is_plain(event):
+            event.ignore()
+        elif key in _PANS:
+            moved.pan(_PANS[key])
+        elif key in _ZOOMS:
+            moved.zoom(_ZOOMS[key])
+        elif not take_key(event, moved):
+            event.ignore()
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:

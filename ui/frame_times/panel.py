@@ -90,9 +90,11 @@ class FrameTimesPanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self.view = SharedView.of(bridge)
-        self.plot = FramePlot(theme, self, self.view)
+        # In this order Tab goes through them.
         self.strip = OverviewStrip(theme, self)
+        self.strip.moved = self.view
         self.ruler = Ruler(theme, self.view, self)
+        self.plot = FramePlot(theme, self, self.view)
         self.marks = MarksRow(theme, self.view, self)
         self._loop_choice = LoopChoice(bridge, self)
         self._statistics = PacedStatistics(self)

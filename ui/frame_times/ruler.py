@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 from typing_extensions import override
 
@@ -15,8 +24,9 @@ from inspector.tokens import SIZES
 
 from ..kit.fonts import small_font, text_scale
 from ..kit.guards import guarded
+from ..kit.keys import is_plain, keeps_key
 from ..kit.theme import ColorRole, Theme
-from ..plotting.gestures import take_wheel
+from ..plotting.gestures import MOVING_KEYS, take_key, take_wheel
 
 if TYPE_CHECKING:
     from ..plotting.shared_view import SharedView
@@ -53,9 +63,10 @@ class Ruler(QWidget):
         self.name.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Ruler")
-        self.setToolTip("Drag to look back, Esc to return to the present")
+        self.setToolTip("Drag, or press Left, to look back, Esc to return to the present")
         layout = self._layout = QHBoxLayout(self)
         layout.setContentsMargins(_PAD, 0, 0, 0)
         layout.addWidget(self.name)
@@ -133,6 +144,33 @@ class Ruler(QWidget):
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:
         take_wheel(event, self._view, self._place_at(event.position()))
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        return keeps_key(event, MOVING_KEYS) or super().event(event)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1} if is_plain(event) else {}
+        if step := steps.get(Qt.Key(event.key()), 0):
+            self.step_playhead(step)
+        elif not take_key(event, self._view):
+            event.ignore()
+
+    def step_playhead(self, step: int) -> None:
+        """Look at a frame before or after that of the playhead; after the newest, live."""
+        view, series = self._view, self._view.series
+        if series is None or series.first == series.end:
+            return
+        last, shown = series.end - 1, None
+        if view.playhead_ns is not None:
+            shown = series.frame_at_ns(view.playhead_ns)
+            shown = series.first if shown is None else shown
+        frame = (last if shown is None else shown) + step
+        if frame <= last:
+            self.playhead_moved.emit(series.history.frame(max(frame, series.first)).at_ns)
+        elif shown is not None:
+            view.go_live()
 
     def _place_at(self, place: QPointF) -> float:
         strip, shown = self._strip(), self._view.range

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal, Slot
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QMenu,
     QMenuBar,
+    QSplitter,
     QWidget,
 )
 from shiboken6 import isValid
@@ -156,7 +158,10 @@ def _bar(owner: QWidget) -> QWidget:
 
 
 def enter(widget: QWidget | None) -> None:
-    """Give the keyboard to the first child of ``widget`` that shows data, else to any."""
+    """Give the keyboard to the first child of ``widget`` that shows data, else to any.
+
+    What a click gives the keyboard to rather shows data than what has it by Tab alone.
+    """
     if widget is None:
         return
     children = [
@@ -168,8 +173,24 @@ def enter(widget: QWidget | None) -> None:
         if isinstance(child, QAbstractScrollArea):
             child.setFocus(Qt.FocusReason.ShortcutFocusReason)
             return
-    if children:
-        children[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
+    clicked = (each for each in children if each.focusPolicy() & Qt.FocusPolicy.ClickFocus)
+    found = next(clicked, children[0] if children else None)
+    if found is not None:
+        found.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+
+def tab_through(splitter: QSplitter) -> None:
+    """Have Tab go through the parts of a splitter in the order of their places."""
+    window, parts = splitter.window(), map(splitter.widget, range(splitter.count()))
+    stops = [
+        child
+        for part in parts
+        if part is not None
+        for child in part.findChildren(QWidget)
+        if child.focusPolicy() & Qt.FocusPolicy.TabFocus and child.window() is window
+    ]
+    for former, stop in pairwise(stops):
+        QWidget.setTabOrder(former, stop)
 
 
 @guarded

@@ -12,6 +12,7 @@ from inspector.formats.arrangement.frame_series import FrameSeries, XAxis
 from tests.ui.plotting.frames import MS, add_frame, timeline_of, usual_timeline
 from ui.frame_times.overview_strip import OverviewStrip
 from ui.kit.theme import ColorRole, Theme
+from ui.plotting.shared_view import SharedView
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
 
@@ -149,6 +150,21 @@ def test_that_the_wheel_moves_and_a_double_click_fits(strip: OverviewStrip, qtbo
     assert brushed.args == [2_500, 4_500]
     with qtbot.waitSignal(strip.fit_requested):
         mouse(strip, QEvent.Type.MouseButtonDblClick, 500)
+
+
+def test_that_keys_move_what_is_in_view(strip: OverviewStrip, theme: Theme, qtbot: QtBot) -> None:
+    view = SharedView(theme)
+    view.set_pixels(1_000)
+    view.show_timeline(usual_timeline(10_000))
+    strip.moved = view
+    low, high = view.range.low, view.range.high
+
+    qtbot.keyClick(strip, Qt.Key.Key_Left)
+    assert view.range.high == pytest.approx(high - (high - low) / 2)
+    qtbot.keyClick(strip, Qt.Key.Key_Up)
+    assert view.range.span == pytest.approx((high - low) / 1.5)
+    qtbot.keyClick(strip, Qt.Key.Key_Home)
+    assert view.visible_frames() == (0, 10_000)
 
 
 def test_that_an_empty_strip_can_be_painted_and_clicked(strip: OverviewStrip) -> None:

@@ -119,3 +119,25 @@ def test_that_it_names_the_time_unless_something_else_stands_there(ruler: Ruler)
 
     assert header.parent() is ruler
     assert ruler.name.isHidden()
+
+
+def test_that_keys_look_back_frame_by_frame(ruler: Ruler, qtbot: QtBot) -> None:
+    timeline, view = usual_timeline(300), ruler._view
+    view.show_timeline(timeline)
+    ruler.playhead_moved.connect(view.show_playhead_ns)
+    lives: list[None] = []
+    view.live_requested.connect(lambda: lives.append(None))
+
+    def pressed(key: Qt.Key) -> int | None:
+        qtbot.keyClick(ruler, key)
+        assert view.series is not None
+        return None if view.playhead_ns is None else view.series.frame_at_ns(view.playhead_ns)
+
+    assert pressed(Qt.Key.Key_Right) is None
+    assert [pressed(Qt.Key.Key_Left) for _ in range(3)] == [298, 297, 296]
+    assert [pressed(Qt.Key.Key_Right) for _ in range(3)] == [297, 298, 299]
+    assert not lives
+    pressed(Qt.Key.Key_Right)
+    assert lives
+    view.show_playhead_ns(0)
+    assert pressed(Qt.Key.Key_Left) == 0

@@ -14,6 +14,7 @@ from inspector.commands.clocks import PauseClock
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from ui.session.bridge import Selection, SelectionKind
 from ui.why.panel import WhyPanel
+from ui.window.keyboard import enter
 
 Key = Qt.Key
 
@@ -142,3 +143,18 @@ def test_that_tab_goes_from_the_path_to_the_buttons_and_the_reasons(shell: Shell
     assert before[0] == "About: Clock · root / game"
     assert before[-1] == "Resume enemies"
     assert "You paused enemies." in after[0]
+
+
+def test_that_tab_goes_down_along_the_axis(shell: Shell) -> None:
+    enter(shell.window.frame_times)
+    first = QApplication.focusWidget()
+    assert first is not None
+    seen = [first]
+    while len(seen) < 120 and (stop := press(shell, Key.Key_Tab)) is not first:
+        seen.append(stop)
+
+    found = [each.accessibleName() for each in seen]
+    names = ["Frames", "Lanes", "Why", "Overview of the session", "Ruler"]
+    places = [found.index(name) for name in names]
+    assert places[0] == 0
+    assert places == sorted(places)

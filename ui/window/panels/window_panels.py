@@ -24,7 +24,7 @@ from ...kit.fonts import text_scale
 from ...kit.guards import guarded
 from ...kit.layouts import fill, splitter
 from ...kit.paced_refresh import is_in_sight, single_shot
-from ..keyboard import enter
+from ..keyboard import enter, tab_through
 from .foot_tabs import FootTabs
 from .places import Arrangement, Place, Placeholder
 
@@ -210,6 +210,8 @@ class WindowPanels(QObject):
             try:
                 with PANELS.guarding(description):
                     place.set_widget(self._make_panel(description))
+                if place is self.in_middle and self._arrangement is not None:
+                    tab_through(self._arrangement)
             except ExtensionError as error:
                 report(error)
                 place.set_widget(Placeholder(str(error)))
