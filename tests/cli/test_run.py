@@ -411,7 +411,8 @@ def test_that_the_budget_of_the_scene_is_among_those_of_its_graph(run: Run, tmp_
     _, out, _ = run(f"run {scene} --frame-times {capture} --export {graph}")
 
     assert "frame time over budget (15.3 ms): 0 frames" in out
-    assert "13.3 ms · 75 fps" in graph.read_text()
+    assert ">75 fps<" in graph.read_text()
+    assert "none over 15.3 ms" in graph.read_text()
 
 
 def test_that_milliseconds_meant_as_a_delay_are_noticed_in_the_table(

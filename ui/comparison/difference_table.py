@@ -124,6 +124,7 @@ class DifferenceColumn(ColumnEnum):
     # fmt: on
 
 
+@guarded
 class DifferenceModel(ListTableModel[DifferenceRow]):
     """A row for each number.
 

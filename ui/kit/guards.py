@@ -50,6 +50,7 @@ _ANSWERS: Final[dict[str, Callable[[], object]]] = {
     "initStyleOption": lambda: None,
     "initStyleOptionForIndex": lambda: None,
     "sizeHint": QSize,
+    "sizeFromContents": QSize,
     "minimumSizeHint": QSize,
     "boundingRect": QRectF,
     "visualRect": QRect,
@@ -69,6 +70,7 @@ _HAPPENINGS: Final = {
     **dict.fromkeys(("mouseDoubleClickEvent", "keyPressEvent", "dragEnterEvent", "dropEvent")),
     **dict.fromkeys(("accept", "setModel", "setModelData", "fetchMore", "sort", "dataChanged")),
     **dict.fromkeys(("doItemsLayout", "scrollContentsBy", "setVisible")),
+    **dict.fromkeys(("drawPrimitive", "drawControl", "drawComplexControl")),
 }
 GUARDED_NAMES: Final = frozenset({*_ASKED_BY_ROLE, *_ANSWERS, *_HAPPENINGS})
 

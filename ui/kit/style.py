@@ -21,6 +21,7 @@ from typing_extensions import override
 from inspector.tokens import SIZES
 
 from .fonts import text_scale
+from .guards import guarded
 from .theme import ColorRole, Theme, mixed
 
 _State = QStyle.StateFlag
@@ -46,6 +47,7 @@ _HEIGHTS: Final = {
 }
 
 
+@guarded
 class FlatStyle(QProxyStyle):
     """Fusion without gradients, shadows and frames around what has the keyboard.
 

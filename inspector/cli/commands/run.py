@@ -44,7 +44,8 @@ examples:
   timeline-inspector run game.py --seconds 10 --real-time --budget 8.3 --export game.png
   timeline-inspector run game.py --seconds 60 --record game.tlrec
 
-Exit code 1 if a callback or a thread of the scene failed; 4 if the scene could not be loaded.
+Exit code 1 if a callback or a thread of the scene failed; 4 if the scene could not
+be loaded.
 """
 
 
