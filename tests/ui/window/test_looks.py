@@ -77,9 +77,9 @@ def test_that_no_button_is_cut(
 
     for panel_id in ("timer_queue", "event_list", "breakpoints", "findings", "interventions"):
         shell.window.panels.open_panel(panel_id)
-        QApplication.processEvents()
 
-        assert cut_buttons(shell) == [], panel_id
+        # What counts on the foot gets its room in the turn after its text.
+        qtbot.waitUntil(lambda: cut_buttons(shell) == [])
 
 
 def test_that_nothing_is_cut_with_a_font_12_percent_wider(qtbot: QtBot, tmp_path: Path) -> None:
