@@ -32,10 +32,13 @@ def test_that_examples_pass_with_and_without_virtual_time(library: str, tmp_path
     path = tmp_path / f"test_{library}.py"
     path.write_text(source)
     in_virtual_time = _run(path, "--timeline-autojump")
+    if in_virtual_time.counts.keys() == {"skipped"}:
+        pytest.skip(f"the libraries of {path.stem} are not installed")
     # In real time, a busy machine may be too slow for an example.
     tries = (_run(path, "-p", "no:inspector.pytest_plugin") for _ in range(3))
-    as_it_is = next((each for each in tries if each.counts.keys() == {"passed"}), in_virtual_time)
+    is_good = {"passed", "skipped"}.issuperset
+    as_it_is = next((each for each in tries if is_good(each.counts)), in_virtual_time)
 
     assert in_virtual_time.outcomes == as_it_is.outcomes, in_virtual_time.output
     assert as_it_is is not in_virtual_time, "none of three runs in real time has passed"
-    assert as_it_is.counts.get("passed", 0) >= source.count("def test_"), as_it_is.output
+    assert sum(as_it_is.counts.values()) >= source.count("def test_"), as_it_is.output

@@ -106,6 +106,7 @@ def test_that_calls_are_hidden_until_they_are_chosen(stand: Stand) -> None:
         "Frames",
         "Readings",
         "Samples",
+        "Tasks",
     }
     assert all(action.toolTip() for action in actions.values())
 

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are r
 
 _DOORS = Path(host_module.__file__).parents[1]
 #: Says its number and goes on as the command, so that a line can be cut.
-_REACH = """env TMPDIR={0}/temporary sh -c 'echo $$ >> {0}/lines; exec "$@"' {1}"""
+_REACH = """env TMPDIR={2} sh -c 'echo $$ >> {0}/lines; exec "$@"' {1}"""
 #: Marks a number every few milliseconds.
 _COUNTING = """
 import sys, time, timeline_probe
@@ -50,14 +51,18 @@ class Reached:
 
     def __init__(self, folder: Path, name: str = "there") -> None:
         self._lines = folder / "lines"
-        self.temporary = folder / "temporary"
-        self.temporary.mkdir()
-        self.way = _REACH.format(folder, name)
+        # The addresses of Unix sockets are short.
+        self.temporary = Path(tempfile.mkdtemp())
+        self.way = _REACH.format(folder, name, self.temporary)
         self.host = Host.by_command(self.way)
 
     @property
     def lines(self) -> list[int]:
         return [int(line) for line in self._lines.read_text().split()]
+
+    def cut_off(self) -> None:
+        """Let no other line lead there."""
+        self._lines.chmod(0)
 
     def cut(self) -> None:
         """Cut the line that stands."""
@@ -65,8 +70,10 @@ class Reached:
 
 
 @pytest.fixture
-def reached(tmp_path: Path) -> Reached:
-    return Reached(tmp_path)
+def reached(tmp_path: Path) -> Iterator[Reached]:
+    found = Reached(tmp_path)
+    yield found
+    shutil.rmtree(found.temporary, ignore_errors=True)
 
 
 @pytest.fixture
@@ -173,7 +180,7 @@ def test_that_programs_are_ended_when_the_inspector_is_gone(
     (program,) = session.programs.values()
 
     # Nothing leads there any more.
-    reached.temporary.parent.joinpath("lines").chmod(0)
+    reached.cut_off()
     monkeypatch.setenv("PATH", "")
     reached.cut()
 
