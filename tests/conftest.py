@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 # Before anything imports Qt. For a real display: QT_QPA_PLATFORM=xcb.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -35,7 +35,8 @@ settings.register_profile("ci", deadline=None, max_examples=300, print_blob=True
 # The same examples everywhere; HYPOTHESIS_PROFILE=ci looks for new ones.
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
-_SLEEP = time.sleep
+_TIMED: Final = ("sleep", "time", "time_ns", "monotonic", "monotonic_ns", "perf_counter")
+_TIME: Final = {name: getattr(time, name) for name in (*_TIMED, "perf_counter_ns")}
 _SAMPLES_BESIDE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "samples"
 
 
@@ -94,7 +95,8 @@ def _home_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 def _time_as_it_is() -> Iterator[None]:
     """Blame a test that leaves hooks of the probe in this process, not the next that sleeps."""
     yield
-    assert time.sleep is _SLEEP, "the test has left another time.sleep behind"
+    left = [name for name, function in _TIME.items() if getattr(time, name) is not function]
+    assert not left, f"the test has left others behind of time's {left}"
 
 
 @pytest.fixture(autouse=True)

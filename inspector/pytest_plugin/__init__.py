@@ -59,9 +59,23 @@ def _uses_timeline(item: pytest.Item) -> bool:
     return (
         item.config.option.timeline_autojump
         or item.config.option.timeline != "off"
-        or "timeline" in getattr(item, "fixturenames", ())
+        or _has_fixture(item)
         or item.get_closest_marker("timeline") is not None
     )
+
+
+def _has_fixture(item: pytest.Item) -> bool:
+    """Whether a test uses our fixture, not one of the same name that the suite has of its own."""
+    if "timeline" not in getattr(item, "fixturenames", ()):
+        return False
+    known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+    # The last definition is the nearest to the test; it may build on the one before.
+    for each in reversed(known.get("timeline", ())):
+        if each.func.__module__ == __name__:
+            return True
+        if "timeline" not in each.argnames:
+            break
+    return False
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

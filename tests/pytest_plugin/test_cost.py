@@ -70,3 +70,48 @@ def test_that_a_thousand_seconds_take_less_than_one(tmp_path: Path) -> None:
     )
 
     assert outcome.counts == {"passed": 1}, outcome.output
+
+
+def test_that_a_fixture_of_the_same_name_leaves_time_alone(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import sys, time, pytest
+
+        sleep = time.sleep
+
+        @pytest.fixture
+        def timeline():
+            return "a timeline of the suite's own"
+
+        def test_it(timeline):
+            assert timeline == "a timeline of the suite's own"
+            assert time.sleep is sleep
+            assert "inspector.pytest_plugin.run" not in sys.modules
+        """,
+    )
+
+    assert outcome.counts == {"passed": 1}, outcome.output
+
+
+def test_that_a_fixture_that_builds_on_ours_has_virtual_time(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import time, pytest
+
+        @pytest.fixture
+        def timeline(timeline):
+            return timeline
+
+        @pytest.mark.timeline(autojump=True)
+        def test_it(timeline):
+            time.sleep(3600)
+            assert timeline.now >= 3600
+
+        def test_that_only_asks_for_it(timeline):
+            assert timeline.now < 60
+        """,
+    )
+
+    assert outcome.counts == {"passed": 2}, outcome.output
