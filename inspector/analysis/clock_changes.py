@@ -17,9 +17,6 @@ class ClockChange:
     """A change of how the time of a clock passes, or its end.
 
     Attributes:
-        cursor: Its event.
-        at_ns: Session instant.
-        clock_id: The clock.
         kind: ``pause``, ``resumption``, ``rate``, ``move`` or ``removal``.
         text: What was done to the clock, such as ``set to rate 0.5``.
         cause: Number of the command that did it, 0 for the program; ``None`` if unknown.

@@ -29,12 +29,8 @@ class Reason:
     """One sentence of an explanation.
 
     Attributes:
-        text: The sentence.
-        at_ns: Session instant of its subject.
         cursor: Its event in the log; ``None`` when it follows from the state.
-        clock_id: The clock it is about, 0 for none.
         frame: Index of the frame it is about, ``None`` for none.
-        member_id: The member it is about, 0 for none.
         again_ns: Later instants at which the same happened.
         is_number: Whether it only says in words what the call's own numbers say.
     """
@@ -54,7 +50,6 @@ class Explanation:
     """Why something was not called, or was called when it was.
 
     Attributes:
-        subject: The call in question, in words.
         headline: The answer in one sentence.
         reasons: The evidence: what stops it newest first, what delays it oldest first.
         is_delayed: Whether it fires later than if its time passed as the session's.
@@ -148,8 +143,6 @@ def last_event(  # noqa: PLR0913 - what to search for, and where
     """Return the last event of some kinds about a subject before a cursor, if it is not far back.
 
     Args:
-        cursor: Where to begin.
-        a: Its first value; any by default.
         first: Where to stop.
     """
     first = max(first, history.first, cursor - _NAMES_BACK)
@@ -200,7 +193,6 @@ def command_behind(
     """Return the command that caused an event, if it is of a kind.
 
     Args:
-        cursor: The event.
         until: Kinds of events that cannot lie between a command and its effect.
 
     Returns:
@@ -227,13 +219,6 @@ def failure_before(history: History, cursor: int | None) -> str:
 
 
 def timer_label(history: History, timeline: Timeline, timer_id: int, cursor: int) -> str:
-    """Return the name of a timer in quotes; its number if the name is unknown.
-
-    Args:
-        timeline: The state, in which it may be pending.
-        timer_id: Number of the timer.
-        cursor: A place in the log after the timer was set.
-    """
     if timer_id in timeline.timers:
         return f"“{timeline.timers.row(timer_id).label}”"
     found = last_event(history, cursor, {ADDED[Unit.TIMER]}, timer_id)
@@ -241,7 +226,6 @@ def timer_label(history: History, timeline: Timeline, timer_id: int, cursor: int
 
 
 def listed(names: list[str], most: int = 3) -> str:
-    """Return names as a list in a sentence; names beyond ``most`` are counted."""
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most:,} more"
     if len(names) <= 1:

@@ -22,13 +22,9 @@ class FrameEvents:
     Attributes:
         start: Cursor of the first event after the frame before.
         cursor: Cursor of its beginning, -1 if that was not read.
-        end: Cursor of its end.
         index: Its number.
-        at_ns: Session instant of its beginning.
-        end_ns: Session instant of its end.
         interval_ns: The source's time since the frame before.
         busy_ns: Measured time in callbacks.
-        cut_ns: Time cut from its delta.
         shares: Where the interval went, by code of the share; empty if that was not measured.
         fired: The timers that fired before it, each with its lateness, in order.
         fired_within: Those that fired in it, as those of attached programs do.
@@ -71,11 +67,7 @@ class FrameEvents:
 
 
 class FrameReader:
-    """Takes events one by one, and hands over each frame at its end.
-
-    Attributes:
-        cursor: Cursor of the present event, set before it is taken.
-    """
+    """Takes events one by one, and hands over each frame at its end."""
 
     def __init__(self, on_end: Callable[[FrameEvents], None]) -> None:
         self._on_end = on_end

@@ -61,16 +61,13 @@ class Span:
 
     Attributes:
         member_id: The member that was called, 0 for a phase or a timer.
-        label: Its display name.
         kind: ``"phase"``, ``"timer"``, ``"thread"``, or the kind of the member in words.
         phase: The phase itself, or the phase it lies in.
         began_ns: From the beginning of the frame; below 0 before it.
-        took_ns: Its duration; for one of several timers, its part of the phase, which is not
             measured.
         depth: 0 for a phase, 1 for its calls, 2 for their calls.
         timer_id: The timer that fired, 0 for anything else.
         lateness_ns: How late the timer fired.
-        own_ns: Its duration without its calls.
         is_measured: Whether its duration is known; that of a timer is, if no other fired.
         seen: Of a function that samples have seen, what they say; it lasts for as long as they
             stand for.
@@ -91,7 +88,6 @@ class Span:
 
     @property
     def end_ns(self) -> int:
-        """Its end, from the beginning of the frame."""
         return self.began_ns + self.took_ns
 
     @property
@@ -103,12 +99,6 @@ def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ..
     """Return the spans of a frame: each phase, followed by its calls.
 
     Once the frame's events are no longer in the log, only the phases are known.
-
-    Args:
-        timeline: Has the frame and the names of members.
-
-    Raises:
-        IndexError: There is no such frame, or it is no longer kept.
     """
     frame = _frame_events(history, timeline, index)
     if frame is None:
@@ -123,11 +113,7 @@ def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ..
 
 
 def phases_of(timeline: Timeline, index: int) -> tuple[Span, ...]:
-    """Return the phases of a frame without their calls.
-
-    Raises:
-        IndexError: There is no such frame, or it is no longer kept.
-    """
+    """Return the phases of a frame without their calls."""
     frame = timeline.frames.frame(index)
     phases: dict[int, int] = {phase: ns for phase in Phase if (ns := frame.phases[phase])}
     return tuple(_laid_out(phases, {}))
@@ -143,11 +129,7 @@ def are_calls_kept(history: History, timeline: Timeline, index: int) -> bool:
 
 
 def extent_of(history: History, timeline: Timeline, index: int) -> tuple[int, int]:
-    """Return cursors closely around the events of a frame and the timers before it.
-
-    Raises:
-        IndexError: There is no such frame, or it is no longer kept.
-    """
+    """Return cursors closely around the events of a frame and the timers before it."""
     frames = timeline.frames
     former_ns = frames.began_ns(index - 1) if index > frames.first else None
     start = history.first if former_ns is None else history.cursor_at(former_ns - 1)
@@ -161,9 +143,6 @@ def heaviest_in(history: History, timeline: Timeline, index: int) -> str:
     """Return in words what took at least half of a frame; empty if unknown.
 
     Of several timers, which are measured together, the one that usually takes long, if any does.
-
-    Raises:
-        IndexError: There is no such frame, or it is no longer kept.
     """
     spans = spans_of(history, timeline, index)
     total_ns = sum(span.took_ns for span in spans if span.is_phase)
@@ -211,7 +190,6 @@ def heaviest_before(history: History, timeline: Timeline, index: int) -> tuple[i
 
 
 def _frame_events(history: History, timeline: Timeline, index: int) -> FrameEvents | None:
-    """Return a frame with the timers before it, ``None`` when it is no longer in the log."""
     start, end = extent_of(history, timeline, index)
     at_ns = timeline.frames.began_ns(index)
     cursors, events = history.numbered(start, end)

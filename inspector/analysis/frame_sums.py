@@ -37,14 +37,9 @@ class SpanTotal:
     """The total time of one member, timer or phase in a range of frames.
 
     Attributes:
-        member_id: The member, 0 for a phase or a timer.
-        timer_id: The timer, 0 for anything else.
-        label: Its display name.
         kind: As in :class:`~inspector.analysis.frame_spans.Span`.
         phase: The phase of its first call.
-        calls: How often it was called.
         took_ns: Duration of all calls; 0 for timers, which are not measured.
-        longest_ns: Duration of the longest call.
     """
 
     member_id: int
@@ -77,7 +72,6 @@ class FrameSums:
     """Adds up the calls in a range of frames, as far as they are still in the log.
 
     Attributes:
-        is_done: Whether everything has been added up.
         totals: The result, the longest first; empty until then.
         unlisted: How many of the shortest members and timers are not in the result.
         touched: Events and rows read in the last slice.
@@ -95,9 +89,6 @@ class FrameSums:
         """Prepare without reading.
 
         Args:
-            timeline: Has the frames and the names of members.
-            start: The first frame.
-            stop: The frame after the last.
             most: The most members and timers to list; by default all.
         """
         self.is_done = False
@@ -122,7 +113,6 @@ class FrameSums:
         self.is_done = not self.touched
 
     def _add_up(self) -> Iterator[int]:
-        """Add up everything; yields after each slice how much was read."""
         phases: tuple[SpanTotal, ...] = ()
         if self._start < self._stop:
             yield from self._read()

@@ -36,19 +36,9 @@ class InstantError(InspectorError, ValueError):
 
 
 class InstantFinder:
-    """Finds instants of a session.
-
-    Attributes:
-        first_ns: The earliest instant whose state is known.
-        last_ns: The latest.
-    """
+    """Finds instants of a session."""
 
     def __init__(self, history: History, frames: FrameHistory, last_ns: int) -> None:
-        """Search a session.
-
-        Args:
-            last_ns: The present; not before the newest event.
-        """
         self._history = history
         self._frames = frames
         self.first_ns = history.first_ns
@@ -57,14 +47,6 @@ class InstantFinder:
     # ---------------------------------------------------------------- as it is typed
 
     def find(self, text: str, from_ns: int) -> int:
-        """Return the instant for a typed text.
-
-        Args:
-            from_ns: The instant at which steps begin.
-
-        Raises:
-            InstantError: The text is not understood, or the instant is outside the log.
-        """
         typed = _SPACES.sub(" ", text.strip())
         word = typed.casefold()
         if word in _FIRST_WORDS or word in _LAST_WORDS:
@@ -99,11 +81,7 @@ class InstantFinder:
     # ---------------------------------------------------------------- frames
 
     def frame(self, index: int) -> int:
-        """Return when a frame began.
-
-        Raises:
-            InstantError: There is no such frame, or it is no longer in the log.
-        """
+        """Return when a frame began."""
         frames = self._frames
         if not len(frames):
             raise InstantError(f"There is no frame {index:,}: none has run yet.")
@@ -119,9 +97,6 @@ class InstantFinder:
         """Return the beginning of the frame ``steps`` frames later; earlier below 0.
 
         Between two frames, one step leads to the beginning of either.
-
-        Raises:
-            InstantError: There are fewer frames.
         """
         if not steps:
             return self._checked(at_ns)
@@ -142,9 +117,6 @@ class InstantFinder:
         """Return the instant ``steps`` timer firings later; earlier below 0.
 
         Timers that fire at the same instant count once.
-
-        Raises:
-            InstantError: Fewer timers fired.
         """
         if not steps:
             return self._checked(at_ns)

@@ -21,13 +21,9 @@ class Intervention:
 
     Attributes:
         number: Number of the command, or of the breakpoint.
-        is_hit: Whether it is a breakpoint that was hit.
         at_ns: Session time.
         frame: Index of the frame after a command; of the frame with a hit.
-        text: The command, or the hit, in words.
-        refusal: Why the command was refused, empty if it was not.
         by: Its origin: ``you`` or a breakpoint.
-        clock_id: The clock it is about, 0 for none.
         clock_name: The clock of ``local_ns``: that clock, or the root.
         local_ns: Local time of that clock, ``None`` if unknown.
         host_ms: The host's own time, milliseconds since 1970; 0 if unknown.
@@ -51,7 +47,6 @@ class Intervention:
 
     @property
     def undoes(self) -> int:
-        """Number of the command that it undoes, 0 for none."""
         return self.command.number if isinstance(self.command, Undo) else 0
 
     @property
@@ -76,7 +71,6 @@ class InterventionList:
     """
 
     def __init__(self, timeline: Timeline) -> None:
-        """Begin empty; :meth:`take_new` adds the interventions of the timeline."""
         self.entries: list[Intervention] = []
         self._timeline = timeline
         self._commands_seen = 0

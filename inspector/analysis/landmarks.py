@@ -18,9 +18,7 @@ class Landmark:
     """A user's bookmark, note or named range, or a mark of the scene.
 
     Attributes:
-        kind: One of :data:`LANDMARK_KINDS`.
         at_ns: Session time; the beginning of a range.
-        frame: The frame in progress then, or the first frame.
         name: Its name in one line.
         text: More text, possibly several lines.
         end_ns: Session time at which a range ends, else ``None``.
@@ -47,13 +45,6 @@ def landmarks_between(
     start: int = 0,
     stop: int | None = None,
 ) -> tuple[Landmark, ...]:
-    """Return the annotations and marks in a range of frames, the earliest first.
-
-    Landmarks after the newest frame belong to that frame.
-
-    Args:
-        stop: The frame after the last; by default up to the end.
-    """
     frames = timeline.frames
     if frames.end <= frames.first:
         return ()

@@ -32,7 +32,6 @@ class TaskRow(Struct, frozen=True):
     """A task at an instant; its texts are worked out where they are read.
 
     Attributes:
-        task: What was told of it.
         depth: How many tasks wait for it, one for the other, up to one that nothing waits for.
     """
 
@@ -42,12 +41,10 @@ class TaskRow(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What it does."""
         return self._of.strings[self.task.name]
 
     @property
     def waits_for(self) -> str:
-        """What it waits for."""
         task, of = self.task, self._of
         wait, blocked = TaskWait(task.wait), of.blocked.get(task.clock_id)
         if wait is TaskWait.TASK and (below := of.below.get(task.id)):

@@ -23,12 +23,9 @@ class Standstill(Struct, frozen=True):
     """A stretch of time in which a clock was paused or had rate 0 itself.
 
     Attributes:
-        clock_id: The clock.
-        began_ns: Session time at which it began.
         end_ns: When it ended; the present if it has not.
         cause: Number of the command that caused it, 0 for the program.
         is_rate_zero: Whether its rate was 0 without a pause.
-        is_over: Whether it has ended.
     """
 
     clock_id: int
@@ -43,7 +40,6 @@ class ClockPast(Steps):
     """The past of a clock: steps of its rate in force, 0 while stopped, :data:`GONE` at the end.
 
     Attributes:
-        name: Its display name.
         rate_n: Its own rate at each step, kept while paused.
         parent: Number of its parent at each step, 0 for the root.
         paused: Whether it was paused at each step: 1 or 0.
@@ -96,8 +92,6 @@ class ClockPasts:
     """The pasts of all clocks of a session, by number.
 
     Attributes:
-        by_id: The past of each clock.
-        strings: The string table of the log.
         version: Increases when a clock is added, removed or moved.
     """
 
@@ -109,7 +103,6 @@ class ClockPasts:
     # ------------------------------------------------------------------ questions
 
     def local_ns(self, clock_id: int, at_ns: int) -> int | None:
-        """Return a clock's local time at an instant, ``None`` if it did not exist then."""
         steps: list[tuple[ClockPast, int]] = []
         while clock_id:
             past = self.by_id.get(clock_id)
@@ -124,7 +117,6 @@ class ClockPasts:
         return local
 
     def path_at(self, clock_id: int, at_ns: float) -> list[int]:
-        """Return the clock and its ancestors at an instant, the root last."""
         found: list[int] = []
         while clock_id and clock_id in self.by_id:
             found.append(clock_id)

@@ -31,7 +31,6 @@ class Instants:
     """Events at instants, in order.
 
     Attributes:
-        at_ns: Session time of each.
         value: A number of each: its lateness or duration, in nanoseconds.
         subject: The subject of each: a timer, a member, an index in a list.
         highest: The highest value.
@@ -50,7 +49,6 @@ class Instants:
         return len(self.at_ns)
 
     def append(self, at_ns: int, value: int, subject: int) -> None:
-        """Add the newest event."""
         self.at_ns.append(at_ns)
         self.value.append(value)
         self.subject.append(subject)
@@ -66,7 +64,6 @@ class Instants:
         return np.searchsorted(view_of(self.at_ns), edges_ns)
 
     def maxima(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the highest value between each place and the next; 0 where there is none."""
         if self._pyramid is None:
             self._pyramid = Pyramid()
         known = len(self._pyramid)
@@ -89,9 +86,7 @@ class Levels(Struct, frozen=True, eq=False):
     """The values of a counter, each until the next.
 
     Attributes:
-        clock_id: The clock it belongs to.
         label: What is counted.
-        unit: Unit of the values; empty if unknown.
         at_ns: Instants, in order.
         value: The value from then on.
     """
@@ -108,7 +103,6 @@ class Levels(Struct, frozen=True, eq=False):
         return min(0.0, float(self.value.min())), max(0.0, float(self.value.max()))
 
     def place_at(self, at_ns: float) -> int:
-        """Return the index of the value at an instant, -1 before the first."""
         return int(np.searchsorted(self.at_ns, at_ns, side="right")) - 1
 
     def highest(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -170,7 +164,6 @@ class Steps:
         self.cause.append(cause)
 
     def place_at(self, at_ns: float) -> int:
-        """Return the index of the step at an instant, -1 before the first."""
         return bisect_right(self.at_ns, at_ns) - 1
 
     def within(self, low_ns: float, high_ns: float) -> tuple[int, int]:
@@ -178,10 +171,8 @@ class Steps:
         return max(self.place_at(low_ns), 0), bisect_left(self.at_ns, high_ns)
 
     def end_of(self, place: int, present_ns: int) -> int:
-        """Return when a step ended, the present for the last one."""
         following = place + 1
         return self.at_ns[following] if following < len(self) else max(present_ns, self.at_ns[-1])
 
     def places(self, instants_ns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the index of the step at each instant, -1 before the first."""
         return np.searchsorted(view_of(self.at_ns), instants_ns, side="right") - 1

@@ -82,15 +82,8 @@ class Lane:
     """One lane.
 
     Attributes:
-        kind: Its kind.
-        clock_id: The clock it belongs to, 0 for none.
-        label: Its display name.
         subject_id: The clock or machine; the last timer or member.
         instants: The events, except of clocks and machines.
-        steps: The states of a machine.
-        levels: The values of a counter.
-        spans: The slices of a thread.
-        pending: The pending timers.
         sid: Number of a timer's label in the string table.
         site: Number of the text of the call site at which its timers were made, 0 for unknown.
         family: The lane of all timers made there, once their labels are on several lanes.
@@ -131,16 +124,9 @@ class LaneStore:
     """All lanes of a session, read from its history by cursor.
 
     Attributes:
-        clocks: The past of every clock.
         blocks: In which stretches functions blocked the loops of clocks.
-        lanes: Every lane but those of clocks, by key.
-        annotations: The users' annotations, the earliest first.
         refusals: By machine: the transitions that were refused, as instants whose value is the
             transition (sid) and whose subject is the reason (sid).
-        cursor: Where to read on.
-        read_ns: Session time up to which events are read.
-        lost: How many events left the log before they could be read.
-        gaps: The stretches of session time of lost events.
         most_at_once: The most events to read at once, in some 60 ms, so that a long log does
             not block the window.
     """
@@ -188,9 +174,6 @@ class LaneStore:
     def read(self, history: History, timeline: Timeline) -> int:
         """Read new events, at most :attr:`most_at_once`.
 
-        Args:
-            timeline: The state, for its marks, commands and failures.
-
         Returns:
             How many events are left to read.
         """
@@ -236,7 +219,6 @@ class LaneStore:
         self.blocks.samples.strings = history.strings
 
     def go_on_at(self, history: History, cursor: int) -> int:
-        """Continue at a later event, from the state before it; returns the instant of that."""
         self._take_strings(history)
         state = history.state_before(cursor)
         self.cursor = cursor
@@ -261,7 +243,6 @@ class LaneStore:
         return state.at_ns
 
     def _take_lists(self, timeline: Timeline) -> None:
-        """Add the instants of new marks, commands, failures and hits of a timeline."""
         for kind, records in (
             (LaneKind.MARKS, timeline.marks),
             (LaneKind.COMMANDS, timeline.commands),

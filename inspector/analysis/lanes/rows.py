@@ -32,15 +32,8 @@ class LaneRow(Struct, frozen=True, eq=False):
     """A row.
 
     Attributes:
-        key: Its identity.
-        depth: Depth of its clock in the tree.
         lane: Its records; ``None`` for a clock.
-        subject_id: Its clock, machine, timer or member.
         has_parts: Whether something below it can be collapsed.
-        is_folded: Whether it is collapsed.
-        is_pinned: Whether it is pinned to the top.
-        is_gone: Whether the clock is removed.
-        title: Display name, where it is not part of the identity.
     """
 
     key: LaneKey
@@ -75,10 +68,6 @@ class RowChoices(Struct):
     """The user's choices about rows.
 
     Attributes:
-        folded: Collapsed clocks.
-        unfolded: Expanded groups of lanes.
-        pinned: Pinned lanes, in the order in which they were pinned.
-        hidden: Hidden kinds.
         words: Words that the label of a lane must contain, in lower case.
         branch: The clock that is shown with what is below it, 0 for all.
         order: Lanes that were moved, and those beside them, in their order.

@@ -25,8 +25,6 @@ class SpanColumns(Struct, frozen=True, eq=False):
     """Stretches of time on all tracks, in the order of their ends.
 
     Attributes:
-        start_ns: When each began.
-        took_ns: How long it took.
         track: The track of each.
         subject: The subject of each: a member.
     """
@@ -38,11 +36,7 @@ class SpanColumns(Struct, frozen=True, eq=False):
 
 
 class Spans(Sequence[int]):
-    """The spans of one track, as a sequence of the instants at which they end.
-
-    Attributes:
-        clock_id: The clock that they belong to.
-    """
+    """The spans of one track, as a sequence of the instants at which they end."""
 
     def __init__(self, clock_id: int, columns: SpanColumns, track: int) -> None:
         """Take the spans of a track, which are looked up when they are asked for."""

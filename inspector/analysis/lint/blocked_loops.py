@@ -60,7 +60,6 @@ def blocked_loops(seen: Survey) -> Iterator[Finding]:
 
 
 def _blocks(firings: list[LateFiring]) -> Iterator[list[LateFiring]]:
-    """Yield the calls that were late at the same time."""
     together: list[LateFiring] = []
     end_ns = -1
     for firing in sorted(firings, key=lambda each: each.due_ns):

@@ -23,9 +23,6 @@ class LongFrame:
     """A frame whose callbacks took longer than its budget.
 
     Attributes:
-        index: The frame.
-        at_ns: Session instant of its end.
-        cursor: Its end in the log.
         took_ns: Time in its timers or in its other callbacks, whichever is longer.
         phase: The longest phase, ``None`` in a loop that has none.
         call: The call that took most of that time, ``None`` if none was measured.
@@ -50,11 +47,7 @@ class OverFrame:
     """A frame over budget.
 
     Attributes:
-        took_ns: Its frame time.
         work_ns: Time in callbacks since the frame before began.
-        index: The frame.
-        at_ns: Session instant of its end.
-        cursor: Its end in the log.
         shares: Where its time went, by code of the share; empty if that was not measured.
     """
 
@@ -70,7 +63,6 @@ class LongFrames:
     """Takes frames one by one, and keeps those over budget.
 
     Attributes:
-        budget: The frame budget.
         frames: How many frames were compared with it.
         over: Frames over budget, but for those that only the inspector made too long.
         by_inspector: How many those are.
@@ -170,7 +162,6 @@ class LongFrames:
 
 
 def _longest_call(calls: list[MeasuredCall], took_ns: int) -> int | None:
-    """Return the number of the call that took most of a time, ``None`` for none."""
     inner = innermost_call(calls)
     longest_ns = max((call[1] for call in calls), default=0)
     return None if inner is None or 2 * longest_ns < took_ns else inner[2]

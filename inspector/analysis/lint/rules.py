@@ -110,7 +110,6 @@ RULES: Final = Registry(
 
 
 def kinds() -> tuple[FindingKind, ...]:
-    """Return every kind of finding, in the order of the rules."""
     return tuple(kind for rule in RULES for kind in rule.kinds)
 
 

@@ -27,14 +27,6 @@ class ScheduledCalls:
     def __init__(
         self, seen: Survey, before: Timeline, clocks: Timeline, frames: FrameReader
     ) -> None:
-        """Begin with the members of a state.
-
-        Args:
-            seen: The survey to fill.
-            before: The state before the first event.
-            clocks: The clocks at the current event; updated by the caller.
-            frames: Knows the cursor of the current event.
-        """
         self._seen = seen
         self._members = seen.members
         self._clocks = clocks
@@ -92,7 +84,6 @@ class ScheduledCalls:
         group.pending += more
 
     def _rename(self, call: SeenMember, name: int) -> None:
-        """Move a timer to the group of its new name."""
         is_counted = call.kind in FRAME_TIMERS and not call.ended
         if is_counted:
             self._count(call, -1)

@@ -38,17 +38,11 @@ class SeenCall:
     """A call in the survey.
 
     Attributes:
-        number: Its number.
-        clock_id: Its clock.
         added_ns: When it was scheduled; -1 if before the survey.
         cursor: Where it was scheduled in the log.
         interval_ns: From one due instant to the next; 0 for once or every frame.
-        calls: How often it was called.
-        missed: How many calls were skipped.
         missed_at: Cursor and instant at which calls were last skipped.
         ended: Whether it was cleared, removed or used up.
-        last_ns: Session instant of its last call.
-        last_cursor: Its last call in the log.
         frames: The frames of its first calls.
     """
 
@@ -81,9 +75,6 @@ class SeenTimer(SeenCall):
     """A timer of a clock.
 
     Attributes:
-        label: Its name (sid).
-        site: Its call site (sid).
-        kind: Its :class:`TimerKind`.
         due_ns: When it is due, in local time.
         delay_ns: Local time from setting it to its first due instant.
         shift_ns: How far its ticks have shifted off their grid, in local time.
@@ -105,7 +96,6 @@ class SeenMember(SeenCall):
 
     Attributes:
         known: Its name, kind and parent, as of the last event.
-        scheduler_id: The scheduler or ticker in whose time it is called; 0 if unknown.
         calls_left: How many calls are left; -1 for no end.
         rate: Time scale of a scheduler, over the denominator of rates.
         owner_id: The node or component behind a target, 0 for none.
@@ -154,10 +144,7 @@ class TimerGroup:
     """Timers with the same name, caller and, if known, call site.
 
     Attributes:
-        first: The first timer of the group.
         added: How many were scheduled.
-        cleared: How many were cleared or unscheduled.
-        pending: How many are pending.
         marks: How many were pending after each quarter of the session.
     """
 
@@ -175,9 +162,7 @@ class SeenFailures:
     Attributes:
         timer_id: The timer that failed first, 0 if it was none of a clock.
         at_ns: Session instant of the first failure.
-        cursor: The first failure in the log.
         raised: Its traceback (sid).
-        count: How many there were.
     """
 
     timer_id: int
@@ -192,8 +177,6 @@ class Chain:
     """One-shots of one name and call site, each set after the previous one fired.
 
     Attributes:
-        last: The newest one-shot.
-        delay_ns: Their common delay, in local time.
         steps: How many followed another.
         slip_ns: Local time lost between them, in all.
     """
@@ -209,8 +192,6 @@ class Load:
     """Many calls in one frame: a crowd of timers, or a storm of calls of one timer or name.
 
     Attributes:
-        frame: Index of the frame.
-        at_ns: Session instant of the evidence.
         cursor: The evidence in the log.
         numbers: The calls: all of a crowd, the last of a storm.
         count: How many timers a crowd has, or how often a storm was called.
@@ -230,11 +211,7 @@ class LateFiring:
     """A call of a timer of an attached program that was late.
 
     Attributes:
-        clock_id: Its clock.
         related: That clock with those above and below it.
-        due_ns: Session instant at which it was due.
-        called_ns: Session instant of the call.
-        cursor: Its event.
     """
 
     clock_id: int
@@ -248,8 +225,6 @@ class Survey:
     """A survey of a session.
 
     Attributes:
-        history: The past of the session.
-        timeline: The state at the end.
         timers: Every timer of a clock, by number.
         members: Every scheduler, target, frame timer …, by number.
         groups: Timers by caller, name and call site.
@@ -342,7 +317,6 @@ class Survey:
         return text_of(self.history, sid)
 
     def name(self, call: SeenTimer | SeenMember) -> str:
-        """Return the name of a call in quotes."""
         return f"“{self.text(call.label) if isinstance(call, SeenTimer) else call.name}”"
 
     def title(self, call: SeenTimer | SeenMember) -> str:
@@ -351,7 +325,6 @@ class Survey:
         return self.name(call) if is_timer else f"{self.name(call)} of {self.caller_name(call)}"
 
     def caller_name(self, call: SeenTimer | SeenMember) -> str:
-        """Return the clock, scheduler or ticker that makes a call, in words."""
         if isinstance(call, SeenTimer):
             return self.clock_name(call.clock_id)
         scheduler = self.members.get(call.scheduler_id or self.scheduler_of(call))
@@ -362,7 +335,6 @@ class Survey:
         return name if kind in scheduler.name.lower() else f"{kind} {name}"
 
     def scheduler_of(self, call: SeenMember) -> int:
-        """Return the scheduler or ticker above a call, 0 for none."""
         above = self.members.get(call.known.parent_id)
         # In a damaged recording that reuses a number, parents may form a cycle.
         passed = set()

@@ -47,11 +47,6 @@ def surveying(
 ) -> Generator[int, None, Survey]:
     """Survey the events between two cursors in short steps.
 
-    Args:
-        start: The first cursor.
-        end: The cursor after the last.
-        state: A copy of the state at the end, where it is known.
-
     Yields:
         The cursor up to which events were taken.
     """
@@ -258,7 +253,6 @@ class _Surveyor:
         self.scheduled.end_frame(frame.index)
 
     def finish(self) -> None:
-        """Work out the usual frame time."""
         seen = self.seen
         starts = seen.frame_starts
         lengths = sorted(later - earlier for earlier, later in pairwise(starts))

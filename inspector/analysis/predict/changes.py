@@ -81,8 +81,6 @@ def _preview(
     """Return a preview of timers of clocks and of scheduled calls.
 
     Args:
-        text: The change in words.
-        timers: Numbers of timers, order among ties, instants before and after.
         scheduled: The same for each scheduled call, and whether a frame calls it.
     """
     columns = np.array(scheduled, np.int64).reshape(-1, 5).T

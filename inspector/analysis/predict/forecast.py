@@ -19,14 +19,7 @@ MOST_EVENTS: Final = 50_000
 def scored_calls(
     history: History, timeline: Timeline, call_id: CallId, most: int = MOST_CALLS
 ) -> list[Score]:
-    """Return the predictions for a call from a state of the past, with their outcome.
-
-    Args:
-        history: The past, including events after that state.
-        timeline: The state to predict from.
-        call_id: What is called; without predictions if it is not scheduled.
-        most: The most calls to predict.
-    """
+    """Return the predictions for a call from a state of the past, with their outcome."""
     return score(next_calls(timeline, call_id, most), history, MOST_EVENTS)
 
 
@@ -34,10 +27,8 @@ class Forecast:
     """Predicts the next call of a timer or call again and again, and counts what came true.
 
     Attributes:
-        call_id: What is called.
         made: How many predictions have been decided.
         came_true: How many of them came true.
-        last_false: The last prediction that did not come true, ``None`` for none.
     """
 
     def __init__(self, call_id: CallId) -> None:

@@ -23,7 +23,6 @@ class DuePreview(Struct, frozen=True):
     """When a timer fires, before and after a change.
 
     Attributes:
-        call: The timer.
         old_ns: Session instant without the change, ``None`` for never.
         new_ns: Session instant after the change, ``None`` for never.
     """
@@ -38,7 +37,6 @@ class Preview(Sequence[DuePreview]):
     """The effect of a change on every timer of a branch, sorted by the present instants.
 
     Attributes:
-        text: The change in words.
         numbers: The timers; int64, shape (timers,).
         is_member: Whether a number is from ``timeline.members``: a frame timer, a loop.
         old_ns: When they fire without the change; ``NEVER`` for never.
@@ -72,7 +70,6 @@ class Preview(Sequence[DuePreview]):
 
     @property
     def changed(self) -> int:
-        """How many timers would fire at a different instant."""
         return int(np.count_nonzero(self.old_ns != self.new_ns))
 
     @property

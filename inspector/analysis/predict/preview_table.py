@@ -17,14 +17,7 @@ MOST_ROWS: Final = 8
 
 
 class PreviewRow(Struct, frozen=True):
-    """One timer of a preview, in words.
-
-    Attributes:
-        name: The name of the timer.
-        old: When it fires now.
-        new: When it would fire.
-        difference: How much earlier or later that is.
-    """
+    """One timer of a preview, in words."""
 
     name: str
     old: str
@@ -33,13 +26,7 @@ class PreviewRow(Struct, frozen=True):
 
 
 class PreviewTable(Struct, frozen=True):
-    """The first timers of a preview, and how many more there are.
-
-    Attributes:
-        sentence: The effect in one sentence.
-        rows: The first timers that would fire at a different instant.
-        rest: How many more would, and how many would not; empty for none.
-    """
+    """The first timers of a preview, and how many more there are."""
 
     sentence: str
     rows: tuple[PreviewRow, ...]

@@ -36,8 +36,6 @@ class Score:
     """A prediction and its outcome.
 
     Attributes:
-        prediction: The prediction.
-        outcome: Its outcome.
         text: The outcome in a sentence, with the change that prevented it.
         fired_ns: Session instant of the call; ``None`` if there was none.
         cursor: The firing, or the change, in the log.
@@ -57,7 +55,6 @@ def score(
 
     Args:
         predictions: In any order; each has its cursor in the log.
-        history: The past, including later events.
         most_events: The most events to search, by default all; later predictions stay open.
     """
     made = list(predictions)
@@ -75,10 +72,6 @@ class _Change:
     """What made a prediction false.
 
     Attributes:
-        cursor: Its event.
-        at_ns: Session instant.
-        clock_id: The clock it is about, 0 for none.
-        member_id: The member it is about, 0 for none.
         kind: Changes of one kind are told once.
         text: What was done.
         cause: Number of the command that did it; ``None`` if unknown.
@@ -208,7 +201,6 @@ class _Events(ClockChangeReader):
         return self._false(prediction, between, fired)
 
     def _member_score(self, prediction: Prediction) -> Score:
-        """Return the outcome for what a scheduler, ticker or loop calls."""
         due_ns = update_ns = prediction.at_ns
         end_ns = due_ns + 1
         if prediction.scheduler_id:

@@ -27,7 +27,6 @@ class Prediction:
     """A future call.
 
     Attributes:
-        call: What is called.
         at_ns: Session instant of the call, or from which on it waits for a frame.
         number: Number of the call, counted from 1 after the prediction was made.
         due_ns: Its due instant, in the time of its clock or scheduler.
@@ -55,10 +54,6 @@ def next_calls(timeline: Timeline, call_id: CallId, most: int) -> list[Predictio
 
     Of a call of a scheduler, ticker or loop only the next one is predicted; there is none for
     what is called in every frame.
-
-    Args:
-        timeline: The state to predict from.
-        call_id: What is called; without predictions if it is not scheduled.
     """
     if not call_id.is_member:
         return upcoming(timeline, NEVER - 1, [call_id.number], most)
@@ -81,16 +76,7 @@ def next_calls(timeline: Timeline, call_id: CallId, most: int) -> list[Predictio
 
 
 def next_fires(timeline: Timeline, timer_id: int, until_ns: int, most: int = 100) -> list[int]:
-    """Return the session instants at which a timer fires next, at present rates.
-
-    Args:
-        timeline: The state to predict from.
-        timer_id: A pending timer.
-        until_ns: The last session instant to predict.
-
-    Raises:
-        KeyError: The timer is not pending.
-    """
+    """Return the session instants at which a timer fires next, at present rates."""
     steady = _steady_firings(timeline, timer_id, until_ns)
     if steady is not None:
         return list(steady[:most])
@@ -107,10 +93,7 @@ def upcoming(
     """Return the next calls of many timers at present rates, the earliest first.
 
     Args:
-        timeline: The state to predict from.
-        until_ns: The last session instant to predict.
         timer_ids: The timers, by default all; timers that are not pending are ignored.
-        most: The most calls to predict, over all timers.
     """
     timeline.resolve_dues()
     table = timeline.timers
@@ -128,12 +111,7 @@ def _ranked(timeline: Timeline, timer_id: int) -> Iterator[tuple[int, int, Predi
 
 
 def waiting(timeline: Timeline, clock_id: int, label_sid: int, most: int) -> list[int]:
-    """Return the pending timers of a clock with a name, the earliest due first.
-
-    Args:
-        timeline: The state, present or past.
-        label_sid: The name, as a number of the string table.
-    """
+    """Return the pending timers of a clock with a name, the earliest due first."""
     import numpy as np  # noqa: PLC0415 - predicting one timer needs none
 
     table = timeline.timers
@@ -146,11 +124,7 @@ def waiting(timeline: Timeline, clock_id: int, label_sid: int, most: int) -> lis
 
 
 def _calls(timeline: Timeline, timer_id: int) -> Iterator[Prediction]:
-    """Yield the future calls of a timer, without end if it repeats.
-
-    Raises:
-        KeyError: The timer is not pending.
-    """
+    """Yield the future calls of a timer, without end if it repeats."""
     table = timeline.timers
     first_due_ns = table.due[table.index(timer_id)]
     numbers = tuple(clock.id for clock in timeline.path(table.clock[table.index(timer_id)]))
@@ -161,11 +135,7 @@ def _calls(timeline: Timeline, timer_id: int) -> Iterator[Prediction]:
 
 
 def _firings(timeline: Timeline, timer_id: int) -> Iterator[tuple[int, int]]:
-    """Go through the session instants of the calls of a timer, each with when it is due.
-
-    Raises:
-        KeyError: The timer is not pending.
-    """
+    """Go through the session instants of the calls of a timer, each with when it is due."""
     table = timeline.timers
     row = table.index(timer_id)
     due_ns, interval_ns, kind = table.due[row], table.interval[row], table.kind[row]
