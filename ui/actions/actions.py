@@ -71,7 +71,6 @@ class DescribedAction(QAction):
 
     @property
     def is_on_button(self) -> bool:
-        """Whether it is seen without opening a menu."""
         return any(isinstance(each, QToolButton) for each in self.associatedObjects())
 
     def show_icon(self, name: str, theme: Theme) -> None:
@@ -160,7 +159,6 @@ class ActionSet(QObject):
         self.applied.emit()
 
     def show_choice(self, menu: MenuId, choice: str) -> None:
-        """Check the one action of a menu that stands for a chosen value."""
         for action in self._choices.get(menu, ()):
             action.show_checked(action.description.choice == choice)
 

@@ -217,11 +217,9 @@ class ActionDescription(Struct, Generic[HandlerT], frozen=True):
 
     @property
     def concerns_selection(self) -> bool:
-        """Whether it is done to what is selected."""
         return self.needs in _ABOUT_SELECTION
 
     @property
     def shortcut_texts(self) -> tuple[str, ...]:
-        """The keys as this system writes them."""
         native = QKeySequence.SequenceFormat.NativeText
         return tuple(QKeySequence(keys).toString(native) for keys in self.shortcuts)

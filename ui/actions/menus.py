@@ -35,7 +35,6 @@ class MenuId(Enum):
 
     @property
     def plain_title(self) -> str:
-        """The title without the sign for its access key."""
         return self.value.replace("&", "")
 
 

@@ -45,11 +45,9 @@ class AnnotationActions(QObject):
     # ---------------------------------------------------------------- leaving something
 
     def add_bookmark(self) -> None:
-        """Add a bookmark at the instant shown."""
         self._desk.add_bookmark(self._bridge.shown_ns)
 
     def ask_for_note(self) -> None:
-        """Prompt for a note at the instant shown."""
         self._ask_for_note_at(self._bridge.shown_ns)
 
     def ask_for_range_name(self) -> None:
@@ -83,11 +81,9 @@ class AnnotationActions(QObject):
     # ---------------------------------------------------------------- going there
 
     def look_bookmark_back(self) -> None:
-        """Show the state at the previous annotation."""
         self._look(-1)
 
     def look_bookmark_on(self) -> None:
-        """Show the state at the next annotation."""
         self._look(1)
 
     def _look(self, direction: int) -> None:

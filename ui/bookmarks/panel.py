@@ -104,7 +104,6 @@ class BookmarksPanel(TablePanel):
 
     @Slot(int)
     def mark(self, number: int) -> None:
-        """Select an annotation and scroll to it."""
         row = self.model.row_of(number)
         if row is not None:
             self.view.mark_rows([row])
@@ -151,12 +150,10 @@ class BookmarksPanel(TablePanel):
 
     @Slot()
     def ask_for_note(self) -> None:
-        """Request a note at the instant shown."""
         self._desk.note_wanted.emit(self._bridge.shown_ns)
 
     @Slot()
     def remove_marked(self) -> None:
-        """Remove the selected annotations; can be undone."""
         numbers = self.marked_numbers()
         row = self.view.currentIndex().row()
         if not numbers:

@@ -50,7 +50,6 @@ class BranchActions(QObject):
     # ---------------------------------------------------------------- clocks
 
     def toggle_branch(self) -> None:
-        """Pause the selected clock, or undo its own pause."""
         submit_action(self._bridge, "pause-branch")
 
     def ask_for_rate(self) -> None:
@@ -74,7 +73,6 @@ class BranchActions(QObject):
     # ---------------------------------------------------------------- members
 
     def toggle_member(self) -> None:
-        """Pause the selected member, or undo its own pause."""
         submit_action(self._bridge, "pause-member")
 
     def unschedule_member(self) -> None:

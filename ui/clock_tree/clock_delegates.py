@@ -32,7 +32,6 @@ class SignDelegate(QStyledItemDelegate):
     """A click on the sign in front of a name toggles its pause."""
 
     def __init__(self, view: ClockTreeView) -> None:
-        """Take the clicks on the names of a view, which owns this."""
         super().__init__(view)
         self._view = view
 

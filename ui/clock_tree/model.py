@@ -97,7 +97,6 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
         return self.refresh()
 
     def set_filter(self, text: str) -> None:
-        """Show only clocks whose name contains every word, and their ancestors."""
         words = tuple(text.casefold().split())
         if words != self._filter_words:
             self._filter_words = words

@@ -189,7 +189,6 @@ class ClockTreePanel(QWidget):
         return self.model.clock_id(self.view.currentIndex())
 
     def current_member_id(self) -> int:
-        """Return the marked member, 0 when there is none."""
         return self.model.member_id(self.view.currentIndex())
 
     def _clock_of_timer(self, timer_id: int) -> int:

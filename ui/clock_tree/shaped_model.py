@@ -145,7 +145,6 @@ class ShapedModel(QAbstractItemModel):
     # ------------------------------------------------------------------ changes
 
     def show_anew(self, wanted: ClockShape) -> None:
-        """Change the rows to ``wanted`` by a reset."""
         self.beginResetModel()
         self._shape = wanted
         self.endResetModel()

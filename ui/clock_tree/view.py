@@ -163,7 +163,6 @@ class ClockTreeView(Arranging, PaintedTree):
 
     @Slot()
     def fold_all(self) -> None:
-        """Fold every row below the topmost."""
         top = self._clocks.shown_below(0)
         self._folded = {each for each in self._clocks.shown_branch(0) if each not in top}
         self.collapseAll()

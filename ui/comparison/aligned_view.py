@@ -178,7 +178,6 @@ class AlignedView(QWidget):
             self._draw()
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Return all frame times as a table, the titles first."""
         columns = [[f"{each / NS_PER_MS:.6f}" for each in run.times_ns] for run in self._runs]
         numbered = enumerate(zip_longest(*columns, fillvalue=""))
         titles = ("frame", *(f"{run.name} (ms)" for run in self._runs))
@@ -212,7 +211,6 @@ class AlignedView(QWidget):
         self.fit()
 
     def go_live(self) -> None:
-        """Show the end, as much of it as is visible now."""
         if self._plots:
             low, high = self._plots[0].getViewBox().viewRange()[0]
             self._plots[0].setXRange(self._end - (high - low), self._end, padding=0)
@@ -364,7 +362,6 @@ class AlignedView(QWidget):
 
     @Slot()
     def _label_axes(self) -> None:
-        """Put ticks where round numbers are, in the units of the other plots."""
         for plot in self._plots:
             box = plot.getViewBox()
             (low, high), (bottom, top) = box.viewRange()
@@ -395,7 +392,6 @@ class AlignedView(QWidget):
 
     @Slot(object)
     def _read_at(self, place: QPointF) -> None:
-        """Say what is at a place of the plots; beside them, have their frame times scaled."""
         if QGuiApplication.mouseButtons() is not Qt.MouseButton.NoButton:
             return
         boxes = [plot.getViewBox() for plot in self._plots]

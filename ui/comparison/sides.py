@@ -63,7 +63,6 @@ class Source:
 
     @classmethod
     def of_session(cls, session: Session | None) -> list[Source]:
-        """Return what is open as a source; nothing if it has no frames."""
         if session is None or not len(session.timeline.frames):
             return []
         path = stored_path(session.source_label) if session.is_recorded else None
@@ -220,5 +219,4 @@ class SidesRow(QWidget):
         return menu
 
     def _with(self, side: Side, other: Side) -> list[Side]:
-        """Return the sides with another in place of one."""
         return [other if each is side else each for each in self._sides]

@@ -39,7 +39,6 @@ class Compared(Struct, frozen=True):
 
 
 def number_text(value: float) -> str:
-    """Return a number with the digits that matter."""
     decimals = next(each for least, each in _DECIMALS if abs(value) >= least)
     return f"{value:,.{decimals}f}"
 
@@ -105,7 +104,6 @@ def name_of(difference: Difference) -> str:
 def first_numbers(
     before: ComparedRun, after: ComparedRun, budget_ms: float | None
 ) -> Iterator[Compared]:
-    """Return P50, P99, the longest frame and how many are over budget, of two sides."""
     pairs = [each.distribution.percentiles((50, 99, 100)).tolist() for each in (before, after)]
     for name, one, other in zip(("P50", "P99", "Longest"), *pairs, strict=True):
         first, second = (number_text(each / NS_PER_MS) for each in (one, other))

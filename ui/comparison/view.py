@@ -199,7 +199,6 @@ class ComparisonView(QWidget):
 
     @Slot(object)
     def compare(self, sides: Iterable[Side]) -> None:
-        """Compare these, the others with the first."""
         self.sides = list(sides)
         self._start()
 

@@ -70,7 +70,6 @@ class EventRow(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What happened, with names instead of numbers."""
         return self.names.sentence(self.event, self.label)
 
     @property
@@ -156,7 +155,6 @@ class EventListModel(ListTableModel[EventRow]):
     @property
     @override
     def hidden_count(self) -> int:
-        """The number of events looked at that did not pass."""
         return self._looked_at - len(self.rows)
 
     @property
@@ -170,7 +168,6 @@ class EventListModel(ListTableModel[EventRow]):
         return 0 if self._log is None else max(0, self._log.end - self._cursor)
 
     def read_again(self) -> None:
-        """Look through the tail of the log with the present filter."""
         self.beginResetModel()
         self.rows = []
         self._looked_at = 0
@@ -266,7 +263,6 @@ class EventListModel(ListTableModel[EventRow]):
         return passed
 
     def _note_names(self, events: list[RawEvent]) -> None:
-        """Take names, and who belongs to the selected member, in the order of the events."""
         note, ours, added = self._names.note, self._subject_members, ADDED[Unit.MEMBER]
         for event in events:
             kind = event[1]
@@ -302,7 +298,6 @@ class EventListModel(ListTableModel[EventRow]):
         return span is not None and span[0] < at_ns <= span[1]
 
     def _members_of_subject(self) -> set[int]:
-        """Return the selected member and all that hang under it now."""
         timeline, subject = self._timeline, self._subject
         if timeline is None or subject is None or subject.kind is not SelectionKind.MEMBER:
             return set()

@@ -110,7 +110,6 @@ class EventNames:
             self._texts.clear()
 
     def _known(self, number: int) -> KnownMember | None:
-        """Return what is known of a member; the timeline knows who came before."""
         known = self._members.get(number)
         if known is None and self._timeline is not None:
             state = self._timeline.members.by_id.get(number)

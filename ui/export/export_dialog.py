@@ -346,7 +346,6 @@ class ExportDialog(QDialog):
 
     @Slot()
     def show_preview(self) -> None:
-        """Draw what would be written, or show what is wrong."""
         self._pause.stop()
         exporter = self._exporter
         self.setWindowTitle(f"Export {self._contents}")

@@ -157,7 +157,6 @@ def _fitted(former: bytes, stamp: bytes) -> bytes:
 
 @contextmanager
 def _gui_application() -> Iterator[None]:
-    """Provide the application that fonts and painting need."""
     application = QCoreApplication.instance()
     if isinstance(application, QGuiApplication):
         yield

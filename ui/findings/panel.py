@@ -51,7 +51,6 @@ _column = partial(Column[Finding], detail=lambda row: row.kind.summary, is_wrapp
 
 
 def len_of(history: History) -> int:
-    """Return how many events are kept."""
     return history.end - history.first
 
 
@@ -177,7 +176,6 @@ class FindingsPanel(QWidget):
 
     @Slot()
     def look(self) -> None:
-        """Analyse everything that has happened so far."""
         session = self._bridge.session
         if session is None or self.is_looking:
             return

@@ -123,7 +123,6 @@ class FlameRow(QWidget):
         self.update()
 
     def rect_of(self, place: int) -> QRectF:
-        """Return where a span is drawn, by its place among the spans."""
         span = self._spans[place]
         left, right = self._x(span.began_ns), self._x(span.end_ns)
         top = self._ruler() + span.depth * self._row_height()

@@ -60,7 +60,6 @@ def _who_text(row: SpanRow) -> str:
 
 
 def _measured(duration: Callable[[SpanTotal], int]) -> Callable[[SpanRow], str]:
-    """Return what says a duration of what is measured."""
     return lambda row: "–" if row.is_timer else format_duration(duration(row.total))
 
 
@@ -209,7 +208,6 @@ def _share(row: SpanRow, whole_ns: int) -> float | None:
 
 
 def selection_of(subject: Span | SpanTotal) -> Selection:
-    """Return the selection that shows who a span is about; nothing for a phase."""
     if subject.member_id:
         return Selection.member(subject.member_id)
     if subject.timer_id:

@@ -119,7 +119,6 @@ class BarsLayer:
         return max(1, round(self.area.width() * self.ratio))
 
     def paint(self, painter: QPainter, exposed: QRectF) -> None:
-        """Paint a part of the area."""
         self.bring_up_to_date()
         ratio, pixmap = self.ratio, self.picture.pixmap
         painter.save()

@@ -69,7 +69,6 @@ class BudgetMenu(QMenu):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a budget and draw it, coloured by from now on."""
         text, is_given = QInputDialog.getText(
             self.parentWidget(), "Budget", _HINT, QLineEdit.EchoMode.Normal, ""
         )

@@ -33,12 +33,10 @@ class DurationScale:
         self._chosen_for: tuple[int, int] | None = None
 
     def forget(self) -> None:
-        """Choose a scale for the next frames, whatever it was."""
         self._is_own = False
         self._chosen_for = None
 
     def multiply(self, factor: float) -> None:
-        """Show ``factor`` times as much from now on, whatever frames come."""
         self._is_own = True
         self.top_ns = min(max(round(self.top_ns * factor), _SMALLEST_TOP_NS), _LARGEST_TOP_NS)
 

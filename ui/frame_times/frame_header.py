@@ -94,7 +94,6 @@ class FrameLegend(QWidget):
 
 
 def _line_of(widget: QWidget) -> int:
-    """Return the height of a line of numbers, which is larger for large text."""
     return max(_LINE, widget.fontMetrics().height() + 3)
 
 

@@ -45,7 +45,6 @@ class LoopChoice(QToolButton):
         return session if isinstance(session, ShowsLoops) else None
 
     def take_session(self) -> None:
-        """Name what the session shows the frames of."""
         self._shown = None
         self.refresh()
         capture: object = self._bridge.session

@@ -92,7 +92,6 @@ class MarksRow(QWidget):
 
     @property
     def has_any(self) -> bool:
-        """Whether there is a mark, in view or not."""
         return self._marks is not None and not self._marks.is_empty
 
     @Slot()
@@ -114,14 +113,12 @@ class MarksRow(QWidget):
         self._present_ns = self._view.present_ns
 
     def show_annotations(self, annotations: Sequence[Annotation]) -> None:
-        """Show bookmarks, notes and named ranges, the earliest first."""
         if self._marks is not None:
             self._marks.show_annotations(annotations)
             self.place()
 
     @Slot()
     def place(self) -> None:
-        """Find where the marks are in view."""
         series, shown, width = self._view.series, self._view.range, self._width
         groups: list[MarkGroup] = []
         ranges: list[tuple[float, float, int]] = []
@@ -142,7 +139,6 @@ class MarksRow(QWidget):
         return self.width() - self._left
 
     def text_at(self, x: float) -> str:
-        """Return what is said where the pointer is, empty where there is nothing."""
         if self._marks is None:
             return ""
         group = self._group_at(x)

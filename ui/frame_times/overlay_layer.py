@@ -95,7 +95,6 @@ class OverlayLayer:
             self.chosen_text = chosen_text(series.history, *frames)
 
     def paint(self, painter: QPainter, area: QRectF) -> None:
-        """Paint what there is over the area; the painter has the font of small texts."""
         view = self._view
         if self.empty_text:
             painter.setPen(self._theme.color(ColorRole.MUTED))
@@ -325,7 +324,6 @@ def frame_readout(
 
 
 def chosen_text(history: FrameHistory, start: int, stop: int) -> str:
-    """Return how many frames a range has and how much session time passes in it."""
     first = history.at_ns[start - history.first]
     last = history.at_ns[stop - 1 - history.first]
     frames = "1 frame" if stop - start == 1 else f"{stop - start:,} frames"

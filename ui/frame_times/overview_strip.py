@@ -121,7 +121,6 @@ class OverviewStrip(QWidget):
             self.update(left, 0, int(stop / ratio) + 1 - left, self.height())
 
     def forget_picture(self) -> None:
-        """Draw everything again: the colours or the frames have changed."""
         self._is_placed = False
         self.picture.forget()
         self.update()
@@ -289,7 +288,6 @@ class OverviewStrip(QWidget):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move with Left and Right, zoom with Up and Down; the rest as in plots."""
         moved, key = self.moved, Qt.Key(event.key())
         if moved is None or not is_plain(event):
             event.ignore()

@@ -421,7 +421,6 @@ class FrameTimesPanel(QWidget):
 
     @Slot()
     def _go_to_long(self) -> None:
-        """Go to the next or the previous frame over budget, as the action says."""
         action = self.sender()
         step, is_twice = action.data() if isinstance(action, QAction) else (1, False)
         self.plot.go_to_long(step, is_twice=is_twice)
@@ -436,7 +435,6 @@ class FrameTimesPanel(QWidget):
 
     @Slot()
     def show_statistics(self) -> None:
-        """Show the distribution of frame times, and their statistics by tool."""
         self._bridge.panel_wanted.emit("statistics")
 
     @Slot()
@@ -444,7 +442,6 @@ class FrameTimesPanel(QWidget):
         self.plot.show_marked(self._bridge.frame_focus.marked)
 
     def _rows(self) -> list[tuple[str, ...]]:
-        """Return the selected frames, else those in view, as a table."""
         history, measure = self._bridge.timeline.frames, self.measure
         start, stop = self.selected_range() or self.visible_range()
         times = history.numpy(f"{measure}_ns", start, stop) / NS_PER_MS

@@ -133,7 +133,6 @@ class PlottedFrames(QWidget):
         self._pointer.unknown = unknown
 
     def show_holds(self, holds: list[int]) -> None:
-        """Show at which pixels of the area session time stood still for a while."""
         left = int(self.area().left())
         placed = [x + left for x in holds]
         if placed != self._overlay.holds:
@@ -193,7 +192,6 @@ class PlottedFrames(QWidget):
         return used or tuple(Phase)
 
     def show_marked(self, frames: NDArray[np.int64] | None) -> None:
-        """Show the frames that another panel marks, by their ascending numbers, or none."""
         self._overlay.series, self._overlay.marked = self.series, frames
         self.update()
 
@@ -218,7 +216,6 @@ class PlottedFrames(QWidget):
 
     @property
     def header_width(self) -> int:
-        """How much room there is at the left of the frames."""
         unit = text_scale(self)
         if not self.view.has_headers:
             return round(_SCALE_WIDTH * unit)
@@ -230,7 +227,6 @@ class PlottedFrames(QWidget):
         return QRectF(self._bars.area)
 
     def x_at(self, place: QPointF) -> float:
-        """Return the place on the axis at a place of this widget, the nearest in view."""
         area = self.area()
         share = (place.x() - area.left()) / max(area.width(), 1.0)
         shown = self.view.range
@@ -249,17 +245,14 @@ class PlottedFrames(QWidget):
             self.frame_hovered.emit(self._pointer.frame)
 
     def scale_durations(self, factor: float) -> None:
-        """Show ``factor`` times as much of the durations, whatever frames come."""
         self._scale.multiply(factor)
         self._settle(is_forced=False)
 
     def choose_scale(self) -> None:
-        """Let the plot choose how much of the durations it shows."""
         self._scale.forget()
         self._settle(is_forced=False)
 
     def go_to(self, frame: int) -> None:
-        """Select a frame, and have it in view."""
         series = self.series
         if series is None or not series.first <= frame < series.end:
             return
@@ -327,7 +320,6 @@ class PlottedFrames(QWidget):
                 self._overlay.paint(painter, area)
 
     def _paint_scale(self, painter: QPainter) -> None:
-        """Paint the ground of the headers, with the durations at their right edge."""
         area, theme = self._bars.area, self._theme
         painter.fillRect(QRectF(0, 0, area.left(), self.height()), theme.color(ColorRole.PANEL))
         painter.fillRect(QRectF(area.left() - 1, 0, 1, self.height()), theme.color(ColorRole.LINE))
@@ -381,7 +373,6 @@ class PlottedFrames(QWidget):
         self.update()
 
     def _settle(self, *, is_forced: bool = True) -> None:
-        """Bring the picture in line with the view, the frames and the scale."""
         self._is_settled = True
         shown, series, bars = self.view.range, self.series, self._bars
         if series is not None:
@@ -404,7 +395,6 @@ class PlottedFrames(QWidget):
             self.point_at(self._pointer.place)
 
     def _update_changed(self, *, is_moved: bool, has_scale: bool) -> None:
-        """Have painted again what has changed, and nothing beside it."""
         changed, has_values = self._bars.bring_up_to_date()
         if has_scale:
             self.update()

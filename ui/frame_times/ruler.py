@@ -191,7 +191,6 @@ class Ruler(QWidget):
         self._update_strip()
 
     def _update_strip(self) -> None:
-        """Have painted again what moves, and not what stands beside it."""
         self.update(self._strip().toRect())
 
     @override
@@ -282,7 +281,6 @@ class Ruler(QWidget):
         painter.restore()
 
     def _paint_label(self, painter: QPainter, label: tuple[QRectF, str, str], x: float) -> None:
-        """Paint the instant that is looked back at, and how long before the present it is."""
         box, at, away = label
         theme = self._theme
         self._paint_handle(painter, x)

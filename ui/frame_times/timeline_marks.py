@@ -48,7 +48,6 @@ class MarkGroup(Struct, frozen=True):
 
     @property
     def has_hold(self) -> bool:
-        """Whether session time stood still there for a while."""
         return any(kind is MarkKind.HELD for kind, _, _ in self.entries)
 
 
@@ -93,7 +92,6 @@ class TimelineMarks:
         return added
 
     def show_annotations(self, annotations: Sequence[Annotation]) -> None:
-        """Show bookmarks, notes and ranges, the earliest first, in place of those before."""
         self._annotations = annotations
         self._instants[MarkKind.BOOKMARK] = array("q", [each.at_ns for each in annotations])
         self._ranges = [each for each in annotations if each.end_ns is not None]
@@ -118,7 +116,6 @@ class TimelineMarks:
         return self._ranges[number].line
 
     def groups(self, series: FrameSeries, low: float, high: float, width: int) -> list[MarkGroup]:
-        """Return the signs between two places of the axis, from left to right."""
         cells: dict[int, list[tuple[MarkKind, int, int, int]]] = {}
         for kind, instants in self._instants.items():
             if not instants:

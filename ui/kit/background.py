@@ -82,12 +82,10 @@ class Background(QObject):
 
     @Slot()
     def cancel(self) -> None:
-        """Drop what is being done; nothing of it arrives."""
         self._number += 1
         self._thread = None
 
     def wait(self) -> None:
-        """Wait for the result, and have it arrive."""
         thread = self._thread
         if thread is not None:
             thread.join()

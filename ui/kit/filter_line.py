@@ -49,7 +49,6 @@ class FilterLine(QLineEdit):
 
     @Slot(str)
     def show_filter(self, text: str) -> None:
-        """Filter for a text at once, as if it had been typed."""
         self.setText(text)
         self.apply_now()
 

@@ -164,7 +164,6 @@ def is_in_sight(widget: QWidget) -> bool:
 
 
 def single_shot(parent: QObject, act: Callable[[], object], ms: int = 0) -> QTimer:
-    """Return a timer that, once started, does something after a number of milliseconds."""
     timer = QTimer(parent)
     timer.setSingleShot(True)
     timer.setInterval(ms)

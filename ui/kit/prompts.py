@@ -31,7 +31,6 @@ from .theme import ColorRole, Theme
 
 
 def problem_label(theme: Theme) -> QLabel:
-    """Return a hidden line for what is wrong with an answer, in the colour of what is bad."""
     label = plain_label(wraps=True)
     color_text(label, theme.color(ColorRole.RED))
     label.hide()

@@ -188,7 +188,6 @@ class FlatStyle(QProxyStyle):
             painter.fillRect(option.rect, option.palette.base())
 
     def _paint_splitter(self, option: QStyleOption, painter: QPainter) -> None:
-        """Draw a line through the middle of what is dragged."""
         rect = option.rect
         if rect.width() > rect.height():
             line = QRect(rect.left(), rect.center().y(), rect.width(), 1)

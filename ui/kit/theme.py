@@ -77,7 +77,6 @@ class Theme(QObject):
 
     @property
     def is_dark(self) -> bool:
-        """Whether text is light on dark."""
         return self._name == "dark"
 
     @property
@@ -96,7 +95,6 @@ class Theme(QObject):
         return QColor(COLORS[self._name][name])
 
     def palette(self) -> QPalette:
-        """Return the palette for the Fusion style."""
         color = self.color
         palette = QPalette()
         role = QPalette.ColorRole
@@ -223,7 +221,6 @@ def _name_of(palette: QPalette) -> ThemeName:
 
 
 def phase_color(phase: Phase) -> QColor:
-    """Return the colour of a phase of the frame, in every theme."""
     return QColor(PHASE_COLORS[phase.name.lower()])
 
 

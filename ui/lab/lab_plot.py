@@ -112,7 +112,6 @@ class LabPlot(QAbstractScrollArea):
         self.viewport().update()
 
     def show_result(self, result: LabResult | None) -> None:
-        """Mark a run and scroll to it."""
         if result is None or result is self._current:
             return
         if self._row_of(result) is not None:
@@ -279,7 +278,6 @@ class LabPlot(QAbstractScrollArea):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Change the run with Up and Down, the firing with Left and Right."""
         match event.key():
             case Qt.Key.Key_Up | Qt.Key.Key_Down:
                 self._go_on(-1 if event.key() == Qt.Key.Key_Up else 1)
@@ -293,7 +291,6 @@ class LabPlot(QAbstractScrollArea):
                 super().keyPressEvent(event)
 
     def _go_on(self, step: int) -> None:
-        """Read the next or the previous run."""
         runs = [row for row in self._rows if not isinstance(row, str)]
         if not runs:
             return

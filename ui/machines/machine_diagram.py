@@ -143,7 +143,6 @@ class MachineDiagram(QWidget):
         return self._boxes[state]
 
     def labels(self) -> list[Label]:
-        """Return the transitions that the pointer can be on."""
         return self._labels
 
     def curves(self) -> list[Drawn]:
@@ -213,7 +212,6 @@ class MachineDiagram(QWidget):
         return widest + _LOOP if names else 0.0
 
     def _add_curve(self, arrow: Arrow, bend: float) -> None:
-        """Add an arrow between two states, bent to the right."""
         source, target = self._boxes.get(arrow.source), self._boxes.get(arrow.target)
         if source is None or target is None:
             return

@@ -135,7 +135,6 @@ class AxisRange(Struct):
         self.mode = ViewMode.FOLLOW
 
     def _stay_near(self) -> None:
-        """Keep some data visible."""
         edge = min(_LEAST * self.span, self.last - self.first)
         shift = max(0.0, self.first + edge - self.high) - max(0.0, self.low - (self.last - edge))
         self.low, self.high = self.low + shift, self.high + shift

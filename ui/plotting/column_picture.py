@@ -48,7 +48,6 @@ class ColumnPicture:
         self._look: Hashable = None
 
     def forget(self) -> None:
-        """Redraw everything next time."""
         self._window = None
 
     def bring_up_to_date(  # noqa: PLR0911 - whatever needs no drawing

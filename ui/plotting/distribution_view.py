@@ -110,7 +110,6 @@ class DistributionView(QWidget):
         self.forget_chart()
 
     def forget_chart(self) -> None:
-        """Make the shapes again when they are painted."""
         self._chart = None
         self.update()
 
@@ -125,7 +124,6 @@ class DistributionView(QWidget):
         return self._chart
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Return what is shown as a table, the titles first."""
         chart = self.chart()
         return [] if chart is None else chart_rows(chart)
 

@@ -38,7 +38,6 @@ class KeptPicture:
         self._pixmap: QPixmap | None = None
 
     def forget(self) -> None:
-        """Paint next time: colours have changed."""
         self._shown = self._pixmap = None
 
     def paint(  # noqa: PLR0913 - two of them keep it cheap

@@ -46,7 +46,6 @@ class MachineShape(Struct, frozen=True):
     present: str
 
     def possible(self) -> tuple[str, ...]:
-        """Return the names of the transitions that lead away from the present state."""
         names = [name for arrow in self.arrows for name in arrow.names if self.is_possible(name)]
         return tuple(dict.fromkeys(names))
 

@@ -175,7 +175,6 @@ class SharedView(QObject):
             self._move(lambda: None)
 
     def take_news(self) -> None:
-        """Read new frames, and move along with them."""
         if self.series is not None:
             self.series.take_new_frames()
             if self.settle():
@@ -203,14 +202,12 @@ class SharedView(QObject):
     def show_ruler(
         self, time_name: str, clock_id: int = 0, clocks: ClockPasts | None = None
     ) -> None:
-        """Show session time, as it is called, or the local time of a clock on the ruler."""
         former = self.time_name, self.ruler_clock_id, self.clocks
         self.time_name, self.ruler_clock_id, self.clocks = time_name, clock_id, clocks
         if (time_name, clock_id, clocks) != former:
             self.ruler_changed.emit()
 
     def put_header(self, header: QWidget) -> None:
-        """Have something beside the ruler."""
         self.header = header
         self.ruler_changed.emit()
 
@@ -239,7 +236,6 @@ class SharedView(QObject):
         return self.has_lanes or not self._is_whole
 
     def set_pixels(self, pixels: int) -> None:
-        """Say how wide the plots are, in pixels of the screen."""
         if pixels != self._pixels:
             self._pixels = pixels
             self._move(lambda: None)
@@ -403,7 +399,6 @@ class SharedView(QObject):
             self.show_span(self.series.start_of(start), self.series.start_of(stop))
 
     def show_ns(self, low_ns: float, high_ns: float) -> None:
-        """Show a range of session time."""
         self.show_span(self._edge_of(low_ns), self._edge_of(high_ns))
 
     @Slot(object)
@@ -479,7 +474,6 @@ class SharedView(QObject):
 
     @Slot(object)
     def show_hover_ns(self, at_ns: int | None) -> None:
-        """Show the instant that is pointed at elsewhere."""
         if at_ns is None or not self._is_pointed_at:
             self._hover_at(None if at_ns is None else self.x_of_ns(at_ns))
 

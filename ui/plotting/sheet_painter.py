@@ -31,7 +31,6 @@ _WIDEST: Final = 1 << 14
 
 
 def theme_colors(theme: Theme) -> dict[str, str]:
-    """Return the colours in use by the names of their tokens."""
     return _colors(theme.name, theme.is_high_contrast)
 
 

@@ -61,7 +61,6 @@ class Previewer(QObject):
         bridge.session_changed.connect(self.hide)
 
     def watch(self, menu: QMenu) -> None:
-        """Preview the commands of a menu and of the menus below it while they are highlighted."""
         menu.hovered.connect(partial(self._take_action, menu))
         menu.aboutToHide.connect(partial(self._leave, menu))
         for action in menu.actions():

@@ -56,7 +56,6 @@ def selected_member(timeline: Timeline, selection: Selection) -> MemberState | N
 
 
 def scheduler_for(timeline: Timeline, selection: Selection) -> MemberState | None:
-    """Return the scheduler that is selected or that the selected member belongs to."""
     member = selected_member(timeline, selection)
     scheduler = None if member is None else timeline.members.scheduler_of(member.id)
     is_one = scheduler is not None and scheduler.kind is MemberKind.SCHEDULER

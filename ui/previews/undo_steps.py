@@ -28,7 +28,6 @@ class Undoable(Struct, frozen=True):
 
     @property
     def undo(self) -> Undo:
-        """What undoes it, or does it again."""
         return Undo(self.number)
 
 

@@ -259,7 +259,6 @@ class SceneCanvas(QWidget):
         painter.setClipRect(QRectF(0, 0, picture.width, picture.height))
 
     def _paint_ground(self, painter: QPainter, count: int) -> None:
-        """Paint what is behind everything that moves."""
         painter.fillRect(self.rect(), self._theme.color(ColorRole.PANEL))
         picture = self._picture
         if picture is not None:
@@ -295,7 +294,6 @@ class SceneCanvas(QWidget):
     # ---------------------------------------------------------------- what people do
 
     def owner_at(self, place: QPointF) -> Owner:
-        """Return the owner of the front-most shape at a place of the widget."""
         picture = self._picture
         if picture is None:
             return NO_OWNER

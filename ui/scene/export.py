@@ -26,7 +26,6 @@ class SceneExport:
         self._folder = Path()
 
     def dialog(self, session: Session, parent: QWidget) -> SaveDialog:
-        """Return the question where to write a picture, in the folder of the one before."""
         path = self._folder / f"{file_stem(session.title, 'scene')}-scene.png"
         kinds = {
             each.suffix: f"{each.format}: {each.description}" for each in SCENE_PICTURE_FORMATS

@@ -82,7 +82,6 @@ class ProgramCard(QWidget):
 
     @property
     def state(self) -> str:
-        """How it is with the program, and how many there are."""
         program, count = self._program, len(self._programs)
         if program is None:
             return "connecting"

@@ -120,7 +120,6 @@ class AnnotationEditor(QObject):
         return True
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Remove some, all or none."""
         if self._annotations is None:
             return
         try:
@@ -135,7 +134,6 @@ class AnnotationEditor(QObject):
             self.done.emit(f"{len(removed):,} annotations were removed.")
 
     def undo(self) -> None:
-        """Undo the last change that was not undone."""
         if self._annotations is None:
             return
         try:
@@ -175,7 +173,6 @@ class AnnotationEditor(QObject):
 
     @Slot()
     def ask_for_name_of_range(self) -> None:
-        """Have the name of the stretch at hand asked for; without one, refuse."""
         span_ns = self.range_at_hand()
         if span_ns is None:
             self.refused.emit(_NO_RANGE)

@@ -447,7 +447,6 @@ class SessionBridge(QObject):
 
     @property
     def hover_ns(self) -> int | None:
-        """The session instant under the pointer."""
         return self._hover_ns
 
     @Slot(object)
@@ -534,7 +533,6 @@ class SessionBridge(QObject):
 
     @property
     def strings(self) -> Sequence[str]:
-        """The string table of :attr:`timeline` and :attr:`shown`."""
         return ("",) if self._log is None else self._log.strings
 
     @Slot(object)
@@ -624,7 +622,6 @@ class SessionBridge(QObject):
             self.refresh_now()
 
     def _take_news(self, session: Session) -> int:
-        """Return how many events are new."""
         with self._entries:
             events = session.refresh()
         self.capabilities = session.capabilities

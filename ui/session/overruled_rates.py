@@ -74,7 +74,6 @@ class OverruledRates(QObject):
 
     @classmethod
     def of(cls, bridge: SessionBridge) -> OverruledRates:
-        """Return what all panels of a window share."""
         return bridge.findChild(cls) or cls(bridge)
 
     @Slot()

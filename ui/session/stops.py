@@ -48,7 +48,6 @@ class Stops(QObject):
 
     @classmethod
     def of(cls, bridge: SessionBridge) -> Stops:
-        """Return what all panels of a window share."""
         return bridge.findChild(cls) or cls(bridge)
 
     @Slot()

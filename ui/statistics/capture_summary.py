@@ -118,7 +118,6 @@ class CaptureSummary(QWidget):
         row.addWidget(self.tools)
 
     def fit(self) -> None:
-        """Take the room that there is in the window."""
         scale, width = scale_of(self), self.window().width()
         self.setFixedHeight(height_below(self))
         self.frames.show_foot(is_shown=not is_low(self))

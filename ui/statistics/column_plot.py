@@ -214,7 +214,6 @@ class CaptureColumns(QWidget):
         return [each for each in self._offered if each.name in self._names]
 
     def choose(self, name: str, *, is_shown: bool) -> None:
-        """Show a column, or no longer."""
         self._names = [each for each in self._names if each != name]
         if is_shown:
             self._names.append(name)
@@ -254,7 +253,6 @@ class CaptureColumns(QWidget):
 
     @property
     def has_content(self) -> bool:
-        """Whether there is something to see."""
         return bool(self.plots) or bool(self.problem.text())
 
     def finish(self) -> None:
@@ -281,7 +279,6 @@ class CaptureColumns(QWidget):
         self.laid_out.emit()
 
     def fit(self) -> None:
-        """Take the room that there is in the window."""
         for plot in self.plots:
             height = _LOW_HEIGHT if is_low(self) else _HEIGHT
             plot.setFixedHeight(round(height * scale_of(self)))

@@ -220,7 +220,6 @@ class FrameDistribution(QWidget):
 
     @Slot(str)
     def _read(self, text: str) -> None:
-        """Say what is under the pointer, else what is chosen."""
         marked = self._times.marked
         if not text and self._band_ns is not None and marked is not None:
             are = "is" if len(marked) == 1 else "are"
@@ -237,7 +236,6 @@ class FrameDistribution(QWidget):
 
     @Slot()
     def select_former(self) -> None:
-        """Select the frame before, likewise."""
         self._select_beside(-1)
 
     def _select_beside(self, step: int) -> None:

@@ -107,7 +107,6 @@ class LaneChoices(QWidget):
 
     @Slot()
     def clear_filter(self) -> None:
-        """Show all lanes again, and leave the line."""
         self.filter_line.clear()
         self.filter_line.left_downwards.emit()
 

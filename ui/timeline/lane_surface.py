@@ -203,7 +203,6 @@ class LaneSurface(QAbstractScrollArea):
         self.viewport().update()
 
     def choose_words(self, text: str) -> None:
-        """Show only lanes whose labels contain all words."""
         self.choices.words = tuple(text.lower().split())
         self.arrange_rows()
 
@@ -221,7 +220,6 @@ class LaneSurface(QAbstractScrollArea):
 
     @property
     def present_ns(self) -> int:
-        """The end of the data."""
         return self.timeline.at_ns
 
     @property
@@ -249,11 +247,9 @@ class LaneSurface(QAbstractScrollArea):
         return self.view.lane_window(self.header_width, self.lane_width)
 
     def at_x(self, x: float) -> float:
-        """Return the instant at an x, the nearest visible one."""
         return self.lane_window().at(min(max(x, self.header_width), self.viewport().width()))
 
     def axis_at(self, x: float) -> float:
-        """Return the position on the axis at an x, the nearest visible one."""
         share = (x - self.header_width) / self.lane_width
         return self.view.range.low + min(max(share, 0.0), 1.0) * self.view.range.span
 
@@ -360,7 +356,6 @@ class LaneSurface(QAbstractScrollArea):
         return kept[1]
 
     def small_font(self) -> QFont:
-        """Return the font of what explains."""
         return small_font(self)
 
     def wait_at(self, row: LaneRow, x: float) -> LaneWait | None:
@@ -389,7 +384,6 @@ class LaneSurface(QAbstractScrollArea):
         return QRect(0, middle - height // 2, self.header_width, height)
 
     def reading_of(self, row: LaneRow) -> str:
-        """Return what is read out of a row."""
         timeline = self.timeline if self.past is None else self.past
         timeline.resolve_dues()
         is_past = self.past is not None

@@ -72,7 +72,6 @@ class LaneWalk:
         self._describe()
 
     def jump(self, direction: int) -> None:
-        """Go to the next or previous record on the chosen lane."""
         canvas = self._canvas
         row = canvas.row(canvas.chosen_key)
         if row is None:
@@ -292,7 +291,6 @@ class LaneWalk:
         return canvas.row(lane.key) or canvas.row(lane.family.key if lane.family else None)
 
     def _describe(self) -> None:
-        """Describe the chosen lane for screen readers."""
         canvas = self._canvas
         row = canvas.row(canvas.chosen_key)
         if row is None:

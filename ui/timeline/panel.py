@@ -211,7 +211,6 @@ class TimelinePanel(QWidget):
         self.no_lanes.show_words(words if words and not self.canvas.has_rows else "")
 
     def show_filter(self) -> None:
-        """Have words typed that names of lanes must contain."""
         self.choices.show_filter()
 
     @Slot(object, bool)
@@ -283,7 +282,6 @@ class TimelinePanel(QWidget):
             menu.deleteLater()
 
     def _add_commands(self, menu: QMenu, row: LaneRow) -> None:
-        """Add what can be done with the subject of a lane."""
         timeline = self._bridge.timeline
         requests = Requests(self._submit, self._bridge.accepts)
         if row.kind is LaneKind.CLOCK and row.clock_id in timeline.clocks:

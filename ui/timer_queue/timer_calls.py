@@ -61,7 +61,6 @@ class TimerCalls:
 
     @property
     def passing(self) -> int:
-        """How many pass."""
         return len(self._timeline.timers) if self.places is None else int(self.places.size)
 
     def choose(

@@ -84,7 +84,6 @@ class TransportActions(QObject):
 
     @property
     def step_frames(self) -> int:
-        """The number of frames of the long step."""
         return self._step_frames
 
     def set_step_frames(self, count: int) -> None:
@@ -135,7 +134,6 @@ class TransportActions(QObject):
             submit(self._bridge, StepFrames(1))
 
     def step_many(self) -> None:
-        """Run :attr:`step_frames` frames."""
         if self._is_played:
             count = self.step_frames
             self._look(lambda places, at_ns: places.frames_from(at_ns, count), is_forward=True)
@@ -156,7 +154,6 @@ class TransportActions(QObject):
 
     @Slot(object)
     def step_by(self, duration_ns: int) -> None:
-        """Let a duration of session time pass."""
         if self._is_played:
             self._bridge.set_playhead(self._bridge.shown_ns + duration_ns)
         else:
@@ -170,7 +167,6 @@ class TransportActions(QObject):
             submit(self._bridge, StepTo(at_ns))
 
     def step_back(self) -> None:
-        """Take the scene back by one frame."""
         if self._is_played:
             self.look_frame_back()
         else:
@@ -196,15 +192,12 @@ class TransportActions(QObject):
     # ---------------------------------------------------------------- rates, and how it runs
 
     def slow_down(self) -> None:
-        """Set the clock of the rate buttons to the next lower usual rate."""
         submit_action(self._bridge, "slower")
 
     def speed_up(self) -> None:
-        """Set the clock of the rate buttons to the next higher usual rate."""
         submit_action(self._bridge, "faster")
 
     def set_normal_rate(self) -> None:
-        """Run the clock of the rate buttons at rate 1."""
         submit_action(self._bridge, "normal-rate")
 
     def ask_for_rate_of_everything(self) -> None:
@@ -215,7 +208,6 @@ class TransportActions(QObject):
             ask_for_rate(self._bridge, clock, self._window)
 
     def set_frame_rate(self, text: str) -> None:
-        """Run this many frames per second of session time."""
         self._bridge.submit(SetFrameRate(Fraction(text)))
 
     def ask_for_frame_rate(self) -> None:
@@ -251,7 +243,6 @@ class TransportActions(QObject):
     # ---------------------------------------------------------------- looking back
 
     def ask_where_to_look(self) -> None:
-        """Prompt for an instant of the past to look at."""
         bridge = self._bridge
         prompt = LookAtPrompt(self.find_place, bridge.shown_ns, self._theme, self._window)
         prompt.place_given.connect(bridge.set_playhead)

@@ -34,7 +34,6 @@ class FrameRatePrompt(Prompt):
     frame_rate_given = Signal(object)  # Fraction
 
     def __init__(self, rate: Fraction, theme: Theme, parent: QWidget | None = None) -> None:
-        """Ask; ``rate`` is what it is now."""
         super().__init__(
             "Frame rate",
             "Frames per second of session time: 60, 59.94 or 60000/1001",

@@ -71,7 +71,6 @@ class RateCells(QWidget):
         return self._rate
 
     def set_scale(self, scale: float) -> None:
-        """Be as large as the text scale says."""
         for button in self.buttons.values():
             button.setFixedSize(round(_WIDTH * scale), round(_HEIGHT * scale))
         self.setFixedHeight(round(_HEIGHT * scale) + 2 * _BESIDE)

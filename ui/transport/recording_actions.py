@@ -87,7 +87,6 @@ class RecordingActions(QObject):
         self._bridge.submit(StartRecording(str(path)))
 
     def save_last(self) -> None:
-        """Write the last 30 seconds of session time to a new file."""
         self._save(_SAVED_NS)
 
     def ask_how_much_to_save(self) -> None:

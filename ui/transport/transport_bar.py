@@ -160,7 +160,6 @@ class TextButton(QToolButton):
             self.make_room_for(text)
 
     def make_room_for(self, text: str) -> None:
-        """Be no narrower than a text needs."""
         needed = self.fontMetrics().horizontalAdvance(text) + _BESIDE_TEXT
         if needed > self.minimumWidth():
             self.setFixedWidth(needed)
@@ -188,7 +187,6 @@ class FindButton(QToolButton):
         self._theme = theme
 
     def make_room(self) -> None:
-        """Be wide enough for its words and its keys."""
         font = QFont(self.font())
         font.setPixelSize(round(_SMALL_TEXT * text_scale(self)))
         keys = self.defaultAction().shortcut().toString()
@@ -570,13 +568,11 @@ class TransportBar(QWidget):
         self._show_record_icon()
 
     def _show_record_icon(self) -> None:
-        """Fill the circle while it records."""
         name = "record" if self._recording_since_ns is None else "recording"
         self._actions["record"].show_icon(name, self._theme)
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the lines around the steps and below the row."""
         painter = QPainter(self)
         line = self._theme.color(ColorRole.LINE)
         painter.fillRect(0, self.height() - 1, self.width(), 1, line)

@@ -60,7 +60,6 @@ class ClockPast:
         return self._row
 
     def rate_set(self, history: History, timeline: Timeline, clock_id: int) -> DetailRow:
-        """Return when the rate of a clock was set, and by whom."""
         key = history, clock_id, timeline, timeline.mapping_version
         if key != self._key or self._row is None:
             self._key, self._row = key, _rate_step(history, timeline, clock_id)

@@ -346,7 +346,6 @@ class RowGrid(QWidget):
         self._fit_row(label)
 
     def add_sentence(self, text: str) -> ValueLabel:
-        """Add text across both columns."""
         label = self._value_label(text)
         self._add(_Row(label))
         return label

@@ -84,7 +84,6 @@ class WhyRows:
 
     @property
     def subject(self) -> str:
-        """What was explained last, in words."""
         return self._subject
 
     def rows(

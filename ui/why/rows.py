@@ -96,7 +96,6 @@ class DetailRow(Struct, frozen=True):
 
     @property
     def said(self) -> str:
-        """The row as a line of text."""
         value = f"{self.text}  ({self.exact})" if self.exact else self.text
         return f"{self.key}\t{value}" if self.key else value
 

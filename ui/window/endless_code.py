@@ -129,7 +129,6 @@ class EndlessCode(QObject):
 
     @Slot()
     def break_off(self) -> None:
-        """End the code that does not return."""
         self._wants_break_off = True
 
     @Slot()

@@ -175,7 +175,6 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{session} – {_TITLE}" if session else _TITLE)
 
     def open_path(self, path: Path) -> None:
-        """Open a scene or a recording in place of the session."""
         if self.notice.label.text() != self.settings_file.problem:
             # What became of the settings is not about the scene before.
             self.notice.dismiss()

@@ -65,19 +65,16 @@ class WindowStates(QObject):
 
     @property
     def is_capture(self) -> bool:
-        """Whether a capture of frames alone is open."""
         session: object = self._window.bridge.session
         return isinstance(session, ShowsCapture) and not self._view.has_headers
 
     @property
     def is_comparison(self) -> bool:
-        """Whether a comparison is shown."""
         comparison = self.comparison
         return comparison is not None and self._window.middle.currentWidget() is comparison
 
     @property
     def is_welcome(self) -> bool:
-        """Whether the ways to begin are shown."""
         welcome = self.welcome
         return welcome is not None and self._window.middle.currentWidget() is welcome
 

@@ -122,7 +122,6 @@ class ColumnCells(Generic[RowT]):
         self._colors.clear()
 
     def row_text(self, key: int) -> str:
-        """Return all cells of a row as they are, separated by tabulators."""
         row = self.row_at(key)
         if row is None:
             return ""

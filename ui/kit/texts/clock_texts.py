@@ -16,7 +16,6 @@ _MOST_PLACES: Final = 1 << 20
 
 
 def path_text(timeline: Timeline, clock_id: int) -> str:
-    """Return the names of the clocks from the root down to one."""
     return " / ".join(clock.name for clock in reversed(timeline.path(clock_id)))
 
 

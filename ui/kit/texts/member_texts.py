@@ -57,7 +57,6 @@ def _pause_text(member: MemberState) -> str:
 
 
 def doing_text(timeline: Timeline, member: MemberState) -> str:  # noqa: PLR0911 - one per kind
-    """Return what a member does while nothing stops it."""
     fields = member.fields
     match member.kind:
         case _ if member.kind in _SCHEDULERS:
@@ -125,7 +124,6 @@ def edge_text(timeline: Timeline, edge: MemberState) -> str:
 
 
 def next_call_text(timeline: Timeline, member: MemberState) -> str:
-    """Return when a member is called next, for a narrow column."""
     if member.kind in {MemberKind.UPDATE, MemberKind.FRAME_CALLBACK}:
         return "every frame"
     left_ns = DueTimes(timeline).left_ns(member)

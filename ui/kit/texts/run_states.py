@@ -89,7 +89,6 @@ def run_state_of(timeline: Timeline, clock_id: int) -> RunState:
 
 
 def brief_stop_text(reason: PauseReason) -> str:
-    """Return which clock stops others, for a narrow column."""
     return f"“{reason.clock_name}” {'at ' if reason.is_rate_zero else ''}{reason.what}"
 
 

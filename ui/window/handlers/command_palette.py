@@ -225,7 +225,6 @@ class CommandPalette(QDialog):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the card, and the line below what is typed."""
         painter = QPainter(self)
         painter.fillRect(self.rect(), self._theme.color(ColorRole.PANEL))
         painter.setPen(self._theme.color(ColorRole.LINE))

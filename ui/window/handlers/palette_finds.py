@@ -305,7 +305,6 @@ class PaletteFinder:
         )
 
     def _more(self, thing: _Object) -> list[PaletteEntry]:
-        """Return all that can be done with an object."""
         shown = self._in_panel("timer_queue", "Timers", thing.name)
         return [*self._firing(thing), *self._commands_of(thing), shown]
 

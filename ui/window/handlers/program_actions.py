@@ -56,7 +56,6 @@ class ProgramActions(QObject):
             self._window.bridge.request_refresh()
 
     def end_program(self) -> None:
-        """End the program that was opened here."""
         session = self._session
         if session is None:
             return
@@ -68,7 +67,6 @@ class ProgramActions(QObject):
         Thread(target=session.end_program, name="end the program", daemon=True).start()
 
     def show_frames(self) -> None:
-        """Show the frames of the selected clock."""
         bridge = self._window.bridge
         clock = selected_clock(bridge.timeline, bridge.selection)
         if clock is not None and (reason := bridge.show_frames_of(clock.id)):

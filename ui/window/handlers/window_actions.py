@@ -203,7 +203,6 @@ class WindowActions(QObject):
         return [Path(path) for path in paths]
 
     def close_window(self) -> None:
-        """Close the window; the program ends with it."""
         self._window.close()
 
     # ---------------------------------------------------------------- export
@@ -234,11 +233,9 @@ class WindowActions(QObject):
         dialog.open()
 
     def export_timeline(self) -> None:
-        """Open the export dialog for the picture of the timeline."""
         self.export_frames("Timeline PNG")
 
     def export_scene(self) -> None:
-        """Ask where to write the picture that the scene draws of itself."""
         panels = self._window.panels
         panels.show_panel("scene")
         cast("ScenePanel", panels.panel("scene")).ask_for_export()
@@ -298,7 +295,6 @@ class WindowActions(QObject):
         self._actions["menu-bar"].show_checked(is_kept)
 
     def close_panel(self) -> None:
-        """Hide the panel in use."""
         panels = self._window.panels
         if panel_id := panels.panel_in_use():
             panels.hide_panel(panel_id)

@@ -117,7 +117,6 @@ class WindowDialogs(QObject):
             self.show_help(WINDOW_PAGE, anchor_of(panel.title))
 
     def search_help(self) -> None:
-        """Show the contents of help, ready to search."""
         viewer = self._help_viewer
         if viewer is None:
             viewer = self.show_help(_FIRST_PAGE)

@@ -176,7 +176,6 @@ class WindowPanels(QObject):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The panels that can be shown and hidden."""
         return tuple(self._places)
 
     def __iter__(self) -> Iterator[Place]:
@@ -494,7 +493,6 @@ class WindowPanels(QObject):
         return self._make_panel is not None and not self._size_turn.isActive()
 
     def reset(self) -> None:
-        """Put everything where it is at first."""
         for panel_id in self._in_tray:
             if self._places[panel_id].isWindow():
                 self.float_panel(panel_id)
