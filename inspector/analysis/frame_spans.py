@@ -99,6 +99,9 @@ def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ..
     """Return the spans of a frame: each phase, followed by its calls.
 
     Once the frame's events are no longer in the log, only the phases are known.
+
+    Raises:
+        IndexError: There is no such frame, or it is no longer kept.
     """
     frame = _frame_events(history, timeline, index)
     if frame is None:
@@ -113,7 +116,11 @@ def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ..
 
 
 def phases_of(timeline: Timeline, index: int) -> tuple[Span, ...]:
-    """Return the phases of a frame without their calls."""
+    """Return the phases of a frame without their calls.
+
+    Raises:
+        IndexError: There is no such frame, or it is no longer kept.
+    """
     frame = timeline.frames.frame(index)
     phases: dict[int, int] = {phase: ns for phase in Phase if (ns := frame.phases[phase])}
     return tuple(_laid_out(phases, {}))
@@ -129,7 +136,11 @@ def are_calls_kept(history: History, timeline: Timeline, index: int) -> bool:
 
 
 def extent_of(history: History, timeline: Timeline, index: int) -> tuple[int, int]:
-    """Return cursors closely around the events of a frame and the timers before it."""
+    """Return cursors closely around the events of a frame and the timers before it.
+
+    Raises:
+        IndexError: There is no such frame, or it is no longer kept.
+    """
     frames = timeline.frames
     former_ns = frames.began_ns(index - 1) if index > frames.first else None
     start = history.first if former_ns is None else history.cursor_at(former_ns - 1)
@@ -143,6 +154,9 @@ def heaviest_in(history: History, timeline: Timeline, index: int) -> str:
     """Return in words what took at least half of a frame; empty if unknown.
 
     Of several timers, which are measured together, the one that usually takes long, if any does.
+
+    Raises:
+        IndexError: There is no such frame, or it is no longer kept.
     """
     spans = spans_of(history, timeline, index)
     total_ns = sum(span.took_ns for span in spans if span.is_phase)

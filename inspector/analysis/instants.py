@@ -47,6 +47,11 @@ class InstantFinder:
     # ---------------------------------------------------------------- as it is typed
 
     def find(self, text: str, from_ns: int) -> int:
+        """Return the instant for a typed text.
+
+        Raises:
+            InstantError: The text is not understood, or the instant is outside the log.
+        """
         typed = _SPACES.sub(" ", text.strip())
         word = typed.casefold()
         if word in _FIRST_WORDS or word in _LAST_WORDS:
@@ -81,7 +86,11 @@ class InstantFinder:
     # ---------------------------------------------------------------- frames
 
     def frame(self, index: int) -> int:
-        """Return when a frame began."""
+        """Return when a frame began.
+
+        Raises:
+            InstantError: There is no such frame, or it is no longer in the log.
+        """
         frames = self._frames
         if not len(frames):
             raise InstantError(f"There is no frame {index:,}: none has run yet.")
@@ -97,6 +106,9 @@ class InstantFinder:
         """Return the beginning of the frame ``steps`` frames later; earlier below 0.
 
         Between two frames, one step leads to the beginning of either.
+
+        Raises:
+            InstantError: There are fewer frames.
         """
         if not steps:
             return self._checked(at_ns)
@@ -117,6 +129,9 @@ class InstantFinder:
         """Return the instant ``steps`` timer firings later; earlier below 0.
 
         Timers that fire at the same instant count once.
+
+        Raises:
+            InstantError: Fewer timers fired.
         """
         if not steps:
             return self._checked(at_ns)

@@ -31,8 +31,6 @@ class Annotation:
         kind: ``"note"``, ``"bookmark"`` or ``"range"``.
         at_ns: Session time; the start of a range.
         end_ns: End of a range, otherwise ``None``.
-        name: Its name.
-        text: Its text.
         id: Its number in the session or file, 0 before it has one.
         created: Time of creation, ISO 8601.
     """

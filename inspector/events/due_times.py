@@ -30,7 +30,6 @@ def session_instants(
 
     Args:
         due_ns: Local times of the first clock of the path.
-        path: The clock and those above it up to the root, all running.
     """
     if len(due_ns) < _WORTH_IT or not all(_SLOWEST <= clock.n <= _FASTEST for clock in path):
         return [_one_by_one(int(each), path) for each in due_ns]

@@ -125,12 +125,10 @@ class LogHistory:
 
     @property
     def has_all_events(self) -> bool:
-        """Whether all events from the first to the newest are available: always true."""
         return True
 
     @property
     def missing(self) -> int:
-        """How many events are missing within the log: always 0."""
         return 0
 
     def events(self, start: int, end: int) -> list[RawEvent]:
@@ -142,7 +140,6 @@ class LogHistory:
         return range(first, first + len(events)), events
 
     def whole_until(self, start: int, end: int) -> int:
-        """Return ``end``, as nothing is missing within a log."""
         return max(start, end)
 
     def cursor_at(self, at_ns: int) -> int:

@@ -50,12 +50,10 @@ class LoopFrames:
     """The frames of a loop while those of another are shown.
 
     Attributes:
-        name: What the loop is called.
         kind: What its frames are.
         asked_ns: The local time that it asks for from frame to frame, 0 if it does not say.
         frames: The completed frames; none while they are shown.
         at_ns: Start of the frame that has not ended.
-        delta_ns: Its delta.
         cut_ns: What was cut from that.
         phases: Its phases so far.
     """
@@ -115,8 +113,6 @@ def exchange(block: NDArray[np.int64], shown: int, chosen: int) -> None:
 
     Args:
         block: Events as columns: int64, shape (5, events).
-        shown: The loop that they have been of until now.
-        chosen: The other loop.
     """
     if shown == chosen:
         return

@@ -26,8 +26,6 @@ class KnownMember:
     """Name and place of a member; always the same object for the same member.
 
     Attributes:
-        name: Its present name.
-        parent_id: The present parent, 0 for none.
         kind: Its kind; ``None`` until known.
         clock_id: The clock it hangs under; 0 until known.
     """
@@ -47,20 +45,11 @@ class MemberNames:
 
     Removed members stay known until :meth:`forget`, because the event of their removal may still
     have to be described.
-
-    Attributes:
-        strings: The string table of the log.
     """
 
     __slots__ = ("_below", "_known", "strings")
 
     def __init__(self, strings: Sequence[str], members: Iterable[MemberState] = ()) -> None:
-        """Start with the members of a state.
-
-        Args:
-            strings: The string table of the log; may grow.
-            members: The members before the first event.
-        """
         self.strings = strings
         self._known: dict[int, KnownMember] = {}
         self._below: dict[int, dict[int, None]] = {}

@@ -42,17 +42,8 @@ class MemberState:
     """State of a member.
 
     Attributes:
-        id: Its number.
-        name: Display name.
-        parent_id: The member above, 0 for none.
-        clock_id: The clock it hangs under.
-        kind: Its kind.
         added_ns: Session time of its creation.
-        children: The members directly below, in the order in which they were added.
-        fields: Its fields by :class:`~inspector.vocabulary.Field`.
-        calls: Number of calls so far.
         took_ns: Measured duration of its last call.
-        paused_since_ns: Session time since which it is paused itself.
         turn: Decides among equal priorities: smaller was set earlier.
         timed_ns: Session time at which its own time was last reported; 0 if it never was.
     """
@@ -107,7 +98,6 @@ class StateHistory:
     """The states of a machine so far, oldest first.
 
     Attributes:
-        at_ns: Session time of each entry.
         state: The state entered (sid).
         transition: The transition to it (sid); 0 for the first state.
     """
@@ -137,7 +127,6 @@ class StateHistory:
 
     @property
     def columns(self) -> tuple[array[int], array[int], array[int]]:
-        """All columns, in the order of the attributes."""
         return self.at_ns, self.state, self.transition
 
 

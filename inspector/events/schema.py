@@ -209,12 +209,6 @@ class EventRow:
     """The schema of one kind of event.
 
     Attributes:
-        kind: Its number and name.
-        subject: Number of its subject.
-        a: Meaning of its first number.
-        b: Meaning of its second number.
-        group: Its group; for members see :func:`group_of`.
-        sentence: Template of its sentence.
         fold: Its effect on the state of the session.
         asked: What conditions call its numbers, such as ``s:phase b:took``.
         measured: Which of its numbers are measured, and so differ from run to run: ``a``, ``b``,
@@ -380,8 +374,6 @@ class FieldRow:
     """The schema of one field of a member.
 
     Attributes:
-        field: Its number and name.
-        unit: Meaning of its value.
         sentence: Template with ``{b}`` for the value.
         by_calls: Whether frames and calls change it too, not only the user.
         each_counts: Whether a value still matters once another has followed it.
@@ -521,7 +513,6 @@ def clock_at_parent_time(at_ns: int, number: int, parent: int, name: int) -> lis
 
     Args:
         parent: Number of the clock above it, 0 for none.
-        name: Number of the text that names it.
     """
     return [
         (at_ns, int(_K.CLOCK_ADDED), number, parent, name),

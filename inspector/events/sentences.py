@@ -37,7 +37,6 @@ def describe(event: RawEvent, strings: Sequence[str], naming: Naming | None = No
     An invalid event, such as from a damaged file, is shown with its numbers.
 
     Args:
-        strings: The string table of the log.
         naming: Returns names; numbers (``clock 3``) are shown without it or for unknown
             names.
     """

@@ -21,18 +21,13 @@ class ClockState:
     """State of a clock.
 
     Attributes:
-        id: Number of the clock; the root's is 1.
-        name: Display name.
         parent_id: The clock above, 0 for the root.
-        children: The clocks directly below, in the order of their creation.
         rate_n: Its rate over the fixed denominator, kept while paused.
-        n: The rate in force: 0 while paused.
         off: Offset of the mapping, see :mod:`inspector.clocks.rate`.
         paused: Whether the clock itself is paused.
         paused_since_ns: Session time since which it stands still itself.
         pause_cause: Number of the command that paused it, 0 for the program.
         pending: Number of timers that wait on it.
-        created_ns: Session time of its creation.
     """
 
     id: int
@@ -75,8 +70,6 @@ class PauseReason:
     """A clock that makes another stand still.
 
     Attributes:
-        clock_id: The stopped clock.
-        clock_name: Its name.
         since_ns: Session time at which it stopped.
         is_own: Whether it is the requested clock itself.
         is_rate_zero: The rate is 0; the clock is not paused.
@@ -105,9 +98,7 @@ class Failure:
     """A callback that raised.
 
     Attributes:
-        at_ns: Session time.
         frame: Index of the running or next frame.
-        label: What was called.
         traceback: As Python prints it.
         timer_id: The timer, 0 for a frame callback.
     """
@@ -130,13 +121,7 @@ def detached_text(name: str, how: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """An instant marked by the program or the user.
-
-    Attributes:
-        at_ns: Session time.
-        text: Its text.
-        clock_id: The clock it belongs to, 0 for none.
-    """
+    """An instant marked by the program or the user; on no clock if ``clock_id`` is 0."""
 
     at_ns: int
     text: str
@@ -153,11 +138,9 @@ class CommandRecord:
     """A command that was applied or refused.
 
     Attributes:
-        at_ns: Session time.
         number: Its number, the ``cause`` of its effects.
         text: The command in words.
         refusal: Reason of a refusal, otherwise empty.
-        clock_id: The clock it is about, 0 for none.
         local_ns: Local time of that clock, or of the root clock.
         host_ms: Time of day, milliseconds since 1970; 0 if unknown.
         by: Where it came from.
@@ -193,7 +176,6 @@ class BreakHit:
     """A breakpoint that was hit.
 
     Attributes:
-        at_ns: Session time.
         number: Number of the breakpoint.
         text: The condition and what happened, in words.
         frame: Index of the frame that caused it.

@@ -21,13 +21,11 @@ class TaskState(Struct, frozen=True, array_like=True):
     """A task; texts are numbers of the string table, 0 for what is not known.
 
     Attributes:
-        id: Its number.
         clock_id: The clock of its loop.
         name: What it does, with the name it was given.
         created: The line that created it.
         defined: The line of its function.
         wait: What it waits for.
-        since_ns: Session instant since which it does.
         is_since_exact: Whether it began to then, rather than having been seen first.
         line: Where in the program it waits.
         what: What it waits for in words, such as the name of a function.
@@ -53,9 +51,7 @@ class TaskTable:
     """All tasks that were told, by number.
 
     Attributes:
-        by_id: Every task that has not ended.
         told_ns: By the clock of a program: when its tasks were told last.
-        version: Raised with every change.
     """
 
     __slots__ = ("by_id", "told_ns", "version")

@@ -23,14 +23,9 @@ class TimerRow:
     """The present state of a pending timer.
 
     Attributes:
-        id: Number of the timer.
-        clock_id: The clock it waits on.
-        label: Its name, or that of its callback.
         call_site: Where it was set, or an empty text.
         kind: One-shot or repeating, with its policy.
-        due_ns: Local time at which it should fire.
         interval_ns: From one due instant to the next; 0 for a one-shot.
-        fired: Number of firings.
         last_lateness_ns: Lateness of the last firing.
         order: Decides ties: smaller was scheduled earlier.
     """

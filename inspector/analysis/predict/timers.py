@@ -76,7 +76,11 @@ def next_calls(timeline: Timeline, call_id: CallId, most: int) -> list[Predictio
 
 
 def next_fires(timeline: Timeline, timer_id: int, until_ns: int, most: int = 100) -> list[int]:
-    """Return the session instants at which a timer fires next, at present rates."""
+    """Return the session instants at which a timer fires next, at present rates.
+
+    Raises:
+        KeyError: The timer is not pending.
+    """
     steady = _steady_firings(timeline, timer_id, until_ns)
     if steady is not None:
         return list(steady[:most])

@@ -100,14 +100,10 @@ class Breakpoint:
     """A condition on events, and the action of a hit.
 
     Attributes:
-        kind: The kind of condition.
         subject: Name of the timer, the clock or the state; empty for any.
-        limit_ns: The duration to exceed, for the kinds that compare.
         condition: The whole condition, for :attr:`BreakKind.CONDITION`.
-        action: The action of a hit.
         from_hit: The first hit with an action, counted from 1.
         is_once: Whether the action turns it off.
-        is_enabled: Whether it is on.
         saved_ns: How much of the past :attr:`BreakAction.SAVE` keeps.
     """
 

@@ -80,7 +80,6 @@ class Condition(Struct, frozen=True):
     """A condition that was read.
 
     Attributes:
-        text: As it was written.
         holds: Whether it is true of the reader's present event.
     """
 
@@ -120,9 +119,6 @@ class _Operand(Struct, frozen=True):
     """One side of a comparison or calculation.
 
     Attributes:
-        read: Its value for an event.
-        type: Of the value.
-        place: Where it is in the condition.
         unit_ns: Of a duration that was written out; 0 for all else.
         text: Of a text that was written out; ``None`` for all else.
         choices: What the text of a field can be, if that is known.

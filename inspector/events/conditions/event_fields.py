@@ -60,8 +60,6 @@ class KnownTimer(Struct):
     """What is remembered of a timer while it is pending.
 
     Attributes:
-        label: Its name, or that of its callback.
-        clock_id: The clock it waits on.
         fired: How often it has fired, the present firing included.
     """
 
@@ -74,18 +72,10 @@ class EventReader:
     """Goes through events in order and knows what their numbers stand for.
 
     Attributes:
-        strings: The string table of the log.
-        event: The present event.
         frame: Index of the frame that is under way or comes next.
     """
 
     def __init__(self, strings: Sequence[str], timeline: Timeline | None = None) -> None:
-        """Begin with what a timeline knows, or with nothing.
-
-        Args:
-            strings: The string table of the log.
-            timeline: The state before the first event.
-        """
         self.strings = strings
         self.event: RawEvent = (0, 0, 0, 0, 0)
         self.frame = self._next_frame = 0
@@ -240,8 +230,6 @@ class EventField(Struct, frozen=True):
     """A field of conditions.
 
     Attributes:
-        name: How it is written.
-        type: What kind of value it has.
         summary: A description for users.
         read: Takes it from the present event.
         choices: Every text that it can be, if those are known.

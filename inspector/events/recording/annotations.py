@@ -58,9 +58,6 @@ _PATIENCE_S: Final = 2.0
 def annotate(path: Path, annotation: Annotation) -> int:
     """Add an annotation to a recording, or change the one with its number.
 
-    Returns:
-        Its number.
-
     Raises:
         RecordingError: The recording cannot be written, or there is no such annotation.
     """
@@ -133,7 +130,6 @@ def _count(connection: sqlite3.Connection, number: int) -> int:
 
 
 def read_annotations(rows: Callable[[str], Iterable[tuple[Any, ...]]]) -> list[Annotation]:
-    """Return the annotations among rows, earliest first."""
     # Cut where they are read: a damaged text can be longer than the memory.
     cut = "CASE typeof({0}) WHEN 'text' THEN substr({0}, 1, {1}) END"
     name = cut.format("name", LONGEST_NAME)
@@ -187,10 +183,6 @@ def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
 
 def _check_writable(asked: Path, path: Path) -> None:
     """Check that a file exists, is writable and complete.
-
-    Args:
-        asked: Its name in messages.
-        path: The file itself.
 
     Raises:
         RecordingError: It must not be changed; the message says why.

@@ -150,7 +150,6 @@ def state_text(timeline: Timeline, frames: int, of_loops: Mapping[int, int]) -> 
     """Return the full part of a keyframe, without timers.
 
     Args:
-        frames: Number of completed frames.
         of_loops: The same of the loops that are not shown, by their clocks.
     """
     members = timeline.members
@@ -219,19 +218,9 @@ def timer_block(timeline: Timeline) -> Block:
 
 
 class Growth:
-    """The growing lists, as far as the keyframes have been read.
-
-    Attributes:
-        sound: Checks the values in keyframes.
-    """
+    """The growing lists, as far as the keyframes have been read."""
 
     def __init__(self, sound: Soundness, form_of: Callable[[int], str]) -> None:
-        """Start empty.
-
-        Args:
-            sound: Checks the values in keyframes.
-            form_of: Returns the form of a command by its number, from its event.
-        """
         self.sound = sound
         self._form_of = form_of
         self._lists: dict[str, list[Any]] = {name: [] for name in _LISTS}
@@ -273,8 +262,6 @@ class Growth:
 
         Args:
             timeline: The state at the next one, as far as the events tell it.
-            state: The full part of the next keyframe.
-            news: The additions of the next keyframe, not added yet.
 
         Raises:
             ValueError, TypeError, KeyError: The keyframe is invalid.
@@ -294,12 +281,6 @@ class Growth:
         return self._histories.setdefault(machine, StateHistory()).columns
 
     def fill(self, timeline: Timeline, cursor: int, machines: Iterable[int]) -> None:
-        """Set the growing lists of a timeline to a keyframe.
-
-        Args:
-            cursor: Cursor of the keyframe, which was added.
-            machines: The machines present.
-        """
         grown = self._at[cursor]
         for name, length in grown.lists.items():
             setattr(timeline, name, self._lists[name][:length])
@@ -315,8 +296,6 @@ def timeline_from(
     """Return the state of a keyframe without its frames, and its number of completed frames.
 
     Args:
-        text: Its full part.
-        timers: Its pending timers.
         growth: The growing lists, including this keyframe's additions.
 
     Raises:
@@ -357,11 +336,7 @@ def timeline_from(
 
 
 def _open_frame(values: list[int]) -> list[int]:
-    """Return the frame that has not ended, in full.
-
-    Raises:
-        ValueError: It is something else.
-    """
+    """Return the frame that has not ended, in full."""
     whole = len(Timeline([]).open_frame)
     # Before version 3 there were no shares.
     if len(values) not in {whole - len(Share), whole}:

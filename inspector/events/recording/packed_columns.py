@@ -65,13 +65,6 @@ def block_of(events: Sequence[RawEvent]) -> Block:
 
 
 def fill_block(block: Block, numbers: Numbers, first: int) -> None:
-    """Write events into columns.
-
-    Args:
-        block: The columns, filled completely.
-        numbers: The numbers of the events, one event after another.
-        first: Index of the first event in ``numbers``.
-    """
     count = block.shape[1]
     place = EVENT_COLUMNS * first
     if isinstance(numbers, array):
@@ -137,7 +130,6 @@ def unpack(
     """Return the columns in the bytes of :func:`pack`.
 
     Args:
-        count: Entries per column.
         out: The array to fill, instead of a new one.
         only: The one column to return; by default all.
 

@@ -46,8 +46,6 @@ def cost_text(size: float, frames: float, frame_rate: float) -> str:
     """Return what pictures take, as ``1.7 MB a minute``.
 
     Args:
-        size: Their bytes.
-        frames: From how many frames they are.
         frame_rate: Frames per second.
     """
     kilobytes = size / max(frames, 1) * frame_rate * _SECONDS_A_MINUTE / 1_000
@@ -60,7 +58,6 @@ class PictureBlocks:
     """Writes pictures to a recording; for the writing thread.
 
     Attributes:
-        bytes: Compressed bytes so far.
         frames: From how many frames they are.
     """
 

@@ -26,21 +26,14 @@ class TimerEvents:
     """The events of timers: which are of a sort, and the index of the last of each timer.
 
     Attributes:
-        events: The events.
         timers: The timers; the columns with an index for each of them have -1 for none.
         group: The timer of each event, by its index.
         is_new: Which events introduce a timer.
         is_armed: Which events arm a timer.
         is_fired: Which events are firings.
         is_end: Which events end a timer.
-        sets_due: Which events have its next due time.
         dues: The due time in each event.
-        added: Index of its addition.
-        origin: Index of its origin.
-        armed: Index of its arming.
-        fired: Index of its last firing.
         fires: Number of firings.
-        due: Index of the event with its due time.
         ended: Index of its clearing or its last firing.
     """
 

@@ -52,7 +52,6 @@ class StoredFrames:
     Every frame is checked when this is made, and only where each is and when it began is kept.
 
     Attributes:
-        first: Number of the first frame.
         is_read: Which columns are in memory.
     """
 
@@ -140,11 +139,6 @@ class StoredFrames:
         return column
 
     def _data(self, key: int) -> bytes:
-        """Return the bytes of a row.
-
-        Raises:
-            ValueError: They cannot be read.
-        """
         kept = self._kept.get(key)
         if kept is None:
             where = f"{self._table} WHERE first_frame = ?{self._which}"

@@ -88,7 +88,6 @@ class OpenFile:
 
     Attributes:
         path: The requested file.
-        meta: The contents of ``meta``.
         size: Its size in bytes, with the files beside it.
     """
 
@@ -279,7 +278,6 @@ class OpenFile:
         return not self._damage.keys().isdisjoint(tables) if tables else bool(self._damage)
 
     def close(self) -> None:
-        """Close the file and remove its copy."""
         connection = getattr(self, "_connection", None)
         if connection is not None:
             connection.close()
@@ -319,10 +317,6 @@ def _short(error: object) -> str:
 
 def _checked_version(path: Path, real: Path) -> int:
     """Return the version of the tables in a file.
-
-    Args:
-        path: Its name in messages.
-        real: The file itself.
 
     Raises:
         RecordingError: It cannot be read, or is not a recording.

@@ -20,7 +20,6 @@ class RecordedBlocks:
 
     Attributes:
         bytes: What they take in the file.
-        count: How many there are.
     """
 
     def __init__(self, file: OpenFile) -> None:

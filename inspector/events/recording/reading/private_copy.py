@@ -42,7 +42,6 @@ def beside(path: Path) -> list[Path]:
 
 
 def size(path: Path) -> int:
-    """Return the size of a file in bytes, 0 if it does not exist."""
     try:
         return path.stat().st_size
     except OSError:

@@ -49,8 +49,6 @@ def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
     Frames are not added to the frame history, and only folded events raise version numbers.
 
     Args:
-        timeline: The state before the first event.
-        block: The events, as columns.
         frames: Number of completed frames before the first event.
     """
     count = block.shape[1]

@@ -61,9 +61,6 @@ class Recording:
     """The past of a recorded session.
 
     Attributes:
-        strings: The string table.
-        first: Cursor of the oldest event.
-        end: Cursor after the newest event.
         first_ns: The earliest session instant with a known state.
         pictures: What the scene drew of itself.
         frames_of: The loop whose frames its states and events have, 0 for a scene.
@@ -135,11 +132,9 @@ class Recording:
 
     @property
     def scene_path(self) -> str:
-        """The scene's file, empty if unknown."""
         return self._said("scene_path")
 
     def _said(self, name: str) -> str:
-        """Return a text from ``meta``, empty without one."""
         said = self._file.meta.get(name)
         return said[:_LONGEST_SAID] if isinstance(said, str) else ""
 
@@ -149,7 +144,6 @@ class Recording:
 
     @property
     def annotations(self) -> list[Annotation]:
-        """Notes, bookmarks and named ranges, earliest first."""
         return read_annotations(self._file.rows)
 
     def close(self) -> None:
@@ -207,7 +201,6 @@ class Recording:
         return strings
 
     def _unknown_text(self) -> int:
-        """Return the number of the placeholder for missing texts."""
         strings, number = self.strings, self._sound.texts
         if len(strings) == number:
             strings.append(UNKNOWN_TEXT)
@@ -322,8 +315,6 @@ class Recording:
         """Return events as columns (instant, kind, subject, a, b) by cursor.
 
         Args:
-            start: Cursor of the first.
-            end: Cursor after the last.
             is_whole: Whether to stop at missing events, instead of skipping them.
         """
         return self._read(start, end, is_whole=is_whole)[0]

@@ -66,10 +66,7 @@ class About:
     """The description that a recording holds.
 
     Attributes:
-        scene_path: The scene's file.
         scene_digest: Digest of its text, to detect changes.
-        title: Title of the scene.
-        tool_version: Version of the inspector.
         frame_rate: Target frames per second, as ``"60"`` or ``"60000/1001"``.
         source: The time source of the frames.
     """
@@ -98,11 +95,7 @@ def reserve(path: Path) -> None:
 
 
 class RecordingFile:
-    """A recording in progress; for one thread.
-
-    Attributes:
-        pictures: Takes the pictures of frames.
-    """
+    """A recording in progress; for one thread."""
 
     def __init__(
         self,
@@ -116,9 +109,6 @@ class RecordingFile:
         """Create the file.
 
         Args:
-            path: The file; must not exist.
-            timeline: The state before the first event; kept and changed.
-            cursor: Cursor of the first event.
             is_reserved: Whether :func:`reserve` was called for it.
 
         Raises:
@@ -178,7 +168,6 @@ class RecordingFile:
             raise
 
     def _begin_from(self, timeline: Timeline, cursor: int) -> None:
-        """Write the state before the first event."""
         self._tables.begin(timeline)
         self._frames.begin(timeline, cursor)
         self._unfolded = 0

@@ -40,19 +40,9 @@ _ROWS: Final = _FIRST_SHARE + len(Share)
 
 
 class FrameCollector:
-    """Finds the frames that end in consecutive blocks of events.
-
-    Attributes:
-        end: Number of the next frame.
-    """
+    """Finds the frames that end in consecutive blocks of events."""
 
     def __init__(self, end: int, open_frame: Sequence[int]) -> None:
-        """Continue.
-
-        Args:
-            end: Number of the next frame.
-            open_frame: The frame that has not ended, as a timeline has it.
-        """
         self.end = end
         self._open = np.zeros(_ROWS, np.int64)
         self._open[[_AT, _DELTA, *range(_CUT, _ROWS)]] = open_frame
@@ -183,7 +173,6 @@ class WrittenFrames:
             self._rows_of(clock_id).add_history(frames, cursor)
 
     def take(self, block: Block, first_cursor: int) -> None:
-        """Write the frames that have ended in a block of events."""
         self._rows_of(0).add(self._collectors[0].take(block, first_cursor))
         places = np.flatnonzero(of_kinds(block, _of_loops))
         if not places.size:
@@ -205,10 +194,8 @@ class WrittenFrames:
 
     @property
     def end(self) -> int:
-        """Number of the next frame that is shown."""
         return self._collectors[0].end
 
     @property
     def ends_of_loops(self) -> dict[int, int]:
-        """The number of the next frame of every other loop."""
         return {clock_id: each.end for clock_id, each in self._collectors.items() if clock_id}

@@ -50,7 +50,6 @@ class _Portion:
 
     Attributes:
         pieces: The next events as numbers, one event after another in each piece.
-        texts: Additions to the string table.
         gap: State and cursor after a gap before the events, ``None`` without one.
         annotations: Changes of annotations since the last portion.
     """
@@ -77,7 +76,6 @@ class RecordingWriter:
     ends the recording only: see :attr:`problem`.
 
     Attributes:
-        path: The file.
         lost: Number of events dropped from the log before they could be handed over.
         lost_pictures: Number of pictures that a slow disk has left out.
         picture_bytes: What the pictures take in the file.
@@ -95,8 +93,6 @@ class RecordingWriter:
         """Prepare; nothing is written yet.
 
         Args:
-            path: The file; must not exist.
-            log: What to record.
             start: Initial state, as an independent copy, and cursor; by default the oldest
                 event kept.
         """
@@ -212,11 +208,9 @@ class RecordingWriter:
             self._has_some.set()
 
     def _are_pictures_behind(self, size: int) -> bool:
-        """Return whether pictures of more than this many bytes are yet to be written."""
         return self._pictures_waiting - self._pictures_taken > size and self.is_recording
 
     def _is_behind(self, events: int) -> bool:
-        """Return whether more than this many events are yet to be written."""
         return self._handed - self._written > events and self.is_recording
 
     def _skip_lost(self) -> tuple[Timeline, int]:
@@ -229,7 +223,6 @@ class RecordingWriter:
         return timeline, cursor
 
     def annotate(self, changes: Sequence[AnnotationChange]) -> None:
-        """Write or delete annotations in the file, in this order."""
         if changes and self.is_recording:
             self._portions.append(_Portion([], [], None, changes))
             self._is_hurried = True
@@ -348,8 +341,6 @@ def begin_behind_command(
 
     Args:
         events: Returns the events between two cursors.
-        timeline: The state before ``cursor``; brought up to the result.
-        cursor: The requested start.
     """
     while (found := events(cursor, cursor + 1)) and found[0][1] in COMMAND_DETAILS:
         timeline.apply_all(found)
@@ -384,11 +375,7 @@ def save_last(
 
     Args:
         past: The log of the session, or its history.
-        path: The file; must not exist.
         seconds: Session time to save, above 0; less if there is less.
-
-    Returns:
-        Number of saved events.
 
     Raises:
         RecordingWriteError: The file cannot be written.
