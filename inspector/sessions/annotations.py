@@ -28,7 +28,6 @@ class Annotations:
 
     Attributes:
         keep: Keeps every change somewhere else too, before it counts; may be ``None``.
-        version: Raised with every change.
     """
 
     def __init__(

@@ -50,13 +50,6 @@ class CaptureHistory:
     """All events of a capture, as a :class:`~inspector.events.history.History`.
 
     Attributes:
-        strings: The string table.
-        first: 0: nothing is dropped.
-        end: Cursor after the newest event.
-        first_ns: 0.
-        last_ns: Instant of the newest event.
-        has_all_events: True.
-        missing: 0.
         levels: The values of the counters of a trace.
         spans: The slices of each thread of a trace.
         opened: The cursor from which on all events are of frames and slices.

@@ -49,17 +49,8 @@ class CapturedSession(UniformSession):
 
     Attributes:
         log: The newest events, and the state before them; replaced when there is more to show.
-        history: All events.
-        timeline: The state at the end of what was read.
         title: Name of the file, with the stream if there are several.
-        source_label: The path of the file.
-        annotations: Kept while the capture is open.
         capabilities: Nothing: what was captured is not changed.
-        is_recorded: True: all of it has passed.
-        recorder: None: it is a file.
-        wake_errors: None: not known.
-        breakpoints: None: nothing that has happened can be stopped.
-        undoing: None: nothing that has happened can be changed.
         streams: Names and numbers of frames of the streams to choose from.
         stream: Name of the stream that is shown.
         columns: Columns to choose from.
@@ -128,7 +119,6 @@ class CapturedSession(UniformSession):
     # ------------------------------------------------------------------ reading
 
     def _begin(self, reader: CaptureReader) -> None:
-        """Read until there is something to show."""
         is_more = self._read_for(reader, _FIRST_NS)
         while is_more:
             try:
@@ -216,7 +206,6 @@ class CapturedSession(UniformSession):
 
     @property
     def title(self) -> str:
-        """Name of the file, with the stream if there are several."""
         has_choice = len(self.streams) > 1 and self.stream
         return f"{self._path.name} – {self.stream}" if has_choice else self._path.name
 
@@ -263,7 +252,6 @@ class CapturedSession(UniformSession):
         return count
 
     def break_off(self) -> None:
-        """Read no further, and show what was read."""
         reader = self._reader
         if reader is not None:
             self._broken_off_at = reader.done
@@ -279,12 +267,7 @@ class _Arranged:
     """What is shown of a capture.
 
     Attributes:
-        file: The frames.
-        capture: All that was read, ``None`` for an export of ours.
         stream: The stream of the frames, if there is one.
-        history: All events.
-        log: The newest of them.
-        timeline: The state at the end.
     """
 
     file: FrameFile

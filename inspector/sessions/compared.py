@@ -61,7 +61,6 @@ def run_of_file(
     """Read a capture, exported frame times or a recording.
 
     Args:
-        column: Column of frame times, in a table that does not say which.
         stream: Name of one of several streams, or a part of it, of a file that has several.
         on_progress: Called with the share that was read; what it raises ends the reading.
 
@@ -105,7 +104,6 @@ def run_of_session(session: Session, name: str) -> Callable[[Progress], Compared
     """Return what makes a run of the frames and calls of a session as it is now, in any thread.
 
     Args:
-        session: The session; not touched later.
         name: What the run is called.
     """
     frames, history = session.timeline.frames, session.history

@@ -76,7 +76,6 @@ class FrameFile:
     """Frame times from a file.
 
     Attributes:
-        frames: The frame times.
         provenance: Where they come from, as far as the file says.
         notes: Sentences that the user should read.
         has_work: Whether the file says how long the callbacks took.
@@ -104,7 +103,6 @@ class Importer:
     """A format that frame times are read from.
 
     Attributes:
-        name: Name of the format.
         recognises: Whether a file is in this format, by its first bytes, at least 4,096.
         read: Reads such a file; returns a :class:`FrameFile`, such as :func:`captured` makes, or
             a :class:`~inspector.formats.captures.capture.CaptureReader`.
@@ -236,10 +234,7 @@ def captured(
     """Return frame times of which no more is known than how long they are.
 
     Args:
-        path: The file they come from.
         frame_times_ns: Whole nanoseconds, one number a frame.
-        column: What the file calls them.
-        notes: Sentences that the user should read.
         stream: Which of several programs in the file they belong to.
     """
     times_ns = np.array(tuple(frame_times_ns), dtype=np.int64)
@@ -283,9 +278,6 @@ def _read_recording(path: Path, stream: str | None = None) -> FrameFile:
 
 def recording_showing(path: Path, stream: str | None) -> Recording:
     """Open a recording, with the frames of one of the loops of its programs.
-
-    Args:
-        stream: Name of the loop, or a part of it; by default the first.
 
     Raises:
         RecordingError: It cannot be opened.
@@ -456,7 +448,6 @@ def _is_row(line: bytes) -> bool:
 
 
 def _zeros(count: int) -> NsColumn:
-    """Return a column of zeros that takes no room."""
     return np.broadcast_to(np.int64(0), count)
 
 

@@ -68,16 +68,9 @@ class HostedSession(UniformSession):
     the present run, and keeps what outlives it.
 
     Attributes:
-        scene_path: The scene file.
-        source_label: Its path.
-        source: Its time source.
         annotations: Bookmarks, notes and named ranges since the scene was loaded; going back
             in time keeps them.
-        recorder: Writes it to files.
         pictures: What the scene draws of itself, while that is watched or recorded.
-        capabilities: All that scenes have.
-        is_recorded: False.
-        notes: Empty.
         rewinding: Going back in time in progress, ``None`` for none; read-only.
         slice_ns: The time after which a step or going back pauses until the next
             :meth:`refresh`; ``None`` for no pauses.
@@ -143,7 +136,6 @@ class HostedSession(UniformSession):
 
     @property
     def log(self) -> EventLog:
-        """The events since the scene was loaded."""
         return self._run.log
 
     @property
@@ -221,7 +213,6 @@ class HostedSession(UniformSession):
 
     @property
     def breakpoints(self) -> Breakpoints:
-        """The breakpoints; read-only, as commands change them."""
         return self._run.breakpoints
 
     @property
@@ -454,7 +445,6 @@ class HostedSession(UniformSession):
         self._modules_aside = {}
 
     def break_off(self) -> None:
-        """Cancel going back in time, and end a step here."""
         self._cancel_rewind()
         self._end_step()
 
@@ -464,7 +454,6 @@ class HostedSession(UniformSession):
             self._run.end_step()
 
     def close(self) -> None:
-        """Stop permanently, unload the scene and close the time source."""
         if self._is_closed:
             return
         self.break_off()

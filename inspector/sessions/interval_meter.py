@@ -93,7 +93,6 @@ class IntervalMeter:
         """Measure from now on.
 
         Args:
-            clock: The time of the source, in real nanoseconds.
             processor_clock: Returns the processor time of this thread; ``None`` for none.
         """
         self.calls_ns = 0

@@ -16,8 +16,6 @@ from inspector.sessions.sources.time_sources import ATTACHED, source_name, sourc
 
 @runtime_checkable
 class _HasProvenance(Protocol):
-    """A session that knows where its frame times come from."""
-
     @property
     def provenance(self) -> Provenance:
         """Where they come from."""
@@ -25,8 +23,6 @@ class _HasProvenance(Protocol):
 
 @runtime_checkable
 class _HasSource(Protocol):
-    """A session that knows its time source."""
-
     @property
     def source(self) -> TimeSource:
         """Where its time comes from."""

@@ -86,20 +86,10 @@ class RecordedSession(UniformSession):
     """Shows a recording as it was when it ended; its history goes back to its start.
 
     Attributes:
-        log: The newest events, and the state before them.
         history: Everything that was recorded.
-        timeline: The state at the end of the recording.
-        title: The title of the recorded scene.
         source_label: The path of the file.
-        pictures: What the scene drew of itself.
         annotations: Those in the file; every change is written there before it counts, and
             nothing else ever is.
-        capabilities: Nothing: what was recorded is not changed.
-        is_recorded: True: all of it has passed.
-        recorder: None: it is a file.
-        wake_errors: None: not known of the past.
-        breakpoints: None: nothing that has happened can be stopped.
-        undoing: None: nothing that has happened can be changed.
     """
 
     capabilities: Final[frozenset[Capability]] = frozenset()
@@ -127,7 +117,6 @@ class RecordedSession(UniformSession):
         self._numbers = {each.id for each in self.annotations}
 
     def _read(self) -> tuple[EventLog, Timeline]:
-        """Return the newest events, and the state at the end."""
         recording = self.history
         start = recording.whole_since(max(recording.first, recording.end - NEWEST))
         events = recording.events(start, recording.end)
@@ -179,7 +168,6 @@ class RecordedSession(UniformSession):
 
     @property
     def frame_rate(self) -> Fraction:
-        """Target frames per second when the recording began."""
         return rate_in_file(self.history.meta.get("frame_rate")) or DEFAULT_FRAME_RATE
 
     @property

@@ -37,13 +37,7 @@ _MOST_OUTCOMES: Final = 10_000
 
 
 class RecordingOutcome(Struct, frozen=True):
-    """The outcome of a recording.
-
-    Attributes:
-        path: The file, whole or as far as it goes; ``None`` when there is none.
-        problem: Why it is not whole or not there, as a sentence; empty if it is whole.
-        picture_cost: What its pictures take, as ``1.7 MB a minute``; empty without any.
-    """
+    """The outcome of a recording, whose file is ``None`` when there is none."""
 
     path: Path | None
     problem: str = ""
@@ -51,11 +45,7 @@ class RecordingOutcome(Struct, frozen=True):
 
 
 class Recordable(Protocol):
-    """What is recorded of a session.
-
-    Attributes:
-        annotations: Its bookmarks, notes and named ranges.
-    """
+    """What is recorded of a session."""
 
     annotations: Annotations
 
@@ -352,11 +342,6 @@ class Recorder:
         self._ending.clear()
 
     def _new_path(self) -> Path:
-        """Return the default name of a recording.
-
-        Raises:
-            RecordingWriteError: The folder cannot be made.
-        """
         folder = self.folder or _default_folder()
         try:
             folder.mkdir(parents=True, exist_ok=True)

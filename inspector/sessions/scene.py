@@ -100,7 +100,6 @@ class SceneFile(Struct, frozen=True):
     """A scene that comes with the inspector.
 
     Attributes:
-        path: Where it is.
         title: The first line of its docstring, without the full stop.
         summary: The paragraph below that: what it shows.
         tries: What to try, from the list below “Try:”.
@@ -153,8 +152,6 @@ class Scene(Struct, frozen=True):
     """A scene that was imported and can be built.
 
     Attributes:
-        path: Its file.
-        module: What was imported.
         known_before: Names of the modules that were there before it.
     """
 
@@ -264,7 +261,6 @@ def load_scene(path: Path) -> Scene:
 
 
 def built_in_scenes() -> list[SceneFile]:
-    """Return the scenes that come with the inspector, in the order of their names."""
     return [_described(path) for path in sorted(resource_path("scenes").glob("*.py"))]
 
 

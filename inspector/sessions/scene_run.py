@@ -111,30 +111,16 @@ class SceneRun:
     session. For the thread that owns the session.
 
     Attributes:
-        scene_path: The scene file.
         source: What it reads time through. The next run takes it over on a reload; a second
             run beside this one has its own.
         generation: How often the scene had been loaded before.
         failure_policy: What follows when a callback raises.
-        command_number: The number of the last command.
-        breakpoints: The breakpoints.
-        undoing: The inverses of commands.
-        driver: Drives it.
-        recorder: Writes it to files; ``None`` while a script is followed, which has nothing
             new to write.
         journal: All readings and commands that it has acted upon.
-        loaded: The scene, ``None`` if it could not be built or was unloaded.
-        tree: Its clocks.
-        transport: Its transport.
-        director: Runs its frames.
-        steps: The steps it can take.
-        stage: The argument of the scene's ``build``.
         pauses: By scheduler: callables that undo each pause from a priority on.
         problem: Why the scene could not be loaded, ``None`` if it was.
         stopped_by: The failure that stopped it, ``None`` for none.
         broken_by: The hit that holds it, ``None`` for none.
-        log: The events since the scene was loaded.
-        history: The past, as far as the log goes back.
         timeline: The log folded, see :meth:`fold`.
         unreported: How many events were folded since the session last reported.
         is_broken_off: Whether the step in progress ends at its next turn.

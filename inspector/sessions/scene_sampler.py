@@ -96,7 +96,6 @@ class _Scene:
         return self.text(f"{code.co_filename}:{line} in {name}")
 
     def guarded(self, _adapter: object, call: Callable[..., object], *args: object) -> object:
-        """Call a method."""
         return call(*args)
 
 
@@ -107,11 +106,6 @@ class SceneSampler:
     """
 
     def __init__(self, clock_id: int) -> None:
-        """Begin to look.
-
-        Args:
-            clock_id: The root clock of the scene.
-        """
         self._scene = _Scene(clock_id)
         self._sampler = Sampler(cast("Program", self._scene))
         self._lock = Lock()

@@ -58,11 +58,8 @@ class SessionStatus(Struct, frozen=True):
     """The status of a session, in words.
 
     Attributes:
-        phase: Its phase.
-        message: One sentence.
         detail: Details of an error: its place in the source, the lines around it and the
             traceback; else empty.
-        path: The file with the error, if known.
         line: The line of the error, counted from 1, if known.
         breakpoint: Number of the breakpoint that has stopped it, 0 for none.
     """
@@ -99,11 +96,7 @@ class MeasuresWakeErrors(Protocol):
 
 
 class AttachedProgram(Protocol):
-    """The description of an attached program.
-
-    Attributes:
-        name: Its name.
-    """
+    """The description of an attached program."""
 
     name: str
 
@@ -159,10 +152,7 @@ class ShownLoop(Struct, frozen=True):
     """A loop of an attached program whose frames can be shown.
 
     Attributes:
-        clock_id: Its clock.
         name: What it is called, after the program that it is of.
-        frames: How many frames there are.
-        kind: What its frames are.
     """
 
     clock_id: int

@@ -84,11 +84,6 @@ class SceneSteps:
         )
 
     def _check_length(self, duration_ns: int) -> None:
-        """Refuse a step of too many frames.
-
-        Raises:
-            CommandError: It has more than :data:`MAX_STEP_FRAMES`.
-        """
         period_ns = self._transport.frame_period_ns
         if period_ns is None or duration_ns <= MAX_STEP_FRAMES * period_ns:
             return

@@ -52,7 +52,6 @@ class Carrier(Protocol):
         is_local: Whether both sides can share the monotonic clock of one host.
         host: The name of the host on which the program runs, empty for this one.
         peer_pid: The process at the other end as its host numbers it, 0 if that is not known.
-        text: What it is, for people.
     """
 
     is_local: bool
@@ -109,14 +108,7 @@ class Waker:
 
 
 class StreamCarrier:
-    """Carries messages on a Unix or TCP socket.
-
-    Attributes:
-        is_local: True: nothing but this host is reached.
-        host: Empty, for the same reason.
-        peer_pid: The process at the other end, as this system numbers it.
-        text: What it is, for people.
-    """
+    """Carries messages on a Unix or TCP socket."""
 
     def __init__(self, connected: socket.socket) -> None:
         connected.setblocking(False)
@@ -197,8 +189,6 @@ class QueuedCarrier:
     Attributes:
         is_local: False: pages and other hosts have clocks of their own.
         host: The name of the host on which it runs, empty for this one.
-        peer_pid: The process at the other end, 0 if that is not known.
-        text: What it is, for people.
     """
 
     is_local = False
@@ -408,7 +398,6 @@ class Listener:
         return StreamCarrier(connected)
 
     def close(self) -> None:
-        """Stop listening, and remove the socket."""
         self._socket.close()
         if self._folder is not None:
             with suppress(OSError):

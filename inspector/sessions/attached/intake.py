@@ -65,7 +65,6 @@ class Intake:
         log: The log that everything enters, with the frames of the first loop.
         other: The same log with the frames of the loop that was chosen instead, ``None`` for none.
         timeline: The log that is shown, of these two, folded to its end.
-        loops: The loops of all programs.
         misfits: How many events did not fit the state, by kind.
         late: How many events came too late to be sorted in, and are shown later than they were.
         late_ns: By how much at most.
@@ -90,7 +89,6 @@ class Intake:
 
     @property
     def shown_log(self) -> EventLog:
-        """The log with the frames of the loop that is shown."""
         return self.log if self.other is None else self.other.log
 
     def add(self, *events: tuple[int, int, int, int, int]) -> None:
@@ -98,7 +96,6 @@ class Intake:
         self.add_rows(-1, np.array(events, np.int64))
 
     def add_rows(self, program: int, rows: Rows) -> None:
-        """Add events of a program, in the order of their instants."""
         if len(rows):
             self._waiting.setdefault(program, deque()).append(rows)
 
@@ -153,7 +150,6 @@ class Intake:
     # ------------------------------------------------------------- what fits
 
     def _enter(self, rows: Rows) -> int:
-        """Fold rows and append those that fit to the log."""
         rows = self._without_too_many(rows)
         # Flat, as a list of each would have the garbage collector go through the whole process.
         numbers: list[int] = rows.ravel().tolist()

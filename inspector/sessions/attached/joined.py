@@ -16,16 +16,9 @@ class JoinedPrograms:
 
     Attributes:
         by_number: Every program that was attached, by its number in the session.
-        wants_hold: Whether programs that join are held.
-        is_running: Whether time passes in any program.
     """
 
     def __init__(self, intake: Intake) -> None:
-        """Begin without a program.
-
-        Args:
-            intake: Has the timeline with their clocks.
-        """
         self._intake = intake
         self.by_number: dict[int, Program] = {}
         self.wants_hold = False
@@ -40,7 +33,6 @@ class JoinedPrograms:
         return None if is_above_programs(clock_id) else program
 
     def own_clocks(self) -> list[tuple[Program, int]]:
-        """Return the attached programs, each with its own clock."""
         clocks = self._intake.timeline.clocks
         found = []
         waiting = [ROOT_ID] if ROOT_ID in clocks else []

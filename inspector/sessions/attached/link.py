@@ -85,8 +85,6 @@ class Attached:
     """A program has connected.
 
     Attributes:
-        link: The connection.
-        hello: What it said.
         offset_ns: What to add to its instants for those of this process.
         error_ns: By how much that can be wrong; 0 on the same clock.
     """
@@ -103,7 +101,6 @@ class Unable:
 
     Attributes:
         pid: Its process as this system numbers it.
-        name: Its name.
         reason: Why, as part of a sentence.
     """
 
@@ -154,10 +151,8 @@ class Ended:
     """A connection has ended.
 
     Attributes:
-        link: The connection.
         reason: Why, as part of a sentence; empty if the program said nothing.
         is_orderly: Whether the program said goodbye.
-        at_ns: When.
     """
 
     link: Link
@@ -188,7 +183,6 @@ class Link:
         peer_pid: The process at the other end as its host numbers it, 0 if that is not known.
         is_open: Whether the program is still connected.
         is_silent: Whether nothing was heard of it for a while.
-        began_ns: When it began to connect.
     """
 
     def __init__(self, carrier: Carrier, inlet: Inlet) -> None:
@@ -216,12 +210,10 @@ class Link:
 
     @property
     def is_new(self) -> bool:
-        """Whether the session does not know of the program yet."""
         return self._early is not None
 
     @property
     def is_known(self) -> bool:
-        """Whether the program has said who it is."""
         return self._hello is not None
 
     # ----------------------------------------------- called by the session
@@ -381,7 +373,6 @@ class Link:
         self._ask("Program.time", {}, note)
 
     def _follow_clock(self) -> None:
-        """Tell the session when the known offset is certainly wrong."""
         error_ns, offset_ns = min(self._comparisons)
         if abs(offset_ns - self._offset_ns) > error_ns + self._error_ns:
             self._offset_ns, self._error_ns = offset_ns, error_ns
@@ -474,7 +465,6 @@ class Link:
 
 
 def _message(payload: bytes) -> dict[str, Any]:
-    """Return a message whose texts can be printed and shown; raises a :class:`WireError`."""
     message = unpacked_json(payload)
     clean = foreign_lines if message.get("method") == "Events.texts" else foreign_line
     return {name: _cleaned(value, clean) for name, value in message.items()}

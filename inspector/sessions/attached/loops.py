@@ -45,7 +45,6 @@ class _Loop:
     Attributes:
         id: Its number: that of its clock, or of the clock of a loop that it continues.
         ended: How many frames have ended.
-        is_in_frame: Whether one has begun.
     """
 
     __slots__ = ("ended", "id", "is_in_frame")
@@ -61,7 +60,6 @@ class Loops:
 
     Attributes:
         first: The loop whose frames are those of the log; 0 until the first frame.
-        shown: The loop whose frames are shown.
         wanted: The loop that goes on while nothing is shown, 0 for none.
         describe: Returns the number of the name of a loop that is found, and its kind.
         takers: Takes an event of a frame, by its kind; returns the event that goes into the log,
@@ -89,7 +87,6 @@ class Loops:
         return 0 if loop is None else loop.id
 
     def ended(self, clock_id: int) -> int:
-        """Return how many frames a clock's loop has run."""
         loop = self._by_clock.get(clock_id)
         return 0 if loop is None else loop.ended
 

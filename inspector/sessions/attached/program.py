@@ -77,12 +77,9 @@ class Program:
         own_name: What it calls itself.
         pid: Its process, and that of its parent, as their host numbers them.
         host: The name of that host, empty for this one.
-        link: The connection.
         translation: Puts its events in terms of the session.
         error_ns: By how much its instants can be wrong; 0 on the same clock.
         drift_ns: By how much its clock has been corrected since.
-        adapters: Its adapters.
-        grant: What it grants.
         clocks: Its clocks, by their number in the session.
         cost: What the probe said last of its own cost, if it did.
         cost_cpu_ns: Its processor time since it was attached.
@@ -215,7 +212,6 @@ class Program:
         return "" if found else f"“{self.name}” does not support it"
 
     def waits(self, clock_id: int) -> bool:
-        """Return whether a clock is that of a loop that waits for events rather than draws."""
         clock = self.clocks.get(clock_id)
         if clock is not None and clock.adapter == "javascript":
             # The frames of a page are drawn.
@@ -308,7 +304,6 @@ class Program:
 
     @property
     def cost_text(self) -> str:
-        """What the probe costs, in words; empty if unknown."""
         cost = self.cost
         if cost is None or not cost.interval_ns:
             return ""
@@ -317,7 +312,6 @@ class Program:
 
     @property
     def loss_text(self) -> str:
-        """How many events were lost, by kind; empty for none."""
         if not self.lost:
             return ""
         listed = ", ".join(f"{count:,} {kind}" for kind, count in self.lost.most_common())
@@ -325,7 +319,6 @@ class Program:
 
     @property
     def clock_text(self) -> str:
-        """How exactly its instants are known."""
         if not self.error_ns:
             return "shared with the inspector"
         drift = f", corrected by {format_duration(abs(self.drift_ns))}" if self.drift_ns else ""

@@ -117,16 +117,10 @@ class AttachedSession:
 
     Attributes:
         log: The events of all programs, with the frames of the loop that is shown.
-        history: The past, as far as the log goes back.
         timeline: The log folded up to the last :meth:`refresh`.
-        annotations: Bookmarks, notes and named ranges.
         breakpoints: The breakpoints; a hit holds the programs some 60 ms later.
         undoing: The inverses of commands.
-        recorder: Writes it to files.
-        inlet: Where programs connect.
-        programs: Every program that was attached, by its number in the session.
         capabilities: What may be possible; :meth:`why_not` says it for a clock.
-        is_recorded: False.
         wake_errors: None: not known.
         frame_rate: What frame times are compared with, as programs do not say theirs.
         opening_problem: Why the door does not open, ``None`` while it may.
@@ -210,7 +204,6 @@ class AttachedSession:
 
     @property
     def source_label(self) -> str:
-        """The programs and what carries their events."""
         known = [
             f"{each.name} ({each.process_text}, {each.link.text})"
             for each in self._joined.attached()
@@ -226,12 +219,10 @@ class AttachedSession:
 
     @property
     def is_running(self) -> bool:
-        """Whether time passes in any program."""
         return self._joined.is_running
 
     @property
     def wants_hold(self) -> bool:
-        """Whether programs that join are held."""
         return self._joined.wants_hold
 
     @property
@@ -241,7 +232,6 @@ class AttachedSession:
 
     @property
     def frames_run(self) -> int:
-        """How many frames have ended."""
         return self.timeline.frames.end
 
     @property
@@ -271,7 +261,6 @@ class AttachedSession:
 
     @property
     def file_stem(self) -> str:
-        """The name of the first program in the names of recordings."""
         return self._joined.file_stem
 
     @property
@@ -390,11 +379,9 @@ class AttachedSession:
             self._broken_by = None
 
     def note(self, kind: int, subject: int, a: int = 0, b: int = 0) -> None:
-        """Add an event of the session at this moment."""
         self._intake.add((self.now_ns, kind, subject, a, b))
 
     def _add_clock(self, clock_id: int, parent_id: int, name: str) -> None:
-        """Add a clock of the session itself, at session time."""
         text = self.log.intern(name)
         self._intake.add(*clock_at_parent_time(self.now_ns, clock_id, parent_id, text))
 
@@ -657,7 +644,6 @@ class AttachedSession:
         return self._opened is not None and self._opened.may_bring_more()
 
     def _finish(self, sentence: str, at_ns: int) -> None:
-        """End session time; what is in the log can still be read."""
         self._end = sentence
         self._ended_ns = at_ns + self._began_ns
         self._settle(at_ns)

@@ -146,7 +146,6 @@ class RemoteTransport:
 
     @property
     def is_running(self) -> bool:
-        """Whether time passes in any program."""
         return self._target.programs.is_running
 
     def run(self) -> None:
@@ -283,10 +282,8 @@ class _Asked:
     """A command whose programs have not all answered yet.
 
     Attributes:
-        number: Its number.
         ready: The command made ready.
         applied: The command as it is recorded.
-        at_ns: When it was applied.
         waits_for: How many answers are missing.
         answers: How many programs have done it.
         refusals: Why others have not.
@@ -302,16 +299,7 @@ class _Asked:
 
 
 class AttachedTarget:
-    """The target of commands on attached programs.
-
-    Attributes:
-        programs: The programs.
-        breakpoints: The breakpoints of the session.
-        recorder: Writes recordings.
-        undoing: The inverses of commands.
-        number: The number of the last command.
-        frame_rate: What frame times are compared with, as programs do not say theirs.
-    """
+    """The target of commands on attached programs."""
 
     frame_rate: Final[Fraction] = DEFAULT_FRAME_RATE
 
@@ -326,7 +314,6 @@ class AttachedTarget:
         """Take commands from now on.
 
         Args:
-            intake: Takes the events of commands.
             now_ns: Returns session time.
         """
         self.programs, self.breakpoints, self.recorder = programs, breakpoints, recorder
@@ -409,7 +396,6 @@ class AttachedTarget:
 
     @property
     def frames_run(self) -> int:
-        """How many frames have ended."""
         return self.timeline.frames.end
 
     @property
@@ -425,7 +411,6 @@ class AttachedTarget:
         return self
 
     def inverse(self, command: Command) -> Command | None:
-        """Return what undoes a command, ``None`` if that has no effect."""
         if not isinstance(command, OwnPause) or not is_family(command.clock_id):
             return command.inverse(self)
         family = RemoteFamily(self, command.clock_id, self._family_pauses)
@@ -435,7 +420,6 @@ class AttachedTarget:
         return opposite(command.clock_id)
 
     def clock(self, clock_id: int) -> RemoteClock | RemoteFamily | None:
-        """Return a clock of a program that is attached, or that above one and its children."""
         if is_family(clock_id) and clock_id in self.timeline.clocks:
             return RemoteFamily(self, clock_id, self._family_pauses)
         program = self.programs.of_clock(clock_id)

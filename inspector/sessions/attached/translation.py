@@ -76,9 +76,7 @@ class Translation:
     """Translates what one program sends.
 
     Attributes:
-        index: The program's number in the session.
         shift_ns: What is added to its instants.
-        last_ns: Session time of its last event.
         above: The clock at session time under which its own clock is.
         name: What its own clock is called; empty for what the program calls it.
         unusable: How many events were refused, by kind.
@@ -100,7 +98,6 @@ class Translation:
         self._top_clocks: set[int] = set()
 
     def clock_id(self, number: int) -> int:
-        """Return the session's number of a clock."""
         return number + self._base + ROOT_ID
 
     @property
@@ -131,7 +128,6 @@ class Translation:
         """Return a batch of events in terms of the session, without those that cannot be.
 
         Args:
-            payload: Events as they came.
             now_ns: Session time at which they came: none can be later.
             last_command: Number of the last command, the highest possible cause.
         """

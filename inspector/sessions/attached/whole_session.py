@@ -23,7 +23,6 @@ class WholeSession:
     """What recordings are made of: the frames of every loop, whichever is shown.
 
     Attributes:
-        annotations: The bookmarks, notes and named ranges of the session.
         log: The events, with the frames of the first loop.
         history: The past of that log.
         generation: 0: programs do not begin again.
@@ -49,7 +48,6 @@ class WholeSession:
 
     @property
     def frames_run(self) -> int:
-        """How many frames of the first loop have ended."""
         loops = self._intake.loops
         return loops.ended(loops.first)
 

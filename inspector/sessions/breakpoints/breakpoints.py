@@ -38,9 +38,6 @@ class BreakpointHit:
     """A breakpoint that was hit.
 
     Attributes:
-        number: Number of the breakpoint.
-        action: What is to be done.
-        at_ns: Session time of the event.
         cursor: Where the event is in the log.
         frame: The frame it belongs to.
         clock_id: The clock it is about, 0 for none.
@@ -66,7 +63,6 @@ class Breakpoints:
         is_looking: Whether there is anything to look out for.
         longest_turn_ns: The work of a turn or frame after which a breakpoint holds at once, 0 for
             none.
-        version: Raised with every change, hits included.
     """
 
     def __init__(self) -> None:
@@ -286,7 +282,6 @@ class _Stacks:
         return text
 
     def _path(self, clocks: Sequence[int]) -> list[int]:
-        """Return some clocks and those above them."""
         found = list(clocks)
         for clock in found:
             above = self._parents.get(clock, 0)

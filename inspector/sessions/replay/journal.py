@@ -137,7 +137,6 @@ class AppliedCommand:
     """A command in the journal.
 
     Attributes:
-        command: The command.
         place: Where it was applied.
         by: Its origin, empty for the user.
         host_ms: When, in the host's own time.
@@ -162,7 +161,6 @@ class Entry:
     Attributes:
         code: A :class:`~inspector.vocabulary.Reading`, or what it is otherwise.
         frame: How many frames had begun.
-        value: A reading, a period, or a number.
         applied: The command, if it is one.
         hit: The hit of a breakpoint, if it is one.
     """
@@ -178,7 +176,6 @@ class Journal:
     """Everything from outside in one run of a scene.
 
     Attributes:
-        beginning: How that run began.
         is_given_up: Whether there were too many entries; then all were dropped.
     """
 
@@ -250,8 +247,6 @@ class Journal:
 
 
 class _JournalReader:
-    """Makes a journal of the events of a scene."""
-
     def __init__(self, strings: Sequence[str]) -> None:
         self.journal: Journal | None = None
         self._strings = strings

@@ -90,10 +90,7 @@ class Difference:
     """Where two runs first differ.
 
     Attributes:
-        at_ns: Session time.
         frame: How many frames had begun.
-        expected: What happened before, in words.
-        found: What happens now, in words.
         label: The callback in which it happened, empty if that is not known.
     """
 
@@ -123,7 +120,6 @@ class Run:
     """One of the two runs to compare.
 
     Attributes:
-        events: Its events, the oldest may be lost.
         strings: Their texts.
         lost: How many are lost.
     """

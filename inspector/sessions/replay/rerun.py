@@ -22,9 +22,6 @@ class Rerun:
     """The result of running a scene again.
 
     Attributes:
-        events: How many events were recorded.
-        frames: How many frames have run now.
-        digest: Of what was recorded, in every event but what was measured.
         difference: Where the runs first differ, ``None`` if they do not.
         notes: What should be known besides, as sentences.
     """

@@ -35,12 +35,9 @@ class Rewinding:
     at, and told things.
 
     Attributes:
-        command: The command.
-        number: Its number.
         frame: After how many frames the scene is to stand.
         former: The run that goes back; its modules were let go by then.
         second: The run that takes its place, as far as that has come.
-        frames_done: How many frames of it have run.
         applied: The command as it is noted when all is done, ``None`` before.
     """
 

@@ -90,7 +90,6 @@ def _in_python(
     """Return the function that the engine has called, and the line that runs there or below.
 
     Args:
-        called: Of the function.
         innermost: Of what it has called, or the same.
         timer: Whose callback it is, ``None`` if it is the callback of none.
         is_innermost: Whether the engine is not in the middle of something further in.
@@ -111,11 +110,7 @@ def _in_python(
 
 
 def _without_python(frame: FrameType, callback: Callable[..., object]) -> RunningCode:
-    """Return the callback that a frame of the engine has called: a function of a library.
-
-    Args:
-        frame: Whose present instruction calls it.
-    """
+    """Return the callback that a frame of the engine has called: a function of a library."""
     timer = frame.f_locals.get("timer")
     label = label_of(callback)
     place = f"in {label}"

@@ -26,9 +26,6 @@ class RunOutcome:
     """The result of a run without a window.
 
     Attributes:
-        frames: How many frames have run.
-        session_ns: How much session time has passed.
-        took_ns: How long that took, measured.
         is_complete: Whether it got to its end; if not, the scene was stopped.
         heaviest_frame: The frame that took most processor time; of a run on virtual time.
         heaviest_ns: How much that was, with the timers before it.
@@ -164,7 +161,6 @@ class _Progress:
 
     @property
     def frames(self) -> int:
-        """How many frames of this run have begun."""
         return self._session.frames_run - self._first
 
     @property

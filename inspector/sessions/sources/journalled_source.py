@@ -32,11 +32,9 @@ class JournalledSource:
     For the thread of the source.
 
     Attributes:
-        source: The time source itself.
         is_manual: Whether time is advanced by hand, passing every instant.
         on_reading: Called with every reading, counted from the start of the session; may be
             ``None``.
-        reading_ns: What the source said last.
         meter: Measures where time goes between wake-ups; ``None`` if that is not measured.
     """
 

@@ -74,7 +74,6 @@ def is_of_waiting_loop(meta: Mapping[str, object]) -> bool:
 
 
 def choosable_sources() -> tuple[TimeSourceKind, ...]:
-    """Return the kinds that a user can choose."""
     return tuple(each for each in TIME_SOURCES if each.make is not None)
 
 

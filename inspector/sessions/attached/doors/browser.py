@@ -67,8 +67,6 @@ class Browser:
         target: A URL or a file, shown in a browser of its own; or the debugging port of a browser
             that runs already, as ``9222`` or ``127.0.0.1:9222``.
         hold: Whether pages are held before their first frame.
-        grant: What the inspector may do in them.
-        headless: Whether the browser is started without a window.
     """
 
     target: str
@@ -153,7 +151,6 @@ class OpenedBrowser:
         return f"{self.title} has ended: {self._reason}." if self._reason else ""
 
     def may_bring_more(self) -> bool:
-        """Return whether the browser is there: a page may be loaded again."""
         return not self._reason
 
     def end(self) -> None:

@@ -276,11 +276,8 @@ class _Target:
     """A page, a frame in a process of its own, or a worker.
 
     Attributes:
-        kind: page, iframe or worker.
         number: Its number for the browser; of a page also that of its main frame.
         is_new: Whether it waited for the inspector before its first line.
-        parent: Session of the target it belongs to.
-        pid: Its number as a program.
         frames: Frame of each execution context.
     """
 

@@ -61,12 +61,12 @@ class WebSocketTransport:
     """A debugging port, which listens for WebSockets."""
 
     def __init__(self, port: int, path: str) -> None:
+        # Only debugging ports need it, and it takes 60 ms.
         """Connect.
 
         Raises:
             CdpError: Nothing answers there.
         """
-        # Only debugging ports need it, and it takes 60 ms.
         import websockets.sync.client  # noqa: PLC0415
 
         self._errors = (OSError, websockets.WebSocketException)
@@ -295,8 +295,6 @@ class Cdp:
 
 
 class _Answer:
-    """The answer to a request, once it has come."""
-
     def __init__(self) -> None:
         self.has_come = threading.Event()
         self.result: Params = {}

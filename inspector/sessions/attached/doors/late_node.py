@@ -53,12 +53,7 @@ _CLOSE: Final = f"""(((later, {{ close }}) => {{ later(() => close()); }})(
 
 @dataclass(frozen=True, slots=True)
 class LateNode:
-    """A Node program that runs already.
-
-    Attributes:
-        pid: Its process.
-        grant: What the inspector may do in it.
-    """
+    """A Node program that runs already."""
 
     pid: int
     grant: Grant = "full"
@@ -107,7 +102,6 @@ class AttachedNode:
         )
 
     def poll(self) -> int | None:
-        """Return nothing: its exit code goes to the process that has started it."""
         return None
 
     def problem(self) -> str:
@@ -118,7 +112,6 @@ class AttachedNode:
         return ""
 
     def may_bring_more(self) -> bool:
-        """Return false: it is one program."""
         return False
 
     def end(self) -> None:

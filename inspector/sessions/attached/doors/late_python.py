@@ -58,12 +58,7 @@ finally:
 
 @dataclass(frozen=True, slots=True)
 class LatePython:
-    """A Python program that runs already.
-
-    Attributes:
-        pid: Its process.
-        grant: What the inspector may do in it.
-    """
+    """A Python program that runs already."""
 
     pid: int
     grant: Grant = "full"
@@ -118,7 +113,6 @@ class AttachedPython:
         self.problem()
 
     def poll(self) -> int | None:
-        """Return nothing: its exit code goes to the process that has started it."""
         return None
 
     def problem(self) -> str:
@@ -142,7 +136,6 @@ class AttachedPython:
         )
 
     def may_bring_more(self) -> bool:
-        """Return false: it is one program."""
         return False
 
     def end(self) -> None:

@@ -58,10 +58,7 @@ class Launch:
     """A command line to be run with the probe inside.
 
     Attributes:
-        argv: The program and its arguments.
         folder: Its working directory; by default that of the inspector.
-        hold: Whether it is held before its first frame.
-        grant: What the inspector may do in it.
         output_to_errors: Whether its standard output goes to the inspector's standard error.
         is_bound: Whether it ends with the inspector, even if that is killed.
         grace_s: How long it has to end by itself before it is killed.
@@ -136,7 +133,6 @@ class Launched:
     """A program that was launched.
 
     Attributes:
-        title: Its display name.
         pid: Its process; one that replaces itself keeps it.
         note: What was last told of its end, in a sentence; empty for nothing.
     """
@@ -150,13 +146,6 @@ class Launched:
         host: str = "",
     ) -> None:
         """Hear from its supervisor that it has been started.
-
-        Args:
-            door: What is started, and how.
-            connected: The connection with the supervisor.
-            wait: Waits for the end of the supervisor, and returns its exit code.
-            joined: Returns the processes that have a probe.
-            host: The name of the host on which it runs, empty for this one.
 
         Raises:
             OSError: It cannot be executed.
@@ -260,7 +249,6 @@ class Launched:
         return ""
 
     def may_bring_more(self) -> bool:
-        """Return whether it still runs, or has just left others behind: it may start more."""
         if self._code is None:
             return True
         is_recent = monotonic() - self._exited_s < _LEAVES_S
@@ -302,7 +290,6 @@ class _Terminal:
 
 
 def _attributes(descriptor: int) -> list[Any] | None:
-    """Return the attributes of a terminal, ``None`` for what is none; only termios knows them."""
     try:
         return termios.tcgetattr(descriptor)
     except (OSError, ValueError, termios.error):
@@ -310,11 +297,7 @@ def _attributes(descriptor: int) -> list[Any] | None:
 
 
 def _found(name: str, folder: Path | None) -> str:
-    """Return the path of a program, looked for as shells do.
-
-    Raises:
-        ProgramStartError: It is not there, or may not be executed.
-    """
+    """Return the path of a program, looked for as shells do."""
     if os.sep not in name:
         found = shutil.which(name)
         if found is not None:

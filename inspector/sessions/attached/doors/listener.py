@@ -64,9 +64,7 @@ class OpenedListener:
     """A port on which pages dial.
 
     Attributes:
-        title: What is waited for.
         pid: None: pages are no processes.
-        url: What pages dial.
         note: What to write into a page.
     """
 
@@ -110,15 +108,12 @@ class OpenedListener:
         ).start()
 
     def poll(self) -> int | None:
-        """Return nothing: there is no process."""
         return None
 
     def problem(self) -> str:
-        """Return nothing: a page may always dial."""
         return ""
 
     def may_bring_more(self) -> bool:
-        """Return true: a page may be loaded again."""
         return True
 
     def end(self) -> None:

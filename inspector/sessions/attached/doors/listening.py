@@ -22,7 +22,6 @@ class Dial:
     Attributes:
         address: Where it listens: ``unix:/path`` or ``tcp:127.0.0.1:PORT``.
         token: What it wants to be told.
-        pid: Its process, if known.
     """
 
     address: str
@@ -75,7 +74,6 @@ class Joined:
     note: str = ""
 
     def poll(self) -> int | None:
-        """Return nothing: its exit code goes to the process that has started it."""
         return None
 
     def problem(self) -> str:
@@ -83,7 +81,6 @@ class Joined:
         return ""
 
     def may_bring_more(self) -> bool:
-        """Return whether others may dial after it."""
         return self.brings_more
 
     def end(self) -> None:

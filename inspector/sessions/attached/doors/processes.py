@@ -28,7 +28,6 @@ class Runtime:
     """What runs the code of a process.
 
     Attributes:
-        language: Its language.
         version: Major and minor number, ``None`` if unknown.
         is_embedded: Whether it is a library in a program of another kind.
     """
@@ -48,9 +47,6 @@ class Process:
     """A running process.
 
     Attributes:
-        pid: Its number.
-        user_id: Effective user.
-        argv: Its command line.
         executable: Path of its executable; empty if it may not be read.
     """
 
@@ -104,7 +100,6 @@ class Process:
         return Runtime("python", version or self._mapped_version(_OWN_FILE))
 
     def state(self) -> str:
-        """Return its state as ``ps`` writes it (S, R, T …); empty if it has ended."""
         return _stat(self.pid)[0]
 
     def _embedded(self) -> Runtime | None:

@@ -21,8 +21,6 @@ class RunningProgram:
     """A program of this user that a probe could be in.
 
     Attributes:
-        process: Its process.
-        runtime: What runs its code.
         is_listening: Whether it has called ``timeline_probe.serve``.
         reason: Why it cannot be attached, as part of a sentence; empty if it can.
     """
@@ -55,7 +53,6 @@ def running_programs() -> Iterator[RunningProgram]:
 
 
 def described(program: RunningProgram) -> dict[str, Any]:
-    """Return what is known of a program, for JSON."""
     return {
         "pid": program.process.pid,
         "program": program.process.title,
