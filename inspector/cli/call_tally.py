@@ -46,22 +46,11 @@ class TimerCount:
     one-shots of its name.
 
     Attributes:
-        clock: Name of the clock.
-        label: Name of the timers.
-        kind: Kind of the timers.
-        interval_ns: Shortest interval of the timers, 0 for one-shots.
-        longest_interval_ns: Longest interval.
         delay_ns: Shortest local time from setting a timer to its first due instant; ``None``
             if that was not seen.
-        longest_delay_ns: Longest.
-        timers: Number of timers.
-        fired: Number of firings.
         expected: Expected firings, by the clock's local time and the instant of setting;
             ``None`` for one-shots, which have no schedule.
         left_out: Ticks skipped by a policy for missed ticks.
-        forced: Number of firings by hand.
-        late: Number of late firings.
-        max_lateness_ns: Maximum lateness.
     """
 
     clock: str
@@ -91,16 +80,9 @@ class CallCount:
     """The calls of one name and kind, of one frame system or on one clock.
 
     Attributes:
-        label: Name of the calls.
-        kind: Their kind, in words.
         owner: The scheduler, component director, ticker or machine that makes them, or their
             clock.
         interval_ns: Their shortest interval, 0 for every frame or none.
-        longest_interval_ns: Their longest interval.
-        members: Number of members with these calls.
-        calls: Number of calls.
-        took_ns: Measured duration of all calls together.
-        longest_ns: Duration of the longest.
     """
 
     label: str
@@ -120,12 +102,8 @@ class SystemLine:
 
     Attributes:
         depth: Number of systems above it.
-        name: Display name.
-        kind: Its kind, in words.
-        clock: The clock it hangs under.
         rate: Its own time scale; empty without one.
         members: Number of calls in it, or of nodes and components.
-        calls: Number of calls it has made.
         state: Its state, why it stands still, or its rules.
     """
 
@@ -251,11 +229,7 @@ class CallTally:
     """
 
     def __init__(self, log: EventLog) -> None:
-        """Start with the log's base.
-
-        Args:
-            log: The log; it calls this tally before it drops events.
-        """
+        """Start with the log's base."""
         self.lost = 0
         self._log = log
         self._cursor = log.first
@@ -297,7 +271,6 @@ class CallTally:
         """Return the counts of timers as of the timeline's present, in the order of clocks.
 
         Args:
-            timeline: The state at the end.
             is_complete: Whether everything due up to the end was called. If not, and on a clock
                 paused at that instant, what is due then may wait.
         """
@@ -395,7 +368,6 @@ class CallTally:
         )
 
     def systems(self, timeline: Timeline) -> tuple[SystemLine, ...]:
-        """Return the schedulers, directors, tickers and machines, by clocks."""
         if timeline.root_id is None:
             return ()
         called: dict[int, int] = {}

@@ -49,8 +49,6 @@ class Check:
     """One thing that was looked at.
 
     Attributes:
-        subject: What it is.
-        found: What was found of it.
         problem: What does not work and what to do about it; empty if it works.
     """
 

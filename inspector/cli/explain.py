@@ -59,10 +59,7 @@ class _Past:
     """The past to explain.
 
     Attributes:
-        history: The past.
-        title: Display name.
         end_ns: Session instant of its end.
-        frame_rate: Target frames per second.
         hint: A sentence on what virtual time does not show, or nothing.
         within: Scope of a verdict, such as `` in virtual time``; empty for everything.
         waits: Whether its frames are turns of a loop that waits for events.

@@ -124,7 +124,6 @@ def _export_picture(path: Path, options: Namespace, out: TextIO) -> int:
 
 
 def _export_to(stream: BinaryIO, file: str, options: Namespace, err: TextIO) -> int:
-    """Write the first page of a file's export to standard output, complete or not at all."""
     (key,) = options.formats
     exporter = next(each for each in exporters() if each.key == key)
     with TemporaryDirectory() as folder:

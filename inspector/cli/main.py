@@ -328,7 +328,6 @@ def _refuse_for_window(parser: _Parser, unknown: list[str]) -> NoReturn:
 
 
 def files_beside(argv: Sequence[str]) -> list[Path]:
-    """Return the files behind the first, each of which has a window of its own."""
     return [Path(each) for each in argv[1:]]
 
 

@@ -47,7 +47,6 @@ class Match:
     """The timer or member found.
 
     Attributes:
-        call: Which one.
         note: A sentence on others with the same name, or nothing.
     """
 
@@ -59,7 +58,6 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Match:
     """Find a timer or member by number or name; of one name, timers come first.
 
     Args:
-        timeline: The state in which to search.
         text: A number, ``member:5``, a name, or the beginning of one.
 
     Raises:
@@ -228,7 +226,6 @@ def considered_command(timeline: Timeline, text: str) -> Command:
     """Return the change to preview, such as ``pause enemies`` or ``rate game 1/2``.
 
     Args:
-        timeline: The state in which the clock or member is searched.
         text: The change, with its subject as a name, path or number, or for a member as in
             ``member:5``.
 

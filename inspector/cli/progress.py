@@ -40,7 +40,6 @@ class Progress:
         self._width = len(text)
 
     def close(self) -> None:
-        """Erase the line."""
         if self._width:
             self._err.write("\r" + " " * self._width + "\r")
             self._err.flush()

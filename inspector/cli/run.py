@@ -69,7 +69,6 @@ class _Way:
     """How time passes in a run.
 
     Attributes:
-        text: Description.
         host: Wakes the time source in real time.
         run: Runs a session; takes a callback for the share done.
     """
@@ -171,7 +170,6 @@ def put_out(  # noqa: PLR0913, PLR0917
     """Print the report of a run, export its frame times and complete its recording.
 
     Args:
-        session: The session, at its end.
         how: How time passed.
         place: What was run.
         probes: What the probes of attached programs cost.
@@ -244,11 +242,6 @@ def check_outputs(options: Namespace) -> None:
 
 
 def _end_recording(recorder: Recorder, out: TextIO | None) -> None:
-    """Stop recording, if active.
-
-    Raises:
-        RecordingWriteError: The recording is incomplete.
-    """
     recorder.close()
     if recorder.problem:
         raise RecordingWriteError(recorder.problem)

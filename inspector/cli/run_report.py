@@ -43,7 +43,6 @@ class Spread:
         mean_ns: Arithmetic mean, rounded.
         median_ns: Not exceeded by half of the frames.
         p99_ns: Not exceeded by 99 % of the frames.
-        max_ns: Maximum.
     """
 
     mean_ns: int
@@ -57,14 +56,8 @@ class ClockLine:
     """A clock at the end.
 
     Attributes:
-        depth: Levels below the root.
-        name: Display name.
-        local_ns: Its local time.
-        rate: Its own rate.
         effective_rate: Local seconds per session second.
         state: ``running``, or why not.
-        pending: Number of timers that wait on it.
-        fired: Number of firings of its timers.
     """
 
     depth: int
@@ -86,14 +79,10 @@ class ProbeLine:
     """An attached program, and what its probe cost.
 
     Attributes:
-        name: Display name of the program.
         pid: Its process; None for a page of a browser.
-        runtime: What runs its code.
         adapters: The libraries whose clocks and timers were read.
         cpu_ns: Processor time of the probe.
         interval_ns: The time over which it was measured.
-        events: Number of events sent.
-        lost: Number of events that were lost.
         state: :data:`ATTACHED`, or how it ended.
     """
 
@@ -116,7 +105,6 @@ class IntervalShares:
         total_ns: Of all frames, by the name of the share; what is left is unknown.
         longest_ns: Of the longest frame.
         longest: Its index.
-        interval_ns: Its time since the frame before.
     """
 
     total_ns: dict[str, int]
@@ -127,12 +115,7 @@ class IntervalShares:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Frames that the statistics leave out: over budget because of the inspector alone.
-
-    Attributes:
-        budget: The budget.
-        count: How many there are.
-    """
+    """Frames that the statistics leave out: over budget because of the inspector alone."""
 
     budget: FrameBudget
     count: int
@@ -143,27 +126,14 @@ class RunReport:
     """The report of a run.
 
     Attributes:
-        title: Title of the scene.
-        scene: Path of the scene.
-        how: How time passed.
         is_complete: Whether the run reached its end.
-        frames: Number of frames.
-        session_ns: Session time that passed.
-        took_ns: Duration of the run.
         interval: From frame to frame; ``None`` without frames.
         busy: Time in callbacks; ``None`` without frames.
         cut_ns: Time that ``max_delta`` cut from the deltas of all frames.
-        cut_frames: Number of frames with cuts.
         measure: The time of a frame that is compared with budgets.
         over_budgets: Number of frames over each budget.
-        clocks: All clocks, in tree order.
-        timers: Counts of the timers.
-        systems: Schedulers, component directors, tickers and machines.
         calls: Their calls, and the calls of every frame.
-        failures: Callbacks that raised.
-        commands_refused: Refused commands, as sentences.
         lost_events: Events that were not counted.
-        probes: The attached programs.
         shares: Where the time between frames went; ``None`` if that was not measured.
         left_out: The frames that are in no number but their own; ``None`` if all are counted.
     """
@@ -219,7 +189,6 @@ def interval_shares(frames: FrameTimes) -> IntervalShares | None:
 
 
 def clock_lines(timeline: Timeline, tally: CallTally) -> tuple[ClockLine, ...]:
-    """Return all clocks in tree order."""
     if timeline.root_id is None:
         return ()
     fired = tally.fired_by_clock()

@@ -37,12 +37,7 @@ _STEP: Final = 0.75
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AlignedRun:
-    """The frames of a capture.
-
-    Attributes:
-        name: What it is called.
-        times_ns: Their times, in order.
-    """
+    """The frames of a capture."""
 
     name: str
     times_ns: NDArray[np.int64]
@@ -55,13 +50,7 @@ def aligned_chart(
     *,
     budgets_ms: Sequence[float] = (),
 ) -> tuple[Item, ...]:
-    """Return the frame times of captures over the time since their beginnings.
-
-    Args:
-        runs: The captures, of each at least one frame.
-        box: Area of the chart, with axes.
-        budgets_ms: Frame times to draw lines at.
-    """
+    """Return the frame times of captures over the time since their beginnings."""
     colors = GRAPH_COLORS[theme]
     longest = max(int(each.times_ns.sum()) for each in runs) or 1
     top_ns = top_of_axis_ns([each.times_ns for each in runs])

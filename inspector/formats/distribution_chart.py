@@ -74,7 +74,6 @@ class Curve:
     """The frames of one capture.
 
     Attributes:
-        name: What it is called in the key.
         times: The frame times in nanoseconds.
     """
 
@@ -87,12 +86,10 @@ class DistributionChart:
     """The layout of a chart, for reading and choosing by pointer.
 
     Attributes:
-        kind: What is shown.
         curves: Whose frames.
         area: Where the data are, in points.
         edges_ns: Edges of the bins, from the left; the last one is the end of time. For the
             L-shape, the times that the percentiles of the first curve begin at.
-        items: The chart as shapes.
     """
 
     kind: ChartKind
@@ -160,10 +157,7 @@ def distribution_chart(  # noqa: PLR0913 - as many things make a chart
     """Return a chart of frame times.
 
     Args:
-        curves: The frames, of each at least one.
         box: Its area, with axes and key.
-        budgets_ms: Frame times to mark.
-        band_ns: The frame times that are chosen.
     """
     colors = GRAPH_COLORS[theme]
     left = 6 + text_width("100 %", _SIZE)
@@ -199,7 +193,6 @@ class _Chart:
     def over_times(
         self, kind: ChartKind, budgets_ms: Sequence[float]
     ) -> tuple[DistributionChart, list[Item]]:
-        """Return a histogram or the cumulative distribution."""
         edges = bin_edges_ns([each.times for each in self.curves])
         chart = DistributionChart(kind, self.curves, self.area, edges)
         is_single = len(self.curves) == 1
@@ -275,7 +268,6 @@ class _Chart:
         return self.band_ns[0] < high_ns and low_ns < self.band_ns[1]
 
     def _outlines(self, chart: DistributionChart, heights: _Heights) -> list[Item]:
-        """Return the histograms of several curves: bars, and lines around those of the others."""
         items = self._bars(chart, heights[0])
         bottom = self.area.bottom
         for index, values in enumerate(heights[1:], 1):
@@ -452,15 +444,6 @@ def chart_picture(  # noqa: PLR0913 - as many things make a picture
     software: str,
     budgets_ms: Sequence[float] = (),
 ) -> DisplayList:
-    """Return a chart as a picture of its own, for a report.
-
-    Args:
-        curves: The frames, of each at least one.
-        width: Its width in points.
-        created: Time of the data.
-        software: Name and version of the program.
-        budgets_ms: Frame times to mark.
-    """
     box = Box(4, 16, width - 8, _HEIGHT - 20)
     chart = distribution_chart(kind, curves, box, theme, budgets_ms=budgets_ms)
     colors = GRAPH_COLORS[theme]

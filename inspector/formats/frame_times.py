@@ -77,7 +77,6 @@ class Quantity:
 
     Attributes:
         at: Its place among the columns.
-        name: Its name for sentences.
         unit: Its unit; empty if unknown.
     """
 
@@ -200,11 +199,9 @@ class FrameTimes:
     callbacks from there on; a capture's was presented there.
 
     Attributes:
-        index: Number of the frame within its session.
         at_ns: Its instant, never descending: session time, or the time of the capture.
         interval_ns: The frame time: source time from the instant of the frame before to its own.
         details: What else was measured.
-        interventions: Interventions before or in these frames.
         landmarks: Bookmarks, notes, named ranges and marks in these frames.
         samples: Why these are samples and not every frame, so that nothing can be said that
             depends on every frame; empty if they are all.
@@ -262,13 +259,7 @@ class FrameTimes:
 
     @classmethod
     def from_history(cls, history: FrameColumns, start: int = 0, stop: int | None = None) -> Self:
-        """Return the frames from ``start`` up to, not including, ``stop`` that are kept.
-
-        Args:
-            history: The frame history of a timeline; that of a recording is read as needed.
-            start: Number of the first frame.
-            stop: Number of the frame after the last; by default all that follow.
-        """
+        """Return the frames from ``start`` up to, not including, ``stop`` that are kept."""
         import numpy as np  # noqa: PLC0415 - the help of commands mentions formats and needs no numpy
 
         end = history.end if stop is None else min(stop, history.end)
@@ -298,14 +289,7 @@ class FrameTimes:
         stop: int | None = None,
         annotations: Iterable[Annotation] = (),
     ) -> Self:
-        """Return frames as :meth:`from_history` does, with interventions and landmarks.
-
-        Args:
-            timeline: The session, with its interventions and marks.
-            start: Number of the first frame.
-            stop: Number of the frame after the last; by default all that follow.
-            annotations: Bookmarks, notes and named ranges.
-        """
+        """Return frames as :meth:`from_history` does, with interventions and landmarks."""
         return replace(
             cls.from_history(timeline.frames, start, stop),
             interventions=interventions_between(timeline, start, stop),
@@ -313,7 +297,6 @@ class FrameTimes:
         )
 
     def between(self, start: int, stop: int) -> Self:
-        """Return the frames at indexes ``start`` up to, not including, ``stop``."""
         index = self.index[start:stop]
         first = int(index[0]) if len(index) else 0
         end = int(index[-1]) + 1 if len(index) else 0
@@ -387,9 +370,7 @@ class Provenance:
     """Where frame times come from.
 
     Attributes:
-        scene: Name of the scene or program.
         created: Time of the data, in local time if it has no zone; ``None`` if unknown.
-        version: Version of the inspector.
         source: The time source of the frames.
         frame_rate: Target frames per second; ``None`` if unknown.
         note: A remark for the reader.

@@ -26,7 +26,6 @@ def html_page(title: str, theme: ThemeName, parts: Iterable[str]) -> str:
     """Return a whole page, in which a lone surrogate, as in undecodable file names, is escaped.
 
     Args:
-        title: Its title, which is also its first heading.
         parts: What follows, as HTML; empty ones are left out.
     """
     colors = GRAPH_COLORS[theme]
@@ -51,13 +50,6 @@ def html_table(
     rows: Iterable[Sequence[str]],
     numbers: frozenset[int] | set[int] = frozenset(),
 ) -> str:
-    """Return a table.
-
-    Args:
-        heading: Titles of the columns; none for a table without.
-        rows: The texts of the cells.
-        numbers: The columns that are aligned to the right.
-    """
     head = "".join(f"<th>{escape(each)}</th>" for each in heading)
     body = "".join(
         "<tr>"

@@ -23,7 +23,6 @@ class PictureOptions:
 
     Attributes:
         width: Width in points.
-        dots_per_inch: Resolution of a PNG.
     """
 
     width: float = 640.0

@@ -40,7 +40,6 @@ class SceneMoment(Struct, frozen=True):
     """A picture with what is known about its clocks.
 
     Attributes:
-        picture: The picture.
         looks: How the shapes of its clocks look.
         at_ns: Its instant, in session nanoseconds.
     """
@@ -72,7 +71,6 @@ def picture_items(
 
     Args:
         scale: Points for a unit of the picture.
-        halo: What is marked.
     """
     stopped = {number for number, look in looks.items() if look.is_stopped}
     around = {} if halo is None else _halo_items(picture.shapes, halo, scale)

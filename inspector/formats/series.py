@@ -21,7 +21,6 @@ def series_of(
     """Return frames for statistics.
 
     Args:
-        measure: Which of their times.
         refresh_ms: Refresh interval or target, ``None`` if unknown; without it no frame is long.
     """
     facts = frames.facts or NO_FACTS
@@ -57,8 +56,6 @@ def facts_in(
     """Return what is known of frames of a session besides their times.
 
     Args:
-        history: The frames of the session.
-        refresh_ms: Refresh interval or target.
         facts: What the capture says of all its frames, if it is one.
     """
     if facts is not None:

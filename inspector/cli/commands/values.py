@@ -66,7 +66,6 @@ def port(text: str) -> int:
 
 
 def duration_ns(text: str) -> int:
-    """Parse a duration above 0: 10, 1.5, 90s, “3 min”, 1:00:00."""
     duration_ns = instant_ns(text)
     if duration_ns <= 0:
         raise ArgumentTypeError(f"a duration must be above 0: {shown(text)}")
@@ -74,7 +73,6 @@ def duration_ns(text: str) -> int:
 
 
 def instant_ns(text: str) -> int:
-    """Parse the time since the beginning: 0, 3, 1.5s."""
     try:
         return parse_duration_ns(text)
     except ValueError as error:

@@ -60,7 +60,6 @@ class Stroke(Struct, frozen=True):
     """How a line is drawn.
 
     Attributes:
-        color: Colour of the line.
         width: Width in points, which grows with the picture.
         dash: Lengths of dashes and gaps in points; empty for a solid line.
     """
@@ -82,7 +81,6 @@ class Rects(Struct, frozen=True, eq=False):
 
     Attributes:
         rects: The rectangles, moved to any place in pages of reports.
-        fill: Their colour.
     """
 
     rects: PixelRects | NDArray[np.float64]
@@ -94,7 +92,6 @@ class Hatched(Struct, frozen=True, eq=False):
 
     Attributes:
         rects: The rectangles, see :class:`Rects`.
-        color: Colour of the lines.
         phase: The pixel, of those between two lines, in which one begins.
     """
 
@@ -108,7 +105,6 @@ class Columns(Struct, frozen=True, eq=False):
 
     Attributes:
         left: The pixel of the first column.
-        top: The upper edge.
         height: Height of a column in pixels.
         cells: The number of each cell's colour, shape (rows, columns).
         colors: The colours.
@@ -148,9 +144,7 @@ class Text(Struct, frozen=True):
 
     Attributes:
         at: Position of the anchor, on the baseline.
-        text: The characters, without line breaks.
         size: Size of the font in points.
-        color: Colour of the text.
         anchor: Which end of the text is at ``at``.
         is_bold: Whether the bold font is used.
         halo: Colour of a rim around the letters, which keeps them readable on lines; empty for
@@ -190,9 +184,7 @@ class DisplayList(Struct, frozen=True):
     Attributes:
         width: Width in points.
         height: Height in points.
-        background: Background colour.
         items: The shapes, back to front.
-        title: Title for the file's metadata.
         description: The picture in words, for people who cannot see it.
         created: Time of the data, for the file's metadata; ``None`` if unknown.
         software: Name and version of the program, for the file's metadata.

@@ -72,9 +72,6 @@ def write_comparison(
 
     Args:
         found: The comparisons, at least one.
-        path: The file; one that is there is replaced.
-        budgets_ms: Frame times to mark.
-        conditions: What became of conditions, if there were any.
 
     Raises:
         ExportError: The file cannot be written, or its suffix is another.
@@ -106,9 +103,7 @@ def comparison_report(  # noqa: PLR0913 - as many things make a report
 
     Args:
         found: The comparisons, at least one.
-        budgets_ms: Frame times to mark.
         width: Width of its pictures, in points.
-        conditions: What became of conditions, if there were any.
     """
     runs = [found[0].before, *(each.after for each in found)]
     curves = [Curve(each.name, each.distribution) for each in runs]

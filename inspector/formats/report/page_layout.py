@@ -39,7 +39,6 @@ class Table:
 
     Attributes:
         heading: Names of the columns; empty for none.
-        rows: The cells.
         numbers: The columns that hold numbers.
     """
 
@@ -64,14 +63,7 @@ class Pages:
         created: datetime | None,
         software: str,
     ) -> None:
-        """Begin the first page.
-
-        Args:
-            size: Width and height of a page, in points.
-            title: At the foot of each page, and in the file's metadata.
-            created: Time of the data, for the file's metadata.
-            software: Name and version of the program, likewise.
-        """
+        """Begin the first page."""
         self._width, self._height = size
         self._colors = GRAPH_COLORS[theme]
         self._about = (plain(title), created, software)
@@ -84,7 +76,6 @@ class Pages:
         self._add_lines(text, _TITLE_SIZE, self._colors.text, is_bold=True, lines=3)
 
     def add_heading(self, text: str) -> None:
-        """Add the title of what follows, on the same page as its beginning."""
         self._make_room(_HEADING_SIZE * 2 * _LEADING + _KEPT_TOGETHER)
         if self._pages[-1]:
             self._y += _HEADING_SIZE
@@ -113,11 +104,7 @@ class Pages:
             self._add_row(row, widths, table.numbers)
 
     def finished(self, before: int = 0) -> tuple[DisplayList, ...]:
-        """Return the pages, numbered if there are several.
-
-        Args:
-            before: Number of pages before them.
-        """
+        """Return the pages, numbered if there are several."""
         title, created, software = self._about
         count = before + len(self._pages)
         found = []

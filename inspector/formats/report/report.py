@@ -36,14 +36,7 @@ _MARKDOWN: Final = re.compile(r"[\\`*_\[\]<>|~#@]")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a report below a title.
-
-    Attributes:
-        title: Its title.
-        note: A paragraph.
-        pictures: What follows it.
-        table: What follows those.
-    """
+    """A part of a report below a title."""
 
     title: str
     note: str = ""
@@ -53,14 +46,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report.
-
-    Attributes:
-        title: Its title.
-        theme: Its colours.
-        about: What it is about.
-        sections: Its parts.
-    """
+    """A report."""
 
     title: str
     theme: ThemeName
@@ -75,7 +61,6 @@ def write_html(
 
     Args:
         options: How the graph is drawn; the statistics are of the same measure.
-        stream: Takes the file, UTF-8.
     """
     stream.write(html_of(report_of(frames, provenance, options)).encode())
 
@@ -124,7 +109,6 @@ def write_pdf(
 
     Args:
         options: How the graph is drawn; the size of the picture is that of the page.
-        stream: Takes the file.
     """
     first, *more = report_pages(frames, provenance, options)
     write_document(first, stream, more)
@@ -141,12 +125,6 @@ def report_pages(
 
 
 def pages_of(report: Report, created: datetime | None, software: str) -> tuple[DisplayList, ...]:
-    """Return the pages of a report whose pictures fit on them.
-
-    Args:
-        created: Time of the data.
-        software: Name and version of the program.
-    """
     pages = Pages(A4, report.theme, report.title, created, software)
     pages.add_title(report.title)
     pages.add_table(report.about)
@@ -166,11 +144,7 @@ def _html_of(table: Table) -> str:
 
 
 def report_of(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> Report:
-    """Return the report of frames.
-
-    Args:
-        options: How the graph is drawn; the statistics are of the same measure.
-    """
+    """Return the report of frames."""
     software = f"Timeline Inspector {provenance.version}"
     # What it would list follows in full.
     graph = frame_graph(frames, provenance, options)
@@ -229,7 +203,6 @@ def _statistics(frames: FrameTimes, options: ExportOptions) -> Section:
 def _distributions(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions, software: str
 ) -> tuple[DisplayList, ...]:
-    """Return charts of the frame times by size."""
     counted, _left_out = options.counted(frames)
     curves = (Curve("", Distribution(counted.measured(options.measure))),)
     return tuple(

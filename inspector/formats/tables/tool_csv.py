@@ -120,12 +120,7 @@ def _instants_ns(frames: FrameTimes, provenance: Provenance) -> NsColumn:
 def _write(
     names: tuple[str, ...], columns: Mapping[str, Cells], frames: FrameTimes, stream: BinaryIO
 ) -> None:
-    """Write columns: numbers that are given, else those of the capture, else what is given, or 0.
-
-    Args:
-        names: Their names; of several that differ only in case, the first is written.
-        columns: Those that are given.
-    """
+    """Write columns: numbers that are given, else the capture's, else what is given, or 0."""
     beside = frames.beside
     known = {} if beside is None else {name.lower(): at for at, name in enumerate(beside.names)}
     chosen = {name.lower(): name for name in reversed(names) if name}

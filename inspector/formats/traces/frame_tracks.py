@@ -29,7 +29,6 @@ class FrameTrack:
         """Begin without frames.
 
         Args:
-            counted: The track whose counter is the frame time.
             calls: What is called within them, ``None`` if that is not known.
         """
         self._writer = writer

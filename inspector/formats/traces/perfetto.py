@@ -41,9 +41,6 @@ def write_perfetto(
 ) -> None:
     """Write what a history has kept, in pieces.
 
-    Args:
-        provenance: Where they come from, for the name of the process.
-
     Raises:
         OSError: It cannot be written.
     """

@@ -29,11 +29,6 @@ class SampleTracks:
     def __init__(
         self, strings: Sequence[str], writer: TraceWriter, within_ns: tuple[int, int]
     ) -> None:
-        """Begin without samples.
-
-        Args:
-            within_ns: Session instants between which they are written.
-        """
         self.samples = Samples(strings)
         self._writer = writer
         self._within_ns = within_ns

@@ -40,7 +40,6 @@ class Events:
     """The events to write.
 
     Attributes:
-        history: Where they are.
         start_ns: Session instant from which on.
         end_ns: Session instant up to which; ``None`` for all that follow.
     """

@@ -57,16 +57,11 @@ class _Timer:
     """A timer that waits.
 
     Attributes:
-        clock_id: The clock it waits on.
-        name: Its name.
         since_ns: Session instant from which on it waits.
         row: Its track, 0 if it is left out.
-        kind: Its kind.
         site: Index of the text that says where it was set, 0 for none.
         due_ns: Local instant at which it is due.
         flow: The flow from its arming to its firings.
-        has_begun: Whether that flow has begun.
-        fired: Number of firings.
     """
 
     clock_id: int

@@ -31,9 +31,6 @@ def write_trace_json(
 ) -> None:
     """Write what a history has kept, in pieces.
 
-    Args:
-        provenance: Where they come from, for the file's metadata.
-
     Raises:
         OSError: It cannot be written.
     """

@@ -31,10 +31,7 @@ class FlowStep:
     """That a slice is part of a flow.
 
     Attributes:
-        flow: Number of the flow.
         name: Its name; empty where it has none.
-        begins: Whether it begins there.
-        ends: Whether it ends there.
     """
 
     flow: int
@@ -84,9 +81,6 @@ class TraceWriter(Protocol):
 
         Args:
             track: Its number, and its place among its siblings.
-            name: Its name.
-            parent: The track above it.
-            is_process: Whether it is a process.
             number: The system's number of the process or thread, ``None`` without one.
         """
 
