@@ -46,8 +46,8 @@
   /** Readings in one turn of the event loop, and how long it took, that are taken for waiting. */
   const SPIN_READINGS = 1000, SPIN_HELD_NS = 5e8, SPIN_SLOW_NS = 15e8;
   const FRAME_NS = 1e9 / 60;
-  /** A timer of Cocos is looked at once a frame, so this much later or earlier is no change. */
-  const COCOS_NS = 5e7;
+  /** Timers of engines are looked at once a frame, so this much later or earlier is no change. */
+  const ENGINE_NS = 5e7;
   const MOST_HOOK_MS = 0.1, MOST_FLUSH_MS = 5;
 
   /** What runs a program that sees other files. */
@@ -1296,6 +1296,25 @@
     constructor(program) {
       this.program = program;
       this.records = new Map(); // timer of the engine to record
+      this.isBroken = false; // the engine is not as we know it
+    }
+
+    /** Look at the timers after each call of a method; what it meets there never reaches the program. */
+    lookAfter(object, name) {
+      const adapter = this;
+      const method = object[name];
+      object[name] = function (...args) {
+        const result = method.apply(this, args);
+        if (adapter.program.sender.link === null || adapter.isBroken) return result;
+        try {
+          adapter.look(this);
+        } catch {
+          adapter.isBroken = true;
+          for (const record of adapter.records.values()) adapter.program.clear(record, null);
+          adapter.records.clear();
+        }
+        return result;
+      };
     }
 
     _insert(timer, due, facts) {
@@ -1329,15 +1348,8 @@
   class PhaserTimers extends EngineTimers {
     constructor(program, { Scenes }) {
       super(program);
-      const adapter = this;
-      const { prototype } = Scenes.SceneManager;
-      const { update } = prototype;
       // Games call it by its name in each frame; clocks of scenes are called by reference.
-      prototype.update = function (...args) {
-        const result = update.apply(this, args);
-        if (program.sender.link !== null) adapter.look(this);
-        return result;
-      };
+      this.lookAfter(Scenes.SceneManager.prototype, "update");
     }
 
     /** After a frame of a game: what is new, what was called, what is gone. */
@@ -1362,12 +1374,12 @@
           else if (timer.repeatCount !== record.left) {
             record.left = timer.repeatCount;
             this._tell(timer, record, due);
-          } else if (Math.abs(due - record.due) > COCOS_NS) this._arm(record, due);
+          } else if (Math.abs(due - record.due) > ENGINE_NS) this._arm(record, due);
         }
       }
       for (const [timer, record] of records) {
         if (seen.has(timer) || record.manager !== manager) continue;
-        if (record.due <= local + COCOS_NS) {
+        if (record.due <= local + ENGINE_NS) {
           this._tell(timer, record, NEVER);
         } else {
           records.delete(timer);
@@ -1383,7 +1395,7 @@
       this._insert(timer, due, {
         kind: repeatCount > 0 ? INTERVAL_DELAY : TIMEOUT, callback,
         period: repeatCount > 0 ? Math.round(delay * 1e6) : 0,
-        handle: { cancel: () => timer.remove() }, name: cocosName(owner, callback), left: repeatCount, manager,
+        handle: { cancel: () => timer.remove() }, name: callName(owner, callback), left: repeatCount, manager,
       });
     }
   }
@@ -1393,14 +1405,7 @@
     constructor(program, scheduler) {
       super(program);
       this.scheduler = scheduler;
-      const adapter = this;
-      const { update } = scheduler;
-      scheduler.update = function (...args) {
-        const result = update.apply(this, args);
-        if (program.sender.link !== null) adapter.look();
-        return result;
-      };
-      this.look();
+      this.lookAfter(scheduler, "update");
     }
 
     /** After a turn of the scheduler: what is new, what is due at another time, what is gone. */
@@ -1415,7 +1420,7 @@
           const due = paused ? NEVER : local + this._leftNs(timer);
           const record = records.get(timer);
           if (record === undefined || record.callback !== callbackOf(timer)) this._add(timer, target, due);
-          else if (Math.abs(due - record.due) > COCOS_NS) this._arm(record, due);
+          else if (Math.abs(due - record.due) > ENGINE_NS) this._arm(record, due);
         }
       }
       for (const [timer, record] of records) {
@@ -1443,7 +1448,7 @@
       const callback = callbackOf(timer);
       this._insert(timer, due, {
         kind: timer._repeat > 0 ? INTERVAL_DELAY : TIMEOUT, callback, period: this._ns(timer._interval),
-        handle: { cancel: () => timer.cancel() }, name: cocosName(target, callback),
+        handle: { cancel: () => timer.cancel() }, name: callName(target, callback),
       });
       if (Object.prototype.hasOwnProperty.call(timer, "trigger")) return;
       const adapter = this;
@@ -1464,12 +1469,166 @@
     }
   }
 
+  /** Callbacks of GSAP's delayed calls, tweens and timelines: at their ends, and once a repetition. */
+  class GsapTimers extends EngineTimers {
+    constructor(program, gsap) {
+      super(program);
+      this.gsap = gsap;
+      this.lookAfter(gsap.globalTimeline, "render");
+    }
+
+    /** After all animations were rendered: what is new, what was called, what is gone. */
+    look() {
+      const { program, records } = this;
+      const seen = new Set();
+      const local = program.clock.local(program.now());
+      for (const animation of this.gsap.globalTimeline.getChildren(true, true, true)) {
+        const { onComplete, onRepeat } = animation.vars;
+        const repeats = typeof onRepeat === "function" && animation.repeat() !== 0;
+        if (!repeats && typeof onComplete !== "function") continue;
+        if (animation.totalProgress() === 1) continue; // kept in its timeline after its end
+        seen.add(animation);
+        const cycle = animation.duration() + animation.repeatDelay();
+        const count = repeats && cycle > 0 ? Math.floor(animation.totalTime() / cycle) : 0;
+        const end = repeats ? Math.min(animation.totalDuration(), (count + 1) * cycle) : animation.totalDuration();
+        const due = this._runs(animation) ? local + this._ns(animation.globalTime(end) - this.gsap.ticker.time) : NEVER;
+        const record = records.get(animation);
+        if (record === undefined) this._add(animation, due, count, repeats);
+        else if (count > record.count) {
+          record.count = count;
+          this._tell(animation, record, due);
+        } else if (Math.abs(due - record.due) > ENGINE_NS) this._arm(record, due);
+      }
+      for (const [animation, record] of records) {
+        if (seen.has(animation)) continue;
+        if (animation.totalProgress() === 1) {
+          this._tell(animation, record, NEVER);
+        } else {
+          records.delete(animation);
+          program.clear(record, null);
+        }
+      }
+    }
+
+    /** Whether neither it nor a timeline above it is paused, or goes backwards. */
+    _runs(animation) {
+      for (let each = animation; each; each = each.parent) if (each.paused() || each.timeScale() <= 0) return false;
+      return true;
+    }
+
+    _ns(seconds) {
+      return Math.max(0, Math.round(seconds * 1e9));
+    }
+
+    _add(animation, due, count, repeats) {
+      const { vars } = animation;
+      const callback = repeats ? vars.onRepeat : vars.onComplete;
+      const cycle = animation.duration() + animation.repeatDelay();
+      const period = repeats ? this._ns(animation.globalTime(cycle) - animation.globalTime(0)) : 0;
+      this._insert(animation, due, {
+        kind: repeats ? INTERVAL_DELAY : TIMEOUT, callback, period, count,
+        handle: { cancel: () => animation.kill() }, name: callName(this._owner(animation, callback), callback),
+      });
+    }
+
+    /** What an animation is about: its scope, its id, or what it moves; a delayed call is about nothing. */
+    _owner(animation, callback) {
+      const { id, callbackScope } = animation.vars;
+      if (id) return { name: String(id) };
+      const [target] = animation.targets ? animation.targets() : [];
+      if (callbackScope || target === callback) return callbackScope;
+      return target && target.id ? { name: `#${target.id}` } : target;
+    }
+  }
+
+  /** Egret's timers, and its setTimeout and setInterval. */
+  class EgretTimers extends EngineTimers {
+    constructor(program, egret, ticker) {
+      super(program);
+      this.egret = egret;
+      this.ticker = ticker;
+      this.lookAfter(ticker, "update");
+      this._follow("setTimeout", "clearTimeout", false);
+      this._follow("setInterval", "clearInterval", true);
+    }
+
+    /** After a tick: which timers are new, were called, have stopped. */
+    look() {
+      const { program, records } = this;
+      const { Timer } = this.egret;
+      const seen = new Set();
+      const now = this.egret.getTimer();
+      const local = program.clock.local(program.now());
+      for (const timer of this.ticker.thisObjectList) {
+        if (!(timer instanceof Timer)) continue;
+        seen.add(timer);
+        const left = Math.max(0, Math.round((timer.lastTimeStamp + timer.delay - now) * 1e6));
+        const due = local + left;
+        const record = records.get(timer);
+        if (record === undefined) this._add(timer, due);
+        else if (timer.currentCount > record.count) {
+          record.count = timer.currentCount;
+          this._tell(timer, record, due);
+        } else if (Math.abs(due - record.due) > ENGINE_NS) this._arm(record, due);
+      }
+      for (const [timer, record] of records) {
+        if (seen.has(timer) || !(timer instanceof Timer)) continue;
+        if (timer.currentCount > record.count) {
+          this._tell(timer, record, NEVER);
+        } else {
+          records.delete(timer);
+          program.clear(record, null);
+        }
+      }
+    }
+
+    _add(timer, due) {
+      const { $EventDispatcher: listeners, delay, repeatCount, currentCount } = timer;
+      const [first] = (listeners && listeners[1] && (listeners[1].timer || listeners[1].timerComplete)) || [];
+      const callback = first ? first.listener : timer.dispatchEvent;
+      const repeats = repeatCount === 0 || repeatCount - currentCount > 1;
+      this._insert(timer, due, {
+        kind: repeats ? INTERVAL_DELAY : TIMEOUT, callback, period: repeats ? Math.round(delay * 1e6) : 0,
+        count: currentCount, handle: { cancel: () => timer.stop() },
+        name: first ? callName(first.thisObject, callback) : "Timer",
+      });
+    }
+
+    _follow(set, clear, repeats) {
+      const { egret, program, records } = this;
+      const adapter = this;
+      const { [set]: original, [clear]: originalClear } = egret;
+      if (typeof original !== "function" || typeof originalClear !== "function") return;
+      egret[set] = function (listener, scope, ms, ...args) {
+        const period = Math.round(Math.max(0, Number(ms) || 0) * 1e6);
+        const called = function (...given) {
+          const record = records.get(key);
+          if (record) adapter._tell(key, record, repeats ? program.clock.local(program.now()) + period : NEVER);
+          return listener.apply(this, given);
+        };
+        const number = original.call(this, called, scope, ms, ...args);
+        const key = `${set} ${number}`;
+        adapter._insert(key, program.clock.local(program.now()) + period, {
+          kind: repeats ? INTERVAL_DELAY : TIMEOUT, callback: listener, period: repeats ? period : 0,
+          handle: { cancel: () => originalClear.call(egret, number) }, name: callName(scope, listener),
+        });
+        return number;
+      };
+      egret[clear] = function (number) {
+        const record = records.get(`${set} ${number}`);
+        records.delete(`${set} ${number}`);
+        if (record) program.clear(record, null);
+        return originalClear.call(this, number);
+      };
+    }
+  }
+
   function callbackOf(timer) {
     return timer._callback || timer._selector || timer.trigger;
   }
 
   /** `Class.method`, as far as target and callback have names. */
-  function cocosName(target, callback) {
+  function callName(target, callback) {
     const owner = (target && (target.name || target._name || (target.constructor && target.constructor.name))) || "";
     let method = callback.name || "";
     for (const key in target) if (target[key] === callback) method = key;
@@ -2062,20 +2221,27 @@
     engines() {
       const { Phaser, PIXI, __THREE__: three, cc, egret, gsap } = this.global;
       const found = [];
+      const isSeen = (adapter) => adapter !== undefined && !adapter.isBroken;
       // Name, version, and what is not seen of it.
       const timers = "its own timers are";
-      if (Phaser && Phaser.VERSION) found.push(["Phaser", String(Phaser.VERSION), this.phaser ? "" : timers]);
-      if (PIXI && PIXI.VERSION) found.push(["PixiJS", String(PIXI.VERSION), "its tickers are"]);
+      if (Phaser && Phaser.VERSION) found.push(["Phaser", String(Phaser.VERSION), isSeen(this.phaser) ? "" : timers]);
+      if (PIXI && PIXI.VERSION) found.push(["PixiJS", String(PIXI.VERSION), "what its tickers call in each frame is"]);
       if (three) found.push(["three.js", String(three), ""]);
-      if (cc && cc.ENGINE_VERSION) found.push(["Cocos", String(cc.ENGINE_VERSION), this.cocos ? "" : timers]);
-      if (egret && egret.Capabilities) found.push(["Egret", String(egret.Capabilities.engineVersion), timers]);
-      if (gsap && gsap.version) found.push(["GSAP", String(gsap.version), "its tweens and delayed calls are"]);
+      if (cc && cc.ENGINE_VERSION) found.push(["Cocos", String(cc.ENGINE_VERSION), isSeen(this.cocos) ? "" : timers]);
+      if (egret && egret.Capabilities) found.push(["Egret", String(egret.Capabilities.engineVersion), isSeen(this.egret) ? "" : timers]);
+      if (gsap && gsap.version) found.push(["GSAP", String(gsap.version), isSeen(this.gsap) ? "" : "its tweens and delayed calls are"]);
       return found;
     }
 
     /** Read the scheduler of an engine as soon as it is there. */
     meetEngines(program) {
-      const { cc, Phaser } = this.global;
+      const { cc, egret, gsap, Phaser } = this.global;
+      const root = gsap && gsap.globalTimeline;
+      if (!this.gsap && root && typeof root.getChildren === "function" && gsap.ticker) this.gsap = new GsapTimers(program, gsap);
+      const ticker = egret && (egret.ticker || (egret.sys && egret.sys.$ticker));
+      if (!this.egret && ticker && Array.isArray(ticker.thisObjectList) && typeof egret.Timer === "function") {
+        this.egret = new EgretTimers(program, egret, ticker);
+      }
       const manager = Phaser && Phaser.Scenes && Phaser.Scenes.SceneManager;
       if (!this.phaser && manager && typeof manager.prototype.update === "function") {
         this.phaser = new PhaserTimers(program, Phaser);

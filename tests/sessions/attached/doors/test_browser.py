@@ -220,18 +220,31 @@ ticker.add(() => {{ elapsed += ticker.deltaMS; document.title = `${{Math.round(e
 ticker.start();
 </script>
 """
+_GSAP = """\
+<!doctype html><title>Moving</title><script src="{library}"></script><div id="box">box</div><script>
+const began = Date.now();
+gsap.ticker.add(() => {{ document.title = `${{Date.now() - began}}`; }});
+gsap.to("#box", {{ x: 100, duration: 0.3, repeat: -1, yoyo: true, onRepeat() {{}} }});
+(function beat() {{ gsap.delayedCall(0.2, beat); }})();
+</script>
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("package", "library", "text", "name"),
-    [("phaser", "dist/phaser.js", _PHASER, "Phaser"), ("pixi.js", "dist/pixi.js", _PIXI, "PixiJS")],
+    ("library", "text", "name", "timers"),
+    [
+        ("phaser/dist/phaser.js", _PHASER, "Phaser", {"default.tell"}),
+        ("pixi.js/dist/pixi.js", _PIXI, "PixiJS", set()),
+        ("gsap/dist/gsap.js", _GSAP, "GSAP", {"#box.onRepeat", "beat"}),
+    ],
 )
 def test_that_an_engine_follows_the_clock_of_its_page(
-    tmp_path: Path, package: str, library: str, text: str, name: str
+    tmp_path: Path, library: str, text: str, name: str, timers: set[str]
 ) -> None:
     chromium()
-    script = npm_package(package, tmp_path) / library
+    package, path = library.split("/", 1)
+    script = npm_package(package, tmp_path) / path
     page = tmp_path / "game.html"
     page.write_text(text.format(library=script.relative_to(tmp_path).as_posix()))
 
@@ -246,6 +259,8 @@ def test_that_an_engine_follows_the_clock_of_its_page(
             return int(title) if title.isdecimal() else 0
 
         settle(session, lambda: game_ms() > 0)
+        table = session.timeline.timers
+        settle(session, lambda: timers <= {table.row(each).label for each in table.ids()})
 
         def told_ms() -> tuple[int, float]:
             """Return the time of the game and of its clock when it is told the next time."""
