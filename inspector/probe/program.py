@@ -6,10 +6,7 @@ at. Everything else here is only called while it is not.
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
-from functools import partial, wraps
+from functools import partial
 from itertools import count
 from threading import (
     Condition,
@@ -29,10 +26,13 @@ from .adapters import (
     UNSEEN,
     Adapter,
     AdapterEntry,
+    error_text,
     installed_entries,
+    version_of,
 )
 from .bootstrap.import_hook import when_imported
 from .clocks import Clock, Clocks
+from .frames import Frames
 from .kinds import (
     CALLBACK_FAILED,
     DELTA_CUT,
@@ -50,7 +50,7 @@ from .kinds import (
     TIMER_FIRED,
     TIMER_ORIGIN,
 )
-from .wire import cut_text
+from .texts import Texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,10 +61,6 @@ if TYPE_CHECKING:
     from .clocks import Emit
     from .waits import Waits
 
-#: Names, call sites and marks that a program may have; later ones are all the same text.
-MOST_TEXTS = 200_000
-#: Bytes of a name or call site.
-LONGEST_NAME = 512
 #: Bytes of a traceback, and its innermost calls that are told.
 LONGEST_TRACE = 1 << 14
 _MOST_CALLERS = -20
@@ -72,9 +68,6 @@ _MOST_CALLERS = -20
 _wait = Condition.wait
 #: Name of the thread of the link.
 PROBE_THREAD = "timeline-probe"
-#: What the paths of installed packages have, and what those of Python itself begin with.
-_INSTALLED = ("site-packages", "dist-packages")
-_PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen")
 #: How long a thread that is held waits before it keeps its window alive again.
 PUMP_S = 0.01
 
@@ -165,76 +158,7 @@ def _described(
     )
 
 
-class Frames:
-    """The frames of one loop.
-
-    A frame's length is the time from the start of the frame before: what that one worked, and
-    then waited. Time in which the clock stood still is neither, but what a loop that answers
-    meanwhile works in it is.
-
-    Attributes:
-        index: Number of frames that have ended while an inspector was attached.
-        began_ns: When the running frame began, 0 without one.
-        began_held: Whether the clock stood still then.
-        length_ns: Time since the start of the frame before, 0 if that is not known.
-        ended_ns: When the latest frame ended, 0 without one.
-        busy_ns: How long that one worked.
-        asked_ns: What the inspector knows that the loop asks for, 0 for nothing.
-        threads: The numbers of the thread of the loop: Python's and the system's.
-    """
-
-    __slots__ = (
-        "_began_local_ns",
-        "_ended_local_ns",
-        "_stood_at_began_ns",
-        "_stood_at_ended_ns",
-        "asked_ns",
-        "began_held",
-        "began_ns",
-        "busy_ns",
-        "ended_ns",
-        "index",
-        "length_ns",
-        "threads",
-    )
-
-    def __init__(self) -> None:
-        self.index = self.length_ns = self.busy_ns = 0
-        self._began_local_ns = self._ended_local_ns = 0
-        self._stood_at_began_ns = self._stood_at_ended_ns = 0
-        self.began_held = False
-        self.threads = get_ident(), get_native_id()
-        self.forget()
-
-    def forget(self) -> None:
-        """Begin again, with a frame whose length is not known."""
-        self.began_ns = self.ended_ns = self.asked_ns = 0
-
-    def begin(self, clock: Clock, now_ns: int) -> int:
-        """Begin a frame; returns the local time since the start of the frame before."""
-        local_ns, stood_ns = clock.local_ns(), clock.stood_ns(now_ns)
-        delta_ns = self.length_ns = 0
-        if self.ended_ns:
-            idle_ns = now_ns - self.ended_ns - (stood_ns - self._stood_at_ended_ns)
-            self.length_ns = self.busy_ns + idle_ns
-            delta_ns = local_ns - self._ended_local_ns
-        self.began_ns, self.began_held = now_ns, clock.is_held
-        self._began_local_ns, self._stood_at_began_ns = local_ns, stood_ns
-        return delta_ns
-
-    def end(self, clock: Clock, now_ns: int) -> None:
-        """End the frame that began last."""
-        stood_ns = clock.stood_ns(now_ns)
-        self.busy_ns = now_ns - self.began_ns
-        if not self.began_held:
-            self.busy_ns -= stood_ns - self._stood_at_began_ns
-        self.ended_ns, self._stood_at_ended_ns = now_ns, stood_ns
-        self._ended_local_ns = self._began_local_ns
-        self.began_ns = 0
-        self.index += 1
-
-
-class Program:
+class Program(Texts):
     """The program around the probe.
 
     Attributes:
@@ -245,7 +169,6 @@ class Program:
         base_ns: The instant of its local time 0: what a library that counts from the machine's
             start reads is local time plus this.
         timers: What is known of the pending timers, by number, while an inspector is attached.
-        texts: Every text so far; its place is its number.
         adapters: The adapters whose libraries have been loaded.
         changes: Incremented when clocks, capabilities or adapters change.
         holds: Incremented when the program's clock is paused or resumed or has another rate.
@@ -258,18 +181,9 @@ class Program:
     """
 
     def __init__(self, name: str, now_ns: Callable[[], int] = monotonic_ns) -> None:
+        super().__init__()
         self.emit: Optional[Emit] = None
         self.extend: Callable[[tuple[tuple[int, int, int, int, int], ...]], None] = lambda _: None
-        self.texts = [""]
-        self._numbers = {"": 0}
-        self._text_lock = Lock()
-        #: By code and line, or by code and minus the place in its instructions.
-        self._sites: dict[tuple[int, int], int] = {}
-        # Keeps the identity of code objects in the keys of _sites.
-        self._codes: dict[int, CodeType] = {}
-        self._is_hidden: dict[str, bool] = {}
-        self._is_library: dict[str, bool] = {}
-        self._hidden = [__package__.partition(".")[0], "importlib"]
         self.clocks = Clocks(now_ns)
         self.clocks.text = self.text
         self.clocks.changed = self._clock_changed
@@ -323,7 +237,7 @@ class Program:
         try:
             adapter = entry.load(self)
             self.hide(*adapter.hides)
-            adapter.version = adapter.version or _version_of(module)
+            adapter.version = adapter.version or version_of(module)
             adapter.installed(module)
             adapter.state = "active"
             if self.emit is not None:
@@ -345,7 +259,7 @@ class Program:
 
     def adapter_failed(self, adapter: Adapter, error: BaseException) -> None:
         """An adapter has raised: its library is not what it was."""
-        adapter.fail(_error_text(error))
+        adapter.fail(error_text(error))
 
     def described_adapters(self) -> list[dict[str, str]]:
         """Return all adapters, those that wait for their library too."""
@@ -750,21 +664,7 @@ class Program:
         if 0 < self._longest_turn_ns < frames.busy_ns and not self.own_clock.is_paused:
             self.pause(self.own_clock, self._longest_cause)
 
-    # ------------------------------------------------------------------- failures
-
-    def watch_threads(self) -> None:
-        """Report what ends a thread of the program that nothing has caught."""
-        report = threading.excepthook
-
-        @wraps(report)
-        def reporting(args: threading.ExceptHookArgs) -> None:
-            # A thread may end itself.
-            if self.emit is not None and args.exc_type is not SystemExit:
-                name = "a thread" if args.thread is None else args.thread.name
-                self.failed(name, args.exc_type, args.exc_value, args.exc_traceback)
-            report(args)
-
-        threading.excepthook = reporting
+    # --------------------------------------------------------- failures and marks
 
     def failed(self, name: str, *raised: Any) -> None:
         """Report what a callback or thread has raised, as :func:`sys.exc_info` returns it."""
@@ -776,90 +676,6 @@ class Program:
         if emit is not None:
             texts = self.text(name), self.text(trace, LONGEST_TRACE)
             emit((self.clocks.now_ns(), CALLBACK_FAILED, 0, *texts))
-
-    # ---------------------------------------------------------------------- texts
-
-    def text(self, text: str, longest: int = LONGEST_NAME) -> int:
-        """Return the number of a text, of which so many bytes are kept."""
-        number = self._numbers.get(text)
-        if number is not None:
-            return number
-        kept = cut_text(text, longest)
-        with self._text_lock:
-            if len(self.texts) >= MOST_TEXTS:
-                kept = "(more than 200,000 different texts)"
-            number = self._numbers.get(kept)
-            if number is None:
-                number = len(self.texts)
-                self.texts.append(kept)
-                self._numbers[kept] = number
-        return number
-
-    def hide(self, *packages: str) -> None:
-        """Skip the frames of these packages when a call site is looked for."""
-        self._hidden += packages
-        self._is_hidden.clear()
-
-    def call_site(self, level: int = 1) -> int:
-        """Return the number of the place in the program that called, as a text.
-
-        Args:
-            level: How many frames above the caller to begin.
-        """
-        frame: Optional[FrameType] = sys._getframe(level + 1)
-        is_hidden = self._is_hidden
-        while frame is not None:
-            code = frame.f_code
-            hidden = is_hidden.get(code.co_filename)
-            if hidden is None:
-                hidden = self._hides(frame)
-            if not hidden:
-                # To work out the line takes longer than all the rest.
-                key = (id(code), -1 - frame.f_lasti)
-                number = self._sites.get(key)
-                if number is None:
-                    number = self.code_site(code, frame.f_lineno)
-                    if number:
-                        self._sites[key] = number
-                return number
-            frame = frame.f_back
-        return 0
-
-    def code_site(self, code: CodeType, line: int) -> int:
-        """Return the number of a place in code, as a text."""
-        key = (id(code), line)
-        number = self._sites.get(key)
-        return self._new_site(key, code) if number is None else number
-
-    def is_library(self, code: CodeType) -> bool:
-        """Return whether code belongs to Python or an installed package, not to the program."""
-        path = code.co_filename
-        known = self._is_library.get(path)
-        if known is None:
-            known = self._is_library[path] = path.startswith(_PYTHON) or any(
-                each in path for each in _INSTALLED
-            )
-        return known
-
-    def is_hidden(self, frame: FrameType) -> bool:
-        """Return whether a frame is of a library that is skipped."""
-        hidden = self._is_hidden.get(frame.f_code.co_filename)
-        return self._hides(frame) if hidden is None else hidden
-
-    def _hides(self, frame: FrameType) -> bool:
-        module = str(frame.f_globals.get("__name__", ""))
-        hidden = any(module == name or module.startswith(name + ".") for name in self._hidden)
-        self._is_hidden[frame.f_code.co_filename] = hidden
-        return hidden
-
-    def _new_site(self, key: tuple[int, int], code: CodeType) -> int:
-        if len(self._sites) >= MOST_TEXTS:
-            return 0
-        self._codes[key[0]] = code
-        name = getattr(code, "co_qualname", code.co_name)
-        number = self.text(f"{code.co_filename}:{key[1]} in {name}")
-        self._sites[key] = number
-        return number
 
     def mark(self, text: str) -> None:
         """Mark the present instant."""
@@ -880,31 +696,3 @@ def name_of(callback: Any) -> str:
     if is_of_value and "." not in name:
         return f"{type(owner).__qualname__}.{name}"
     return str(name)
-
-
-def is_same(one: Any, other: Any) -> bool:
-    """Return whether two callbacks are the same, perhaps made twice by the same line."""
-    if one == other:
-        return True
-    owners = getattr(one, "__self__", None), getattr(other, "__self__", None)
-    if isinstance(one, partial) and isinstance(other, partial):
-        return is_same(one.func, other.func)
-    code = getattr(one, "__code__", None)
-    return code is not None and owners == (None, None) and code is getattr(other, "__code__", None)
-
-
-def _version_of(module: ModuleType) -> str:
-    version = getattr(module, "__version__", None) or getattr(module, "version", "")
-    return version if isinstance(version, str) else ""
-
-
-def _error_text(error: BaseException) -> str:
-    """Return what was raised, and where in the adapter."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    where = ""
-    if trace is not None:
-        file = trace.tb_frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2]
-        where = f" ({file}:{trace.tb_lineno})"
-    return cut_text(f"{type(error).__name__}: {error}{where}", LONGEST_NAME)

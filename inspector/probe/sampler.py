@@ -4,24 +4,14 @@ Runs on the thread of the link, which wakes every few milliseconds anyway: while
 short, each look is a comparison of numbers. Of a turn that lasts, it notes every few milliseconds
 the stack, what the loop is calling, how much processor time its thread has used, for how long the
 thread was ready to run without a processor, and which other thread has run instead.
-
-Nothing of the program is kept: a frame is read in one go and let go, because whoever holds the last
-reference to it has to destroy what it refers to.
 """
 
 from __future__ import annotations
 
 import gc
-import os
 import sys
 import threading
-from functools import lru_cache
 from time import monotonic_ns, process_time_ns
-
-try:
-    from time import clock_gettime_ns
-except ImportError:  # Windows
-    clock_gettime_ns = None  # type: ignore[assignment]
 
 from .kinds import (
     COLLECTED,
@@ -41,15 +31,17 @@ from .kinds import (
     SAW_WAIT,
     STACK_FRAME,
 )
-from .program import name_of
+from .stacks import WAITING_FILES, Runner, is_own, stack_of, wait_of
+from .thread_times import STOP_NS, SWITCH_NS, Stops, ThreadTimes, busiest, other_times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import CodeType, FrameType
-    from typing import Any, Optional
+    from types import CodeType
+    from typing import Optional
 
     from .clocks import Clock
-    from .program import Frames, Program
+    from .frames import Frames
+    from .program import Program
 
     Events = list[tuple[int, int, int, int, int]]
 
@@ -60,11 +52,7 @@ _TIMES_USUAL = 1.5
 _PACES = ((100_000_000, 5_000_000), (1_000_000_000, 10_000_000), (1 << 62, 20_000_000))
 #: Every so many samples the stack is told in full, so that readers need not go back to the first.
 WHOLE_EVERY = 32
-#: Deeper stacks lose their outermost frames.
-MOST_FRAMES = 120
 _MS_NS = 1_000_000
-#: Other threads whose processor time is read.
-_MOST_THREADS = 32
 #: What keeps the sampler from looking for less than this is not told.
 _GAP_NS = 8_000_000
 #: A thread that computed for so much of such a time has kept the interpreter.
@@ -73,18 +61,8 @@ _KEPT = 0.8
 _RUNS = 0.9
 #: While turns are short, times are read so often.
 _REST_NS = 120_000_000
-#: A process counts as stopped from here on.
-_STOP_NS = 50_000_000
-#: A thread that waits for the interpreter wakes once in this time; the link wakes by itself, too.
-_SWITCH_NS = 20_000_000
-_FEW_WAKES = 7
 #: Shorter collections are not told.
 _COLLECTION_NS = 500_000
-#: Behind the beginning of a function, in bytes of its code.
-_BEGINNING = 8
-
-_HERE = os.path.dirname(os.path.abspath(__file__))
-_HAS_TIMES = sys.platform == "linux"
 
 #: Where loops wait for what comes next: the function, and a part of its file.
 _POLLING = {
@@ -95,37 +73,6 @@ _POLLING = {
     "doKEvent": "twisted",
     "mainloop": "tkinter",
 }
-#: What a library calls one thing after another with: the function, a part of its file, and the
-#: variable that has the thing. Their frames are short-lived: reading variables may keep a copy.
-_RUNNERS = {
-    "_run": ("asyncio", "self"),
-    "runUntilCurrent": ("twisted", "call"),
-    "call_scheduled_functions": ("pyglet", "item"),
-}
-#: Files of the standard library whose functions wait for something when they use no processor.
-_WAITING_FILES = (
-    "threading.py",
-    "socket.py",
-    "ssl.py",
-    "subprocess.py",
-    "selectors.py",
-    "queue.py",
-    os.path.join("multiprocessing", "connection.py"),
-    os.path.join("multiprocessing", "popen_fork.py"),
-    os.path.join("concurrent", "futures", "_base.py"),
-    "fcntl.py",
-)
-#: What programs call when they wait in a function of the probe.
-_PROBE_WAITS = {"sleep": "time.sleep", "wait": "Condition.wait", "join": "Thread.join"}
-#: Names of what waits, as programs call it.
-_WAITING_NAMES = frozenset(
-    (  # noqa: SIM905 - a list would be 40 lines
-        "sleep acquire wait join recv recv_into recvfrom accept connect send sendall read readline "
-        "readinto readlines write flush fsync select poll epoll waitpid wait4 system get put "
-        "result communicate getaddrinfo gethostbyname run check_output check_call call urlopen "
-        "flock lockf execute commit input pause sigwait usleep nanosleep msleep delay tick"
-    ).split()
-)
 #: Less than this of the time before a turn is not told.
 _TOLD_NS = 1_000_000
 
@@ -142,7 +89,6 @@ class Watched:
     __slots__ = (
         "base",
         "clock",
-        "cpu_clock",
         "cpu_ns",
         "frames",
         "index",
@@ -155,9 +101,9 @@ class Watched:
         "ready_ns",
         "running",
         "runs",
-        "schedstat",
         "stack",
         "thread",
+        "thread_times",
         "turn_ns",
         "usual_ns",
     )
@@ -166,10 +112,7 @@ class Watched:
         self.clock = clock
         self.thread, native = threads
         self.frames = frames
-        # The clock of the processor time of a thread, as Linux numbers it: for a thread that has
-        # ended it is an error, where ``pthread_getcpuclockid`` may crash.
-        self.cpu_clock = (~native << 3) | 6
-        self.schedstat = _opened_schedstat(native)
+        self.thread_times = ThreadTimes(native)
         #: When it was last looked at, and what its thread had used by then.
         self.looked_ns = 0
         self.cpu_ns = self.ready_ns = self.runs = -1
@@ -201,14 +144,12 @@ class Watched:
         Reading a file lets the interpreter go, which may take long to come back where other
         threads want it, so a thread that has run all the time is not asked for the latter.
         """
-        if self.schedstat < 0:
-            return -1, -1, -1
         try:
-            cpu_ns = clock_gettime_ns(self.cpu_clock)
+            cpu_ns = self.thread_times.cpu_ns()
             if self.cpu_ns >= 0 and cpu_ns - self.cpu_ns >= _RUNS * (now_ns - self.looked_ns):
                 return cpu_ns, self.ready_ns, self.runs
-            return cpu_ns, *_scheduled(self.schedstat)[1:]
-        except (OSError, ValueError, IndexError):
+            return cpu_ns, *self.thread_times.scheduled()
+        except OSError:
             return -1, -1, -1
 
     def end_turn(self) -> None:
@@ -216,11 +157,6 @@ class Watched:
         self.turn_ns = self.number = self.part = 0
         self.is_certain = False
         self.stack, self.running = [], (None, 0)
-
-    def close(self) -> None:
-        """Let go of the system's file."""
-        _close(self.schedstat)
-        self.schedstat = -1
 
 
 class Sampler:
@@ -234,15 +170,12 @@ class Sampler:
         self._program = program
         self._watched: dict[int, Watched] = {}
         self._changes = -1
-        self._asked_ns = self._process_ns = self._own_read_ns = 0
+        self._asked_ns = 0
         self._began_ns = self._stuck_ns = self._due_ns = 0
         #: While all turns are short: until when nothing else need be read, and the loops.
         self._rest_ns = 0
         self._quick: list[Frames] = []
-        #: For how much of the gap before this look its own thread had no processor.
-        self._lacked_ns = 0
-        self._own = (-1, -1)
-        self._own_times = (0, 0, 0)
+        self._stops = Stops()
         self._collection_ns = 0
         # Without a lock on the interpreter, stacks change while they are read.
         self._is_broken = not getattr(sys, "_is_gil_enabled", lambda: True)()
@@ -258,10 +191,9 @@ class Sampler:
         if self._collected in gc.callbacks:
             gc.callbacks.remove(self._collected)
         for watched in self._watched.values():
-            watched.close()
+            watched.thread_times.close()
         self._watched.clear()
-        _close(self._own[1])
-        self._own = (-1, -1)
+        self._stops.close()
         self.is_busy = False
 
     def wait_ns(self, most_ns: int) -> int:
@@ -320,12 +252,12 @@ class Sampler:
             for watched in list(self._watched.values())
             if late_ns >= _GAP_NS or not watched.is_quiet(now_ns)
         ]
-        others = self._other_times() if loops else {}
+        others = other_times() if loops else {}
         # Reading files lets the interpreter go, so what threads are at comes first.
         seen = [(watched, self._see(watched, now_ns, late_ns, others)) for watched in loops]
-        is_busy, stop_ns, self._lacked_ns = False, 0, 0
-        if late_ns >= _STOP_NS or now_ns - self._own_read_ns >= _REST_NS:
-            stop_ns = self._stopped_ns(now_ns, late_ns)
+        is_busy, stop_ns, self._stops.lacked_ns = False, 0, 0
+        if late_ns >= STOP_NS or now_ns - self._stops.read_ns >= _REST_NS:
+            stop_ns = self._stops.stopped_ns(now_ns, late_ns)
         for watched, view in seen:
             if self._look_at(watched, view, now_ns, 0 if stop_ns else late_ns):
                 is_busy = True
@@ -351,7 +283,7 @@ class Sampler:
         program, watched = self._program, self._watched
         clocks = program.clocks.by_number
         for number in [number for number in watched if number not in clocks]:
-            watched.pop(number).close()
+            watched.pop(number).thread_times.close()
         for number, frames in list(program.loops.items()):
             clock = clocks.get(number)
             if clock is None or number in watched:
@@ -361,50 +293,6 @@ class Sampler:
         for number, clock in list(clocks.items()):
             if getattr(clock.adapter, "has_hidden_turns", False) and number not in watched:
                 watched[number] = Watched(clock, clock.threads, None)
-
-    def _other_times(self) -> dict[int, int]:
-        """Return the processor time of the threads of the program, by their identity."""
-        found: dict[int, int] = {}
-        if not _HAS_TIMES:
-            return found
-        own = threading.get_ident()
-        for thread in list(threading._active.values())[:_MOST_THREADS]:  # type: ignore[attr-defined]
-            if thread.ident != own and thread.native_id:
-                try:
-                    found[thread.ident] = clock_gettime_ns((~thread.native_id << 3) | 6)
-                except OSError:
-                    pass
-        return found
-
-    def _stopped_ns(self, now_ns: int, late_ns: int) -> int:
-        """Return for how long the process was stopped before this look."""
-        stale_ns = now_ns - self._own_read_ns
-        if not _HAS_TIMES:
-            return 0
-        native = threading.get_native_id()
-        if native != self._own[0]:
-            _close(self._own[1])
-            self._own = native, _opened_schedstat(native)
-            late_ns = 0
-        try:
-            times = _scheduled(self._own[1])
-        except (OSError, ValueError, IndexError):
-            return 0
-        before, self._own_times, self._own_read_ns = self._own_times, times, now_ns
-        self._lacked_ns = min(times[1] - before[1], late_ns)
-        process_ns, self._process_ns = self._process_ns, process_time_ns()
-        # What was used before the gap is not known by itself.
-        before_ns = max(stale_ns - late_ns, 0)
-        used_ns = self._process_ns - process_ns - before_ns
-        if late_ns < _STOP_NS or used_ns > late_ns // 10:
-            return 0
-        waited_ns, wakes = times[1] - before[1] - before_ns, times[2] - before[2]
-        # A thread that waits for the interpreter asks for it again and again.
-        most_wakes = _FEW_WAKES + late_ns // _SWITCH_NS // 2
-        # After a stop, it may have to wait for a processor.
-        stood_ns = late_ns - max(waited_ns, 0)
-        is_stop = stood_ns >= max(_STOP_NS, late_ns // 2) and wakes <= most_wakes
-        return stood_ns if is_stop else 0
 
     # -------------------------------------------------------------------- one loop
 
@@ -422,13 +310,13 @@ class Sampler:
             )
             is_long = view.began_ns > view.ended_ns and now_ns - view.began_ns >= LONG_NS
         if is_long:
-            view.stack, view.runner = _stack_of(watched.thread, is_after=late_ns >= _GAP_NS)
+            view.stack, view.runner = stack_of(watched.thread, is_after=late_ns >= _GAP_NS)
             view.running = self._running(watched, view.runner)
         passed_ns = now_ns - watched.looked_ns
         before, watched.others = watched.others, others
         process_ns = process_time_ns()
         used_ns, watched.process_ns = process_ns - watched.process_ns, process_ns
-        other, most_ns, other_ns = _busiest(others, before, watched.thread)
+        other, most_ns, other_ns = busiest(others, before, watched.thread)
         if others and before:
             ended_ns = used_ns - sum(others.values()) + sum(before.values())
             if ended_ns > most_ns:
@@ -455,7 +343,7 @@ class Sampler:
         passed_ns = now_ns - since_ns
         # A thread that waits for the interpreter asks for it again and again.
         idle_ns = passed_ns - max(took_ns, 0)
-        view.asks = late_ns >= _GAP_NS and ran * _SWITCH_NS // 2 >= idle_ns > _GAP_NS
+        view.asks = late_ns >= _GAP_NS and ran * SWITCH_NS // 2 >= idle_ns > _GAP_NS
         times = (took_ns, waited_ns, view.other_ns)
         turn_ns = self._busy_since(watched, view, since_ns, now_ns, times)
         if watched.number and turn_ns != watched.turn_ns:
@@ -467,7 +355,7 @@ class Sampler:
         least_ns = max(LONG_NS, int(watched.usual_ns * _TIMES_USUAL))
         # Of a loop whose stack tells, one look may have met a short turn, unless the thread has
         # kept the interpreter: it gives that away between any two calls.
-        is_gap = late_ns >= _GAP_NS and 2 * self._lacked_ns < late_ns
+        is_gap = late_ns >= _GAP_NS and 2 * self._stops.lacked_ns < late_ns
         has_kept = is_gap and took_ns >= _KEPT * late_ns
         is_certain = watched.is_certain or watched.frames is not None or has_kept
         if turn_ns and is_certain and now_ns - turn_ns >= least_ns:
@@ -496,9 +384,9 @@ class Sampler:
         """Tell a sample of a turn that is long; the first is for all of the turn so far."""
         covers_ns = passed_ns if watched.number else now_ns - watched.turn_ns
         is_same = watched.number > 0 and view.running[2] == watched.running[0]
-        if self._lacked_ns and not is_same:
+        if self._stops.lacked_ns and not is_same:
             # While nobody could look, something else may have been called.
-            covers_ns = max(covers_ns - self._lacked_ns, 1)
+            covers_ns = max(covers_ns - self._stops.lacked_ns, 1)
         took_ns, waited_ns, other_ns = times
         if took_ns >= 0 and covers_ns > passed_ns:
             # It was not looked at when the turn began.
@@ -509,7 +397,7 @@ class Sampler:
             took_ns = min(took_ns, covers_ns)
             in_turn_ns = min(waited_ns, covers_ns - took_ns)
             before_ns = min(waited_ns - in_turn_ns, passed_ns - covers_ns)
-            if before_ns >= _TOLD_NS and not watched.number and not self._lacked_ns:
+            if before_ns >= _TOLD_NS and not watched.number and not self._stops.lacked_ns:
                 told = (0, before_ns, 0)
                 until_ns, between_ns = watched.turn_ns, passed_ns - covers_ns
                 self._tell(watched, until_ns, between_ns, told, SAW_BETWEEN_TURNS, [])
@@ -587,7 +475,7 @@ class Sampler:
             events.append((now_ns, RUNNING_CALL, number, *told))
         watched.running = (identity, told[0])
         sites = [program.code_site(code, line) for code, line in view.stack]
-        waits, what = (False, "") if view.asks else _wait_of(view.runner)
+        waits, what = (False, "") if view.asks else wait_of(view.runner)
         if waits:
             flags |= SAW_WAIT
             if what:
@@ -619,10 +507,10 @@ class Sampler:
         if known is None:
             return 0
         program, place = self._program, ""
-        seen, _ = _stack_of(thread, is_after=False)
+        seen, _ = stack_of(thread, is_after=False)
         # What waits by now cannot be asked what it was at.
-        if seen and not seen[-1][0].co_filename.endswith(_WAITING_FILES):
-            own = [each for each in seen if _is_own(each[0].co_filename)] or seen
+        if seen and not seen[-1][0].co_filename.endswith(WAITING_FILES):
+            own = [each for each in seen if is_own(each[0].co_filename)] or seen
             place = program.texts[program.code_site(*own[-1])]
         return program.text(f"{known.name}: {place}")
 
@@ -660,7 +548,7 @@ class Sampler:
         times = tuple(min(each, covers_ns) for each in times)
         self._tell(watched, ended_ns, covers_ns, times, flags, [])
 
-    def _running(self, watched: Watched, runner: _Runner) -> tuple[str, int, object]:
+    def _running(self, watched: Watched, runner: Runner) -> tuple[str, int, object]:
         """Return what a loop is calling: its name, what it is, and what tells it from others."""
         program, clock = self._program, watched.clock
         adapter = clock.adapter
@@ -687,25 +575,6 @@ class Sampler:
             if emit is not None:
                 number = self._program.own_clock.number
                 emit((now_ns, COLLECTED, number, took_ns, info.get("generation", 0)))
-
-
-class _Runner:
-    """What a library's loop is calling, by the variables of its frame, and where that is.
-
-    Attributes:
-        place: The innermost function and its instruction; ``None`` if it is not known what was
-            called when the time passed that is looked at.
-        probe_call: What of the probe that function has called, empty for nothing.
-    """
-
-    __slots__ = ("identity", "is_task", "name", "place", "probe_call")
-
-    def __init__(self) -> None:
-        self.identity: object = 0
-        self.is_task = False
-        self.name = ""
-        self.place: Optional[tuple[CodeType, int]] = None
-        self.probe_call = ""
 
 
 class _View:
@@ -742,143 +611,5 @@ class _View:
         self.asks = False
         self.is_idle = True
         self.stack: list[tuple[CodeType, int]] = []
-        self.runner = _Runner()
+        self.runner = Runner()
         self.running: tuple[str, int, object] = ("", RUNS_FRAME, 0)
-
-
-def _stack_of(thread: int, *, is_after: bool) -> tuple[list[tuple[CodeType, int]], _Runner]:
-    """Return the stack of a thread, outermost first, without frames of the probe."""
-    runner = _Runner()
-    found: list[tuple[CodeType, int]] = []
-    at_beginning = is_after
-    is_entered = False
-    below = 0
-    frame: Optional[FrameType] = sys._current_frames().get(thread)
-    while frame is not None:
-        code = frame.f_code
-        if code.co_filename.startswith(_HERE):
-            if all(inner.co_filename.endswith(_WAITING_FILES) for inner, _ in found):
-                # The outermost of its frames is what the program has called.
-                runner.probe_call = code.co_name
-                found.clear()
-        elif at_beginning and frame.f_lasti < _BEGINNING:
-            # The interpreter was let go on the way in: nothing of the time was spent here.
-            is_entered = True
-        else:
-            at_beginning = False
-            if not found and not is_entered:
-                runner.place = code, frame.f_lasti
-            found.append((code, frame.f_lineno))
-        known = _RUNNERS.get(code.co_name)
-        if known is not None and known[0] in code.co_filename and not runner.name:
-            _read_runner(runner, frame.f_locals.get(known[1]))
-        elif code.co_name == "unrolled_run" and found and not runner.name:
-            # What it calls are coroutines; reading its variables would keep them.
-            step = found[-1][0]
-            runner.name = getattr(step, "co_qualname", step.co_name)
-            runner.is_task, runner.identity = True, below
-        if not runner.name:
-            runner.identity = below
-        below = id(frame)
-        frame = frame.f_back
-    del found[MOST_FRAMES:]
-    found.reverse()
-    return found, runner
-
-
-def _read_runner(runner: _Runner, called: Any) -> None:
-    callback = getattr(called, "_callback", None) or getattr(called, "func", None)
-    task: Any = getattr(callback, "__self__", None)
-    if hasattr(task, "get_coro"):
-        runner.name, runner.is_task = name_of(task.get_coro()), True
-    elif callback is not None:
-        runner.name = name_of(callback)
-    runner.identity = id(called)
-
-
-def _wait_of(runner: _Runner) -> tuple[bool, str]:
-    """Return whether the innermost frame calls what waits, and what that is if it is certain."""
-    if runner.place is None:
-        return False, ""
-    code, place = runner.place
-    if code.co_filename.endswith(_WAITING_FILES):
-        return True, ""
-    if runner.probe_call in _PROBE_WAITS:
-        return True, _PROBE_WAITS[runner.probe_call]
-    if runner.probe_call:
-        # Other hooks are on the way to what they replace.
-        return runner.probe_call in _WAITING_NAMES, runner.probe_call
-    names = _WAITING_NAMES.intersection(code.co_names)
-    if names:
-        names &= called_names(code, place)
-    return bool(names), next(iter(names)) if len(names) == 1 else ""
-
-
-@lru_cache(maxsize=256)
-def called_names(code: CodeType, place: int) -> frozenset[str]:
-    """Return the names of what a function calls at an instruction.
-
-    It is one where the places of instructions in their line are known, as from Python 3.11 on;
-    before, it is all names of the statement so far.
-    """
-    # Programs that are healthy do without.
-    from dis import get_instructions  # noqa: PLC0415
-
-    found: list[tuple[Any, Any, str]] = []
-    for each in get_instructions(code):
-        at: Any = getattr(each, "positions", None)
-        is_known = at is not None and at.col_offset is not None
-        if not is_known and each.starts_line:
-            found.clear()
-        begin = (at.lineno, at.col_offset) if is_known else None
-        end = (at.end_lineno, at.end_col_offset) if is_known else None
-        if each.offset >= place:
-            mine = [load for load in found if load[0] == begin]
-            last = max((load[1] for load in mine if load[1]), default=None)
-            return frozenset(name for _, until, name in mine if until == last)
-        if each.opname.startswith("LOAD_") and isinstance(each.argval, str):
-            found.append((begin, end, each.argval))
-    return frozenset()
-
-
-def _is_own(file: str) -> bool:
-    return not (file.startswith((_LIBRARY, "<")) or "site-packages" in file)
-
-
-_LIBRARY = os.path.dirname(os.path.abspath(os.__file__))
-
-
-def _busiest(now: dict[int, int], before: dict[int, int], without: int) -> tuple[int, int, int]:
-    """Return the other thread that has used most processor time, how much, and all others."""
-    best = most_ns = all_ns = 0
-    for thread, ns in now.items():
-        # A thread that was not there before has used all of it since.
-        used_ns = ns - before.get(thread, 0)
-        if thread != without:
-            all_ns += used_ns
-            if used_ns > most_ns:
-                best, most_ns = thread, used_ns
-    return best, most_ns, all_ns
-
-
-def _opened_schedstat(native: int) -> int:
-    if not _HAS_TIMES:
-        return -1
-    try:
-        return os.open(f"/proc/self/task/{native}/schedstat", os.O_RDONLY)
-    except OSError:
-        return -1
-
-
-def _scheduled(file: int) -> tuple[int, int, int]:
-    """Return how long a thread has run and waited for a processor, and how often it has run."""
-    run, waited, times = os.pread(file, 100, 0).split()[:3]
-    return int(run), int(waited), int(times)
-
-
-def _close(file: int) -> None:
-    if file >= 0:
-        try:
-            os.close(file)
-        except OSError:
-            pass

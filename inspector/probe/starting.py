@@ -5,8 +5,9 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import threading
 from _thread import allocate_lock
-from functools import partial
+from functools import partial, wraps
 
 from .adapters.loop import frame as begin_frame
 from .bootstrap.children import hand_on, is_main_interpreter, is_starting, when_left
@@ -145,9 +146,24 @@ def _the_program() -> Program:
         _program = Program(program_name())
         use(_program, partial(begin_frame, _program))
         _program.watch_imports()
-        _program.watch_threads()
+        watch_threads(_program)
         atexit.register(_close, "the program has ended")
     return _program
+
+
+def watch_threads(program: Program) -> None:
+    """Report what ends a thread of the program that nothing has caught."""
+    report = threading.excepthook
+
+    @wraps(report)
+    def reporting(args: threading.ExceptHookArgs) -> None:
+        # A thread may end itself.
+        if program.emit is not None and args.exc_type is not SystemExit:
+            name = "a thread" if args.thread is None else args.thread.name
+            program.failed(name, args.exc_type, args.exc_value, args.exc_traceback)
+        report(args)
+
+    threading.excepthook = reporting
 
 
 def _close(reason: str) -> None:

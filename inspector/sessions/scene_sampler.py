@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from inspector.events.schema import SCHEMA
 from inspector.probe.sampler import LONG_NS, Sampler
+from inspector.probe.texts import Texts
 from inspector.vocabulary import (
     COLLECTED,
     COLLECTED_HERE,
@@ -24,7 +25,6 @@ from inspector.vocabulary import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType
 
     from inspector.probe.program import Program
     from inspector.vocabulary import RawEvent
@@ -59,17 +59,16 @@ class _Frames:
         self.threads = get_ident(), get_native_id()
 
 
-class _Scene:
+class _Scene(Texts):
     """A scene as the sampler sees it: the part of a program that it asks."""
 
     def __init__(self, clock_id: int) -> None:
+        super().__init__()
         self.own_clock = self.clocks = _Clock(clock_id)
         self.frames = _Frames()
         self.loops = {clock_id: self.frames}
         self.changes = 0
         self.events: list[RawEvent] = []
-        self.texts = [""]
-        self._numbers = {"": 0}
 
     def emit(self, event: RawEvent) -> None:
         """Keep an event of a wake-up."""
@@ -82,18 +81,6 @@ class _Scene:
         is_outside = last[1] != SAMPLED or last[4] & (SAW_BETWEEN_TURNS | SAW_END)
         if not is_outside and self.frames.began_ns and len(self.events) < _MOST_EVENTS:
             self.events += events
-
-    def text(self, text: str) -> int:
-        """Return the number of a text."""
-        number = self._numbers.setdefault(text, len(self.texts))
-        if number == len(self.texts):
-            self.texts.append(text)
-        return number
-
-    def code_site(self, code: CodeType, line: int) -> int:
-        """Return the number of a place in code, as a text."""
-        name = getattr(code, "co_qualname", code.co_name)
-        return self.text(f"{code.co_filename}:{line} in {name}")
 
     def guarded(self, _adapter: object, call: Callable[..., object], *args: object) -> object:
         return call(*args)

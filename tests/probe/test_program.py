@@ -23,6 +23,7 @@ from inspector.probe.cost import CostMeter
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from inspector.probe.program import Program
 from inspector.probe.requests import Requests
+from inspector.probe.starting import watch_threads
 from inspector.vocabulary import CALLBACK_FAILED, CLOCK_PAUSED, FRAME_ENDED, what_was_raised
 from tests.probe.frame_tiles import check_frames_tile
 
@@ -371,7 +372,7 @@ def test_that_what_ends_a_thread_is_a_failure(
     reported: list[str] = []
     report = lambda args: reported.append(args.thread.name)  # noqa: E731
     monkeypatch.setattr(threading, "excepthook", report)
-    played.program.watch_threads()
+    watch_threads(played.program)
     for target in (fetch, sys.exit):
         thread = Thread(target=target, name="fetcher")
         thread.start()

@@ -106,7 +106,7 @@ def ask(table, line, lock):
 
 _ASK = f"""
 import dis
-from inspector.probe.sampler import called_names
+from inspector.probe.stacks import called_names
 code = compile({_CALLS!r}, "ask.py", "exec").co_consts[0]
 for each in dis.get_instructions(code):
     if each.opname in {{"CALL", "CALL_KW"}}:

@@ -15,7 +15,11 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from importlib import import_module
+
+from ..texts import LONGEST_NAME
+from ..wire import cut_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -281,3 +285,32 @@ def _points(path: str) -> Iterator[list[str]]:
             is_ours = line.strip() == f"[{GROUP}]"
         elif is_ours and "=" in line and not line.startswith(("#", ";")):
             yield [part.strip() for part in line.partition("=")]
+
+
+def version_of(module: ModuleType) -> str:
+    """Return the version of a library, empty if it has none."""
+    version = getattr(module, "__version__", None) or getattr(module, "version", "")
+    return version if isinstance(version, str) else ""
+
+
+def error_text(error: BaseException) -> str:
+    """Return what was raised, and where in the adapter."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = ""
+    if trace is not None:
+        file = trace.tb_frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2]
+        where = f" ({file}:{trace.tb_lineno})"
+    return cut_text(f"{type(error).__name__}: {error}{where}", LONGEST_NAME)
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Return whether two callbacks are the same, perhaps made twice by the same line."""
+    if one == other:
+        return True
+    owners = getattr(one, "__self__", None), getattr(other, "__self__", None)
+    if isinstance(one, partial) and isinstance(other, partial):
+        return is_same(one.func, other.func)
+    code = getattr(one, "__code__", None)
+    return code is not None and owners == (None, None) and code is getattr(other, "__code__", None)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import finalize
 
 from ..kinds import INTERVAL_DELAY, TIMEOUT
-from ..program import is_same, name_of
-from . import Adapter
+from ..program import name_of
+from . import Adapter, is_same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

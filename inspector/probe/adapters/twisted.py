@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 
 from ..clocks import InTurn, NothingDueError, whole_ns
 from ..kinds import INTERVAL_DELAY, INTERVAL_SKIP, TIMEOUT
-from ..program import is_same, name_of
-from . import Adapter
+from ..program import name_of
+from . import Adapter, is_same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,176 @@
+"""What a thread is at: its stack, what calls the program there, and whether it waits.
+
+Nothing of the program is kept: a frame is read in one go and let go, because whoever holds the last
+reference to it has to destroy what it refers to.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import lru_cache
+
+from .program import name_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any, Optional
+
+#: Deeper stacks lose their outermost frames.
+MOST_FRAMES = 120
+#: Behind the beginning of a function, in bytes of its code.
+_BEGINNING = 8
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_LIBRARY = os.path.dirname(os.path.abspath(os.__file__))
+
+#: What a library calls one thing after another with: the function, a part of its file, and the
+#: variable that has the thing. Their frames are short-lived: reading variables may keep a copy.
+_RUNNERS = {
+    "_run": ("asyncio", "self"),
+    "runUntilCurrent": ("twisted", "call"),
+    "call_scheduled_functions": ("pyglet", "item"),
+}
+#: Files of the standard library whose functions wait for something when they use no processor.
+WAITING_FILES = (
+    "threading.py",
+    "socket.py",
+    "ssl.py",
+    "subprocess.py",
+    "selectors.py",
+    "queue.py",
+    os.path.join("multiprocessing", "connection.py"),
+    os.path.join("multiprocessing", "popen_fork.py"),
+    os.path.join("concurrent", "futures", "_base.py"),
+    "fcntl.py",
+)
+#: What programs call when they wait in a function of the probe.
+_PROBE_WAITS = {"sleep": "time.sleep", "wait": "Condition.wait", "join": "Thread.join"}
+#: Names of what waits, as programs call it.
+_WAITING_NAMES = frozenset(
+    (  # noqa: SIM905 - a list would be 40 lines
+        "sleep acquire wait join recv recv_into recvfrom accept connect send sendall read readline "
+        "readinto readlines write flush fsync select poll epoll waitpid wait4 system get put "
+        "result communicate getaddrinfo gethostbyname run check_output check_call call urlopen "
+        "flock lockf execute commit input pause sigwait usleep nanosleep msleep delay tick"
+    ).split()
+)
+
+
+class Runner:
+    """What a library's loop is calling, by the variables of its frame, and where that is.
+
+    Attributes:
+        place: The innermost function and its instruction; ``None`` if it is not known what was
+            called when the time passed that is looked at.
+        probe_call: What of the probe that function has called, empty for nothing.
+    """
+
+    __slots__ = ("identity", "is_task", "name", "place", "probe_call")
+
+    def __init__(self) -> None:
+        self.identity: object = 0
+        self.is_task = False
+        self.name = ""
+        self.place: Optional[tuple[CodeType, int]] = None
+        self.probe_call = ""
+
+
+def stack_of(thread: int, *, is_after: bool) -> tuple[list[tuple[CodeType, int]], Runner]:
+    """Return the stack of a thread, outermost first, without frames of the probe."""
+    runner = Runner()
+    found: list[tuple[CodeType, int]] = []
+    at_beginning = is_after
+    is_entered = False
+    below = 0
+    frame: Optional[FrameType] = sys._current_frames().get(thread)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename.startswith(_HERE):
+            if all(inner.co_filename.endswith(WAITING_FILES) for inner, _ in found):
+                # The outermost of its frames is what the program has called.
+                runner.probe_call = code.co_name
+                found.clear()
+        elif at_beginning and frame.f_lasti < _BEGINNING:
+            # The interpreter was let go on the way in: nothing of the time was spent here.
+            is_entered = True
+        else:
+            at_beginning = False
+            if not found and not is_entered:
+                runner.place = code, frame.f_lasti
+            found.append((code, frame.f_lineno))
+        known = _RUNNERS.get(code.co_name)
+        if known is not None and known[0] in code.co_filename and not runner.name:
+            _read_runner(runner, frame.f_locals.get(known[1]))
+        elif code.co_name == "unrolled_run" and found and not runner.name:
+            # What it calls are coroutines; reading its variables would keep them.
+            step = found[-1][0]
+            runner.name = getattr(step, "co_qualname", step.co_name)
+            runner.is_task, runner.identity = True, below
+        if not runner.name:
+            runner.identity = below
+        below = id(frame)
+        frame = frame.f_back
+    del found[MOST_FRAMES:]
+    found.reverse()
+    return found, runner
+
+
+def _read_runner(runner: Runner, called: Any) -> None:
+    callback = getattr(called, "_callback", None) or getattr(called, "func", None)
+    task: Any = getattr(callback, "__self__", None)
+    if hasattr(task, "get_coro"):
+        runner.name, runner.is_task = name_of(task.get_coro()), True
+    elif callback is not None:
+        runner.name = name_of(callback)
+    runner.identity = id(called)
+
+
+def wait_of(runner: Runner) -> tuple[bool, str]:
+    """Return whether the innermost frame calls what waits, and what that is if it is certain."""
+    if runner.place is None:
+        return False, ""
+    code, place = runner.place
+    if code.co_filename.endswith(WAITING_FILES):
+        return True, ""
+    if runner.probe_call in _PROBE_WAITS:
+        return True, _PROBE_WAITS[runner.probe_call]
+    if runner.probe_call:
+        # Other hooks are on the way to what they replace.
+        return runner.probe_call in _WAITING_NAMES, runner.probe_call
+    names = _WAITING_NAMES.intersection(code.co_names)
+    if names:
+        names &= called_names(code, place)
+    return bool(names), next(iter(names)) if len(names) == 1 else ""
+
+
+@lru_cache(maxsize=256)
+def called_names(code: CodeType, place: int) -> frozenset[str]:
+    """Return the names of what a function calls at an instruction.
+
+    It is one where the places of instructions in their line are known, as from Python 3.11 on;
+    before, it is all names of the statement so far.
+    """
+    # Programs that are healthy do without.
+    from dis import get_instructions  # noqa: PLC0415
+
+    found: list[tuple[Any, Any, str]] = []
+    for each in get_instructions(code):
+        at: Any = getattr(each, "positions", None)
+        is_known = at is not None and at.col_offset is not None
+        if not is_known and each.starts_line:
+            found.clear()
+        begin = (at.lineno, at.col_offset) if is_known else None
+        end = (at.end_lineno, at.end_col_offset) if is_known else None
+        if each.offset >= place:
+            mine = [load for load in found if load[0] == begin]
+            last = max((load[1] for load in mine if load[1]), default=None)
+            return frozenset(name for _, until, name in mine if until == last)
+        if each.opname.startswith("LOAD_") and isinstance(each.argval, str):
+            found.append((begin, end, each.argval))
+    return frozenset()
+
+
+def is_own(file: str) -> bool:
+    return not (file.startswith((_LIBRARY, "<")) or "site-packages" in file)

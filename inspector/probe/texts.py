@@ -1,0 +1,124 @@
+"""Texts that are told once and then by number: names, and places in the code of the program."""
+
+from __future__ import annotations
+
+import os
+import sys
+from threading import Lock
+
+from .wire import cut_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Optional
+
+#: Names, call sites and marks that a program may have; later ones are all the same text.
+MOST_TEXTS = 200_000
+#: Bytes of a name or call site.
+LONGEST_NAME = 512
+#: What the paths of installed packages have, and what those of Python itself begin with.
+_INSTALLED = ("site-packages", "dist-packages")
+_PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen")
+
+
+class Texts:
+    """The texts of a program.
+
+    Attributes:
+        texts: Every text so far; its place is its number.
+    """
+
+    def __init__(self) -> None:
+        self.texts = [""]
+        self._numbers = {"": 0}
+        self._text_lock = Lock()
+        #: By code and line, or by code and minus the place in its instructions.
+        self._sites: dict[tuple[int, int], int] = {}
+        # Keeps the identity of code objects in the keys of _sites.
+        self._codes: dict[int, CodeType] = {}
+        self._is_hidden: dict[str, bool] = {}
+        self._is_library: dict[str, bool] = {}
+        self._hidden = [__package__.partition(".")[0], "importlib"]
+
+    def text(self, text: str, longest: int = LONGEST_NAME) -> int:
+        """Return the number of a text, of which so many bytes are kept."""
+        number = self._numbers.get(text)
+        if number is not None:
+            return number
+        kept = cut_text(text, longest)
+        with self._text_lock:
+            if len(self.texts) >= MOST_TEXTS:
+                kept = "(more than 200,000 different texts)"
+            number = self._numbers.get(kept)
+            if number is None:
+                number = len(self.texts)
+                self.texts.append(kept)
+                self._numbers[kept] = number
+        return number
+
+    def hide(self, *packages: str) -> None:
+        """Skip the frames of these packages when a call site is looked for."""
+        self._hidden += packages
+        self._is_hidden.clear()
+
+    def call_site(self, level: int = 1) -> int:
+        """Return the number of the place in the program that called, as a text.
+
+        Args:
+            level: How many frames above the caller to begin.
+        """
+        frame: Optional[FrameType] = sys._getframe(level + 1)
+        is_hidden = self._is_hidden
+        while frame is not None:
+            code = frame.f_code
+            hidden = is_hidden.get(code.co_filename)
+            if hidden is None:
+                hidden = self._hides(frame)
+            if not hidden:
+                # To work out the line takes longer than all the rest.
+                key = (id(code), -1 - frame.f_lasti)
+                number = self._sites.get(key)
+                if number is None:
+                    number = self.code_site(code, frame.f_lineno)
+                    if number:
+                        self._sites[key] = number
+                return number
+            frame = frame.f_back
+        return 0
+
+    def code_site(self, code: CodeType, line: int) -> int:
+        """Return the number of a place in code, as a text."""
+        key = (id(code), line)
+        number = self._sites.get(key)
+        return self._new_site(key, code) if number is None else number
+
+    def is_library(self, code: CodeType) -> bool:
+        """Return whether code belongs to Python or an installed package, not to the program."""
+        path = code.co_filename
+        known = self._is_library.get(path)
+        if known is None:
+            known = self._is_library[path] = path.startswith(_PYTHON) or any(
+                each in path for each in _INSTALLED
+            )
+        return known
+
+    def is_hidden(self, frame: FrameType) -> bool:
+        """Return whether a frame is of a library that is skipped."""
+        hidden = self._is_hidden.get(frame.f_code.co_filename)
+        return self._hides(frame) if hidden is None else hidden
+
+    def _hides(self, frame: FrameType) -> bool:
+        module = str(frame.f_globals.get("__name__", ""))
+        hidden = any(module == name or module.startswith(name + ".") for name in self._hidden)
+        self._is_hidden[frame.f_code.co_filename] = hidden
+        return hidden
+
+    def _new_site(self, key: tuple[int, int], code: CodeType) -> int:
+        if len(self._sites) >= MOST_TEXTS:
+            return 0
+        self._codes[key[0]] = code
+        name = getattr(code, "co_qualname", code.co_name)
+        number = self.text(f"{code.co_filename}:{key[1]} in {name}")
+        self._sites[key] = number
+        return number

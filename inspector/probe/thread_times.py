@@ -1,0 +1,162 @@
+"""What the system says of threads: processor time, time without a processor, how often they ran."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from time import process_time_ns
+
+try:
+    from time import clock_gettime_ns
+except ImportError:  # Windows
+    clock_gettime_ns = None  # type: ignore[assignment]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Optional
+
+_HAS_TIMES = sys.platform == "linux"
+#: Other threads whose processor time is read.
+_MOST_THREADS = 32
+#: A process counts as stopped from here on.
+STOP_NS = 50_000_000
+#: A thread that waits for the interpreter wakes once in this time; the link wakes by itself, too.
+SWITCH_NS = 20_000_000
+_FEW_WAKES = 7
+
+
+class ThreadTimes:
+    """The times of a thread, which another may read.
+
+    Args:
+        native: The system's number of the thread.
+    """
+
+    __slots__ = ("_cpu_clock", "_file")
+
+    def __init__(self, native: int) -> None:
+        # The clock of the processor time of a thread, as Linux numbers it: for a thread that has
+        # ended it is an error, where ``pthread_getcpuclockid`` may crash.
+        self._cpu_clock = _cpu_clock(native)
+        self._file = -1
+        if _HAS_TIMES:
+            try:
+                self._file = os.open(f"/proc/self/task/{native}/schedstat", os.O_RDONLY)
+            except OSError:
+                pass
+
+    def cpu_ns(self) -> int:
+        """Return its processor time.
+
+        Raises:
+            OSError: It is not known.
+        """
+        if self._file < 0:
+            raise OSError
+        return clock_gettime_ns(self._cpu_clock)
+
+    def scheduled(self) -> tuple[int, int]:
+        """Return for how long it was ready without a processor, and how often it has run.
+
+        Raises:
+            OSError: It is not known.
+        """
+        try:
+            _, waited, runs = os.pread(self._file, 100, 0).split()[:3]
+            return int(waited), int(runs)
+        except ValueError as error:
+            raise OSError from error
+
+    def close(self) -> None:
+        """Let go of the system's file."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            try:
+                os.close(file)
+            except OSError:
+                pass
+
+
+class Stops:
+    """Tells whether the process was stopped while the thread that asks wanted to look.
+
+    Attributes:
+        lacked_ns: For how much of the gap before the last look it had no processor.
+        read_ns: When its times were last read.
+    """
+
+    def __init__(self) -> None:
+        self.lacked_ns = self.read_ns = 0
+        self._process_ns = 0
+        self._native = -1
+        self._own: Optional[ThreadTimes] = None
+        self._times = (0, 0)
+
+    def close(self) -> None:
+        """Let go of the system's file."""
+        if self._own is not None:
+            self._own.close()
+        self._own, self._native = None, -1
+
+    def stopped_ns(self, now_ns: int, late_ns: int) -> int:
+        """Return for how long the process was stopped before this look, which is so late."""
+        stale_ns = now_ns - self.read_ns
+        if not _HAS_TIMES:
+            return 0
+        native = threading.get_native_id()
+        if native != self._native or self._own is None:
+            self.close()
+            self._native, self._own = native, ThreadTimes(native)
+            late_ns = 0
+        try:
+            times = self._own.scheduled()
+        except OSError:
+            return 0
+        before, self._times, self.read_ns = self._times, times, now_ns
+        self.lacked_ns = min(times[0] - before[0], late_ns)
+        process_ns, self._process_ns = self._process_ns, process_time_ns()
+        # What was used before the gap is not known by itself.
+        before_ns = max(stale_ns - late_ns, 0)
+        used_ns = self._process_ns - process_ns - before_ns
+        if late_ns < STOP_NS or used_ns > late_ns // 10:
+            return 0
+        waited_ns, wakes = times[0] - before[0] - before_ns, times[1] - before[1]
+        # A thread that waits for the interpreter asks for it again and again.
+        most_wakes = _FEW_WAKES + late_ns // SWITCH_NS // 2
+        # After a stop, it may have to wait for a processor.
+        stood_ns = late_ns - max(waited_ns, 0)
+        is_stop = stood_ns >= max(STOP_NS, late_ns // 2) and wakes <= most_wakes
+        return stood_ns if is_stop else 0
+
+
+def other_times() -> dict[int, int]:
+    """Return the processor time of the other threads of the program, by their identity."""
+    found: dict[int, int] = {}
+    if not _HAS_TIMES:
+        return found
+    own = threading.get_ident()
+    for thread in list(threading._active.values())[:_MOST_THREADS]:  # type: ignore[attr-defined]
+        if thread.ident != own and thread.native_id:
+            try:
+                found[thread.ident] = clock_gettime_ns(_cpu_clock(thread.native_id))
+            except OSError:
+                pass
+    return found
+
+
+def busiest(now: dict[int, int], before: dict[int, int], without: int) -> tuple[int, int, int]:
+    """Return the other thread that has used most processor time, how much, and all others."""
+    best = most_ns = all_ns = 0
+    for thread, ns in now.items():
+        # A thread that was not there before has used all of it since.
+        used_ns = ns - before.get(thread, 0)
+        if thread != without:
+            all_ns += used_ns
+            if used_ns > most_ns:
+                best, most_ns = thread, used_ns
+    return best, most_ns, all_ns
+
+
+def _cpu_clock(native: int) -> int:
+    return (~native << 3) | 6
