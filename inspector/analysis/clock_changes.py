@@ -14,22 +14,16 @@ from inspector.vocabulary import RATE_DENOMINATOR, rate_text
 
 @dataclass(frozen=True, slots=True)
 class ClockChange:
-    """A change of how the time of a clock passes, or its end.
-
-    Attributes:
-        kind: ``pause``, ``resumption``, ``rate``, ``move`` or ``removal``.
-        text: What was done to the clock, such as ``set to rate 0.5``.
-        cause: Number of the command that did it, 0 for the program; ``None`` if unknown.
-        speed_n: Numerator of the rate at which the clock runs by this change alone, 0 when it
-            was paused.
-    """
+    """A change of how the time of a clock passes, or its end."""
 
     cursor: int
     at_ns: int
     clock_id: int
-    kind: str
-    text: str
+    kind: str  # pause, resumption, rate, move or removal
+    text: str  # What was done to the clock, such as set to rate 0.5
+    # Number of the command that did it, 0 for the program; None if unknown.
     cause: int | None = None
+    # Numerator of the rate at which the clock runs by this change alone, 0 when it was paused.
     speed_n: int = RATE_DENOMINATOR
 
 

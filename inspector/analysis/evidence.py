@@ -26,39 +26,27 @@ _COMMAND_BACK: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One sentence of an explanation.
-
-    Attributes:
-        cursor: Its event in the log; ``None`` when it follows from the state.
-        frame: Index of the frame it is about, ``None`` for none.
-        again_ns: Later instants at which the same happened.
-        is_number: Whether it only says in words what the call's own numbers say.
-    """
+    """One sentence of an explanation."""
 
     text: str
     at_ns: int
-    cursor: int | None = None
+    cursor: int | None = None  # Its event in the log; None when it follows from the state
     clock_id: int = 0
-    frame: int | None = None
+    frame: int | None = None  # Index of the frame it is about, None for none
     member_id: int = 0
-    again_ns: tuple[int, ...] = ()
-    is_number: bool = False
+    again_ns: tuple[int, ...] = ()  # Later instants at which the same happened
+    is_number: bool = False  # Whether it only says in words what the call's own numbers say
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why something was not called, or was called when it was.
-
-    Attributes:
-        headline: The answer in one sentence.
-        reasons: The evidence: what stops it newest first, what delays it oldest first.
-        is_delayed: Whether it fires later than if its time passed as the session's.
-    """
+    """Why something was not called, or was called when it was."""
 
     subject: str
-    headline: str
+    headline: str  # The answer in one sentence
+    # The evidence: what stops it newest first, what delays it oldest first.
     reasons: tuple[Reason, ...]
-    is_delayed: bool = False
+    is_delayed: bool = False  # Whether it fires later than if its time passed as the session's
 
     def lines(self) -> list[str]:
         """Return the explanation as text, each reason with its instant and event."""

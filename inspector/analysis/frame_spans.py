@@ -38,52 +38,31 @@ _OWNERS: Final = frozenset({MemberKind.TARGET, MemberKind.NODE})
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the samples of a frame say of a function.
+    """What the samples of a frame say of a function."""
 
-    Attributes:
-        site: Where it was, as ``file:line``.
-        samples: How many have seen it there.
-        looks: How many there are of the frame.
-        is_own: Whether it is the program's own, rather than a library's.
-        blocks: Whether it had most of the frame.
-    """
-
-    site: str
-    samples: int
-    looks: int
-    is_own: bool
-    blocks: bool
+    site: str  # Where it was, as file:line
+    samples: int  # How many have seen it there
+    looks: int  # How many there are of the frame
+    is_own: bool  # Whether it is the program's own, rather than a library's
+    blocks: bool  # Whether it had most of the frame
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a frame.
+    """A stretch of a frame."""
 
-    Attributes:
-        member_id: The member that was called, 0 for a phase or a timer.
-        kind: ``"phase"``, ``"timer"``, ``"thread"``, or the kind of the member in words.
-        phase: The phase itself, or the phase it lies in.
-        began_ns: From the beginning of the frame; below 0 before it.
-            measured.
-        depth: 0 for a phase, 1 for its calls, 2 for their calls.
-        timer_id: The timer that fired, 0 for anything else.
-        lateness_ns: How late the timer fired.
-        is_measured: Whether its duration is known; that of a timer is, if no other fired.
-        seen: Of a function that samples have seen, what they say; it lasts for as long as they
-            stand for.
-    """
-
-    member_id: int
+    member_id: int  # The member that was called, 0 for a phase or a timer
     label: str
-    kind: str
-    phase: Phase
-    began_ns: int
+    kind: str  # "phase", "timer", "thread", or the kind of the member in words
+    phase: Phase  # The phase itself, or the phase it lies in
+    began_ns: int  # From the beginning of the frame; below 0 before it. measured.
     took_ns: int
-    depth: int
-    timer_id: int = 0
-    lateness_ns: int = 0
+    depth: int  # 0 for a phase, 1 for its calls, 2 for their calls
+    timer_id: int = 0  # The timer that fired, 0 for anything else
+    lateness_ns: int = 0  # How late the timer fired
     own_ns: int = 0
-    is_measured: bool = True
+    is_measured: bool = True  # Whether its duration is known; that of a timer is, if no other fired
+    # Of a function that samples have seen, what they say; it lasts for as long as they stand for.
     seen: Seen | None = None
 
     @property

@@ -34,21 +34,15 @@ _AFTER_TIMERS: Final = frozenset(Phase) - {Phase.TIMERS}
 
 @dataclass(frozen=True, slots=True)
 class SpanTotal:
-    """The total time of one member, timer or phase in a range of frames.
-
-    Attributes:
-        kind: As in :class:`~inspector.analysis.frame_spans.Span`.
-        phase: The phase of its first call.
-        took_ns: Duration of all calls; 0 for timers, which are not measured.
-    """
+    """The total time of one member, timer or phase in a range of frames."""
 
     member_id: int
     timer_id: int
     label: str
-    kind: str
-    phase: Phase
+    kind: str  # As in inspector.analysis.frame_spans.Span
+    phase: Phase  # The phase of its first call
     calls: int
-    took_ns: int
+    took_ns: int  # Duration of all calls; 0 for timers, which are not measured
     longest_ns: int
 
     @property

@@ -17,33 +17,21 @@ from inspector.events.timeline import Timeline
 
 @dataclass(frozen=True, slots=True)
 class Intervention:
-    """A command that was carried out or refused, or a breakpoint that was hit.
+    """A command that was carried out or refused, or a breakpoint that was hit."""
 
-    Attributes:
-        number: Number of the command, or of the breakpoint.
-        at_ns: Session time.
-        frame: Index of the frame after a command; of the frame with a hit.
-        by: Its origin: ``you`` or a breakpoint.
-        clock_name: The clock of ``local_ns``: that clock, or the root.
-        local_ns: Local time of that clock, ``None`` if unknown.
-        host_ms: The host's own time, milliseconds since 1970; 0 if unknown.
-        undone_by: Number of the command that undid it, 0 while it is in force.
-        command: The command itself, ``None`` for a hit or if unknown.
-    """
-
-    number: int
+    number: int  # Number of the command, or of the breakpoint
     is_hit: bool
     at_ns: int
-    frame: int
+    frame: int  # Index of the frame after a command; of the frame with a hit
     text: str
     refusal: str
-    by: str
+    by: str  # Its origin: you or a breakpoint
     clock_id: int = 0
-    clock_name: str = ""
-    local_ns: int | None = None
-    host_ms: int = 0
-    undone_by: int = 0
-    command: Command | None = None
+    clock_name: str = ""  # The clock of local_ns: that clock, or the root
+    local_ns: int | None = None  # Local time of that clock, None if unknown
+    host_ms: int = 0  # The host's own time, milliseconds since 1970; 0 if unknown
+    undone_by: int = 0  # Number of the command that undid it, 0 while it is in force
+    command: Command | None = None  # The command itself, None for a hit or if unknown
 
     @property
     def undoes(self) -> int:

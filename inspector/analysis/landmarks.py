@@ -15,23 +15,15 @@ LANDMARK_KINDS: Final = ("bookmark", "note", "range", "mark")
 
 @dataclass(frozen=True, slots=True)
 class Landmark:
-    """A user's bookmark, note or named range, or a mark of the scene.
-
-    Attributes:
-        at_ns: Session time; the beginning of a range.
-        name: Its name in one line.
-        text: More text, possibly several lines.
-        end_ns: Session time at which a range ends, else ``None``.
-        last_frame: The last frame of a range, else ``frame``.
-    """
+    """A user's bookmark, note or named range, or a mark of the scene."""
 
     kind: str
-    at_ns: int
+    at_ns: int  # Session time; the beginning of a range
     frame: int
-    name: str
-    text: str = ""
-    end_ns: int | None = None
-    last_frame: int = 0
+    name: str  # Its name in one line
+    text: str = ""  # More text, possibly several lines
+    end_ns: int | None = None  # Session time at which a range ends, else None
+    last_frame: int = 0  # The last frame of a range, else frame
 
     def __post_init__(self) -> None:
         """End all other kinds in their own frame."""

@@ -29,14 +29,10 @@ _PLAIN: Final = {
 
 
 class TaskRow(Struct, frozen=True):
-    """A task at an instant; its texts are worked out where they are read.
-
-    Attributes:
-        depth: How many tasks wait for it, one for the other, up to one that nothing waits for.
-    """
+    """A task at an instant; its texts are worked out where they are read."""
 
     task: TaskState
-    depth: int
+    depth: int  # How many tasks wait for it, one for the other, up to one that nothing waits for
     _of: _Told
 
     @property
@@ -103,18 +99,12 @@ class TaskRow(Struct, frozen=True):
 
 
 class _Told(Struct, frozen=True, eq=False):
-    """What the rows of one state have in common.
-
-    Attributes:
-        blocked: By clock: the function that its loop is in.
-        below: By task: how many others it waits for.
-        told_ns: When the tasks were told last: they may have gone on since.
-    """
+    """What the rows of one state have in common."""
 
     strings: Sequence[str]
-    blocked: dict[int, str]
-    below: Counter[int]
-    told_ns: int
+    blocked: dict[int, str]  # By clock: the function that its loop is in
+    below: Counter[int]  # By task: how many others it waits for
+    told_ns: int  # When the tasks were told last: they may have gone on since
 
 
 def task_rows(history: History, timeline: Timeline) -> list[TaskRow]:

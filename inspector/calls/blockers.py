@@ -29,27 +29,17 @@ class BlockerKind(Enum):
 
 
 class Blocker(Struct, frozen=True):
-    """Something that blocks a call.
+    """Something that blocks a call."""
 
-    Attributes:
-        kind: How it blocks the call.
-        name: Its display name.
-        member_id: The call itself, its target, scheduler or component; 0 for a clock.
-        clock_id: The stopped clock; 0 for a member.
-        is_own: Whether it is the call itself, or the clock that the call waits on.
-        since_ns: Session time at which it began, ``None`` when that has to be looked up.
-        cause: Number of the command that caused it, 0 for the program.
-        life: LifeCycle-cycle state of a component or node.
-    """
-
-    kind: BlockerKind
+    kind: BlockerKind  # How it blocks the call
     name: str
-    member_id: int = 0
-    clock_id: int = 0
-    is_own: bool = False
+    member_id: int = 0  # The call itself, its target, scheduler or component; 0 for a clock
+    clock_id: int = 0  # The stopped clock; 0 for a member
+    is_own: bool = False  # Whether it is the call itself, or the clock that the call waits on
+    # Session time at which it began, None when that has to be looked up.
     since_ns: int | None = None
-    cause: int = 0
-    life: int = LifeCycle.STARTED
+    cause: int = 0  # Number of the command that caused it, 0 for the program
+    life: int = LifeCycle.STARTED  # Life-cycle state of a component or node
 
     @property
     def text(self) -> str:

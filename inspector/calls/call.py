@@ -52,15 +52,10 @@ CallKind: TypeAlias = TimerKind | MemberKind
 
 
 class CallId(NamedTuple):
-    """Identifies a call.
+    """Identifies a call."""
 
-    Attributes:
-        number: Number of the timer or member; the two are numbered separately.
-        is_member: Whether the number is from ``timeline.members``, not ``timeline.timers``.
-    """
-
-    number: int
-    is_member: bool = False
+    number: int  # Number of the timer or member; the two are numbered separately
+    is_member: bool = False  # Whether the number is from timeline.members, not timeline.timers
 
     @property
     def key(self) -> int:
@@ -73,53 +68,34 @@ class CallId(NamedTuple):
 
 
 class Call(Struct, frozen=True):
-    """A scheduled call at one instant.
-
-    Attributes:
-        id: Its identity.
-        name: Its display name.
-        kind: Its kind: a :class:`MemberKind` if ``id.is_member``; the numbers of the two
-            enumerations overlap.
-        clock_id: The clock it depends on.
-        scheduler_id: The scheduler, ticker, component director, child clock or machine that
-            calls it; 0 for the clock itself.
-        owner_id: The target that it was scheduled for, 0 for none.
-        due_ns: When it is due, in the time of its scheduler or clock; ``None`` when it waits
-            for no instant, or while it, its target or its scheduler is paused.
-        left_ns: Time left until then; while paused, what was left when the pause began.
-        session_due_ns: Session instant at which it is due at present rates; ``None`` for never
-            and when it waits for no instant.
-        interval_ns: From one due instant to the next; 0 for once or in every frame.
-        calls: How often it was called.
-        calls_left: How many calls are left, -1 for no end, ``None`` if unknown.
-        missed: How many calls were skipped, ``None`` if unknown.
-        last_lateness_ns: Lateness of its last call; ``None`` if unknown.
-        took_ns: Measured duration of its last call; ``None`` if unknown.
-        call_site: Where it was scheduled; empty if unknown.
-        priority: Order among updates, lowest first; ``None`` without priorities.
-        order: Settles ties: the call scheduled, or given its priority, first.
-        blockers: What blocks it besides its due instant, nearest first.
-    """
+    """A scheduled call at one instant."""
 
     id: CallId
     name: str
+    # Its kind: a MemberKind if id.is_member; the numbers of the two enumerations overlap.
     kind: CallKind
-    clock_id: int
+    clock_id: int  # The clock it depends on
+    # The scheduler, ticker, component director, child clock or machine that calls it; 0 for the
+    # clock itself.
     scheduler_id: int
-    owner_id: int
+    owner_id: int  # The target that it was scheduled for, 0 for none
+    # When it is due, in the time of its scheduler or clock; None when it waits for no instant, or
+    # while it, its target or its scheduler is paused.
     due_ns: int | None
-    left_ns: int | None
+    left_ns: int | None  # Time left until then; while paused, what was left when the pause began
+    # Session instant at which it is due at present rates; None for never and when it waits for no
+    # instant.
     session_due_ns: int | None
-    interval_ns: int
-    calls: int
-    calls_left: int | None
-    missed: int | None
-    last_lateness_ns: int | None
-    took_ns: int | None
-    call_site: str
-    priority: int | None
-    order: int
-    blockers: tuple[Blocker, ...]
+    interval_ns: int  # From one due instant to the next; 0 for once or in every frame
+    calls: int  # How often it was called
+    calls_left: int | None  # How many calls are left, -1 for no end, None if unknown
+    missed: int | None  # How many calls were skipped, None if unknown
+    last_lateness_ns: int | None  # Lateness of its last call; None if unknown
+    took_ns: int | None  # Measured duration of its last call; None if unknown
+    call_site: str  # Where it was scheduled; empty if unknown
+    priority: int | None  # Order among updates, lowest first; None without priorities
+    order: int  # Settles ties: the call scheduled, or given its priority, first
+    blockers: tuple[Blocker, ...]  # What blocks it besides its due instant, nearest first
 
     @property
     def title(self) -> str:

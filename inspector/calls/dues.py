@@ -33,35 +33,21 @@ def session_instant(due_ns: int, path: Iterable[ClockState]) -> int:
 
 
 class _SchedulerTime(Struct, frozen=True):
-    """The time in which a scheduler, ticker or clock makes its calls.
+    """The time in which a scheduler, ticker or clock makes its calls."""
 
-    Attributes:
-        time_ns: That time; a scheduler's is that of its last frame.
-        scale: Its time scale, as numerator and denominator.
-        clocks: The clock it runs on and its ancestors.
-        frame_local_ns: Local time of that clock at the last frame.
-        local_ns: Local time of that clock now.
-    """
-
-    time_ns: int
-    scale: tuple[int, int]
-    clocks: Sequence[ClockState]
-    frame_local_ns: int
-    local_ns: int
+    time_ns: int  # That time; a scheduler's is that of its last frame
+    scale: tuple[int, int]  # Its time scale, as numerator and denominator
+    clocks: Sequence[ClockState]  # The clock it runs on and its ancestors
+    frame_local_ns: int  # Local time of that clock at the last frame
+    local_ns: int  # Local time of that clock now
 
 
 class SchedulerChange(Struct, frozen=True):
-    """A hypothetical change in the frame engine.
+    """A hypothetical change in the frame engine."""
 
-    Attributes:
-        paused: Targets, calls, tickers … that would also be paused.
-        resumed: Targets, calls, tickers … whose own pause would end.
-        scale: New time scale of the scheduler, ``None`` for the present one.
-    """
-
-    paused: Collection[int] = ()
-    resumed: Collection[int] = ()
-    scale: Fraction | None = None
+    paused: Collection[int] = ()  # Targets, calls, tickers … that would also be paused
+    resumed: Collection[int] = ()  # Targets, calls, tickers … whose own pause would end
+    scale: Fraction | None = None  # New time scale of the scheduler, None for the present one
 
 
 #: Nothing changes.

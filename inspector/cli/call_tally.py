@@ -44,13 +44,6 @@ class TimerCount:
 
     Timers of very many periods are counted together, as is what repeats with one period with the
     one-shots of its name.
-
-    Attributes:
-        delay_ns: Shortest local time from setting a timer to its first due instant; ``None``
-            if that was not seen.
-        expected: Expected firings, by the clock's local time and the instant of setting;
-            ``None`` for one-shots, which have no schedule.
-        left_out: Ticks skipped by a policy for missed ticks.
     """
 
     clock: str
@@ -58,12 +51,15 @@ class TimerCount:
     kind: TimerKind
     interval_ns: int
     longest_interval_ns: int
+    # Shortest local time from setting a timer to its first due instant; None if that was not seen.
     delay_ns: int | None
     longest_delay_ns: int | None
     timers: int
     fired: int
+    # Expected firings, by the clock's local time and the instant of setting; None for one-shots,
+    # which have no schedule.
     expected: int | None
-    left_out: int
+    left_out: int  # Ticks skipped by a policy for missed ticks
     forced: int
     late: int
     max_lateness_ns: int
@@ -77,18 +73,13 @@ class TimerCount:
 
 @dataclass(frozen=True, slots=True)
 class CallCount:
-    """The calls of one name and kind, of one frame system or on one clock.
-
-    Attributes:
-        owner: The scheduler, component director, ticker or machine that makes them, or their
-            clock.
-        interval_ns: Their shortest interval, 0 for every frame or none.
-    """
+    """The calls of one name and kind, of one frame system or on one clock."""
 
     label: str
     kind: str
+    # The scheduler, component director, ticker or machine that makes them, or their clock.
     owner: str
-    interval_ns: int
+    interval_ns: int  # Their shortest interval, 0 for every frame or none
     longest_interval_ns: int
     members: int
     calls: int
@@ -98,23 +89,16 @@ class CallCount:
 
 @dataclass(frozen=True, slots=True)
 class SystemLine:
-    """A scheduler, component director, ticker or machine at the end.
+    """A scheduler, component director, ticker or machine at the end."""
 
-    Attributes:
-        depth: Number of systems above it.
-        rate: Its own time scale; empty without one.
-        members: Number of calls in it, or of nodes and components.
-        state: Its state, why it stands still, or its rules.
-    """
-
-    depth: int
+    depth: int  # Number of systems above it
     name: str
     kind: str
     clock: str
-    rate: str
-    members: int
+    rate: str  # Its own time scale; empty without one
+    members: int  # Number of calls in it, or of nodes and components
     calls: int
-    state: str
+    state: str  # Its state, why it stands still, or its rules
 
 
 @dataclass(slots=True)

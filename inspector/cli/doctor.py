@@ -46,15 +46,11 @@ _WIDTH: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at.
-
-    Attributes:
-        problem: What does not work and what to do about it; empty if it works.
-    """
+    """One thing that was looked at."""
 
     subject: str
     found: str
-    problem: str = ""
+    problem: str = ""  # What does not work and what to do about it; empty if it works
 
 
 def diagnose(options: Namespace, out: TextIO, _errors: TextIO) -> int:

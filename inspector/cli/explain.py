@@ -56,22 +56,15 @@ _OFTEN = 20
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """The past to explain.
-
-    Attributes:
-        end_ns: Session instant of its end.
-        hint: A sentence on what virtual time does not show, or nothing.
-        within: Scope of a verdict, such as `` in virtual time``; empty for everything.
-        waits: Whether its frames are turns of a loop that waits for events.
-    """
+    """The past to explain."""
 
     history: History
     title: str
-    end_ns: int
+    end_ns: int  # Session instant of its end
     frame_rate: Fraction
-    hint: str = ""
-    within: str = ""
-    waits: bool = False
+    hint: str = ""  # A sentence on what virtual time does not show, or nothing
+    within: str = ""  # Scope of a verdict, such as  in virtual time; empty for everything
+    waits: bool = False  # Whether its frames are turns of a loop that waits for events
 
 
 def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:

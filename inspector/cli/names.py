@@ -44,14 +44,10 @@ _SCHEDULERS: Final = frozenset({MemberKind.SCHEDULER})
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The timer or member found.
-
-    Attributes:
-        note: A sentence on others with the same name, or nothing.
-    """
+    """The timer or member found."""
 
     call: CallId
-    note: str = ""
+    note: str = ""  # A sentence on others with the same name, or nothing
 
 
 def find_timer(history: History, timeline: Timeline, text: str) -> Match:

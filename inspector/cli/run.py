@@ -66,15 +66,11 @@ _DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How time passes in a run.
-
-    Attributes:
-        host: Wakes the time source in real time.
-        run: Runs a session; takes a callback for the share done.
-    """
+    """How time passes in a run."""
 
     text: str
-    host: SystemTimeSource
+    host: SystemTimeSource  # Wakes the time source in real time
+    # Runs a session; takes a callback for the share done.
     run: Callable[[HostedSession, Callable[[float], None]], RunOutcome]
 
 

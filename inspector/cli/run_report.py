@@ -37,35 +37,24 @@ _MEASURE_NAMES: Final[dict[Measure, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The distribution of a time over all frames: nearest-rank percentiles.
+    """The distribution of a time over all frames: nearest-rank percentiles."""
 
-    Attributes:
-        mean_ns: Arithmetic mean, rounded.
-        median_ns: Not exceeded by half of the frames.
-        p99_ns: Not exceeded by 99 % of the frames.
-    """
-
-    mean_ns: int
-    median_ns: int
-    p99_ns: int
+    mean_ns: int  # Arithmetic mean, rounded
+    median_ns: int  # Not exceeded by half of the frames
+    p99_ns: int  # Not exceeded by 99 % of the frames
     max_ns: int
 
 
 @dataclass(frozen=True, slots=True)
 class ClockLine:
-    """A clock at the end.
-
-    Attributes:
-        effective_rate: Local seconds per session second.
-        state: ``running``, or why not.
-    """
+    """A clock at the end."""
 
     depth: int
     name: str
     local_ns: int
     rate: str
-    effective_rate: str
-    state: str
+    effective_rate: str  # Local seconds per session second
+    state: str  # running, or why not
     pending: int
     fired: int
 
@@ -76,40 +65,26 @@ ATTACHED: Final = "attached"
 
 @dataclass(frozen=True, slots=True)
 class ProbeLine:
-    """An attached program, and what its probe cost.
-
-    Attributes:
-        pid: Its process; None for a page of a browser.
-        adapters: The libraries whose clocks and timers were read.
-        cpu_ns: Processor time of the probe.
-        interval_ns: The time over which it was measured.
-        state: :data:`ATTACHED`, or how it ended.
-    """
+    """An attached program, and what its probe cost."""
 
     name: str
-    pid: int | None
+    pid: int | None  # Its process; None for a page of a browser
     runtime: str
-    adapters: tuple[str, ...]
-    cpu_ns: int
-    interval_ns: int
+    adapters: tuple[str, ...]  # The libraries whose clocks and timers were read
+    cpu_ns: int  # Processor time of the probe
+    interval_ns: int  # The time over which it was measured
     events: int
     lost: int
-    state: str
+    state: str  # ATTACHED, or how it ended
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalShares:
-    """Where the time between frames went.
+    """Where the time between frames went."""
 
-    Attributes:
-        total_ns: Of all frames, by the name of the share; what is left is unknown.
-        longest_ns: Of the longest frame.
-        longest: Its index.
-    """
-
-    total_ns: dict[str, int]
-    longest_ns: dict[str, int]
-    longest: int
+    total_ns: dict[str, int]  # Of all frames, by the name of the share; what is left is unknown
+    longest_ns: dict[str, int]  # Of the longest frame
+    longest: int  # Its index
     interval_ns: int
 
 
@@ -123,43 +98,32 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """The report of a run.
-
-    Attributes:
-        is_complete: Whether the run reached its end.
-        interval: From frame to frame; ``None`` without frames.
-        busy: Time in callbacks; ``None`` without frames.
-        cut_ns: Time that ``max_delta`` cut from the deltas of all frames.
-        measure: The time of a frame that is compared with budgets.
-        over_budgets: Number of frames over each budget.
-        calls: Their calls, and the calls of every frame.
-        lost_events: Events that were not counted.
-        shares: Where the time between frames went; ``None`` if that was not measured.
-        left_out: The frames that are in no number but their own; ``None`` if all are counted.
-    """
+    """The report of a run."""
 
     title: str
     scene: str
     how: str
-    is_complete: bool
+    is_complete: bool  # Whether the run reached its end
     frames: int
     session_ns: int
     took_ns: int
-    interval: Spread | None
-    busy: Spread | None
-    cut_ns: int
+    interval: Spread | None  # From frame to frame; None without frames
+    busy: Spread | None  # Time in callbacks; None without frames
+    cut_ns: int  # Time that max_delta cut from the deltas of all frames
     cut_frames: int
-    measure: Measure
-    over_budgets: tuple[OverBudget, ...]
+    measure: Measure  # The time of a frame that is compared with budgets
+    over_budgets: tuple[OverBudget, ...]  # Number of frames over each budget
     clocks: tuple[ClockLine, ...]
     timers: tuple[TimerCount, ...]
     systems: tuple[SystemLine, ...]
-    calls: tuple[CallCount, ...]
+    calls: tuple[CallCount, ...]  # Their calls, and the calls of every frame
     failures: tuple[Failure, ...]
     commands_refused: tuple[str, ...]
-    lost_events: int
+    lost_events: int  # Events that were not counted
     probes: tuple[ProbeLine, ...] = ()
+    # Where the time between frames went; None if that was not measured.
     shares: IntervalShares | None = None
+    # The frames that are in no number but their own; None if all are counted.
     left_out: LeftOut | None = None
 
 

@@ -57,17 +57,12 @@ class BreakpointCommand(Command, ABC):
 
 @dataclass(frozen=True, slots=True)
 class AddBreakpoint(BreakpointCommand):
-    """Add a breakpoint.
-
-    Attributes:
-        breakpoint: The breakpoint.
-        is_kept: Whether it comes from the previous session, not from the user.
-    """
+    """Add a breakpoint."""
 
     words: ClassVar = "break when {breakpoint.text}: {breakpoint.action.value}"
 
     breakpoint: Breakpoint
-    is_kept: bool = False
+    is_kept: bool = False  # Whether it comes from the previous session, not from the user
 
     @property
     @override

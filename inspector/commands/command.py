@@ -66,37 +66,22 @@ class Capability(Enum):
 
 
 class ClockEffect(Struct, frozen=True):
-    """The effect of a command on a clock.
+    """The effect of a command on a clock."""
 
-    Attributes:
-        text: The effect in words, such as ``Pausing “game”``.
-        clock_id: The clock.
-        event: The event of the change; ``None`` when nothing changes.
-    """
-
-    text: str
+    text: str  # The effect in words, such as Pausing “game”
     clock_id: int
-    event: RawEvent | None
+    event: RawEvent | None  # The event of the change; None when nothing changes
 
 
 class MemberEffect(Struct, frozen=True):
-    """The effect of a command on a scheduler, a target, a call, a component or a ticker.
+    """The effect of a command on a scheduler, a target, a call, a component or a ticker."""
 
-    Attributes:
-        text: The effect in words, such as ``Pausing “hero”``.
-        member_id: The member.
-        pauses: Whether the member is paused.
-        resumes: Whether the member's own pause ends.
-        min_priority: Its targets are paused from this priority on; ``None`` for none.
-        time_scale: Its new time scale, ``None`` if unchanged.
-    """
-
-    text: str
-    member_id: int
-    pauses: bool = False
-    resumes: bool = False
-    min_priority: int | None = None
-    time_scale: Fraction | None = None
+    text: str  # The effect in words, such as Pausing “hero”
+    member_id: int  # The member
+    pauses: bool = False  # Whether the member is paused
+    resumes: bool = False  # Whether the member's own pause ends
+    min_priority: int | None = None  # Its targets are paused from this priority on; None for none
+    time_scale: Fraction | None = None  # Its new time scale, None if unchanged
 
 
 class Command:
@@ -201,17 +186,11 @@ COMMANDS: Final[dict[str, type[Command]]] = {}
 
 @dataclass(frozen=True, slots=True)
 class BadCommand(Command):
-    """An unusable command, which is refused and recorded as such.
+    """An unusable command, which is refused and recorded as such."""
 
-    Attributes:
-        text: The command in words.
-        refusal: Why it is refused.
-        name: Its name in a journal.
-    """
-
-    text: str
-    refusal: str
-    name: str = "BadCommand"
+    text: str  # The command in words
+    refusal: str  # Why it is refused
+    name: str = "BadCommand"  # Its name in a journal
 
     @override
     def sentence(self, timeline: Timeline) -> str:
@@ -468,19 +447,12 @@ class Target(Protocol):
 
 
 class Prepared(Struct, frozen=True):
-    """A command made ready for its target.
+    """A command made ready for its target."""
 
-    Attributes:
-        text: The command in words.
-        clock_id: The clock it is about, 0 for none.
-        action: Carries it out; ``None`` if it is refused.
-        refusal: Why it is refused, else empty.
-    """
-
-    text: str
-    clock_id: int
-    action: Action | None
-    refusal: str = ""
+    text: str  # The command in words
+    clock_id: int  # The clock it is about, 0 for none
+    action: Action | None  # Carries it out; None if it is refused
+    refusal: str = ""  # Why it is refused, else empty
 
 
 def prepared(command: Command, target: Target, number: int) -> Prepared:

@@ -31,14 +31,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MemberCommand(Command, ABC):
-    """A command on one member of the clock tree.
-
-    Attributes:
-        cannot_be: What cannot be done to a member of another kind.
-    """
+    """A command on one member of the clock tree."""
 
     capability: ClassVar = Capability.MEMBERS
-    cannot_be: ClassVar[str]
+    cannot_be: ClassVar[str]  # What cannot be done to a member of another kind
 
     member_id: int
 

@@ -32,19 +32,12 @@ def _as_it_is(value: Any) -> Any:  # noqa: ANN401 - any value
 
 
 class ValueKind(Struct, frozen=True):
-    """One kind of value.
+    """One kind of value."""
 
-    Attributes:
-        text: The requirement in words.
-        is_usable: Tells whether a value is usable.
-        written: Converts a usable value to a plain one, for JSON.
-        read: Converts it back; raises if it is not such a value.
-    """
-
-    text: str
-    is_usable: Callable[[object], bool]
-    written: Callable[[Any], object] = _as_it_is
-    read: Callable[[Any], object] = _as_it_is
+    text: str  # The requirement in words
+    is_usable: Callable[[object], bool]  # Tells whether a value is usable
+    written: Callable[[Any], object] = _as_it_is  # Converts a usable value to a plain one, for JSON
+    read: Callable[[Any], object] = _as_it_is  # Converts it back; raises if it is not such a value
 
 
 def _is_whole(value: object) -> bool:

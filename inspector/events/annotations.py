@@ -25,23 +25,15 @@ class AnnotationError(InspectorError):
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A bookmark, note or named range.
+    """A bookmark, note or named range."""
 
-    Attributes:
-        kind: ``"note"``, ``"bookmark"`` or ``"range"``.
-        at_ns: Session time; the start of a range.
-        end_ns: End of a range, otherwise ``None``.
-        id: Its number in the session or file, 0 before it has one.
-        created: Time of creation, ISO 8601.
-    """
-
-    kind: str
-    at_ns: int
-    end_ns: int | None = None
+    kind: str  # "note", "bookmark" or "range"
+    at_ns: int  # Session time; the start of a range
+    end_ns: int | None = None  # End of a range, otherwise None
     name: str = ""
     text: str = ""
-    id: int = 0
-    created: str = ""
+    id: int = 0  # Its number in the session or file, 0 before it has one
+    created: str = ""  # Time of creation, ISO 8601
 
     def __post_init__(self) -> None:
         """Check what holds even for annotations from a file.

@@ -27,26 +27,16 @@ _MOST_WAITING: Final = 4_096 * _PHASES_FROM
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame.
+    """One frame."""
 
-    Attributes:
-        index: Number of the frame in its session, from 0.
-        at_ns: Session time of its start.
-        interval_ns: The source's time since the previous frame: the frame time.
-        delta_ns: Local time of the root that passed, as passed to the callbacks.
-        busy_ns: Measured time in callbacks for this frame.
-        cut_ns: Time that ``max_delta`` cut from the delta.
-        phases: Measured time of each phase, by its code.
-        shares: Where the interval went, by code of the share; all 0 if that was not measured.
-    """
-
-    index: int
-    at_ns: int
-    interval_ns: int
-    delta_ns: int
-    busy_ns: int
-    cut_ns: int
-    phases: tuple[int, ...]
+    index: int  # Number of the frame in its session, from 0
+    at_ns: int  # Session time of its start
+    interval_ns: int  # The source's time since the previous frame: the frame time
+    delta_ns: int  # Local time of the root that passed, as passed to the callbacks
+    busy_ns: int  # Measured time in callbacks for this frame
+    cut_ns: int  # Time that max_delta cut from the delta
+    phases: tuple[int, ...]  # Measured time of each phase, by its code
+    # Where the interval went, by code of the share; all 0 if that was not measured.
     shares: tuple[int, ...] = NO_SHARES
 
     @property

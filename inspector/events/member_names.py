@@ -23,17 +23,12 @@ MEMBER_NAMING_KINDS: Final = frozenset({MEMBER_ADDED, MEMBER_ORIGIN, MEMBER_SET,
 
 @dataclass(slots=True)
 class KnownMember:
-    """Name and place of a member; always the same object for the same member.
-
-    Attributes:
-        kind: Its kind; ``None`` until known.
-        clock_id: The clock it hangs under; 0 until known.
-    """
+    """Name and place of a member; always the same object for the same member."""
 
     name: str
     parent_id: int = 0
-    kind: MemberKind | None = None
-    clock_id: int = 0
+    kind: MemberKind | None = None  # Its kind; None until known
+    clock_id: int = 0  # The clock it hangs under; 0 until known
 
     @property
     def kind_text(self) -> str:

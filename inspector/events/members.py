@@ -39,28 +39,21 @@ _RUN: Final = frozenset({MemberKind.SCHEDULER, MemberKind.COMPONENT_DIRECTOR, Me
 
 @dataclass(slots=True)
 class MemberState:
-    """State of a member.
-
-    Attributes:
-        added_ns: Session time of its creation.
-        took_ns: Measured duration of its last call.
-        turn: Decides among equal priorities: smaller was set earlier.
-        timed_ns: Session time at which its own time was last reported; 0 if it never was.
-    """
+    """State of a member."""
 
     id: int
     name: str
     parent_id: int
-    added_ns: int
+    added_ns: int  # Session time of its creation
     clock_id: int = 0
     kind: MemberKind = MemberKind.SCHEDULER
     children: list[int] = field(default_factory=list)
     fields: dict[int, int] = field(default_factory=dict)
     calls: int = 0
-    took_ns: int = 0
+    took_ns: int = 0  # Measured duration of its last call
     paused_since_ns: int = 0
-    turn: int = 0
-    timed_ns: int = 0
+    turn: int = 0  # Decides among equal priorities: smaller was set earlier
+    timed_ns: int = 0  # Session time at which its own time was last reported; 0 if it never was
 
     @property
     def is_paused(self) -> bool:

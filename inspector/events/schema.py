@@ -206,14 +206,7 @@ _GROUP_TEXTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """The schema of one kind of event.
-
-    Attributes:
-        fold: Its effect on the state of the session.
-        asked: What conditions call its numbers, such as ``s:phase b:took``.
-        measured: Which of its numbers are measured, and so differ from run to run: ``a``, ``b``,
-            or ``sab``, for an event that need not be there in every run.
-    """
+    """The schema of one kind of event."""
 
     kind: EventKind
     subject: Unit
@@ -221,9 +214,11 @@ class EventRow:
     b: Unit
     group: EventGroup
     sentence: str
-    fold: Fold = Fold.EACH
+    fold: Fold = Fold.EACH  # Its effect on the state of the session
+    # Which of its numbers are measured, and so differ from run to run: a, b, or sab, for an event
+    # that need not be there in every run.
     measured: str = ""
-    asked: str = ""
+    asked: str = ""  # What conditions call its numbers, such as s:phase b:took
 
     @property
     def name(self) -> str:
@@ -371,19 +366,13 @@ SCHEMA: Final = {row.kind: row for row in _ROWS}
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """The schema of one field of a member.
-
-    Attributes:
-        sentence: Template with ``{b}`` for the value.
-        by_calls: Whether frames and calls change it too, not only the user.
-        each_counts: Whether a value still matters once another has followed it.
-    """
+    """The schema of one field of a member."""
 
     field: Field
     unit: Unit
-    sentence: str
-    by_calls: bool = False
-    each_counts: bool = False
+    sentence: str  # Template with {b} for the value
+    by_calls: bool = False  # Whether frames and calls change it too, not only the user
+    each_counts: bool = False  # Whether a value still matters once another has followed it
 
 
 # fmt: off

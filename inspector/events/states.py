@@ -18,30 +18,20 @@ _DETACHED: Final = "” is no longer attached: "
 
 @dataclass(slots=True)
 class ClockState:
-    """State of a clock.
-
-    Attributes:
-        parent_id: The clock above, 0 for the root.
-        rate_n: Its rate over the fixed denominator, kept while paused.
-        off: Offset of the mapping, see :mod:`inspector.clocks.rate`.
-        paused: Whether the clock itself is paused.
-        paused_since_ns: Session time since which it stands still itself.
-        pause_cause: Number of the command that paused it, 0 for the program.
-        pending: Number of timers that wait on it.
-    """
+    """State of a clock."""
 
     id: int
     name: str
-    parent_id: int
-    rate_n: int
+    parent_id: int  # The clock above, 0 for the root
+    rate_n: int  # Its rate over the fixed denominator, kept while paused
     n: int
-    off: int
+    off: int  # Offset of the mapping, see inspector.clocks.rate
     created_ns: int
     children: list[int] = field(default_factory=list)
-    paused: bool = False
-    paused_since_ns: int = 0
-    pause_cause: int = 0
-    pending: int = 0
+    paused: bool = False  # Whether the clock itself is paused
+    paused_since_ns: int = 0  # Session time since which it stands still itself
+    pause_cause: int = 0  # Number of the command that paused it, 0 for the program
+    pending: int = 0  # Number of timers that wait on it
 
     @property
     def rate(self) -> Fraction:
@@ -67,23 +57,15 @@ class ClockState:
 
 @dataclass(frozen=True, slots=True)
 class PauseReason:
-    """A clock that makes another stand still.
-
-    Attributes:
-        since_ns: Session time at which it stopped.
-        is_own: Whether it is the requested clock itself.
-        is_rate_zero: The rate is 0; the clock is not paused.
-        cause: Number of the command that paused it, 0 for the program.
-        is_detached: It stands still as its program is no longer attached.
-    """
+    """A clock that makes another stand still."""
 
     clock_id: int
     clock_name: str
-    since_ns: int
-    is_own: bool
-    is_rate_zero: bool
-    cause: int
-    is_detached: bool = False
+    since_ns: int  # Session time at which it stopped
+    is_own: bool  # Whether it is the requested clock itself
+    is_rate_zero: bool  # The rate is 0; the clock is not paused
+    cause: int  # Number of the command that paused it, 0 for the program
+    is_detached: bool = False  # It stands still as its program is no longer attached
 
     @property
     def what(self) -> str:
@@ -95,19 +77,13 @@ class PauseReason:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A callback that raised.
-
-    Attributes:
-        frame: Index of the running or next frame.
-        traceback: As Python prints it.
-        timer_id: The timer, 0 for a frame callback.
-    """
+    """A callback that raised."""
 
     at_ns: int
-    frame: int
+    frame: int  # Index of the running or next frame
     label: str
-    traceback: str
-    timer_id: int
+    traceback: str  # As Python prints it
+    timer_id: int  # The timer, 0 for a frame callback
 
 
 def detached_text(name: str, how: str) -> str:
@@ -135,56 +111,35 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class CommandRecord:
-    """A command that was applied or refused.
-
-    Attributes:
-        number: Its number, the ``cause`` of its effects.
-        text: The command in words.
-        refusal: Reason of a refusal, otherwise empty.
-        local_ns: Local time of that clock, or of the root clock.
-        host_ms: Time of day, milliseconds since 1970; 0 if unknown.
-        by: Where it came from.
-        frame: Index of the running or next frame.
-        form: The command as JSON, see :mod:`inspector.commands`; empty if unknown.
-    """
+    """A command that was applied or refused."""
 
     at_ns: int
-    number: int
-    text: str
-    refusal: str
+    number: int  # Its number, the cause of its effects
+    text: str  # The command in words
+    refusal: str  # Reason of a refusal, otherwise empty
     clock_id: int = 0
-    local_ns: int = 0
-    host_ms: int = 0
-    by: str = ""
-    frame: int = 0
-    form: str = ""
+    local_ns: int = 0  # Local time of that clock, or of the root clock
+    host_ms: int = 0  # Time of day, milliseconds since 1970; 0 if unknown
+    by: str = ""  # Where it came from
+    frame: int = 0  # Index of the running or next frame
+    form: str = ""  # The command as JSON, see inspector.commands; empty if unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """An instant at which session time stopped.
+    """An instant at which session time stopped."""
 
-    Attributes:
-        at_ns: Session time; the same when time continues.
-    """
-
-    at_ns: int
+    at_ns: int  # Session time; the same when time continues
 
 
 @dataclass(frozen=True, slots=True)
 class BreakHit:
-    """A breakpoint that was hit.
-
-    Attributes:
-        number: Number of the breakpoint.
-        text: The condition and what happened, in words.
-        frame: Index of the frame that caused it.
-    """
+    """A breakpoint that was hit."""
 
     at_ns: int
-    number: int
-    text: str
-    frame: int
+    number: int  # Number of the breakpoint
+    text: str  # The condition and what happened, in words
+    frame: int  # Index of the frame that caused it
 
 
 _T = TypeVar("_T")

@@ -18,33 +18,20 @@ if TYPE_CHECKING:
 
 
 class TaskState(Struct, frozen=True, array_like=True):
-    """A task; texts are numbers of the string table, 0 for what is not known.
-
-    Attributes:
-        clock_id: The clock of its loop.
-        name: What it does, with the name it was given.
-        created: The line that created it.
-        defined: The line of its function.
-        wait: What it waits for.
-        is_since_exact: Whether it began to then, rather than having been seen first.
-        line: Where in the program it waits.
-        what: What it waits for in words, such as the name of a function.
-        awaiter: A task that waits for it, 0 for none.
-        awaiters: How many do.
-    """
+    """A task; texts are numbers of the string table, 0 for what is not known."""
 
     id: int
-    clock_id: int
-    name: int
-    created: int = 0
-    defined: int = 0
-    wait: int = TaskWait.UNKNOWN
+    clock_id: int  # The clock of its loop
+    name: int  # What it does, with the name it was given
+    created: int = 0  # The line that created it
+    defined: int = 0  # The line of its function
+    wait: int = TaskWait.UNKNOWN  # What it waits for
     since_ns: int = 0
-    is_since_exact: bool = False
-    line: int = 0
-    what: int = 0
-    awaiter: int = 0
-    awaiters: int = 0
+    is_since_exact: bool = False  # Whether it began to then, rather than having been seen first
+    line: int = 0  # Where in the program it waits
+    what: int = 0  # What it waits for in words, such as the name of a function
+    awaiter: int = 0  # A task that waits for it, 0 for none
+    awaiters: int = 0  # How many do
 
 
 class TaskTable:

@@ -20,26 +20,18 @@ UNKNOWN: Final = -(2**63)
 
 @dataclass(frozen=True, slots=True)
 class TimerRow:
-    """The present state of a pending timer.
-
-    Attributes:
-        call_site: Where it was set, or an empty text.
-        kind: One-shot or repeating, with its policy.
-        interval_ns: From one due instant to the next; 0 for a one-shot.
-        last_lateness_ns: Lateness of the last firing.
-        order: Decides ties: smaller was scheduled earlier.
-    """
+    """The present state of a pending timer."""
 
     id: int
     clock_id: int
     label: str
-    call_site: str
-    kind: TimerKind
+    call_site: str  # Where it was set, or an empty text
+    kind: TimerKind  # One-shot or repeating, with its policy
     due_ns: int
-    interval_ns: int
+    interval_ns: int  # From one due instant to the next; 0 for a one-shot
     fired: int
-    last_lateness_ns: int
-    order: int
+    last_lateness_ns: int  # Lateness of the last firing
+    order: int  # Decides ties: smaller was scheduled earlier
 
 
 class TimerTable:

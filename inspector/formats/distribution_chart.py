@@ -71,30 +71,21 @@ class ChartKind(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """The frames of one capture.
-
-    Attributes:
-        times: The frame times in nanoseconds.
-    """
+    """The frames of one capture."""
 
     name: str
-    times: Distribution
+    times: Distribution  # The frame times in nanoseconds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistributionChart:
-    """The layout of a chart, for reading and choosing by pointer.
-
-    Attributes:
-        curves: Whose frames.
-        area: Where the data are, in points.
-        edges_ns: Edges of the bins, from the left; the last one is the end of time. For the
-            L-shape, the times that the percentiles of the first curve begin at.
-    """
+    """The layout of a chart, for reading and choosing by pointer."""
 
     kind: ChartKind
-    curves: tuple[Curve, ...]
-    area: Box
+    curves: tuple[Curve, ...]  # Whose frames
+    area: Box  # Where the data are, in points
+    # Edges of the bins, from the left; the last one is the end of time. For the L-shape, the times
+    # that the percentiles of the first curve begin at.
     edges_ns: tuple[int, ...]
     items: tuple[Item, ...] = ()
 

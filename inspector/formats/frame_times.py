@@ -73,16 +73,11 @@ class FrameDetails(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A column that measures something.
+    """A column that measures something."""
 
-    Attributes:
-        at: Its place among the columns.
-        unit: Its unit; empty if unknown.
-    """
-
-    at: int
+    at: int  # Its place among the columns
     name: str
-    unit: str
+    unit: str  # Its unit; empty if unknown
 
 
 class Beside(Protocol):
@@ -119,19 +114,12 @@ class Beside(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownDetails:
-    """Details of frames in memory.
+    """Details of frames in memory."""
 
-    Attributes:
-        delta_ns: Local time of the root clock passed to each frame's callbacks.
-        busy_ns: Time spent in each frame's callbacks.
-        phases: Time spent in each phase, shape (phases, frames), rows by ``Phase``.
-        shares: Where the interval went, shape (shares, frames), rows by ``Share``; ``None`` if
-            that was not measured.
-    """
-
-    delta_ns: NsColumn
-    busy_ns: NsColumn
-    phases: NsColumn
+    delta_ns: NsColumn  # Local time of the root clock passed to each frame's callbacks
+    busy_ns: NsColumn  # Time spent in each frame's callbacks
+    phases: NsColumn  # Time spent in each phase, shape (phases, frames), rows by Phase
+    # Where the interval went, shape (shares, frames), rows by Share; None if that was not measured.
     shares: NsColumn | None = None
 
     @property
@@ -197,27 +185,20 @@ class FrameTimes:
     A frame time ends at the instant of its frame, in sessions, recordings, captures and all that
     is exported: it is what has passed since the frame before. A session's frame calls its
     callbacks from there on; a capture's was presented there.
-
-    Attributes:
-        at_ns: Its instant, never descending: session time, or the time of the capture.
-        interval_ns: The frame time: source time from the instant of the frame before to its own.
-        details: What else was measured.
-        landmarks: Bookmarks, notes, named ranges and marks in these frames.
-        samples: Why these are samples and not every frame, so that nothing can be said that
-            depends on every frame; empty if they are all.
-        facts: What a capture says of the frames besides; ``None`` for nothing.
-        beside: The columns of a capture beside the frame times; ``None`` for none.
     """
 
     index: NsColumn
-    at_ns: NsColumn
+    at_ns: NsColumn  # Its instant, never descending: session time, or the time of the capture
+    # The frame time: source time from the instant of the frame before to its own.
     interval_ns: NsColumn
-    details: FrameDetails
+    details: FrameDetails  # What else was measured
     interventions: tuple[Intervention, ...] = ()
-    landmarks: tuple[Landmark, ...] = ()
+    landmarks: tuple[Landmark, ...] = ()  # Bookmarks, notes, named ranges and marks in these frames
+    # Why these are samples and not every frame, so that nothing can be said that depends on every
+    # frame; empty if they are all.
     samples: str = ""
-    facts: FrameFacts | None = None
-    beside: Beside | None = None
+    facts: FrameFacts | None = None  # What a capture says of the frames besides; None for nothing
+    beside: Beside | None = None  # The columns of a capture beside the frame times; None for none
 
     def __len__(self) -> int:
         return len(self.index)
@@ -367,21 +348,14 @@ class FrameTimes:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where frame times come from.
-
-    Attributes:
-        created: Time of the data, in local time if it has no zone; ``None`` if unknown.
-        source: The time source of the frames.
-        frame_rate: Target frames per second; ``None`` if unknown.
-        note: A remark for the reader.
-    """
+    """Where frame times come from."""
 
     scene: str
-    created: datetime | None
+    created: datetime | None  # Time of the data, in local time if it has no zone; None if unknown
     version: str
-    source: str = ""
-    frame_rate: Fraction | None = None
-    note: str = ""
+    source: str = ""  # The time source of the frames
+    frame_rate: Fraction | None = None  # Target frames per second; None if unknown
+    note: str = ""  # A remark for the reader
 
     @property
     def created_text(self) -> str:
@@ -401,18 +375,13 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a session, by frames or by time.
+    """A part of a session, by frames or by time."""
 
-    Attributes:
-        start: The first frame, counted from 0, or its earliest session instant in nanoseconds.
-        stop: The frame after the last, or the instant before which all begin; ``None`` for all
-            that follow.
-        is_time: Whether these are instants.
-    """
-
+    # The first frame, counted from 0, or its earliest session instant in nanoseconds.
     start: int = 0
+    # The frame after the last, or the instant before which all begin; None for all that follow.
     stop: int | None = None
-    is_time: bool = False
+    is_time: bool = False  # Whether these are instants
 
     def bounds(self, frames: FrameTimes) -> tuple[int, int]:
         """Return the place of the first frame, and the place after the last."""

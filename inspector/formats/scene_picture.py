@@ -19,13 +19,9 @@ _NOTE: Final = 1 / 38
 
 @dataclass(frozen=True, slots=True)
 class PictureOptions:
-    """How a picture is written.
+    """How a picture is written."""
 
-    Attributes:
-        width: Width in points.
-    """
-
-    width: float = 640.0
+    width: float = 640.0  # Width in points
     dots_per_inch: float = 144.0
 
 

@@ -37,28 +37,18 @@ _RING: Final = tuple(
 
 
 class SceneMoment(Struct, frozen=True):
-    """A picture with what is known about its clocks.
-
-    Attributes:
-        looks: How the shapes of its clocks look.
-        at_ns: Its instant, in session nanoseconds.
-    """
+    """A picture with what is known about its clocks."""
 
     picture: Picture
-    looks: Mapping[int, ClockLook]
-    at_ns: int
+    looks: Mapping[int, ClockLook]  # How the shapes of its clocks look
+    at_ns: int  # Its instant, in session nanoseconds
 
 
 class Halo(Struct, frozen=True):
-    """A line around everything that is marked, seen where it stands out from the rest.
+    """A line around everything that is marked, seen where it stands out from the rest."""
 
-    Attributes:
-        color_of: Returns the colour around a shape, empty for none.
-        width: Its width, in units of the picture.
-    """
-
-    color_of: Callable[[Shape], str]
-    width: float
+    color_of: Callable[[Shape], str]  # Returns the colour around a shape, empty for none
+    width: float  # Its width, in units of the picture
 
 
 def picture_items(

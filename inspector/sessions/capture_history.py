@@ -249,21 +249,14 @@ def _keys(slices: Slices, part: slice, width: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class SliceAbout:
-    """What is known of a slice of a trace.
+    """What is known of a slice of a trace."""
 
-    Attributes:
-        start_ns: When it began, from the beginning of the capture.
-        took_ns: How long it took.
-        arguments: What the trace says of it, as in JSON.
-        follows: The slices that have led to it: the member of each, and when it ended.
-        leads: The slices that it has led to.
-    """
-
-    start_ns: int
-    took_ns: int
-    arguments: Mapping[str, object]
+    start_ns: int  # When it began, from the beginning of the capture
+    took_ns: int  # How long it took
+    arguments: Mapping[str, object]  # What the trace says of it, as in JSON
+    # The slices that have led to it: the member of each, and when it ended.
     follows: tuple[tuple[int, int], ...]
-    leads: tuple[tuple[int, int], ...]
+    leads: tuple[tuple[int, int], ...]  # The slices that it has led to
 
 
 class _Body(Protocol):

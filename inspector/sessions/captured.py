@@ -264,15 +264,11 @@ class CapturedSession(UniformSession):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Arranged:
-    """What is shown of a capture.
-
-    Attributes:
-        stream: The stream of the frames, if there is one.
-    """
+    """What is shown of a capture."""
 
     file: FrameFile
     capture: Capture | None
-    stream: Stream | None
+    stream: Stream | None  # The stream of the frames, if there is one
     history: CaptureHistory
     log: EventLog
     timeline: Timeline

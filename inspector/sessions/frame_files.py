@@ -73,24 +73,16 @@ _SHARE_COLUMNS: Final = tuple(share.column for share in Share)
 
 @dataclass(frozen=True, slots=True)
 class FrameFile:
-    """Frame times from a file.
-
-    Attributes:
-        provenance: Where they come from, as far as the file says.
-        notes: Sentences that the user should read.
-        has_work: Whether the file says how long the callbacks took.
-        column: What the file calls the frame times; empty if it has no name for them.
-        slices: The slices of a trace, ``None`` for a table of frames.
-        missing: What of it could not be read, as a sentence; empty for nothing.
-    """
+    """Frame times from a file."""
 
     frames: FrameTimes
-    provenance: Provenance
-    notes: tuple[str, ...]
-    has_work: bool
+    provenance: Provenance  # Where they come from, as far as the file says
+    notes: tuple[str, ...]  # Sentences that the user should read
+    has_work: bool  # Whether the file says how long the callbacks took
+    # What the file calls the frame times; empty if it has no name for them.
     column: str = "interval_ns"
-    slices: Slices | None = None
-    missing: str = ""
+    slices: Slices | None = None  # The slices of a trace, None for a table of frames
+    missing: str = ""  # What of it could not be read, as a sentence; empty for nothing
 
     @property
     def samples(self) -> str:
@@ -100,16 +92,13 @@ class FrameFile:
 
 @dataclass(frozen=True, slots=True)
 class Importer:
-    """A format that frame times are read from.
-
-    Attributes:
-        recognises: Whether a file is in this format, by its first bytes, at least 4,096.
-        read: Reads such a file; returns a :class:`FrameFile`, such as :func:`captured` makes, or
-            a :class:`~inspector.formats.captures.capture.CaptureReader`.
-    """
+    """A format that frame times are read from."""
 
     name: str
+    # Whether a file is in this format, by its first bytes, at least 4,096.
     recognises: Callable[[bytes], bool]
+    # Reads such a file; returns a FrameFile, such as captured makes, or a
+    # inspector.formats.captures.capture.CaptureReader.
     read: Callable[[Path], object]
 
 

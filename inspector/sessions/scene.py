@@ -97,18 +97,12 @@ def _is_open(number: int) -> bool:
 
 
 class SceneFile(Struct, frozen=True):
-    """A scene that comes with the inspector.
-
-    Attributes:
-        title: The first line of its docstring, without the full stop.
-        summary: The paragraph below that: what it shows.
-        tries: What to try, from the list below “Try:”.
-    """
+    """A scene that comes with the inspector."""
 
     path: Path
-    title: str
-    summary: str
-    tries: tuple[str, ...] = ()
+    title: str  # The first line of its docstring, without the full stop
+    summary: str  # The paragraph below that: what it shows
+    tries: tuple[str, ...] = ()  # What to try, from the list below “Try:”
 
     @property
     def picture_path(self) -> Path:
@@ -149,15 +143,11 @@ class SceneProblem(SceneError):  # noqa: N818 - it is shown as the sentence it c
 
 
 class Scene(Struct, frozen=True):
-    """A scene that was imported and can be built.
-
-    Attributes:
-        known_before: Names of the modules that were there before it.
-    """
+    """A scene that was imported and can be built."""
 
     path: Path
     module: ModuleType
-    known_before: frozenset[str]
+    known_before: frozenset[str]  # Names of the modules that were there before it
 
     @property
     def docstring_title(self) -> str:

@@ -55,21 +55,16 @@ class SessionPhase(Enum):
 
 
 class SessionStatus(Struct, frozen=True):
-    """The status of a session, in words.
-
-    Attributes:
-        detail: Details of an error: its place in the source, the lines around it and the
-            traceback; else empty.
-        line: The line of the error, counted from 1, if known.
-        breakpoint: Number of the breakpoint that has stopped it, 0 for none.
-    """
+    """The status of a session, in words."""
 
     phase: SessionPhase
     message: str = ""
+    # Details of an error: its place in the source, the lines around it and the traceback; else
+    # empty.
     detail: str = ""
     path: str | None = None
-    line: int | None = None
-    breakpoint: int = 0
+    line: int | None = None  # The line of the error, counted from 1, if known
+    breakpoint: int = 0  # Number of the breakpoint that has stopped it, 0 for none
 
 
 @runtime_checkable
@@ -149,14 +144,10 @@ class AttachesPrograms(Protocol):
 
 
 class ShownLoop(Struct, frozen=True):
-    """A loop of an attached program whose frames can be shown.
-
-    Attributes:
-        name: What it is called, after the program that it is of.
-    """
+    """A loop of an attached program whose frames can be shown."""
 
     clock_id: int
-    name: str
+    name: str  # What it is called, after the program that it is of
     frames: int
     kind: LoopKind
 

@@ -20,19 +20,13 @@ GONE: Final = -1
 
 
 class Standstill(Struct, frozen=True):
-    """A stretch of time in which a clock was paused or had rate 0 itself.
-
-    Attributes:
-        end_ns: When it ended; the present if it has not.
-        cause: Number of the command that caused it, 0 for the program.
-        is_rate_zero: Whether its rate was 0 without a pause.
-    """
+    """A stretch of time in which a clock was paused or had rate 0 itself."""
 
     clock_id: int
     began_ns: int
-    end_ns: int
-    cause: int
-    is_rate_zero: bool
+    end_ns: int  # When it ended; the present if it has not
+    cause: int  # Number of the command that caused it, 0 for the program
+    is_rate_zero: bool  # Whether its rate was 0 without a pause
     is_over: bool
 
 

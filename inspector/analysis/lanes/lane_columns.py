@@ -83,19 +83,13 @@ class Instants:
 
 
 class Levels(Struct, frozen=True, eq=False):
-    """The values of a counter, each until the next.
-
-    Attributes:
-        label: What is counted.
-        at_ns: Instants, in order.
-        value: The value from then on.
-    """
+    """The values of a counter, each until the next."""
 
     clock_id: int
-    label: str
+    label: str  # What is counted
     unit: str
-    at_ns: NDArray[np.int64]
-    value: NDArray[np.float64]
+    at_ns: NDArray[np.int64]  # Instants, in order
+    value: NDArray[np.float64]  # The value from then on
 
     @property
     def edges(self) -> tuple[float, float]:

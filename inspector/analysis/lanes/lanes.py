@@ -79,32 +79,26 @@ LaneKey = tuple[LaneKind, int, str]
 
 @dataclass(slots=True, eq=False)
 class Lane:
-    """One lane.
-
-    Attributes:
-        subject_id: The clock or machine; the last timer or member.
-        instants: The events, except of clocks and machines.
-        sid: Number of a timer's label in the string table.
-        site: Number of the text of the call site at which its timers were made, 0 for unknown.
-        family: The lane of all timers made there, once their labels are on several lanes.
-        members: The lanes of a family; empty for any other lane.
-        words: The words that all labels of a family share.
-    """
+    """One lane."""
 
     kind: LaneKind
     clock_id: int
     label: str
-    subject_id: int = 0
+    subject_id: int = 0  # The clock or machine; the last timer or member
+    # The events, except of clocks and machines.
     instants: Instants = field(default_factory=Instants)
     steps: Steps = field(default_factory=Steps)
     levels: Levels | None = None
     spans: Spans | None = None
     pending: dict[int, None] = field(default_factory=dict)
-    sid: int = 0
+    sid: int = 0  # Number of a timer's label in the string table
+    # Number of the text of the call site at which its timers were made, 0 for unknown.
     site: int = 0
+    # The lane of all timers made there, once their labels are on several lanes.
     family: Lane | None = None
+    # The lanes of a family; empty for any other lane.
     members: list[Lane] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)  # The words that all labels of a family share
 
     @property
     def title(self) -> str:

@@ -29,18 +29,13 @@ OCCASIONAL: Final = frozenset(
 
 
 class LaneRow(Struct, frozen=True, eq=False):
-    """A row.
-
-    Attributes:
-        lane: Its records; ``None`` for a clock.
-        has_parts: Whether something below it can be collapsed.
-    """
+    """A row."""
 
     key: LaneKey
     depth: int
-    lane: Lane | None
+    lane: Lane | None  # Its records; None for a clock
     subject_id: int
-    has_parts: bool = False
+    has_parts: bool = False  # Whether something below it can be collapsed
     is_folded: bool = False
     is_pinned: bool = False
     is_gone: bool = False
@@ -65,20 +60,15 @@ class LaneRow(Struct, frozen=True, eq=False):
 
 
 class RowChoices(Struct):
-    """The user's choices about rows.
-
-    Attributes:
-        words: Words that the label of a lane must contain, in lower case.
-        branch: The clock that is shown with what is below it, 0 for all.
-        order: Lanes that were moved, and those beside them, in their order.
-    """
+    """The user's choices about rows."""
 
     folded: set[int] = field(default_factory=set)
     unfolded: set[LaneKey] = field(default_factory=set)
     pinned: list[LaneKey] = field(default_factory=list)
     hidden: set[LaneKind] = field(default_factory=set)
-    words: tuple[str, ...] = ()
-    branch: int = 0
+    words: tuple[str, ...] = ()  # Words that the label of a lane must contain, in lower case
+    branch: int = 0  # The clock that is shown with what is below it, 0 for all
+    # Lanes that were moved, and those beside them, in their order.
     order: list[LaneKey] = field(default_factory=list)
 
     def rank(self, key: LaneKey) -> int:

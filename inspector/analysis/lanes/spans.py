@@ -22,17 +22,12 @@ _NOTHING: Final = np.zeros(0, dtype=np.int64)
 
 
 class SpanColumns(Struct, frozen=True, eq=False):
-    """Stretches of time on all tracks, in the order of their ends.
-
-    Attributes:
-        track: The track of each.
-        subject: The subject of each: a member.
-    """
+    """Stretches of time on all tracks, in the order of their ends."""
 
     start_ns: NDArray[np.int64]
     took_ns: NarrowColumn
-    track: NarrowColumn
-    subject: NarrowColumn
+    track: NarrowColumn  # The track of each
+    subject: NarrowColumn  # The subject of each: a member
 
 
 class Spans(Sequence[int]):

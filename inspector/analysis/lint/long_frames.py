@@ -20,42 +20,30 @@ _ONE: Final = Fraction(1)
 
 @dataclass(slots=True)
 class LongFrame:
-    """A frame whose callbacks took longer than its budget.
-
-    Attributes:
-        took_ns: Time in its timers or in its other callbacks, whichever is longer.
-        phase: The longest phase, ``None`` in a loop that has none.
-        call: The call that took most of that time, ``None`` if none was measured.
-        fired: The timers that may have taken the time; empty if other callbacks did.
-        late: The timers it delayed, with their lateness.
-        is_frame_late: Whether it delayed a frame by more than the budget allows.
-    """
+    """A frame whose callbacks took longer than its budget."""
 
     index: int
     at_ns: int
     cursor: int
-    took_ns: int
-    phase: Phase | None = Phase.UPDATE
-    call: int | None = None
+    took_ns: int  # Time in its timers or in its other callbacks, whichever is longer
+    phase: Phase | None = Phase.UPDATE  # The longest phase, None in a loop that has none
+    call: int | None = None  # The call that took most of that time, None if none was measured
+    # The timers that may have taken the time; empty if other callbacks did.
     fired: tuple[int, ...] = ()
-    late: dict[int, int] = field(default_factory=dict)
-    is_frame_late: bool = False
+    late: dict[int, int] = field(default_factory=dict)  # The timers it delayed, with their lateness
+    is_frame_late: bool = False  # Whether it delayed a frame by more than the budget allows
 
 
 @dataclass(frozen=True, slots=True)
 class OverFrame:
-    """A frame over budget.
-
-    Attributes:
-        work_ns: Time in callbacks since the frame before began.
-        shares: Where its time went, by code of the share; empty if that was not measured.
-    """
+    """A frame over budget."""
 
     took_ns: int
-    work_ns: int
+    work_ns: int  # Time in callbacks since the frame before began
     index: int
     at_ns: int
     cursor: int
+    # Where its time went, by code of the share; empty if that was not measured.
     shares: tuple[int, ...]
 
 

@@ -65,12 +65,7 @@ _LONGEST_TEXT: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class LintRule:
-    """Finds one kind of problem, or several that exclude each other.
-
-    Attributes:
-        kinds: The kinds of its findings.
-        find: Yields its findings in a session.
-    """
+    """Finds one kind of problem, or several that exclude each other."""
 
     kinds: tuple[FindingKind, ...]
     find: Callable[[Survey], Iterable[Finding]]

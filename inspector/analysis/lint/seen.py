@@ -35,31 +35,22 @@ Caller: TypeAlias = tuple[bool, int]
 
 @dataclass(slots=True)
 class SeenCall:
-    """A call in the survey.
-
-    Attributes:
-        added_ns: When it was scheduled; -1 if before the survey.
-        cursor: Where it was scheduled in the log.
-        interval_ns: From one due instant to the next; 0 for once or every frame.
-        missed_at: Cursor and instant at which calls were last skipped.
-        ended: Whether it was cleared, removed or used up.
-        frames: The frames of its first calls.
-    """
+    """A call in the survey."""
 
     is_member: ClassVar = False
 
     number: int
     clock_id: int
-    added_ns: int
-    cursor: int
-    interval_ns: int = 0
+    added_ns: int  # When it was scheduled; -1 if before the survey
+    cursor: int  # Where it was scheduled in the log
+    interval_ns: int = 0  # From one due instant to the next; 0 for once or every frame
     calls: int = 0
     missed: int = 0
-    missed_at: tuple[int, int] = (0, 0)
-    ended: bool = False
+    missed_at: tuple[int, int] = (0, 0)  # Cursor and instant at which calls were last skipped
+    ended: bool = False  # Whether it was cleared, removed or used up
     last_ns: int = 0
     last_cursor: int = 0
-    frames: list[int] = field(default_factory=list)
+    frames: list[int] = field(default_factory=list)  # The frames of its first calls
 
     @property
     def id(self) -> CallId:
@@ -72,50 +63,34 @@ class SeenCall:
 
 @dataclass(slots=True)
 class SeenTimer(SeenCall):
-    """A timer of a clock.
-
-    Attributes:
-        due_ns: When it is due, in local time.
-        delay_ns: Local time from setting it to its first due instant.
-        shift_ns: How far its ticks have shifted off their grid, in local time.
-        is_counted: Whether its group counts it, as from when it is first armed.
-    """
+    """A timer of a clock."""
 
     label: int = 0
     site: int = 0
     kind: int = TimerKind.TIMEOUT
-    due_ns: int = 0
-    delay_ns: int = 0
-    shift_ns: int = 0
-    is_counted: bool = False
+    due_ns: int = 0  # When it is due, in local time
+    delay_ns: int = 0  # Local time from setting it to its first due instant
+    shift_ns: int = 0  # How far its ticks have shifted off their grid, in local time
+    is_counted: bool = False  # Whether its group counts it, as from when it is first armed
 
 
 @dataclass(slots=True)
 class SeenMember(SeenCall):
-    """A frame timer or ticker timer, or an ancestor of one.
-
-    Attributes:
-        known: Its name, kind and parent, as of the last event.
-        calls_left: How many calls are left; -1 for no end.
-        rate: Time scale of a scheduler, over the denominator of rates.
-        owner_id: The node or component behind a target, 0 for none.
-        ended_at: Cursor and instant of its removal; ``None`` if not in the log.
-        runs: Mean times from call to call over :data:`RUN` calls, in time of its scheduler.
-        run_began_ns: When the present run of calls began, in that time; -1 for none.
-        run_calls: How many calls the present run has.
-    """
+    """A frame timer or ticker timer, or an ancestor of one."""
 
     is_member: ClassVar = True
 
-    known: KnownMember = field(kw_only=True)
+    known: KnownMember = field(kw_only=True)  # Its name, kind and parent, as of the last event
     scheduler_id: int = 0
-    calls_left: int = -1
-    rate: int = RATE_DENOMINATOR
-    owner_id: int = 0
+    calls_left: int = -1  # How many calls are left; -1 for no end
+    rate: int = RATE_DENOMINATOR  # Time scale of a scheduler, over the denominator of rates
+    owner_id: int = 0  # The node or component behind a target, 0 for none
+    # Cursor and instant of its removal; None if not in the log.
     ended_at: tuple[int, int] | None = None
+    # Mean times from call to call over RUN calls, in time of its scheduler.
     runs: list[float] = field(default_factory=list)
-    run_began_ns: int = -1
-    run_calls: int = 0
+    run_began_ns: int = -1  # When the present run of calls began, in that time; -1 for none
+    run_calls: int = 0  # How many calls the present run has
 
     @property
     def name(self) -> str:
@@ -141,81 +116,55 @@ class SeenMember(SeenCall):
 
 @dataclass(slots=True)
 class TimerGroup:
-    """Timers with the same name, caller and, if known, call site.
-
-    Attributes:
-        added: How many were scheduled.
-        marks: How many were pending after each quarter of the session.
-    """
+    """Timers with the same name, caller and, if known, call site."""
 
     first: SeenTimer | SeenMember
-    added: int = 0
+    added: int = 0  # How many were scheduled
     cleared: int = 0
     pending: int = 0
+    # How many were pending after each quarter of the session.
     marks: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class SeenFailures:
-    """The failures of callbacks with one name.
+    """The failures of callbacks with one name."""
 
-    Attributes:
-        timer_id: The timer that failed first, 0 if it was none of a clock.
-        at_ns: Session instant of the first failure.
-        raised: Its traceback (sid).
-    """
-
-    timer_id: int
-    at_ns: int
+    timer_id: int  # The timer that failed first, 0 if it was none of a clock
+    at_ns: int  # Session instant of the first failure
     cursor: int
-    raised: int
+    raised: int  # Its traceback (sid)
     count: int = 0
 
 
 @dataclass(slots=True)
 class Chain:
-    """One-shots of one name and call site, each set after the previous one fired.
-
-    Attributes:
-        steps: How many followed another.
-        slip_ns: Local time lost between them, in all.
-    """
+    """One-shots of one name and call site, each set after the previous one fired."""
 
     last: SeenTimer
     delay_ns: int
-    steps: int = 0
-    slip_ns: int = 0
+    steps: int = 0  # How many followed another
+    slip_ns: int = 0  # Local time lost between them, in all
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Many calls in one frame: a crowd of timers, or a storm of calls of one timer or name.
-
-    Attributes:
-        cursor: The evidence in the log.
-        numbers: The calls: all of a crowd, the last of a storm.
-        count: How many timers a crowd has, or how often a storm was called.
-        own: How often the last of them was called.
-    """
+    """Many calls in one frame: a crowd of timers, or a storm of calls of one timer or name."""
 
     frame: int
     at_ns: int
-    cursor: int
-    numbers: tuple[int, ...]
-    count: int
-    own: int = 0
+    cursor: int  # The evidence in the log
+    numbers: tuple[int, ...]  # The calls: all of a crowd, the last of a storm
+    count: int  # How many timers a crowd has, or how often a storm was called
+    own: int = 0  # How often the last of them was called
 
 
 @dataclass(frozen=True, slots=True)
 class LateFiring:
-    """A call of a timer of an attached program that was late.
-
-    Attributes:
-        related: That clock with those above and below it.
-    """
+    """A call of a timer of an attached program that was late."""
 
     clock_id: int
-    related: tuple[int, ...]
+    related: tuple[int, ...]  # That clock with those above and below it
     due_ns: int
     called_ns: int
     cursor: int

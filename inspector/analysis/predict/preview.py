@@ -20,34 +20,22 @@ if TYPE_CHECKING:
 
 
 class DuePreview(Struct, frozen=True):
-    """When a timer fires, before and after a change.
-
-    Attributes:
-        old_ns: Session instant without the change, ``None`` for never.
-        new_ns: Session instant after the change, ``None`` for never.
-    """
+    """When a timer fires, before and after a change."""
 
     call: CallId
-    old_ns: int | None
-    new_ns: int | None
+    old_ns: int | None  # Session instant without the change, None for never
+    new_ns: int | None  # Session instant after the change, None for never
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Preview(Sequence[DuePreview]):
-    """The effect of a change on every timer of a branch, sorted by the present instants.
-
-    Attributes:
-        numbers: The timers; int64, shape (timers,).
-        is_member: Whether a number is from ``timeline.members``: a frame timer, a loop.
-        old_ns: When they fire without the change; ``NEVER`` for never.
-        new_ns: When they fire after the change; ``NEVER`` for never.
-    """
+    """The effect of a change on every timer of a branch, sorted by the present instants."""
 
     text: str
-    numbers: NDArray[np.int64]
-    is_member: NDArray[np.bool_]
-    old_ns: NDArray[np.int64]
-    new_ns: NDArray[np.int64]
+    numbers: NDArray[np.int64]  # The timers; int64, shape (timers,)
+    is_member: NDArray[np.bool_]  # Whether a number is from timeline.members: a frame timer, a loop
+    old_ns: NDArray[np.int64]  # When they fire without the change; NEVER for never
+    new_ns: NDArray[np.int64]  # When they fire after the change; NEVER for never
 
     @override
     def __len__(self) -> int:

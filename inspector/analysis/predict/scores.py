@@ -33,19 +33,13 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A prediction and its outcome.
-
-    Attributes:
-        text: The outcome in a sentence, with the change that prevented it.
-        fired_ns: Session instant of the call; ``None`` if there was none.
-        cursor: The firing, or the change, in the log.
-    """
+    """A prediction and its outcome."""
 
     prediction: Prediction
     outcome: Outcome
-    text: str
-    fired_ns: int | None = None
-    cursor: int | None = None
+    text: str  # The outcome in a sentence, with the change that prevented it
+    fired_ns: int | None = None  # Session instant of the call; None if there was none
+    cursor: int | None = None  # The firing, or the change, in the log
 
 
 def score(
@@ -69,25 +63,17 @@ def score(
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What made a prediction false.
-
-    Attributes:
-        kind: Changes of one kind are told once.
-        text: What was done.
-        cause: Number of the command that did it; ``None`` if unknown.
-        more: What follows in the sentence.
-        is_last: Whether it ended the timer.
-    """
+    """What made a prediction false."""
 
     cursor: int
     at_ns: int
     clock_id: int
-    kind: str
-    text: str
-    cause: int | None = None
-    more: str = ""
+    kind: str  # Changes of one kind are told once
+    text: str  # What was done
+    cause: int | None = None  # Number of the command that did it; None if unknown
+    more: str = ""  # What follows in the sentence
     member_id: int = 0
-    is_last: bool = False
+    is_last: bool = False  # Whether it ended the timer
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,28 +24,18 @@ from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, TimerKind
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A future call.
-
-    Attributes:
-        at_ns: Session instant of the call, or from which on it waits for a frame.
-        number: Number of the call, counted from 1 after the prediction was made.
-        due_ns: Its due instant, in the time of its clock or scheduler.
-        cursor: End of the log when the prediction was made.
-        path: Its clock and that one's ancestors, the root last.
-        first_due_ns: Its due instant when the prediction was made, in the same time.
-        members: The call itself and what it hangs under; empty for a timer of a clock.
-        scheduler_id: What makes the call in its first update at or after :attr:`at_ns`; 0 for
-            a clock, which makes it then.
-    """
+    """A future call."""
 
     call: CallId
-    at_ns: int
-    number: int
-    due_ns: int
-    cursor: int
-    path: tuple[int, ...]
-    first_due_ns: int = NEVER
+    at_ns: int  # Session instant of the call, or from which on it waits for a frame
+    number: int  # Number of the call, counted from 1 after the prediction was made
+    due_ns: int  # Its due instant, in the time of its clock or scheduler
+    cursor: int  # End of the log when the prediction was made
+    path: tuple[int, ...]  # Its clock and that one's ancestors, the root last
+    first_due_ns: int = NEVER  # Its due instant when the prediction was made, in the same time
+    # The call itself and what it hangs under; empty for a timer of a clock.
     members: tuple[int, ...] = ()
+    # What makes the call in its first update at or after at_ns; 0 for a clock, which makes it then.
     scheduler_id: int = 0
 
 

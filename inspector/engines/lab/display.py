@@ -37,17 +37,11 @@ LARGEST_FRAME_COUNT: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """The refreshes of one display, each a frame of the program.
-
-    Attributes:
-        name: Its display name.
-        frames_ns: The instants of the refreshes, ascending; the program begins at 0.
-        end_ns: When the run ends; nothing is expected after it.
-    """
+    """The refreshes of one display, each a frame of the program."""
 
     name: str
-    frames_ns: tuple[int, ...]
-    end_ns: int
+    frames_ns: tuple[int, ...]  # The instants of the refreshes, ascending; the program begins at 0
+    end_ns: int  # When the run ends; nothing is expected after it
 
     @property
     def mean_rate(self) -> float:

@@ -44,23 +44,14 @@ _MARKED_WIDTH: Final = 2.4
 
 @dataclass(frozen=True, slots=True)
 class DriftChart:
-    """The layout of the curves of a group, for reading by pointer.
+    """The layout of the curves of a group, for reading by pointer."""
 
-    Attributes:
-        results: The runs, one per curve.
-        area: Area of the curves, in points.
-        end_ns: The instant at the right edge; 0 is at the left.
-        low_ns: The drift at the lower edge.
-        high_ns: The drift at the upper edge.
-        items: The chart as shapes.
-    """
-
-    results: tuple[LabResult, ...]
-    area: Box
-    end_ns: int
-    low_ns: float
-    high_ns: float
-    items: tuple[Item, ...] = ()
+    results: tuple[LabResult, ...]  # The runs, one per curve
+    area: Box  # Area of the curves, in points
+    end_ns: int  # The instant at the right edge; 0 is at the left
+    low_ns: float  # The drift at the lower edge
+    high_ns: float  # The drift at the upper edge
+    items: tuple[Item, ...] = ()  # The chart as shapes
 
     def x(self, at_ns: float) -> float:
         """Return the x of an instant, in points."""
@@ -231,19 +222,12 @@ def _thinned(points: list[Point]) -> list[Point]:
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """The layout of the names of the curves.
+    """The layout of the names of the curves."""
 
-    Attributes:
-        width: Its width, in points.
-        rows: Lines per column.
-        columns: Number of columns.
-        shown: The named runs, by number.
-    """
-
-    width: float
-    rows: int
-    columns: int
-    shown: tuple[int, ...]
+    width: float  # Its width, in points
+    rows: int  # Lines per column
+    columns: int  # Number of columns
+    shown: tuple[int, ...]  # The named runs, by number
 
 
 def _key_of(results: Sequence[LabResult], box: Box, marked: LabResult | None) -> _Key:

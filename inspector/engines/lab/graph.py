@@ -59,34 +59,21 @@ class _Legend(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LabGraphOptions:
-    """How results are drawn.
+    """How results are drawn."""
 
-    Attributes:
-        title: Title of the picture; empty for the default.
-        theme: Colours on white or on near-black.
-        width_pt: Width of the picture in points; the height follows from the runs.
-        dots_per_inch: Resolution of a PNG.
-    """
-
-    title: str = ""
-    theme: ThemeName = "light"
-    width_pt: float = 720.0
-    dots_per_inch: float = 144.0
+    title: str = ""  # Title of the picture; empty for the default
+    theme: ThemeName = "light"  # Colours on white or on near-black
+    width_pt: float = 720.0  # Width of the picture in points; the height follows from the runs
+    dots_per_inch: float = 144.0  # Resolution of a PNG
 
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """Positions of instants.
+    """Positions of instants."""
 
-    Attributes:
-        left: Start of the runs, in points.
-        right: End of the longest run.
-        end_ns: The end of the longest run.
-    """
-
-    left: float
-    right: float
-    end_ns: int
+    left: float  # Start of the runs, in points
+    right: float  # End of the longest run
+    end_ns: int  # The end of the longest run
 
     def x(self, at_ns: float) -> float:
         """Return the x of an instant, in points."""

@@ -35,17 +35,11 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """The first firing that is more than one frame away from its expected instant.
+    """The first firing that is more than one frame away from its expected instant."""
 
-    Attributes:
-        index: Its number, from 0.
-        expected_ns: When it was due; ``None`` if it was not expected.
-        actual_ns: When it fired; ``None`` if it never did.
-    """
-
-    index: int
-    expected_ns: int | None
-    actual_ns: int | None
+    index: int  # Its number, from 0
+    expected_ns: int | None  # When it was due; None if it was not expected
+    actual_ns: int | None  # When it fired; None if it never did
 
     @property
     def at_ns(self) -> int:
@@ -69,40 +63,24 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """The lateness of the firings of a run; below 0 for early.
+    """The lateness of the firings of a run; below 0 for early."""
 
-    Attributes:
-        min_ns: The minimum.
-        median_ns: The lower median, which is one of the values.
-        max_ns: The maximum.
-        last_ns: The lateness of the last firing: the drift at the end.
-    """
-
-    min_ns: int
-    median_ns: int
-    max_ns: int
-    last_ns: int
+    min_ns: int  # The minimum
+    median_ns: int  # The lower median, which is one of the values
+    max_ns: int  # The maximum
+    last_ns: int  # The lateness of the last firing: the drift at the end
 
 
 @dataclass(frozen=True)
 class LabResult:
-    """The result of a timer on a subject under a display.
-
-    Attributes:
-        timer: The timer.
-        subject: The subject that ran it.
-        display: The display.
-        fired_ns: When it fired.
-        expected_ns: When it should have fired, up to the end of the run.
-        divergence: Its first error; ``None`` for none.
-    """
+    """The result of a timer on a subject under a display."""
 
     timer: LabTimer | SceneTimer
-    subject: SubjectName
+    subject: SubjectName  # The subject that ran it
     display: Display
-    fired_ns: tuple[int, ...]
-    expected_ns: tuple[int, ...]
-    divergence: Divergence | None
+    fired_ns: tuple[int, ...]  # When it fired
+    expected_ns: tuple[int, ...]  # When it should have fired, up to the end of the run
+    divergence: Divergence | None  # Its first error; None for none
 
     @property
     def group_title(self) -> str:

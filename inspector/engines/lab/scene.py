@@ -41,17 +41,11 @@ AS_SCENE: Final = SubjectName("scene", "The scene", "A scene file under the disp
 
 @dataclass(frozen=True, slots=True)
 class SceneLabRun:
-    """What a scene did under the displays.
+    """What a scene did under the displays."""
 
-    Attributes:
-        title: What the scene calls itself.
-        results: One per timers and display.
-        failures: What callbacks raised: the label and the error's last line.
-    """
-
-    title: str
-    results: tuple[LabResult, ...]
-    failures: tuple[str, ...]
+    title: str  # What the scene calls itself
+    results: tuple[LabResult, ...]  # One per timers and display
+    failures: tuple[str, ...]  # What callbacks raised: the label and the error's last line
 
 
 def run_scene_lab(

@@ -49,18 +49,12 @@ _FIRINGS_PER_STEP: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class SubjectName:
-    """The name of a subject, and its description.
+    """The name of a subject, and its description."""
 
-    Attributes:
-        name: Its name on the command line.
-        title: Its display name.
-        summary: How it works, in a sentence.
-        fault: What it does wrong, as the end of a sentence; empty for nothing.
-    """
-
-    name: str
+    name: str  # Its name on the command line
     title: str
-    summary: str
+    summary: str  # How it works, in a sentence
+    # What it does wrong, as the end of a sentence; empty for nothing.
     fault: str = field(default="", kw_only=True)
 
     @property
@@ -75,13 +69,10 @@ class SubjectName:
 
 @dataclass(frozen=True, slots=True)
 class Subject(SubjectName):
-    """A clock, loop, scheduler or ticker that can run a timer.
+    """A clock, loop, scheduler or ticker that can run a timer."""
 
-    Attributes:
-        begin: Begins to run a timer under a display, in steps of about a millisecond, so
-            that the window stays responsive.
-    """
-
+    # Begins to run a timer under a display, in steps of about a millisecond, so that the window
+    # stays responsive.
     begin: BeginRun
 
 

@@ -19,19 +19,12 @@ def duration_text(ns: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LabTimer:
-    """One repeating timer, set when the program begins.
+    """One repeating timer, set when the program begins."""
 
-    Attributes:
-        interval_ns: The time from firing to firing.
-        count: How often it fires; ``None`` for the whole run.
-        delay_ns: When it first fires; 0 for after one interval.
-        name: Its display name; empty for a name made of the interval.
-    """
-
-    interval_ns: int
-    count: int | None = None
-    delay_ns: int = 0
-    name: str = ""
+    interval_ns: int  # The time from firing to firing
+    count: int | None = None  # How often it fires; None for the whole run
+    delay_ns: int = 0  # When it first fires; 0 for after one interval
+    name: str = ""  # Its display name; empty for a name made of the interval
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -90,17 +83,11 @@ class LabTimer:
 
 @dataclass(frozen=True, slots=True)
 class SceneTimer:
-    """The timers of one name on one clock of a scene, taken together.
+    """The timers of one name on one clock of a scene, taken together."""
 
-    Attributes:
-        name: Their display name.
-        clock: The clock, scheduler or ticker that they are on.
-        expected: When they fire without any lateness.
-    """
-
-    name: str
-    clock: str
-    expected: tuple[int, ...]
+    name: str  # Their display name
+    clock: str  # The clock, scheduler or ticker that they are on
+    expected: tuple[int, ...]  # When they fire without any lateness
 
     @property
     def title(self) -> str:

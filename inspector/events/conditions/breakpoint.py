@@ -97,25 +97,17 @@ class BreakAction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """A condition on events, and the action of a hit.
-
-    Attributes:
-        subject: Name of the timer, the clock or the state; empty for any.
-        condition: The whole condition, for :attr:`BreakKind.CONDITION`.
-        from_hit: The first hit with an action, counted from 1.
-        is_once: Whether the action turns it off.
-        saved_ns: How much of the past :attr:`BreakAction.SAVE` keeps.
-    """
+    """A condition on events, and the action of a hit."""
 
     kind: BreakKind
-    subject: str = ""
+    subject: str = ""  # Name of the timer, the clock or the state; empty for any
     limit_ns: int = 0
-    condition: str = ""
+    condition: str = ""  # The whole condition, for BreakKind.CONDITION
     action: BreakAction = BreakAction.HOLD
-    from_hit: int = 1
-    is_once: bool = False
+    from_hit: int = 1  # The first hit with an action, counted from 1
+    is_once: bool = False  # Whether the action turns it off
     is_enabled: bool = True
-    saved_ns: int = DEFAULT_SAVED_NS
+    saved_ns: int = DEFAULT_SAVED_NS  # How much of the past BreakAction.SAVE keeps
 
     def __post_init__(self) -> None:
         """Check all values.

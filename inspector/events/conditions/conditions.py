@@ -77,14 +77,10 @@ class ConditionError(InspectorError):
 
 
 class Condition(Struct, frozen=True):
-    """A condition that was read.
-
-    Attributes:
-        holds: Whether it is true of the reader's present event.
-    """
+    """A condition that was read."""
 
     text: str
-    holds: _Test
+    holds: _Test  # Whether it is true of the reader's present event
 
 
 def quoted(text: str) -> str:
@@ -116,20 +112,14 @@ class _Token(Struct, frozen=True):
 
 
 class _Operand(Struct, frozen=True):
-    """One side of a comparison or calculation.
-
-    Attributes:
-        unit_ns: Of a duration that was written out; 0 for all else.
-        text: Of a text that was written out; ``None`` for all else.
-        choices: What the text of a field can be, if that is known.
-    """
+    """One side of a comparison or calculation."""
 
     read: _Read
     type: FieldType
     place: int
-    unit_ns: int = 0
-    text: str | None = None
-    choices: frozenset[str] = frozenset()
+    unit_ns: int = 0  # Of a duration that was written out; 0 for all else
+    text: str | None = None  # Of a text that was written out; None for all else
+    choices: frozenset[str] = frozenset()  # What the text of a field can be, if that is known
 
 
 class _Parser:

@@ -57,15 +57,11 @@ class FieldType(Enum):
 
 
 class KnownTimer(Struct):
-    """What is remembered of a timer while it is pending.
-
-    Attributes:
-        fired: How often it has fired, the present firing included.
-    """
+    """What is remembered of a timer while it is pending."""
 
     label: str
     clock_id: int
-    fired: int = 0
+    fired: int = 0  # How often it has fired, the present firing included
 
 
 class EventReader:
@@ -227,19 +223,13 @@ class EventReader:
 
 
 class EventField(Struct, frozen=True):
-    """A field of conditions.
-
-    Attributes:
-        summary: A description for users.
-        read: Takes it from the present event.
-        choices: Every text that it can be, if those are known.
-    """
+    """A field of conditions."""
 
     name: str
     type: FieldType
-    summary: str
-    read: Callable[[EventReader], Value]
-    choices: frozenset[str] = frozenset()
+    summary: str  # A description for users
+    read: Callable[[EventReader], Value]  # Takes it from the present event
+    choices: frozenset[str] = frozenset()  # Every text that it can be, if those are known
 
 
 def _kind(reader: EventReader) -> Value:

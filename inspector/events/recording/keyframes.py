@@ -135,15 +135,11 @@ _PLAIN: Final = _State.__struct_fields__[: _State.__struct_fields__.index("frame
 
 @dataclass(slots=True)
 class Grown:
-    """Lengths of the growing lists.
+    """Lengths of the growing lists."""
 
-    Attributes:
-        lists: By name of the list.
-        histories: By machine: the number of its states.
-    """
-
+    # By name of the list.
     lists: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_LISTS, 0))
-    histories: dict[int, int] = field(default_factory=dict)
+    histories: dict[int, int] = field(default_factory=dict)  # By machine: the number of its states
 
 
 def state_text(timeline: Timeline, frames: int, of_loops: Mapping[int, int]) -> str:

@@ -57,16 +57,11 @@ class Box(Struct, frozen=True):
 
 
 class Stroke(Struct, frozen=True):
-    """How a line is drawn.
-
-    Attributes:
-        width: Width in points, which grows with the picture.
-        dash: Lengths of dashes and gaps in points; empty for a solid line.
-    """
+    """How a line is drawn."""
 
     color: str
-    width: float
-    dash: tuple[float, ...] = ()
+    width: float  # Width in points, which grows with the picture
+    dash: tuple[float, ...] = ()  # Lengths of dashes and gaps in points; empty for a solid line
 
 
 class Rect(Struct, frozen=True):
@@ -77,44 +72,29 @@ class Rect(Struct, frozen=True):
 
 
 class Rects(Struct, frozen=True, eq=False):
-    """Rectangles on whole pixels, filled alike.
+    """Rectangles on whole pixels, filled alike."""
 
-    Attributes:
-        rects: The rectangles, moved to any place in pages of reports.
-    """
-
+    # The rectangles, moved to any place in pages of reports.
     rects: PixelRects | NDArray[np.float64]
     fill: str
 
 
 class Hatched(Struct, frozen=True, eq=False):
-    """Rectangles on whole pixels, hatched by lines that rise to the right.
+    """Rectangles on whole pixels, hatched by lines that rise to the right."""
 
-    Attributes:
-        rects: The rectangles, see :class:`Rects`.
-        phase: The pixel, of those between two lines, in which one begins.
-    """
-
-    rects: PixelRects | NDArray[np.float64]
+    rects: PixelRects | NDArray[np.float64]  # The rectangles, see Rects
     color: str
-    phase: int
+    phase: int  # The pixel, of those between two lines, in which one begins
 
 
 class Columns(Struct, frozen=True, eq=False):
-    """Columns a pixel wide, of cells of equal height.
+    """Columns a pixel wide, of cells of equal height."""
 
-    Attributes:
-        left: The pixel of the first column.
-        height: Height of a column in pixels.
-        cells: The number of each cell's colour, shape (rows, columns).
-        colors: The colours.
-    """
-
-    left: float
+    left: float  # The pixel of the first column
     top: float
-    height: int
-    cells: NDArray[np.int64]
-    colors: tuple[str, ...]
+    height: int  # Height of a column in pixels
+    cells: NDArray[np.int64]  # The number of each cell's colour, shape (rows, columns)
+    colors: tuple[str, ...]  # The colours
 
 
 class Polyline(Struct, frozen=True):
@@ -140,23 +120,15 @@ class Circle(Struct, frozen=True):
 
 
 class Text(Struct, frozen=True):
-    """One line of text.
+    """One line of text."""
 
-    Attributes:
-        at: Position of the anchor, on the baseline.
-        size: Size of the font in points.
-        anchor: Which end of the text is at ``at``.
-        is_bold: Whether the bold font is used.
-        halo: Colour of a rim around the letters, which keeps them readable on lines; empty for
-            none.
-    """
-
-    at: Point
+    at: Point  # Position of the anchor, on the baseline
     text: str
-    size: float
+    size: float  # Size of the font in points
     color: str
-    anchor: Anchor = Anchor.START
-    is_bold: bool = False
+    anchor: Anchor = Anchor.START  # The end of the text that is at this place
+    is_bold: bool = False  # Whether the bold font is used
+    # Colour of a rim around the letters, which keeps them readable on lines; empty for none.
     halo: str = ""
 
 
@@ -179,25 +151,16 @@ Item: TypeAlias = "Rect | Polyline | Polygon | Circle | Text | Group | Batch"
 
 
 class DisplayList(Struct, frozen=True):
-    """A whole picture.
+    """A whole picture."""
 
-    Attributes:
-        width: Width in points.
-        height: Height in points.
-        items: The shapes, back to front.
-        description: The picture in words, for people who cannot see it.
-        created: Time of the data, for the file's metadata; ``None`` if unknown.
-        software: Name and version of the program, for the file's metadata.
-    """
-
-    width: float
-    height: float
+    width: float  # Width in points
+    height: float  # Height in points
     background: str
-    items: tuple[Item, ...]
+    items: tuple[Item, ...]  # The shapes, back to front
     title: str
-    description: str
-    created: datetime | None
-    software: str
+    description: str  # The picture in words, for people who cannot see it
+    created: datetime | None  # Time of the data, for the file's metadata; None if unknown
+    software: str  # Name and version of the program, for the file's metadata
 
     def texts(self) -> list[Text]:
         """Return every text of the picture in drawing order."""

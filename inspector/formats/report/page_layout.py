@@ -35,16 +35,11 @@ _KEPT_TOGETHER: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table.
+    """A table."""
 
-    Attributes:
-        heading: Names of the columns; empty for none.
-        numbers: The columns that hold numbers.
-    """
-
-    heading: tuple[str, ...]
+    heading: tuple[str, ...]  # Names of the columns; empty for none
     rows: tuple[tuple[str, ...], ...]
-    numbers: frozenset[int] = frozenset()
+    numbers: frozenset[int] = frozenset()  # The columns that hold numbers
 
 
 def room_of(size: tuple[float, float]) -> float:

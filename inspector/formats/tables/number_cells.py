@@ -15,15 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextCells:
-    """Texts as they are to be written.
+    """Texts as they are to be written."""
 
-    Attributes:
-        characters: Those of each, a row each, with anything behind them.
-        lengths: How many of them count.
-    """
-
-    characters: NDArray[np.uint8]
-    lengths: NDArray[np.int64]
+    characters: NDArray[np.uint8]  # Those of each, a row each, with anything behind them
+    lengths: NDArray[np.int64]  # How many of them count
 
 
 #: A text that all rows share, texts, or numbers and how many of their digits follow the point.

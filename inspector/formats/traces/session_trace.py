@@ -37,16 +37,11 @@ _PAUSED: Final = CounterTrack("", "paused clocks")
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """The events to write.
-
-    Attributes:
-        start_ns: Session instant from which on.
-        end_ns: Session instant up to which; ``None`` for all that follow.
-    """
+    """The events to write."""
 
     history: History
-    start_ns: int = 0
-    end_ns: int | None = None
+    start_ns: int = 0  # Session instant from which on
+    end_ns: int | None = None  # Session instant up to which; None for all that follow
 
 
 @runtime_checkable

@@ -54,24 +54,16 @@ class Gauge:
 
 @dataclass(slots=True)
 class _Timer:
-    """A timer that waits.
-
-    Attributes:
-        since_ns: Session instant from which on it waits.
-        row: Its track, 0 if it is left out.
-        site: Index of the text that says where it was set, 0 for none.
-        due_ns: Local instant at which it is due.
-        flow: The flow from its arming to its firings.
-    """
+    """A timer that waits."""
 
     clock_id: int
     name: str
-    since_ns: int
-    row: int
+    since_ns: int  # Session instant from which on it waits
+    row: int  # Its track, 0 if it is left out
     kind: int = TimerKind.TIMEOUT
-    site: int = 0
-    due_ns: int = NEVER
-    flow: int = _NO_FLOW
+    site: int = 0  # Index of the text that says where it was set, 0 for none
+    due_ns: int = NEVER  # Local instant at which it is due
+    flow: int = _NO_FLOW  # The flow from its arming to its firings
     has_begun: bool = False
     fired: int = 0
 

@@ -28,29 +28,20 @@ class Reach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FlowStep:
-    """That a slice is part of a flow.
-
-    Attributes:
-        name: Its name; empty where it has none.
-    """
+    """That a slice is part of a flow."""
 
     flow: int
-    name: str
+    name: str  # Its name; empty where it has none
     begins: bool
     ends: bool
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What is written with a slice or an instant.
+    """What is written with a slice or an instant."""
 
-    Attributes:
-        arguments: Values by name, such as JSON has.
-        flows: The flows that it is part of.
-    """
-
-    arguments: Mapping[str, object]
-    flows: Sequence[FlowStep] = ()
+    arguments: Mapping[str, object]  # Values by name, such as JSON has
+    flows: Sequence[FlowStep] = ()  # The flows that it is part of
 
 
 #: Nothing is written with a slice.

@@ -82,31 +82,21 @@ Done: TypeAlias = "Callable[[dict[str, Any], str], None]"
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """A program has connected.
-
-    Attributes:
-        offset_ns: What to add to its instants for those of this process.
-        error_ns: By how much that can be wrong; 0 on the same clock.
-    """
+    """A program has connected."""
 
     link: Link
     hello: Hello
-    offset_ns: int
-    error_ns: int
+    offset_ns: int  # What to add to its instants for those of this process
+    error_ns: int  # By how much that can be wrong; 0 on the same clock
 
 
 @dataclass(frozen=True, slots=True)
 class Unable:
-    """A program in which there can be no probe.
+    """A program in which there can be no probe."""
 
-    Attributes:
-        pid: Its process as this system numbers it.
-        reason: Why, as part of a sentence.
-    """
-
-    pid: int
+    pid: int  # Its process as this system numbers it
     name: str
-    reason: str
+    reason: str  # Why, as part of a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +138,11 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A connection has ended.
-
-    Attributes:
-        reason: Why, as part of a sentence; empty if the program said nothing.
-        is_orderly: Whether the program said goodbye.
-    """
+    """A connection has ended."""
 
     link: Link
-    reason: str
-    is_orderly: bool
+    reason: str  # Why, as part of a sentence; empty if the program said nothing
+    is_orderly: bool  # Whether the program said goodbye
     at_ns: int
 
 

@@ -279,23 +279,15 @@ class RemoteStage:
 
 @dataclass(slots=True)
 class _Asked:
-    """A command whose programs have not all answered yet.
-
-    Attributes:
-        ready: The command made ready.
-        applied: The command as it is recorded.
-        waits_for: How many answers are missing.
-        answers: How many programs have done it.
-        refusals: Why others have not.
-    """
+    """A command whose programs have not all answered yet."""
 
     number: int
-    ready: Prepared
-    applied: AppliedCommand
+    ready: Prepared  # The command made ready
+    applied: AppliedCommand  # The command as it is recorded
     at_ns: int
-    waits_for: int = 0
-    answers: int = 0
-    refusals: list[str] = field(default_factory=list)
+    waits_for: int = 0  # How many answers are missing
+    answers: int = 0  # How many programs have done it
+    refusals: list[str] = field(default_factory=list)  # Why others have not
 
 
 class AttachedTarget:

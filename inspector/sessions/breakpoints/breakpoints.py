@@ -35,22 +35,15 @@ _MOST_KEPT: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class BreakpointHit:
-    """A breakpoint that was hit.
-
-    Attributes:
-        cursor: Where the event is in the log.
-        frame: The frame it belongs to.
-        clock_id: The clock it is about, 0 for none.
-        text: The condition and the event, in words.
-    """
+    """A breakpoint that was hit."""
 
     number: int
     action: BreakAction
     at_ns: int
-    cursor: int
-    frame: int
-    clock_id: int
-    text: str
+    cursor: int  # Where the event is in the log
+    frame: int  # The frame it belongs to
+    clock_id: int  # The clock it is about, 0 for none
+    text: str  # The condition and the event, in words
 
 
 class Breakpoints:

@@ -83,33 +83,21 @@ class JournalError(InspectorError):
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """How a run of a scene began.
+    """How a run of a scene began."""
 
-    Attributes:
-        generation: How often the scene had been loaded before.
-        command_number: The last number that a command had before.
-        reload_number: The command that loaded the scene, 0 for none.
-        policy: What followed a failure.
-        runs: Whether session time was to pass at once.
-        max_delta_ns: What a wake-up might be late before the rest was cut off.
-        is_manual: Whether time was advanced by hand, passing every instant.
-        source_ns: What the source said, counted from the beginning of the session.
-        digest: Of the scene's file, to tell whether it has changed.
-        breakpoints: The breakpoints there were, by number.
-        next_breakpoint: The number the next one was to have.
-    """
-
-    generation: int = 0
-    command_number: int = 0
-    reload_number: int = 0
-    policy: FailurePolicy = FailurePolicy.CONTINUE
-    runs: bool = True
+    generation: int = 0  # How often the scene had been loaded before
+    command_number: int = 0  # The last number that a command had before
+    reload_number: int = 0  # The command that loaded the scene, 0 for none
+    policy: FailurePolicy = FailurePolicy.CONTINUE  # What followed a failure
+    runs: bool = True  # Whether session time was to pass at once
+    # What a wake-up might be late before the rest was cut off.
     max_delta_ns: int = DEFAULT_MAX_DELTA_NS
-    is_manual: bool = False
-    source_ns: int = 0
-    digest: str = ""
+    is_manual: bool = False  # Whether time was advanced by hand, passing every instant
+    source_ns: int = 0  # What the source said, counted from the beginning of the session
+    digest: str = ""  # Of the scene's file, to tell whether it has changed
+    # The breakpoints there were, by number.
     breakpoints: dict[int, Breakpoint] = field(default_factory=dict)
-    next_breakpoint: int = 1
+    next_breakpoint: int = 1  # The number the next one was to have
 
     def as_json(self) -> str:
         """Return it as text for the log."""
@@ -134,42 +122,27 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class AppliedCommand:
-    """A command in the journal.
-
-    Attributes:
-        place: Where it was applied.
-        by: Its origin, empty for the user.
-        host_ms: When, in the host's own time.
-        refusal: For a command that went back in time: why that was no success, or nothing.
-        breakpoints: For such a command: the breakpoints there were then.
-        next_breakpoint: And the number the next one was to have.
-    """
+    """A command in the journal."""
 
     command: Command
-    place: Place
-    by: str = ""
-    host_ms: int = 0
-    refusal: str = ""
+    place: Place  # Where it was applied
+    by: str = ""  # Its origin, empty for the user
+    host_ms: int = 0  # When, in the host's own time
+    refusal: str = ""  # For a command that went back in time: why that was no success, or nothing
+    # For such a command: the breakpoints there were then.
     breakpoints: dict[int, Breakpoint] = field(default_factory=dict)
-    next_breakpoint: int = 1
+    next_breakpoint: int = 1  # And the number the next one was to have
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of the journal.
+    """One entry of the journal."""
 
-    Attributes:
-        code: A :class:`~inspector.vocabulary.Reading`, or what it is otherwise.
-        frame: How many frames had begun.
-        applied: The command, if it is one.
-        hit: The hit of a breakpoint, if it is one.
-    """
-
-    code: int
-    frame: int
+    code: int  # A inspector.vocabulary.Reading, or what it is otherwise
+    frame: int  # How many frames had begun
     value: int
-    applied: AppliedCommand | None = None
-    hit: BreakpointHit | None = None
+    applied: AppliedCommand | None = None  # The command, if it is one
+    hit: BreakpointHit | None = None  # The hit of a breakpoint, if it is one
 
 
 class Journal:

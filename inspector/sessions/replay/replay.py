@@ -87,18 +87,13 @@ def digest_of(events: Iterable[RawEvent], strings: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where two runs first differ.
-
-    Attributes:
-        frame: How many frames had begun.
-        label: The callback in which it happened, empty if that is not known.
-    """
+    """Where two runs first differ."""
 
     at_ns: int
-    frame: int
+    frame: int  # How many frames had begun
     expected: str
     found: str
-    label: str
+    label: str  # The callback in which it happened, empty if that is not known
 
     def __str__(self) -> str:
         where = f" in “{self.label}”" if self.label else ""
@@ -117,16 +112,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One of the two runs to compare.
-
-    Attributes:
-        strings: Their texts.
-        lost: How many are lost.
-    """
+    """One of the two runs to compare."""
 
     events: Sequence[RawEvent]
-    strings: Sequence[str]
-    lost: int = 0
+    strings: Sequence[str]  # Their texts
+    lost: int = 0  # How many are lost
 
 
 class LogEvents(Sequence[RawEvent]):

@@ -35,15 +35,11 @@ _MOST_LISTED: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What a scene did.
+    """What a scene did."""
 
-    Attributes:
-        firings: Session times at which timers fired, in nanoseconds, by the timers' names.
-        marks: Session times and texts of the marks.
-    """
-
+    # Session times at which timers fired, in nanoseconds, by the timers' names.
     firings: dict[str, list[int]]
-    marks: list[tuple[int, str]]
+    marks: list[tuple[int, str]]  # Session times and texts of the marks
 
 
 def what_happened(events: Sequence[RawEvent], strings: Sequence[str]) -> Replayed:

@@ -19,18 +19,13 @@ from inspector.vocabulary import TRANSPORT, Mode, RawEvent
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """The result of running a scene again.
-
-    Attributes:
-        difference: Where the runs first differ, ``None`` if they do not.
-        notes: What should be known besides, as sentences.
-    """
+    """The result of running a scene again."""
 
     events: int
     frames: int
     digest: str
-    difference: Difference | None
-    notes: tuple[str, ...] = ()
+    difference: Difference | None  # Where the runs first differ, None if they do not
+    notes: tuple[str, ...] = ()  # What should be known besides, as sentences
 
     @property
     def is_same(self) -> bool:

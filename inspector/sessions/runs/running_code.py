@@ -39,22 +39,15 @@ _LOOK_CLOSELY_S: Final = 0.04
 
 
 class RunningCode(Struct, frozen=True):
-    """Code of the user's that a thread is in.
+    """Code of the user's that a thread is in."""
 
-    Attributes:
-        call: Equal for the same call of it, and for no other.
-        what: What has been running, in words.
-        place: Where, in words; for a function of a library, what it is and where it was set.
-        is_innermost: Whether it runs itself, or in a library that it has called. Else it has
-            called the engine, which is in the middle of something.
-        is_python: Whether it runs Python code; if not, it may be deaf to signals.
-    """
-
-    call: object
-    what: str
-    place: str
+    call: object  # Equal for the same call of it, and for no other
+    what: str  # What has been running, in words
+    place: str  # Where, in words; for a function of a library, what it is and where it was set
+    # Whether it runs itself, or in a library that it has called. Else it has called the engine,
+    # which is in the middle of something.
     is_innermost: bool = True
-    is_python: bool = True
+    is_python: bool = True  # Whether it runs Python code; if not, it may be deaf to signals
 
     def text(self, seconds: float) -> str:
         return f"{self.what} for {seconds:.0f} s, {self.place}."

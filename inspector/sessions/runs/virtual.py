@@ -23,20 +23,14 @@ OnProgress = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """The result of a run without a window.
-
-    Attributes:
-        is_complete: Whether it got to its end; if not, the scene was stopped.
-        heaviest_frame: The frame that took most processor time; of a run on virtual time.
-        heaviest_ns: How much that was, with the timers before it.
-    """
+    """The result of a run without a window."""
 
     frames: int
     session_ns: int
     took_ns: int
-    is_complete: bool
-    heaviest_frame: int = 0
-    heaviest_ns: int = 0
+    is_complete: bool  # Whether it got to its end; if not, the scene was stopped
+    heaviest_frame: int = 0  # The frame that took most processor time; of a run on virtual time
+    heaviest_ns: int = 0  # How much that was, with the timers before it
 
 
 def run_virtual(

@@ -16,20 +16,14 @@ _METHODS: Final = ("now_ns", "set_wake", "attach", "close")
 
 @dataclass(frozen=True, slots=True)
 class TimeSourceKind:
-    """A kind of time source.
+    """A kind of time source."""
 
-    Attributes:
-        name: What recordings and the command line call it.
-        summary: Where its time comes from, in a few words.
-        make: Makes one, given the source of the host, which wakes: a QTimer in the window, a
-            loop that sleeps on the command line. ``None`` for those that only hosts make.
-        is_real: Whether time passes by itself.
-    """
-
-    name: str
-    summary: str
+    name: str  # What recordings and the command line call it
+    summary: str  # Where its time comes from, in a few words
+    # Makes one, given the source of the host, which wakes: a QTimer in the window, a loop that
+    # sleeps on the command line. None for those that only hosts make.
     make: Callable[[Any], Any] | None
-    is_real: bool = True
+    is_real: bool = True  # Whether time passes by itself
 
 
 def _check(kind: TimeSourceKind) -> str:

@@ -31,19 +31,12 @@ _MOST_MISSING: Final = 1_000_000
 
 
 class _Chunk(Struct, frozen=True):
-    """Frames that are read together.
+    """Frames that are read together."""
 
-    Attributes:
-        key: Number of the first frame in its row of the file, -1 for frames that are missing.
-        rows: Number of frames in that row.
-        skipped: How many of these the chunk before has too.
-        last_cursor: Cursor of the end of its last frame.
-    """
-
-    key: int
-    rows: int
-    skipped: int
-    last_cursor: int
+    key: int  # Number of the first frame in its row of the file, -1 for frames that are missing
+    rows: int  # Number of frames in that row
+    skipped: int  # How many of these the chunk before has too
+    last_cursor: int  # Cursor of the end of its last frame
 
 
 class StoredFrames:

@@ -128,17 +128,11 @@ def _keep_calls(keep: NDArray[np.bool_], fold: _Folds, block: Block) -> list[tup
 
 
 class _Timers(Struct):
-    """The effect of the skipped events of timers.
+    """The effect of the skipped events of timers."""
 
-    Attributes:
-        fires: Remaining timers and their number of skipped firings.
-        orders: Remaining timers and their order, counted from the block.
-        ordered: Number of orders used.
-    """
-
-    fires: list[tuple[int, int]]
-    orders: list[tuple[int, int]]
-    ordered: int
+    fires: list[tuple[int, int]]  # Remaining timers and their number of skipped firings
+    orders: list[tuple[int, int]]  # Remaining timers and their order, counted from the block
+    ordered: int  # Number of orders used
 
     def finish(self, timeline: Timeline, last_order: int) -> None:
         """Apply it to a timeline into which everything else was folded."""

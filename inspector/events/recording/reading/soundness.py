@@ -119,15 +119,10 @@ _text_fields: Final = kind_table(TEXT_FIELDS)
 
 
 class Soundness(Struct):
-    """Checks and repairs events, given the string table.
+    """Checks and repairs events, given the string table."""
 
-    Attributes:
-        texts: Number of texts in the string table.
-        unknown_text: Returns the number of the placeholder for missing texts.
-    """
-
-    texts: int
-    unknown_text: Callable[[], int]
+    texts: int  # Number of texts in the string table
+    unknown_text: Callable[[], int]  # Returns the number of the placeholder for missing texts
 
     def repair(self, block: Block) -> int:
         """Replace invalid numbers in place; returns the number of repaired events.

@@ -63,20 +63,14 @@ _SPARE_BYTES: Final = _CHECKPOINT_PAGES * _PAGE_BYTES + 1_048_576
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The description that a recording holds.
-
-    Attributes:
-        scene_digest: Digest of its text, to detect changes.
-        frame_rate: Target frames per second, as ``"60"`` or ``"60000/1001"``.
-        source: The time source of the frames.
-    """
+    """The description that a recording holds."""
 
     scene_path: str = ""
-    scene_digest: str = ""
+    scene_digest: str = ""  # Digest of its text, to detect changes
     title: str = ""
     tool_version: str = ""
-    frame_rate: str = ""
-    source: str = ""
+    frame_rate: str = ""  # Target frames per second, as "60" or "60000/1001"
+    source: str = ""  # The time source of the frames
 
 
 def reserve(path: Path) -> None:

@@ -61,16 +61,12 @@ _END_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """Pages in a browser.
+    """Pages in a browser."""
 
-    Attributes:
-        target: A URL or a file, shown in a browser of its own; or the debugging port of a browser
-            that runs already, as ``9222`` or ``127.0.0.1:9222``.
-        hold: Whether pages are held before their first frame.
-    """
-
+    # A URL or a file, shown in a browser of its own; or the debugging port of a browser that runs
+    # already, as 9222 or 127.0.0.1:9222.
     target: str
-    hold: bool = False
+    hold: bool = False  # Whether pages are held before their first frame
     grant: Grant = "full"
     headless: bool = False
 

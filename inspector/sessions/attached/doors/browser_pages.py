@@ -273,20 +273,14 @@ class Pages:
 
 @dataclass(slots=True)
 class _Target:
-    """A page, a frame in a process of its own, or a worker.
-
-    Attributes:
-        number: Its number for the browser; of a page also that of its main frame.
-        is_new: Whether it waited for the inspector before its first line.
-        frames: Frame of each execution context.
-    """
+    """A page, a frame in a process of its own, or a worker."""
 
     kind: str
-    number: str
-    is_new: bool
+    number: str  # Its number for the browser; of a page also that of its main frame
+    is_new: bool  # Whether it waited for the inspector before its first line
     parent: str
     pid: int
-    frames: dict[int, str] = field(default_factory=dict)
+    frames: dict[int, str] = field(default_factory=dict)  # Frame of each execution context
 
     def is_main(self, context: int) -> bool:
         return self.frames.get(context) == self.number

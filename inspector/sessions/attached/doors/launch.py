@@ -55,23 +55,17 @@ def _nothing(_sentence: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A command line to be run with the probe inside.
-
-    Attributes:
-        folder: Its working directory; by default that of the inspector.
-        output_to_errors: Whether its standard output goes to the inspector's standard error.
-        is_bound: Whether it ends with the inspector, even if that is killed.
-        grace_s: How long it has to end by itself before it is killed.
-        tell: Called in any thread with a sentence on its end.
-    """
+    """A command line to be run with the probe inside."""
 
     argv: tuple[str, ...]
-    folder: Path | None = None
+    folder: Path | None = None  # Its working directory; by default that of the inspector
     hold: bool = False
     grant: Grant = "full"
+    # Whether its standard output goes to the inspector's standard error.
     output_to_errors: bool = False
-    is_bound: bool = False
-    grace_s: float = GRACE_S
+    is_bound: bool = False  # Whether it ends with the inspector, even if that is killed
+    grace_s: float = GRACE_S  # How long it has to end by itself before it is killed
+    # Called in any thread with a sentence on its end.
     tell: Callable[[str], object] = field(default=_nothing, compare=False, repr=False)
 
     @property

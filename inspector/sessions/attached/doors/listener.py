@@ -36,15 +36,11 @@ _PROBE_PATH: Final = "/probe.js"
 
 @dataclass(frozen=True, slots=True)
 class PageListener:
-    """Pages that dial by themselves.
+    """Pages that dial by themselves."""
 
-    Attributes:
-        port: The port to listen on; 0 for any.
-        origins: Origins of pages that may dial besides those of this machine, such as
-            ``https://example.org``; ``null`` for files.
-    """
-
-    port: int = 0
+    port: int = 0  # The port to listen on; 0 for any
+    # Origins of pages that may dial besides those of this machine, such as https://example.org;
+    # null for files.
     origins: tuple[str, ...] = ()
 
     @property

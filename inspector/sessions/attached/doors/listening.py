@@ -17,15 +17,10 @@ from inspector.sessions.attached.doors.processes import process
 
 @dataclass(frozen=True, slots=True)
 class Dial:
-    """A program that has called ``timeline_probe.serve``.
+    """A program that has called ``timeline_probe.serve``."""
 
-    Attributes:
-        address: Where it listens: ``unix:/path`` or ``tcp:127.0.0.1:PORT``.
-        token: What it wants to be told.
-    """
-
-    address: str
-    token: str = field(repr=False)
+    address: str  # Where it listens: unix:/path or tcp:127.0.0.1:PORT
+    token: str = field(repr=False)  # What it wants to be told
     pid: int | None = None
 
     @property
@@ -45,15 +40,11 @@ class Dial:
 
 @dataclass(frozen=True, slots=True)
 class Listen:
-    """Programs that are started elsewhere, as in a container, and dial the inspector.
+    """Programs that are started elsewhere, as in a container, and dial the inspector."""
 
-    Attributes:
-        on_listening: Called with the address and the token that such a program needs.
-        is_tcp: Whether they dial a port of this machine instead of a Unix socket.
-    """
-
+    # Called with the address and the token that such a program needs.
     on_listening: Callable[[str, str], None] = field(compare=False, repr=False)
-    is_tcp: bool = False
+    is_tcp: bool = False  # Whether they dial a port of this machine instead of a Unix socket
 
     @property
     def title(self) -> str:

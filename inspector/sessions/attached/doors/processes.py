@@ -25,16 +25,11 @@ _OWN_FILE: Final = re.compile(rb"/(?:lib)?python(\d+)\.(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What runs the code of a process.
-
-    Attributes:
-        version: Major and minor number, ``None`` if unknown.
-        is_embedded: Whether it is a library in a program of another kind.
-    """
+    """What runs the code of a process."""
 
     language: Literal["python", "node"]
-    version: tuple[int, int] | None
-    is_embedded: bool = False
+    version: tuple[int, int] | None  # Major and minor number, None if unknown
+    is_embedded: bool = False  # Whether it is a library in a program of another kind
 
     @property
     def text(self) -> str:
@@ -44,16 +39,12 @@ class Runtime:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A running process.
-
-    Attributes:
-        executable: Path of its executable; empty if it may not be read.
-    """
+    """A running process."""
 
     pid: int
     user_id: int
     argv: tuple[str, ...]
-    executable: str
+    executable: str  # Path of its executable; empty if it may not be read
 
     @property
     def title(self) -> str:

@@ -18,17 +18,12 @@ from inspector.sessions.attached.doors.processes import Process, process_of, pro
 
 @dataclass(frozen=True, slots=True)
 class RunningProgram:
-    """A program of this user that a probe could be in.
-
-    Attributes:
-        is_listening: Whether it has called ``timeline_probe.serve``.
-        reason: Why it cannot be attached, as part of a sentence; empty if it can.
-    """
+    """A program of this user that a probe could be in."""
 
     process: Process
     runtime: str
-    is_listening: bool
-    reason: str
+    is_listening: bool  # Whether it has called timeline_probe.serve
+    reason: str  # Why it cannot be attached, as part of a sentence; empty if it can
 
 
 def running_programs() -> Iterator[RunningProgram]:

@@ -28,25 +28,18 @@ _PYTHONS: Final = frozenset({"python", "python3"})
 
 @dataclass(frozen=True, slots=True)
 class TypedProgram:
-    """What people say of a program that is to be attached to.
+    """What people say of a program that is to be attached to."""
 
-    Attributes:
-        command: The command line, as for a shell, but without variables and patterns; or a page,
-            as URL or file; or the number of a process.
-        folder: The working directory, empty for that of the inspector.
-        interpreter: The Python that runs a file or ``-m module``; empty for the first one on
-            the path.
-        hold: Whether the program is held before its first frame.
-        grant: What the inspector may do in it.
-        host: Where it is, empty for here: ``[USER@]HOST`` for ``ssh``, or a command that runs what
-            stands after it there, such as ``docker exec -i NAME``.
-    """
-
+    # The command line, as for a shell, but without variables and patterns; or a page, as URL or
+    # file; or the number of a process.
     command: str
-    folder: str = ""
+    folder: str = ""  # The working directory, empty for that of the inspector
+    # The Python that runs a file or -m module; empty for the first one on the path.
     interpreter: str = ""
-    hold: bool = False
-    grant: Grant = "full"
+    hold: bool = False  # Whether the program is held before its first frame
+    grant: Grant = "full"  # What the inspector may do in it
+    # Where it is, empty for here: [USER@]HOST for ssh, or a command that runs what stands after it
+    # there, such as docker exec -i NAME.
     host: str = ""
 
     def door(self) -> Door:
