@@ -96,19 +96,12 @@ def _read_run(
 
 @dataclass(frozen=True, slots=True)
 class _Test:
-    """What became of a condition of failure.
-
-    Attributes:
-        condition: The condition.
-        of: The comparison that it is on.
-        difference: The change that it is on.
-        why_not: Why nothing can be told; empty if something can.
-    """
+    """What became of a condition of failure."""
 
     condition: Condition
-    of: RunDifference
-    difference: Difference
-    why_not: str
+    of: RunDifference  # The comparison that it is on
+    difference: Difference  # The change that it is on
+    why_not: str  # Why nothing can be told; empty if something can
 
     @property
     def holds(self) -> bool | None:

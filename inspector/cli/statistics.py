@@ -50,19 +50,12 @@ _FEW: Final = ("frames", "fps", "p50", "p95", "p99", "max", "frameview.low-1", "
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on a metric.
+    """A condition on a metric."""
 
-    Attributes:
-        text: As it was written.
-        metric: The metric.
-        sign: How it is compared.
-        limit: With what: in the metric's unit, or as a share for a change.
-    """
-
-    text: str
+    text: str  # As it was written
     metric: Metric
-    sign: str
-    limit: float
+    sign: str  # How it is compared
+    limit: float  # With what: in the metric's unit, or as a share for a change
 
     def holds(self, value: float) -> bool:
         return _OPERATORS[self.sign](value, self.limit)
@@ -70,19 +63,12 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """A condition that does not hold, or of which that is not known.
+    """A condition that does not hold, or of which that is not known."""
 
-    Attributes:
-        file: How the file was named.
-        condition: The condition.
-        value: What it is on.
-        why_not: Why nothing can be told; empty if it does not hold.
-    """
-
-    file: str
+    file: str  # How the file was named
     condition: Condition
-    value: MetricValue
-    why_not: str
+    value: MetricValue  # What it is on
+    why_not: str  # Why nothing can be told; empty if it does not hold
 
     @property
     def text(self) -> str:
@@ -102,21 +88,13 @@ class _Checked:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A file that was read.
+    """A file that was read."""
 
-    Attributes:
-        text: How it was named.
-        file: What is in it.
-        series: The frame times that are asked for.
-        frames: The frames that are asked for.
-        left_out: How many frames are left out of them, ``None`` if none were to be.
-    """
-
-    text: str
-    file: FrameFile
-    series: FrameSeries
-    frames: FrameTimes
-    left_out: int | None = None
+    text: str  # How it was named
+    file: FrameFile  # What is in it
+    series: FrameSeries  # The frame times that are asked for
+    frames: FrameTimes  # The frames that are asked for
+    left_out: int | None = None  # How many frames are left out of them, None if none were to be
 
     def columns(self) -> list[ColumnSummary]:
         """Return the columns of the capture beside the frame times, in numbers.

@@ -32,17 +32,11 @@ Segment: TypeAlias = "tuple[float, float, float, float]"
 
 
 class ClockLook(NamedTuple):
-    """How the shapes of a clock look.
-
-    Attributes:
-        clock_id: The clock.
-        is_stopped: Whether it stands still: by its own pause or that of an ancestor.
-        note: What to say of it, such as ``paused: enemies`` or ``1/4× enemies``; empty for nothing.
-    """
+    """How the shapes of a clock look."""
 
     clock_id: int
-    is_stopped: bool
-    note: str
+    is_stopped: bool  # Whether it stands still: by its own pause or that of an ancestor
+    note: str  # What to say of it, such as paused: enemies or 1/4× enemies; empty for nothing
 
 
 def clock_looks(timeline: Timeline, shapes: Iterable[Shape]) -> dict[int, ClockLook]:

@@ -29,19 +29,12 @@ _LONGEST_SIDE: Final = 100_000.0
 
 
 class Drawing(msgspec.Struct, frozen=True):
-    """How a scene draws its picture.
+    """How a scene draws its picture."""
 
-    Attributes:
-        draw: Returns the shapes, back to front.
-        width: Width of the picture, in its own units.
-        height: Height of the picture.
-        background: Colour behind the shapes.
-    """
-
-    draw: Callable[[], Shapes]
-    width: float
-    height: float
-    background: str
+    draw: Callable[[], Shapes]  # Returns the shapes, back to front
+    width: float  # Width of the picture, in its own units
+    height: float  # Height of the picture
+    background: str  # Colour behind the shapes
 
     @classmethod
     def of(
@@ -65,19 +58,12 @@ class Drawing(msgspec.Struct, frozen=True):
 
 
 class Picture(msgspec.Struct, frozen=True, array_like=True):
-    """The picture of a frame.
+    """The picture of a frame."""
 
-    Attributes:
-        width: Its width, in its own units.
-        height: Its height.
-        background: Colour behind the shapes.
-        shapes: The shapes, back to front.
-    """
-
-    width: float
+    width: float  # Its width, in its own units
     height: float
-    background: str
-    shapes: list[Shape]
+    background: str  # Colour behind the shapes
+    shapes: list[Shape]  # The shapes, back to front
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()

@@ -30,36 +30,22 @@ _SAME_S = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class PendingTimer:
-    """A timer that has not fired.
+    """A timer that has not fired."""
 
-    Attributes:
-        name: What it calls, or who waits by it.
-        due: Seconds until it is due, by its own clock.
-        clock: The name of its clock.
-        site: Where it was set: file, line and function; empty if that is not known.
-        interval: Seconds from one firing to the next, 0 for once.
-    """
-
-    name: str
-    due: float
-    clock: str
-    site: str
-    interval: float
+    name: str  # What it calls, or who waits by it
+    due: float  # Seconds until it is due, by its own clock
+    clock: str  # The name of its clock
+    site: str  # Where it was set: file, line and function; empty if that is not known
+    interval: float  # Seconds from one firing to the next, 0 for once
 
 
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """A timer that has fired.
+    """A timer that has fired."""
 
-    Attributes:
-        name: What it called.
-        at: Seconds since the test began.
-        late: Seconds by which it was late.
-    """
-
-    name: str
-    at: float
-    late: float
+    name: str  # What it called
+    at: float  # Seconds since the test began
+    late: float  # Seconds by which it was late
 
 
 class Log:

@@ -59,32 +59,20 @@ NOT_YET: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """An answer that takes time.
+    """An answer that takes time."""
 
-    Attributes:
-        poll: Returns the answer, or :data:`NOT_YET`.
-        timeout_s: How long it may take.
-        late: What is said when that is over.
-    """
-
-    poll: Callable[[], object]
-    timeout_s: float
-    late: str
+    poll: Callable[[], object]  # Returns the answer, or NOT_YET
+    timeout_s: float  # How long it may take
+    late: str  # What is said when that is over
 
 
 @dataclass(slots=True, eq=False)
 class Client:
-    """Who asks.
+    """Who asks."""
 
-    Attributes:
-        name: What others are told of it.
-        send: Sends an answer; called in the desk's thread.
-        is_gone: Whether it has left.
-    """
-
-    name: str
-    send: Callable[[bytes], object]
-    is_gone: bool = False
+    name: str  # What others are told of it
+    send: Callable[[bytes], object]  # Sends an answer; called in the desk's thread
+    is_gone: bool = False  # Whether it has left
 
 
 @dataclass(slots=True)
@@ -99,27 +87,17 @@ class _Kept:
 
 @dataclass(slots=True, eq=False)
 class OpenSession:
-    """A session, with what the desk knows of it.
-
-    Attributes:
-        number: Its number.
-        session: The session itself.
-        kind: ``attached``, ``scene``, ``recording`` or ``capture``.
-        owner: The client that has opened it; ``None`` if it stays.
-        host: What wakes a scene in real time.
-        path: The file of a recording or capture.
-        kept: The changes to undo when their clients go, by their subjects.
-        asked_by: Who gave a command, by its number.
-    """
+    """A session, with what the desk knows of it."""
 
     number: int
-    session: Session
-    kind: str
-    owner: Client | None
-    host: SystemTimeSource | None = None
-    path: str = ""
+    session: Session  # The session itself
+    kind: str  # attached, scene, recording or capture
+    owner: Client | None  # The client that has opened it; None if it stays
+    host: SystemTimeSource | None = None  # What wakes a scene in real time
+    path: str = ""  # The file of a recording or capture
+    # The changes to undo when their clients go, by their subjects.
     kept: dict[Hashable, _Kept] = field(default_factory=dict)
-    asked_by: dict[int, Client] = field(default_factory=dict)
+    asked_by: dict[int, Client] = field(default_factory=dict)  # Who gave a command, by its number
 
     def note(self, client: Client, command: Command, number: int, *, was_running: bool) -> None:
         """Remember what undoes a command that was carried out."""
@@ -216,17 +194,11 @@ def _subject(command: Command, inverse: Command) -> Hashable:
 
 @dataclass(slots=True)
 class Asked:
-    """A request that is carried out.
+    """A request that is carried out."""
 
-    Attributes:
-        desk: Where.
-        client: Who asks.
-        shown: The session whose state is answered.
-    """
-
-    desk: Desk
-    client: Client
-    shown: OpenSession | None = None
+    desk: Desk  # Where
+    client: Client  # Who asks
+    shown: OpenSession | None = None  # The session whose state is answered
 
     def session(self, number: int) -> OpenSession:
         """Return a session by its number; 0 is the newest of the client, or of all.

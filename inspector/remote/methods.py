@@ -82,21 +82,13 @@ class RemoteError(InspectorError):
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method.
+    """A method."""
 
-    Attributes:
-        name: What requests call it.
-        summary: What it does, in a sentence.
-        params: Its parameters; a ``session`` among them is the one whose state is answered.
-        grant: What the server has to grant for it.
-        call: Carries it out.
-    """
-
-    name: str
-    summary: str
-    params: type[Struct]
-    grant: str
-    call: Callable[..., object]
+    name: str  # What requests call it
+    summary: str  # What it does, in a sentence
+    params: type[Struct]  # Its parameters; a session among them is the one whose state is answered
+    grant: str  # What the server has to grant for it
+    call: Callable[..., object]  # Carries it out
 
 
 #: All methods by name.

@@ -31,21 +31,13 @@ _CALL_AHEAD: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """How a call ended.
-
-    Attributes:
-        cursor: Its event.
-        at_ns: Session instant.
-        headline: A short sentence.
-        text: A full sentence, with the instant.
-        frame: Index of the frame, ``None`` in a program without frames.
-    """
+    """How a call ended."""
 
     cursor: int
-    at_ns: int
-    headline: str
-    text: str
-    frame: int | None
+    at_ns: int  # Session instant
+    headline: str  # A short sentence
+    text: str  # A full sentence, with the instant
+    frame: int | None  # Index of the frame, None in a program without frames
 
     @property
     def reason(self) -> Reason:

@@ -40,21 +40,13 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """One call of a timer.
-
-    Attributes:
-        cursor: Its event.
-        at_ns: Session instant that it was called for.
-        late_ns: How much later the time source read; below 0 when it was called early.
-        next_ns: Its next due instant, in local time; ``NEVER`` after the last call.
-        due_ns: When it was due, in local time; ``None`` when that is no longer in the log.
-    """
+    """One call of a timer."""
 
     cursor: int
-    at_ns: int
-    late_ns: int
-    next_ns: int
-    due_ns: int | None
+    at_ns: int  # Session instant that it was called for
+    late_ns: int  # How much later the time source read; below 0 when it was called early
+    next_ns: int  # Its next due instant, in local time; NEVER after the last call
+    due_ns: int | None  # When it was due, in local time; None when that is no longer in the log
 
     @property
     def read_ns(self) -> int:
@@ -69,16 +61,11 @@ class Firing:
 
 @dataclass(slots=True)
 class Stretch:
-    """How long a pause or a rate of a clock lasted.
+    """How long a pause or a rate of a clock lasted."""
 
-    Attributes:
-        change: Its beginning.
-        number: How many stretches of this clock there were before it.
-        end_ns: Session instant of its end; ``None`` if it has not ended. A move ends at once.
-    """
-
-    change: ClockChange
-    number: int
+    change: ClockChange  # Its beginning
+    number: int  # How many stretches of this clock there were before it
+    # Session instant of its end; None if it has not ended. A move ends at once.
     end_ns: int | None = None
 
     def effect_ns(self, since_ns: int, until_ns: int) -> int:

@@ -30,17 +30,11 @@ _INNER_SHARE: Final = 0.6
 
 
 class Suspect(Struct, frozen=True):
-    """The timer that probably took the time.
-
-    Attributes:
-        label: Its name.
-        without_ns: The most time that the others took in a frame without it.
-        frames: How many such frames there were.
-    """
+    """The timer that probably took the time."""
 
     label: str
-    without_ns: int
-    frames: int
+    without_ns: int  # The most time that the others took in a frame without it
+    frames: int  # How many such frames there were
 
 
 def innermost_call(calls: Iterable[MeasuredCall]) -> MeasuredCall | None:

@@ -119,43 +119,26 @@ _COMPUTING: Final = {
 
 
 class Culprit(Struct, frozen=True):
-    """Who it was.
+    """Who it was."""
 
-    Attributes:
-        place: The function, with the line that most samples have seen.
-        task: The task in whose step it was, if any.
-        thread: The other thread that it ran on, if it was not the loop's.
-        what: What it waited for, if that is certain.
-    """
-
-    place: Place
-    task: str | None = None
-    thread: str | None = None
-    what: str = ""
+    place: Place  # The function, with the line that most samples have seen
+    task: str | None = None  # The task in whose step it was, if any
+    thread: str | None = None  # The other thread that it ran on, if it was not the loop's
+    what: str = ""  # What it waited for, if that is certain
 
 
 class Share(Struct, frozen=True):
-    """A part of a lateness.
+    """A part of a lateness."""
 
-    Attributes:
-        cause: Why.
-        culprit: Who, ``None`` if there is no single one.
-        ns: How much of the lateness.
-        samples: How many looks have seen it.
-        stack: The commonest stack, outermost first.
-        calls: Of many short calls, how many different ones were seen.
-        name: The name of the callback or of the family of calls.
-        is_after: Whether all that was seen is the first moment afterwards, as code in C has kept
-            the interpreter meanwhile.
-    """
-
-    cause: Cause
-    culprit: Culprit | None
-    ns: int
-    samples: int
-    stack: tuple[str, ...] = ()
-    calls: int = 0
-    name: str = ""
+    cause: Cause  # Why
+    culprit: Culprit | None  # Who, None if there is no single one
+    ns: int  # How much of the lateness
+    samples: int  # How many looks have seen it
+    stack: tuple[str, ...] = ()  # The commonest stack, outermost first
+    calls: int = 0  # Of many short calls, how many different ones were seen
+    name: str = ""  # The name of the callback or of the family of calls
+    # Whether all that was seen is the first moment afterwards, as code in C has kept the
+    # interpreter meanwhile.
     is_after: bool = False
 
 
@@ -164,21 +147,13 @@ def _weight(share: Share) -> float:
 
 
 class Lateness(Struct, frozen=True):
-    """What a lateness is made of; the shares and what is not known add up to it.
+    """What a lateness is made of; the shares and what is not known add up to it."""
 
-    Attributes:
-        begin_ns: Session instant at which the call was due.
-        end_ns: Session instant at which it was made.
-        shares: The shares, the largest first.
-        families: Of many short calls, those with the largest sums.
-        samples: How many looks there were in all.
-    """
-
-    begin_ns: int
-    end_ns: int
-    shares: tuple[Share, ...]
-    families: tuple[Share, ...]
-    samples: int
+    begin_ns: int  # Session instant at which the call was due
+    end_ns: int  # Session instant at which it was made
+    shares: tuple[Share, ...]  # The shares, the largest first
+    families: tuple[Share, ...]  # Of many short calls, those with the largest sums
+    samples: int  # How many looks there were in all
 
     @property
     def late_ns(self) -> int:

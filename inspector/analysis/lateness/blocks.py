@@ -45,35 +45,20 @@ _end_ns: Final = attrgetter("end_ns")
 
 
 class Block(Struct, frozen=True):
-    """A stretch of session time in which a function kept a loop from calling anything else.
+    """A stretch of session time in which a function kept a loop from calling anything else."""
 
-    Attributes:
-        clock_id: The clock of the loop.
-        begin_ns: When the function was first known to block it.
-        end_ns: When it last was.
-        cause: In what way.
-        culprit: The function, with its line, task or thread.
-        name: The name of the callback that it was in, empty if that is not known.
-        ns: How much of the stretch was the function's, at least half of what had a processor.
-        samples: How many looks have seen it.
-        looks: How many looks there were.
-        stack: The commonest stack, outermost first.
-        lasts: Whether the turn was not over yet: so far.
-        starved_ns: For how much of it the thread was ready, but had no processor.
-    """
-
-    clock_id: int
-    begin_ns: int
-    end_ns: int
-    cause: Cause
-    culprit: Culprit
-    name: str
-    ns: int
-    samples: int
-    looks: int
-    stack: tuple[str, ...]
-    lasts: bool
-    starved_ns: int = 0
+    clock_id: int  # The clock of the loop
+    begin_ns: int  # When the function was first known to block it
+    end_ns: int  # When it last was
+    cause: Cause  # In what way
+    culprit: Culprit  # The function, with its line, task or thread
+    name: str  # The name of the callback that it was in, empty if that is not known
+    ns: int  # How much of the stretch was the function's, at least half of what had a processor
+    samples: int  # How many looks have seen it
+    looks: int  # How many looks there were
+    stack: tuple[str, ...]  # The commonest stack, outermost first
+    lasts: bool  # Whether the turn was not over yet: so far
+    starved_ns: int = 0  # For how much of it the thread was ready, but had no processor
 
     @property
     def took_ns(self) -> int:
@@ -81,15 +66,10 @@ class Block(Struct, frozen=True):
 
 
 class DelayedCall(Struct, frozen=True):
-    """A call that was due, but waited while a function blocked its loop.
+    """A call that was due, but waited while a function blocked its loop."""
 
-    Attributes:
-        call: The call; its lateness has no shares.
-        ns: For how much of its lateness the loop was blocked.
-    """
-
-    call: LateCall
-    ns: int
+    call: LateCall  # The call; its lateness has no shares
+    ns: int  # For how much of its lateness the loop was blocked
 
 
 class Blocks:

@@ -98,22 +98,14 @@ def _blocking(samples: Samples, clock_id: int, begin_ns: int, end_ns: int) -> se
 
 
 class FunctionSeen(Struct):
-    """A function that samples in a row have seen, as long as they stand for.
+    """A function that samples in a row have seen, as long as they stand for."""
 
-    Attributes:
-        place: The function.
-        began_ns: Session instant from which on.
-        depth: How many functions are around it.
-        took_ns: For how long.
-        samples: How many looks have seen it.
-        lines: The lines that were seen in it, each with how often.
-    """
-
-    place: Place
-    began_ns: int
-    depth: int
-    took_ns: int = 0
-    samples: int = 0
+    place: Place  # The function
+    began_ns: int  # Session instant from which on
+    depth: int  # How many functions are around it
+    took_ns: int = 0  # For how long
+    samples: int = 0  # How many looks have seen it
+    # The lines that were seen in it, each with how often.
     lines: Counter[int] = field(default_factory=Counter)
 
     @property

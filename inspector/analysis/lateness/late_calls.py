@@ -22,27 +22,16 @@ _STRETCH: Final = 20_000
 
 
 class LateCall(Struct, frozen=True):
-    """A call of a timer that was late, or still waits.
+    """A call of a timer that was late, or still waits."""
 
-    Attributes:
-        timer_id: The timer.
-        name: Its name.
-        clock_id: Its clock.
-        clock: The name of that.
-        site: Where it was set, empty if that is not known.
-        cursor: The event of its firing, behind all events without one.
-        lateness: What made it late, or keeps it waiting so far.
-        is_made: Whether it was called in the end.
-    """
-
-    timer_id: int
+    timer_id: int  # The timer
     name: str
     clock_id: int
-    clock: str
-    site: str
-    cursor: int
-    lateness: Lateness
-    is_made: bool = True
+    clock: str  # The name of that
+    site: str  # Where it was set, empty if that is not known
+    cursor: int  # The event of its firing, behind all events without one
+    lateness: Lateness  # What made it late, or keeps it waiting so far
+    is_made: bool = True  # Whether it was called in the end
 
 
 def loop_clocks(timeline: Timeline, samples: Samples, clock_id: int) -> set[int]:

@@ -26,23 +26,14 @@ _ODD_ONE_IN: Final = 10
 
 
 class LateSetting(Struct, frozen=True):
-    """A call that was set late.
+    """A call that was set late."""
 
-    Attributes:
-        timer_id: Its timer.
-        clock_id: The clock of that.
-        label: Its name.
-        site: Where it was set.
-        cursor: The event by which it was set.
-        lateness: How much later than right after the call before it was set.
-    """
-
-    timer_id: int
-    clock_id: int
+    timer_id: int  # Its timer
+    clock_id: int  # The clock of that
     label: str
-    site: str
-    cursor: int
-    lateness: Lateness
+    site: str  # Where it was set
+    cursor: int  # The event by which it was set
+    lateness: Lateness  # How much later than right after the call before it was set
 
 
 class _Set(Struct):
@@ -66,17 +57,12 @@ class _Link(Struct):
 
 
 class _Job(Struct):
-    """What is called again and again from one place.
+    """What is called again and again from one place."""
 
-    Attributes:
-        pending: How many of its timers wait.
-        fired: The latest call: its instant, its delay and the turn of its loop.
-        links: Its calls that were set anew.
-    """
-
-    pending: int = 0
+    pending: int = 0  # How many of its timers wait
+    # The latest call: its instant, its delay and the turn of its loop.
     fired: tuple[int, int, int] | None = None
-    links: list[_Link] = []
+    links: list[_Link] = []  # Its calls that were set anew
 
 
 class LateSchedules:

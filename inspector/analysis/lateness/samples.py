@@ -73,31 +73,18 @@ class Place(Struct, frozen=True):
 
 
 class Sample(Struct, frozen=True):
-    """A look at the thread of a loop, which stands for the time before it.
+    """A look at the thread of a loop, which stands for the time before it."""
 
-    Attributes:
-        at_ns: Session instant of the look.
-        covers_ns: For how much time before it stands.
-        executed_ns: Processor time of the thread.
-        ready_ns: For how long the thread was ready to run without a processor.
-        other_ns: Processor time of another thread of the program, 0 if little.
-        other: That thread and where it was, as ``name: place``.
-        stack: The places on the stack, outermost first; empty if not known.
-        name: What the loop was calling: a task, a callback; empty for its own frame.
-        kind: What that is.
-        form: What else was seen.
-    """
-
-    at_ns: int
-    covers_ns: int
-    executed_ns: int
-    ready_ns: int
-    other_ns: int
-    other: str
-    stack: tuple[str, ...]
-    name: str
-    kind: CallKind
-    form: SampleForm
+    at_ns: int  # Session instant of the look
+    covers_ns: int  # For how much time before it stands
+    executed_ns: int  # Processor time of the thread
+    ready_ns: int  # For how long the thread was ready to run without a processor
+    other_ns: int  # Processor time of another thread of the program, 0 if little
+    other: str  # That thread and where it was, as name: place
+    stack: tuple[str, ...]  # The places on the stack, outermost first; empty if not known
+    name: str  # What the loop was calling: a task, a callback; empty for its own frame
+    kind: CallKind  # What that is
+    form: SampleForm  # What else was seen
 
     @property
     def begin_ns(self) -> int:

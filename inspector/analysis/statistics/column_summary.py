@@ -19,33 +19,20 @@ _WATTS: Final = {"W": 1.0, "mW": 1e-3}
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """A column in numbers.
+    """A column in numbers."""
 
-    Attributes:
-        name: Its name, as in the file.
-        unit: Its unit; empty if unknown.
-        count: How many frames have a value.
-        mean: Their mean.
-        is_weighted: Whether each value counts as long as its frame lasts in the mean.
-        least: The lowest value.
-        p5: The 5th percentile: type 7 of Hyndman & Fan, as ``median`` and ``p95`` are.
-        median: The middle value.
-        p95: The 95th percentile.
-        most: The highest value.
-        frames_per_joule: Of a power, the frames that it has a value for, over its energy in their
-            time: the same as their average rate over its mean in watts. ``None`` of anything else.
-    """
-
-    name: str
-    unit: str
-    count: int
-    mean: float
-    is_weighted: bool
-    least: float
-    p5: float
-    median: float
-    p95: float
-    most: float
+    name: str  # Its name, as in the file
+    unit: str  # Its unit; empty if unknown
+    count: int  # How many frames have a value
+    mean: float  # Their mean
+    is_weighted: bool  # Whether each value counts as long as its frame lasts in the mean
+    least: float  # The lowest value
+    p5: float  # The 5th percentile: type 7 of Hyndman & Fan, as median and p95 are
+    median: float  # The middle value
+    p95: float  # The 95th percentile
+    most: float  # The highest value
+    # Of a power, the frames that it has a value for, over its energy in their time: the same as
+    # their average rate over its mean in watts. None of anything else.
     frames_per_joule: float | None = None
 
     def as_json(self) -> dict[str, Any]:

@@ -34,36 +34,25 @@ _STRETCH_S: Final = 0.25
 
 @dataclass(slots=True)
 class CallSamples:
-    """The calls of one name on one clock.
+    """The calls of one name on one clock."""
 
-    Attributes:
-        at_ns: When they were made, in session time.
-        late_ns: How late the firings of timers were.
-        took_ns: How long calls took, where that was measured.
-    """
-
+    # When they were made, in session time.
     at_ns: array[int] = field(default_factory=lambda: array("q"))
+    # How late the firings of timers were.
     late_ns: array[int] = field(default_factory=lambda: array("q"))
+    # How long calls took, where that was measured.
     took_ns: array[int] = field(default_factory=lambda: array("q"))
 
 
 @dataclass(frozen=True, slots=True)
 class CallChange:
-    """What has become of the calls of a clock or a timer.
+    """What has become of the calls of a clock or a timer."""
 
-    Attributes:
-        clock: Names of the clocks from the root.
-        label: Name of the timer or call; empty for all of the clock.
-        what: Which number of theirs.
-        unit: Its unit.
-        change: How it has changed.
-    """
-
-    clock: str
-    label: str
-    what: str
+    clock: str  # Names of the clocks from the root
+    label: str  # Name of the timer or call; empty for all of the clock
+    what: str  # Which number of theirs
     unit: str
-    change: Change
+    change: Change  # How it has changed
 
     @property
     def subject(self) -> str:
@@ -72,15 +61,10 @@ class CallChange:
 
 @dataclass(frozen=True, slots=True)
 class SessionCalls:
-    """All calls of a session.
+    """All calls of a session."""
 
-    Attributes:
-        samples: By clock and name.
-        seconds: How long the session was.
-    """
-
-    samples: Mapping[Key, CallSamples]
-    seconds: float
+    samples: Mapping[Key, CallSamples]  # By clock and name
+    seconds: float  # How long the session was
 
 
 def calls_of(

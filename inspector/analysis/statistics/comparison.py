@@ -79,25 +79,15 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of a number between two captures.
+    """What becomes of a number between two captures."""
 
-    Attributes:
-        before: The number in the first capture; ``None`` where it is undefined.
-        after: In the second.
-        share: ``(after - before) / before``; ``None`` where it is undefined.
-        low: Lower end of the interval of the share, ``None`` if nothing can be said.
-        high: Its upper end.
-        why_not: Why there is no interval, in a few words; empty if there is one.
-        is_more_better: Whether a larger number is better; ``None`` if it is neither.
-    """
-
-    before: float | None
-    after: float | None
-    share: float | None
-    low: float | None
-    high: float | None
-    why_not: str
-    is_more_better: bool | None
+    before: float | None  # The number in the first capture; None where it is undefined
+    after: float | None  # In the second
+    share: float | None  # (after - before) / before; None where it is undefined
+    low: float | None  # Lower end of the interval of the share, None if nothing can be said
+    high: float | None  # Its upper end
+    why_not: str  # Why there is no interval, in a few words; empty if there is one
+    is_more_better: bool | None  # Whether a larger number is better; None if it is neither
 
     @property
     def verdict(self) -> Verdict:
@@ -145,29 +135,19 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Difference(Change):
-    """The change of a metric.
-
-    Attributes:
-        metric: The metric.
-    """
+    """The change of a metric."""
 
     metric: Metric
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two captures compared.
+    """Two captures compared."""
 
-    Attributes:
-        differences: Each metric that was compared.
-        asked: The ids of the metrics that were asked for, which the verdict is about; empty for
-            all of them.
-        why_not: Why nothing can be told, as a sentence; empty if something can.
-    """
-
-    differences: tuple[Difference, ...]
+    differences: tuple[Difference, ...]  # Each metric that was compared
+    # The ids of the metrics that were asked for, which the verdict is about; empty for all of them.
     asked: frozenset[str]
-    why_not: str
+    why_not: str  # Why nothing can be told, as a sentence; empty if something can
 
     @property
     def spoken(self) -> tuple[Difference, ...]:
@@ -318,34 +298,21 @@ def correlation_length(samples: Samples) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Estimate:
-    """Statistics of the runs of a side, with the logarithms of how far off they may be.
+    """Statistics of the runs of a side, with the logarithms of how far off they may be."""
 
-    Attributes:
-        values: The statistics; not a number where undefined.
-        below: How far each may be below, in the size of a standard error.
-        above: How far above.
-        freedom: How many degrees of freedom these have.
-    """
-
-    values: Samples
-    below: Samples
-    above: Samples
-    freedom: float
+    values: Samples  # The statistics; not a number where undefined
+    below: Samples  # How far each may be below, in the size of a standard error
+    above: Samples  # How far above
+    freedom: float  # How many degrees of freedom these have
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pair:
-    """The statistics of two sides.
+    """The statistics of two sides."""
 
-    Attributes:
-        one: Those of the first.
-        other: Those of the second.
-        why_not: Why nothing can be said of their differences, as a sentence.
-    """
-
-    one: _Estimate
-    other: _Estimate
-    why_not: str
+    one: _Estimate  # Those of the first
+    other: _Estimate  # Those of the second
+    why_not: str  # Why nothing can be said of their differences, as a sentence
 
     def intervals(self, tests: NDArray[np.int_]) -> tuple[Samples, Samples]:
         """Return the ends of the intervals of relative changes.

@@ -70,18 +70,13 @@ def _tolerance_ns(budget_ns: int) -> int:
 
 
 class FrameBudget(Struct, frozen=True):
-    """How long a frame may take.
+    """How long a frame may take."""
 
-    Attributes:
-        budget_ns: The budget, above 0.
-        by_busy: Whether frames are held against it by the time in their callbacks, as the turns of
-            a loop that waits for events are.
-        origin: Where the budget comes from, in words; empty for a budget that was given.
-    """
-
-    budget_ns: int
+    budget_ns: int  # The budget, above 0
+    # Whether frames are held against it by the time in their callbacks, as the turns of a loop that
+    # waits for events are.
     by_busy: bool = False
-    origin: str = ""
+    origin: str = ""  # Where the budget comes from, in words; empty for a budget that was given
 
     def __post_init__(self) -> None:
         """Check the budget.

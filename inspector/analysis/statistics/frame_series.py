@@ -16,17 +16,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameFacts:
-    """What is known of frames besides their times; an entry for each, nothing where unknown.
+    """What is known of frames besides their times; an entry for each, nothing where unknown."""
 
-    Attributes:
-        animation_error_ms: Simulated time minus displayed time since the frame before, not a
-            number for frames without.
-        displayed_ms: Time between this frame's display and that of the one before, likewise.
-        causes: Why the frame is long, see :mod:`.long_frames`; -1 for one that is not.
-    """
-
+    # Simulated time minus displayed time since the frame before, not a number for frames without.
     animation_error_ms: NDArray[np.float64] | None = None
+    # Time between this frame's display and that of the one before, likewise.
     displayed_ms: NDArray[np.float64] | None = None
+    # Why the frame is long, see long_frames; -1 for one that is not.
     causes: NDArray[np.int64] | None = None
 
     def kept(self, is_kept: NDArray[np.bool_] | slice) -> FrameFacts:

@@ -20,19 +20,13 @@ _ALL: Final = 100
 
 
 class OverBudget(Struct, frozen=True):
-    """How many frames took longer than a budget.
+    """How many frames took longer than a budget."""
 
-    Attributes:
-        budget: The budget, with its tolerance.
-        count: Frames longer than :attr:`FrameBudget.longest_ns`.
-        share: That count over the number of frames.
-        missed: Refreshes of a screen that runs at the budget in which no new frame
-            could be shown, see :func:`missed_refreshes`.
-    """
-
-    budget: FrameBudget
-    count: int
-    share: float
+    budget: FrameBudget  # The budget, with its tolerance
+    count: int  # Frames longer than FrameBudget.longest_ns
+    share: float  # That count over the number of frames
+    # Refreshes of a screen that runs at the budget in which no new frame could be shown, see
+    # missed_refreshes.
     missed: int
 
     @property
@@ -51,31 +45,18 @@ class OverBudget(Struct, frozen=True):
 
 
 class FrameStatistics(Struct, frozen=True):
-    """Statistics of a range of frames; all times are whole nanoseconds.
+    """Statistics of a range of frames; all times are whole nanoseconds."""
 
-    Attributes:
-        count: How many frames there are.
-        total_ns: Their sum.
-        mean_ns: Arithmetic mean, rounded to the nearest nanosecond.
-        median_ns: 50th percentile.
-        p95_ns: 95th percentile.
-        p99_ns: 99th percentile.
-        p999_ns: 99.9th percentile.
-        min_ns: The shortest.
-        max_ns: The longest.
-        over_budgets: One entry for each budget, in the order given.
-    """
-
-    count: int
-    total_ns: int
-    mean_ns: int
-    median_ns: int
-    p95_ns: int
-    p99_ns: int
-    p999_ns: int
-    min_ns: int
-    max_ns: int
-    over_budgets: tuple[OverBudget, ...]
+    count: int  # How many frames there are
+    total_ns: int  # Their sum
+    mean_ns: int  # Arithmetic mean, rounded to the nearest nanosecond
+    median_ns: int  # 50th percentile
+    p95_ns: int  # 95th percentile
+    p99_ns: int  # 99th percentile
+    p999_ns: int  # 99.9th percentile
+    min_ns: int  # The shortest
+    max_ns: int  # The longest
+    over_budgets: tuple[OverBudget, ...]  # One entry for each budget, in the order given
 
     @property
     def mean_rate(self) -> float:

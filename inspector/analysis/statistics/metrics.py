@@ -41,31 +41,19 @@ _MANGOHUD_MOST_MS: Final = 100_000.0
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A statistic as a tool defines it.
+    """A statistic as a tool defines it."""
 
-    Attributes:
-        id: What ``--assert`` and JSON call it, such as ``frameview.low-1``.
-        tool: The tool whose definition it is; empty for ours.
-        name: What the tool calls it.
-        unit: ``fps``, ``ms``, ``%``, ``s``, ``frames`` or ``ms/s``.
-        formula: Its definition, over frame times f in milliseconds.
-        compute: Computes it from at least one frame; ``None`` where it is undefined.
-        is_of_every_frame: Whether samples are not enough: every frame has to be there.
-        needs_refresh: Whether it needs :attr:`FrameSeries.refresh_ms`.
-        needs: What a capture must have besides frame times, in words; empty for nothing.
-        is_of_sessions: Whether only sessions of ours can have that; it is left out of others
-            unless it is asked for.
-    """
-
-    id: str
-    tool: str
-    name: str
-    unit: str
-    formula: str
+    id: str  # What --assert and JSON call it, such as frameview.low-1
+    tool: str  # The tool whose definition it is; empty for ours
+    name: str  # What the tool calls it
+    unit: str  # fps, ms, %, s, frames or ms/s
+    formula: str  # Its definition, over frame times f in milliseconds
+    # Computes it from at least one frame; None where it is undefined.
     compute: Callable[[FrameSeries], float | None]
-    is_of_every_frame: bool = True
-    needs_refresh: bool = False
-    needs: str = ""
+    is_of_every_frame: bool = True  # Whether samples are not enough: every frame has to be there
+    needs_refresh: bool = False  # Whether it needs FrameSeries.refresh_ms
+    needs: str = ""  # What a capture must have besides frame times, in words; empty for nothing
+    # Whether only sessions of ours can have that; it is left out of others unless it is asked for.
     is_of_sessions: bool = False
 
     @property
@@ -76,17 +64,11 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class MetricValue:
-    """The value of a metric.
-
-    Attributes:
-        metric: The metric.
-        value: Its value in the metric's unit; ``None`` where it is undefined.
-        why_not: Why there is none; empty if there is one.
-    """
+    """The value of a metric."""
 
     metric: Metric
-    value: float | None
-    why_not: str = ""
+    value: float | None  # Its value in the metric's unit; None where it is undefined
+    why_not: str = ""  # Why there is none; empty if there is one
 
     @property
     def text(self) -> str:

@@ -33,19 +33,12 @@ _NEUTRAL: Final = (_HIGHEST, _LOWEST, 0)
 
 
 class Stretches(Struct, frozen=True, eq=False):
-    """What is in each of some stretches of a column, one array entry per stretch.
+    """What is in each of some stretches of a column, one array entry per stretch."""
 
-    Attributes:
-        minima: Lowest value; the highest ``int64`` where the stretch is empty.
-        maxima: Highest value; the lowest ``int64`` where the stretch is empty.
-        sums: Sum of the values.
-        counts: How many values there are.
-    """
-
-    minima: NsColumn
-    maxima: NsColumn
-    sums: NsColumn
-    counts: NsColumn
+    minima: NsColumn  # Lowest value; the highest int64 where the stretch is empty
+    maxima: NsColumn  # Highest value; the lowest int64 where the stretch is empty
+    sums: NsColumn  # Sum of the values
+    counts: NsColumn  # How many values there are
 
 
 class Pyramid:

@@ -34,29 +34,17 @@ _LEAST_FOR_OUTLIERS: Final = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedRun:
-    """One of the captures, recordings or sessions that are compared.
+    """One of the captures, recordings or sessions that are compared."""
 
-    Attributes:
-        name: What it is called.
-        times_ns: Its frame times, in order and above 0.
-        calls: Its calls, none of a capture.
-        notes: Sentences on what was read.
-        streams: Names of the streams of a capture.
-        stream: Name of the one that was read.
-        missing: What of it could not be read, as a sentence; empty for nothing.
-        parts: The runs that it is put together from; empty for one run.
-        left_out: Outliers that are not among them.
-    """
-
-    name: str
-    times_ns: NDArray[np.int64]
-    calls: SessionCalls = _NO_CALLS
-    notes: tuple[str, ...] = ()
-    streams: tuple[str, ...] = ()
-    stream: str = ""
-    missing: str = ""
-    parts: tuple[ComparedRun, ...] = ()
-    left_out: tuple[ComparedRun, ...] = ()
+    name: str  # What it is called
+    times_ns: NDArray[np.int64]  # Its frame times, in order and above 0
+    calls: SessionCalls = _NO_CALLS  # Its calls, none of a capture
+    notes: tuple[str, ...] = ()  # Sentences on what was read
+    streams: tuple[str, ...] = ()  # Names of the streams of a capture
+    stream: str = ""  # Name of the one that was read
+    missing: str = ""  # What of it could not be read, as a sentence; empty for nothing
+    parts: tuple[ComparedRun, ...] = ()  # The runs that it is put together from; empty for one run
+    left_out: tuple[ComparedRun, ...] = ()  # Outliers that are not among them
     distribution: Distribution = field(init=False)
 
     def __post_init__(self) -> None:
@@ -128,21 +116,15 @@ def _is_outlier(share: float) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunDifference:
-    """How a run, or several of a version, differ from others.
+    """How a run, or several of a version, differ from others."""
 
-    Attributes:
-        before: The first.
-        after: The other.
-        found: The differences of their frames.
-        calls: Those of their clocks and timers; empty unless both are sessions of ours.
-        overlap: Sentences on frames that two runs have, which a comparison takes to be apart;
-            empty if there are none.
-    """
-
-    before: ComparedRun
-    after: ComparedRun
-    found: Comparison
+    before: ComparedRun  # The first
+    after: ComparedRun  # The other
+    found: Comparison  # The differences of their frames
+    # Those of their clocks and timers; empty unless both are sessions of ours.
     calls: tuple[CallChange, ...]
+    # Sentences on frames that two runs have, which a comparison takes to be apart; empty if there
+    # are none.
     overlap: str = ""
 
     @property

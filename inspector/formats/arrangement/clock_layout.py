@@ -52,19 +52,12 @@ class _Layer(IntEnum):
 
 
 class _Standstills(NamedTuple):
-    """The standstills of a clock in view.
+    """The standstills of a clock in view."""
 
-    Attributes:
-        begins_ns: When each began.
-        rights: Where each ends, in pixels.
-        are_paused: Whether it was paused, or had rate 0.
-        causes: The command that caused each, 0 for the program.
-    """
-
-    begins_ns: NDArray[np.int64]
-    rights: NDArray[np.float64]
-    are_paused: NDArray[np.bool_]
-    causes: NDArray[np.int64]
+    begins_ns: NDArray[np.int64]  # When each began
+    rights: NDArray[np.float64]  # Where each ends, in pixels
+    are_paused: NDArray[np.bool_]  # Whether it was paused, or had rate 0
+    causes: NDArray[np.int64]  # The command that caused each, 0 for the program
 
 
 class ClockLayout:

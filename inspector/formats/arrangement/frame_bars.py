@@ -52,15 +52,10 @@ _NEARLY_WHOLE: Final = 0.05
 
 
 class Spikes(Struct, frozen=True, eq=False):
-    """Columns whose slowest frame exceeds the picture.
+    """Columns whose slowest frame exceeds the picture."""
 
-    Attributes:
-        places: Middle of each column, in pixels, ascending.
-        times_ns: The time of its slowest frame.
-    """
-
-    places: NDArray[np.int64]
-    times_ns: NDArray[np.int64]
+    places: NDArray[np.int64]  # Middle of each column, in pixels, ascending
+    times_ns: NDArray[np.int64]  # The time of its slowest frame
 
     def is_same(self, other: "Spikes") -> bool:
         return np.array_equal(self.places, other.places) and np.array_equal(
@@ -69,31 +64,19 @@ class Spikes(Struct, frozen=True, eq=False):
 
 
 class BarScale(Struct, frozen=True):
-    """The vertical scale.
+    """The vertical scale."""
 
-    Attributes:
-        height: Height of the plot in pixels; bars start at its lower edge.
-        top_ns: The time at its upper edge.
-        budget_ns: The budget for the colours.
-        wide: Bars wider than this that are over twice the budget are tinted.
-    """
-
-    height: int
-    top_ns: int
-    budget_ns: int
-    wide: int = 40
+    height: int  # Height of the plot in pixels; bars start at its lower edge
+    top_ns: int  # The time at its upper edge
+    budget_ns: int  # The budget for the colours
+    wide: int = 40  # Bars wider than this that are over twice the budget are tinted
 
 
 class Bars(Struct, frozen=True, eq=False):
-    """The fills in order, and the spikes.
+    """The fills in order, and the spikes."""
 
-    Attributes:
-        layers: Fills with their rectangles, back to front.
-        spikes: The columns cut off at the top.
-    """
-
-    layers: tuple[tuple[AnyFill, PixelRects], ...]
-    spikes: Spikes
+    layers: tuple[tuple[AnyFill, PixelRects], ...]  # Fills with their rectangles, back to front
+    spikes: Spikes  # The columns cut off at the top
 
 
 def pace_of(times_ns: NDArray[np.int64], budget_ns: int) -> NDArray[np.int64]:

@@ -22,21 +22,13 @@ _TOP: Final = 2
 
 
 class Label(Struct, frozen=True):
-    """A text on a patch of the background, in pixels.
+    """A text on a patch of the background, in pixels."""
 
-    Attributes:
-        left: Its left edge.
-        top: Its upper edge.
-        width: Its width.
-        text: The text.
-        is_strong: Whether it is more than an explanation.
-    """
-
-    left: float
-    top: float
+    left: float  # Its left edge
+    top: float  # Its upper edge
     width: float
     text: str
-    is_strong: bool = True
+    is_strong: bool = True  # Whether it is more than an explanation
 
 
 def spike_labels(

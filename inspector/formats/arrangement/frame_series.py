@@ -32,19 +32,12 @@ class XAxis(Enum):
 
 
 class Window(Struct, frozen=True):
-    """A range of the axis and its pixels.
+    """A range of the axis and its pixels."""
 
-    Attributes:
-        low: Left edge on the axis.
-        high: Right edge on the axis.
-        width: Width in pixels.
-        height: Height in pixels.
-    """
-
-    low: float
-    high: float
-    width: int
-    height: int = 1
+    low: float  # Left edge on the axis
+    high: float  # Right edge on the axis
+    width: int  # Width in pixels
+    height: int = 1  # Height in pixels
 
     @property
     def per_pixel(self) -> float:
@@ -53,19 +46,14 @@ class Window(Struct, frozen=True):
 
 
 class FrameColumns(Struct, frozen=True, eq=False):
-    """The frames of each column of pixels.
+    """The frames of each column of pixels."""
 
-    Attributes:
-        edges: Index of the first frame of each column, and the index after the last frame of
-            the last one; ascending, no column is empty.
-        lefts: Start of each column, in pixels from the left edge of the view.
-        rights: End of each column.
-        widths: How long the frames of each column are on the axis, in fractions of pixels.
-    """
-
+    # Index of the first frame of each column, and the index after the last frame of the last one;
+    # ascending, no column is empty.
     edges: NsColumn
-    lefts: NDArray[np.int64]
-    rights: NDArray[np.int64]
+    lefts: NDArray[np.int64]  # Start of each column, in pixels from the left edge of the view
+    rights: NDArray[np.int64]  # End of each column
+    # How long the frames of each column are on the axis, in fractions of pixels.
     widths: NDArray[np.float64]
 
     def __len__(self) -> int:

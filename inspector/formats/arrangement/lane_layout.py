@@ -59,21 +59,13 @@ class _Layer(IntEnum):
 
 
 class _Look(NamedTuple):
-    """What records of several lanes have in common.
+    """What records of several lanes have in common."""
 
-    Attributes:
-        token: Meaning of the colour.
-        late_ns: Value from which a record stands out; 0 for never.
-        wide: Width of a tick in pixels.
-        has_whiskers: Whether values are durations, drawn to scale.
-        ends_whiskers: Whether records are at the ends of these, rather than where they begin.
-    """
-
-    token: str
-    late_ns: int
-    wide: int
-    has_whiskers: bool
-    ends_whiskers: bool
+    token: str  # Meaning of the colour
+    late_ns: int  # Value from which a record stands out; 0 for never
+    wide: int  # Width of a tick in pixels
+    has_whiskers: bool  # Whether values are durations, drawn to scale
+    ends_whiskers: bool  # Whether records are at the ends of these, rather than where they begin
 
 
 class LaneLayout:

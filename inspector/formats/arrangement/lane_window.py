@@ -32,15 +32,10 @@ def drawable(x: float) -> float:
 
 
 class Bends(Struct, frozen=True, eq=False):
-    """Which instants are at which places, where time does not pass evenly along an axis.
+    """Which instants are at which places, where time does not pass evenly along an axis."""
 
-    Attributes:
-        instants: Session nanoseconds, ascending.
-        places: The place of each, ascending; between them time passes evenly.
-    """
-
-    instants: NDArray[np.float64]
-    places: NDArray[np.float64]
+    instants: NDArray[np.float64]  # Session nanoseconds, ascending
+    places: NDArray[np.float64]  # The place of each, ascending; between them time passes evenly
 
     def place(self, at_ns: float) -> float:
         return float(np.interp(at_ns, self.instants, self.places))
@@ -50,23 +45,14 @@ class Bends(Struct, frozen=True, eq=False):
 
 
 class LaneWindow(Struct, frozen=True):
-    """What is in view, and the pixels it is shown in.
+    """What is in view, and the pixels it is shown in."""
 
-    Attributes:
-        low: Left edge in session nanoseconds.
-        high: Right edge.
-        left: The pixel of the left edge.
-        width: How many pixels.
-        present_ns: Until when there is anything.
-        bends: Where instants are, in pixels from the left edge; ``None`` for evenly.
-    """
-
-    low: float
-    high: float
-    left: int
-    width: int
-    present_ns: int
-    bends: Bends | None = None
+    low: float  # Left edge in session nanoseconds
+    high: float  # Right edge
+    left: int  # The pixel of the left edge
+    width: int  # How many pixels
+    present_ns: int  # Until when there is anything
+    bends: Bends | None = None  # Where instants are, in pixels from the left edge; None for evenly
 
     @property
     def per_pixel(self) -> float:

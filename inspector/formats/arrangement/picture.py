@@ -103,19 +103,12 @@ _PACES: Final = (
 
 
 class _Flag(NamedTuple):
-    """What stands in the row of marks.
+    """What stands in the row of marks."""
 
-    Attributes:
-        at_ns: Its instant.
-        frame: Its frame.
-        name: Its name.
-        end_ns: The end of a range, else ``None``.
-    """
-
-    at_ns: int
+    at_ns: int  # Its instant
     frame: int
     name: str
-    end_ns: int | None = None
+    end_ns: int | None = None  # The end of a range, else None
 
 
 def arrangement_picture(

@@ -41,30 +41,18 @@ class Kind(Enum):
 
 
 class Line(NamedTuple):
-    """A text in a row.
+    """A text in a row."""
 
-    Attributes:
-        left: Its left edge.
-        top: The upper edge of the row.
-        height: The height of the row.
-        text: The text, as long as it is shown.
-    """
-
-    left: int
-    top: int
-    height: int
-    text: str
+    left: int  # Its left edge
+    top: int  # The upper edge of the row
+    height: int  # The height of the row
+    text: str  # The text, as long as it is shown
 
 
 class Row(NamedTuple):
-    """Where a lane is, in pixels.
+    """Where a lane is, in pixels."""
 
-    Attributes:
-        top: Its upper edge.
-        height: Its height.
-    """
-
-    top: int
+    top: int  # Its upper edge
     height: int
 
     @property

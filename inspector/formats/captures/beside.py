@@ -26,25 +26,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TableColumns:
-    """The columns of a table beside the frame times of one of its streams.
-
-    Attributes:
-        path: The file.
-        names: The names of all columns.
-        numeric: The places of those that hold numbers.
-        quantities: Those that measure something beside the frame times.
-        read: Reads all rows of the file in parts, with the places of the frames among them.
-        start: The first frame.
-        stop: The frame after the last.
-    """
+    """The columns of a table beside the frame times of one of its streams."""
 
     path: Path
-    names: tuple[str, ...]
-    numeric: frozenset[int]
-    quantities: tuple[Quantity, ...]
+    names: tuple[str, ...]  # The names of all columns
+    numeric: frozenset[int]  # The places of those that hold numbers
+    quantities: tuple[Quantity, ...]  # Those that measure something beside the frame times
+    # Reads all rows of the file in parts, with the places of the frames among them.
     read: Callable[[], Parts]
-    start: int
-    stop: int
+    start: int  # The first frame
+    stop: int  # The frame after the last
 
     def __len__(self) -> int:
         return self.stop - self.start
@@ -117,18 +108,12 @@ def _cells_of(texts: list[bytes]) -> TextCells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownColumn:
-    """A column in memory.
-
-    Attributes:
-        name: Its name.
-        unit: Its unit; empty if unknown.
-        values: Its values, not a number where there is none.
-        places: Which value each frame has, -1 for none; ``None`` for a value a frame.
-    """
+    """A column in memory."""
 
     name: str
-    unit: str
-    values: NDArray[np.float64]
+    unit: str  # Its unit; empty if unknown
+    values: NDArray[np.float64]  # Its values, not a number where there is none
+    # Which value each frame has, -1 for none; None for a value a frame.
     places: NDArray[np.int64] | None = None
 
     def numbers(self, start: int, stop: int) -> NDArray[np.float64]:
@@ -140,17 +125,11 @@ class KnownColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownColumns:
-    """Columns in memory, as a file has them that is parsed as a whole.
-
-    Attributes:
-        columns: The columns.
-        start: The first frame.
-        stop: The frame after the last.
-    """
+    """Columns in memory, as a file has them that is parsed as a whole."""
 
     columns: tuple[KnownColumn, ...]
-    start: int
-    stop: int
+    start: int  # The first frame
+    stop: int  # The frame after the last
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -42,34 +42,22 @@ LONGEST_NAME: Final = 80
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stream:
-    """The frames of one program in a capture, in the order of the file.
+    """The frames of one program in a capture, in the order of the file."""
 
-    Attributes:
-        name: Program, process and swap chain, or thread and slice; empty if there is only one.
-        column: What the file calls the frame times.
-        interval_ns: The frame times.
-        at_ns: When each of them ended, from the beginning of the capture; ``None`` if that is not
-            known, so that each begins where the one before has ended.
-        busy_ns: The part of each frame in which the program worked, ``None`` if unknown.
-        skipped: Rows without a usable value.
-        notes: Sentences on what was skipped.
-        samples: Why these are samples and not every frame; empty if they are all.
-        track: The track of its slices, -1 without slices.
-        facts: What else is known of the frames.
-        beside: The columns beside their times, ``None`` if there are none to read.
-    """
-
-    name: str
-    column: str
-    interval_ns: NsColumn
+    name: str  # Program, process and swap chain, or thread and slice; empty if there is only one
+    column: str  # What the file calls the frame times
+    interval_ns: NsColumn  # The frame times
+    # When each of them ended, from the beginning of the capture; None if that is not known, so that
+    # each begins where the one before has ended.
     at_ns: NsColumn | None = None
+    # The part of each frame in which the program worked, None if unknown.
     busy_ns: NsColumn | None = None
-    skipped: int = 0
-    notes: tuple[str, ...] = ()
-    samples: str = ""
-    track: int = -1
-    facts: FrameFacts = NO_FACTS
-    beside: Beside | None = None
+    skipped: int = 0  # Rows without a usable value
+    notes: tuple[str, ...] = ()  # Sentences on what was skipped
+    samples: str = ""  # Why these are samples and not every frame; empty if they are all
+    track: int = -1  # The track of its slices, -1 without slices
+    facts: FrameFacts = NO_FACTS  # What else is known of the frames
+    beside: Beside | None = None  # The columns beside their times, None if there are none to read
 
     def __len__(self) -> int:
         return len(self.interval_ns)
@@ -101,39 +89,25 @@ NO_FRAMES: Final = Stream("", "", np.zeros(0, dtype=np.int64))
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A thread, or another row of slices that follow or contain each other.
+    """A thread, or another row of slices that follow or contain each other."""
 
-    Attributes:
-        process: Name of its process.
-        name: Its own name.
-    """
-
-    process: str
-    name: str
+    process: str  # Name of its process
+    name: str  # Its own name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slices:
-    """The slices of a trace: named stretches of time on tracks. Instants last 0 ns.
-
-    Attributes:
-        tracks: The tracks.
-        names: The names of slices.
-        start_ns: From the beginning of the capture; int64, ordered by the end of the slice, of
-            those with the same end the inner one first.
-        took_ns: Their durations; like all that follow in as few bytes as they need.
-        track: Index of the track of each.
-        name: Index of the name of each.
-        extras: Counters, flows between slices, and arguments of slices.
-    """
+    """The slices of a trace: named stretches of time on tracks. Instants last 0 ns."""
 
     tracks: tuple[Track, ...]
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # The names of slices
+    # From the beginning of the capture; int64, ordered by the end of the slice, of those with the
+    # same end the inner one first.
     start_ns: NsColumn
-    took_ns: SliceColumn
-    track: SliceColumn
-    name: SliceColumn
-    extras: Extras = NO_EXTRAS
+    took_ns: SliceColumn  # Their durations; like all that follow in as few bytes as they need
+    track: SliceColumn  # Index of the track of each
+    name: SliceColumn  # Index of the name of each
+    extras: Extras = NO_EXTRAS  # Counters, flows between slices, and arguments of slices
 
     def __len__(self) -> int:
         return len(self.start_ns)
@@ -207,28 +181,18 @@ def frames_as_slices(frames: FrameTimes, process: str) -> Slices:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Capture:
-    """What is in a capture file.
+    """What is in a capture file."""
 
-    Attributes:
-        format: The program or format that wrote it.
-        streams: The streams, the one to show by default first, then by their number of frames.
-        slices: The slices of a trace, ``None`` for a table of frames.
-        notes: Sentences about the whole file.
-        damaged: Events of a trace that could not be read.
-        columns: In a table, the columns that could be frame times.
-        no_frames: Why there is no stream to show by default; empty if there is.
-        created: When it was captured, as the file says, ``None`` if it does not.
-    """
-
-    format: str
+    format: str  # The program or format that wrote it
+    # The streams, the one to show by default first, then by their number of frames.
     streams: tuple[Stream | SliceStream, ...]
-    slices: Slices | None = None
-    notes: tuple[str, ...] = ()
-    damaged: int = 0
-    columns: tuple[str, ...] = ()
-    no_frames: str = ""
+    slices: Slices | None = None  # The slices of a trace, None for a table of frames
+    notes: tuple[str, ...] = ()  # Sentences about the whole file
+    damaged: int = 0  # Events of a trace that could not be read
+    columns: tuple[str, ...] = ()  # In a table, the columns that could be frame times
+    no_frames: str = ""  # Why there is no stream to show by default; empty if there is
     path: Path = field(default_factory=Path)
-    created: datetime | None = None
+    created: datetime | None = None  # When it was captured, as the file says, None if it does not
 
     def stream(self, wanted: str | None = None) -> Stream:
         """Return a stream by its name or a part of it, by default the one to show.

@@ -110,16 +110,11 @@ _SUMMARIES: Final = (
 
 @dataclass(slots=True)
 class _StreamCount:
-    """What is known of a stream while it is read.
-
-    Attributes:
-        name: Its name.
-        first_damage: Line and contents of its first damaged cell.
-        generated: How many frames were not rendered by the program, by what they are instead.
-    """
+    """What is known of a stream while it is read."""
 
     name: str
-    first_damage: str = ""
+    first_damage: str = ""  # Line and contents of its first damaged cell
+    # How many frames were not rendered by the program, by what they are instead.
     generated: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     counts: dict[int, int] = field(default_factory=lambda: defaultdict(int))
 

@@ -124,36 +124,22 @@ class _Sequence:
 
 @dataclass(frozen=True, slots=True)
 class _Descriptor:
-    """What the file says of a track.
+    """What the file says of a track."""
 
-    Attributes:
-        parent: The track above it.
-        name: Its name.
-        process: Number of its process, empty if it is below another track.
-        is_thread: Whether it is a thread.
-    """
-
-    parent: int = 0
+    parent: int = 0  # The track above it
     name: str = ""
-    process: str = ""
-    is_thread: bool = False
+    process: str = ""  # Number of its process, empty if it is below another track
+    is_thread: bool = False  # Whether it is a thread
 
 
 @dataclass(slots=True)
 class _Counter:
-    """What a descriptor says of a counter.
+    """What a descriptor says of a counter."""
 
-    Attributes:
-        unit: The unit of its values; empty if unknown.
-        factor: What a value is multiplied with.
-        is_incremental: Whether values are added to the one before.
-        sum: What they come to.
-    """
-
-    unit: str = ""
-    factor: int = 1
-    is_incremental: bool = False
-    sum: float = 0.0
+    unit: str = ""  # The unit of its values; empty if unknown
+    factor: int = 1  # What a value is multiplied with
+    is_incremental: bool = False  # Whether values are added to the one before
+    sum: float = 0.0  # What they come to
 
 
 def is_perfetto(head: bytes) -> bool:

@@ -140,35 +140,24 @@ def quantities_of(table: Table, at: int) -> tuple[Quantity, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The instants of the rows of a table.
+    """The instants of the rows of a table."""
 
-    Attributes:
-        at: The column.
-        digits: A unit of it is a 1 with this many zeros in nanoseconds.
-        lengths_at: The column of frame times that begin at these instants; -1 if they end there.
-        is_date: Whether it is written as date and time of day.
-    """
-
-    at: int
-    digits: int
+    at: int  # The column
+    digits: int  # A unit of it is a 1 with this many zeros in nanoseconds
+    # The column of frame times that begin at these instants; -1 if they end there.
     lengths_at: int = -1
-    is_date: bool = False
+    is_date: bool = False  # Whether it is written as date and time of day
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long the rows of a table are, and when.
+    """How long the rows of a table are, and when."""
 
-    Attributes:
-        digits: A unit of what is read is a 1 with this many zeros in nanoseconds.
-        length_digits: Likewise for the frame times that the clock was compared with.
-        clock: Their instants, ``None`` if no column has them.
-        is_sampled: Whether rows are further apart than they are long, so frames are missing.
-    """
-
-    digits: int
+    digits: int  # A unit of what is read is a 1 with this many zeros in nanoseconds
+    # Likewise for the frame times that the clock was compared with.
     length_digits: int = MILLISECONDS
-    clock: Clock | None = None
+    clock: Clock | None = None  # Their instants, None if no column has them
+    # Whether rows are further apart than they are long, so frames are missing.
     is_sampled: bool = False
 
 
@@ -271,17 +260,11 @@ def timing_of(
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """A column of instants that goes with frame times.
+    """A column of instants that goes with frame times."""
 
-    Attributes:
-        error: How far it is from them, as a share.
-        clock: The instants.
-        length_digits: The unit of the frame times that they go with.
-    """
-
-    error: float
-    clock: Clock
-    length_digits: int
+    error: float  # How far it is from them, as a share
+    clock: Clock  # The instants
+    length_digits: int  # The unit of the frame times that they go with
 
 
 def _compared(

@@ -62,26 +62,17 @@ _NO_VALUE: Final = frozenset({"", "NA", "N/A", "NAN", "-"})
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The layout of a table.
-
-    Attributes:
-        source: The file.
-        encoding: Character encoding.
-        comments: The comment lines above the table.
-        separator: Character between cells.
-        columns: Names of the columns, or their numbers from 1 in a file without names.
-        has_names: Whether the file has a header line.
-        lines_above: Lines above the first row.
-        first_rows: Some rows from the top, to detect the types of columns.
-    """
+    """The layout of a table."""
 
     source: CaptureSource
-    encoding: str
-    comments: tuple[str, ...]
-    separator: str
+    encoding: str  # Character encoding
+    comments: tuple[str, ...]  # The comment lines above the table
+    separator: str  # Character between cells
+    # Names of the columns, or their numbers from 1 in a file without names.
     columns: tuple[str, ...]
-    has_names: bool
-    lines_above: int
+    has_names: bool  # Whether the file has a header line
+    lines_above: int  # Lines above the first row
+    # Some rows from the top, to detect the types of columns.
     first_rows: tuple[tuple[str, ...], ...]
 
     def name_of(self, at: int) -> str:

@@ -57,21 +57,13 @@ _AT_ONCE: Final = 1 << 18
 
 @dataclass(slots=True)
 class _OpenSlice:
-    """A slice that has begun.
+    """A slice that has begun."""
 
-    Attributes:
-        track: Number of its track.
-        name: Number of its name.
-        start_ns: When it began.
-        arguments: What its beginning says of it.
-        ticket: By what it is known until it has ended; 0 where nothing asks for it.
-    """
-
-    track: int
-    name: int
-    start_ns: int
-    arguments: bytes = b""
-    ticket: int = 0
+    track: int  # Number of its track
+    name: int  # Number of its name
+    start_ns: int  # When it began
+    arguments: bytes = b""  # What its beginning says of it
+    ticket: int = 0  # By what it is known until it has ended; 0 where nothing asks for it
 
 
 class TraceBuilder:

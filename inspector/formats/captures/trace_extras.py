@@ -43,19 +43,12 @@ _decode_raw: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 @dataclass(frozen=True, slots=True)
 class CounterTrack:
-    """What a counter counts.
+    """What a counter counts."""
 
-    Attributes:
-        process: Name of its process.
-        name: Its own name.
-        series: Which of several values that are counted together.
-        unit: Unit of its values; empty if unknown.
-    """
-
-    process: str
-    name: str
-    series: str = ONLY_SERIES
-    unit: str = ""
+    process: str  # Name of its process
+    name: str  # Its own name
+    series: str = ONLY_SERIES  # Which of several values that are counted together
+    unit: str = ""  # Unit of its values; empty if unknown
 
     @property
     def title(self) -> str:
@@ -65,19 +58,13 @@ class CounterTrack:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counters:
-    """The values of counters, each until the next.
+    """The values of counters, each until the next."""
 
-    Attributes:
-        tracks: What is counted.
-        first: Where the values of each begin, with the end of the last; one more than tracks.
-        at_ns: Instants, from the beginning of the capture, in order for each counter.
-        value: The value from then on.
-    """
-
-    tracks: tuple[CounterTrack, ...]
+    tracks: tuple[CounterTrack, ...]  # What is counted
+    # Where the values of each begin, with the end of the last; one more than tracks.
     first: NsColumn
-    at_ns: NsColumn
-    value: NDArray[np.float64]
+    at_ns: NsColumn  # Instants, from the beginning of the capture, in order for each counter
+    value: NDArray[np.float64]  # The value from then on
 
     def of(self, place: int) -> tuple[NsColumn, NDArray[np.float64]]:
         part = slice(int(self.first[place]), int(self.first[place + 1]))
@@ -86,17 +73,11 @@ class Counters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Flows:
-    """Chains of slices, each of which has led to the next.
+    """Chains of slices, each of which has led to the next."""
 
-    Attributes:
-        names: Name of each flow; empty where the format has none.
-        flow: The flow of each step, in order.
-        place: The slice of each step, by its index; in the order of the chain.
-    """
-
-    names: tuple[str, ...]
-    flow: NDArray[np.int32]
-    place: NDArray[np.int64]
+    names: tuple[str, ...]  # Name of each flow; empty where the format has none
+    flow: NDArray[np.int32]  # The flow of each step, in order
+    place: NDArray[np.int64]  # The slice of each step, by its index; in the order of the chain
 
     def of(self, place: int) -> tuple[list[int], list[int]]:
         """Return the slices that a slice follows from, and those that it leads to."""
@@ -123,16 +104,10 @@ class Flows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arguments:
-    """What a trace says of single slices, as JSON objects.
+    """What a trace says of single slices, as JSON objects."""
 
-    Attributes:
-        place: The slices that have any, by their index, in order.
-        text: Index of the text of each.
-        texts: The texts.
-    """
-
-    place: NDArray[np.int64]
-    text: NDArray[np.int32]
+    place: NDArray[np.int64]  # The slices that have any, by their index, in order
+    text: NDArray[np.int32]  # Index of the text of each
     texts: tuple[bytes, ...]
 
     def of(self, place: int) -> dict[str, Any]:

@@ -25,21 +25,13 @@ _LONGEST_NUMBER: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A form of the table.
+    """A form of the table."""
 
-    Attributes:
-        columns: Its columns from the left.
-        at: Place of the instant, counted from the right.
-        took: Place of the duration, likewise; 0 for instants.
-        thread: Place of the thread, likewise; 0 for none.
-        track: Name of the track without a thread.
-    """
-
-    columns: tuple[str, ...]
-    at: int
-    took: int = 0
-    thread: int = 0
-    track: str = ""
+    columns: tuple[str, ...]  # Its columns from the left
+    at: int  # Place of the instant, counted from the right
+    took: int = 0  # Place of the duration, likewise; 0 for instants
+    thread: int = 0  # Place of the thread, likewise; 0 for none
+    track: str = ""  # Name of the track without a thread
 
 
 _ZONES: Final = ("name", "src_file", "src_line", "ns_since_start", "exec_time_ns", "thread")
@@ -68,29 +60,17 @@ def is_tracy(head: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ZoneSums:
-    """All calls of a zone together.
-
-    Attributes:
-        name: Its name.
-        place: Its file and line.
-        calls: How often it was entered.
-        total_ns: Time in it.
-        share: Of the time of the capture, in percent.
-        mean_ns: Mean of a call.
-        min_ns: The shortest.
-        max_ns: The longest.
-        deviation_ns: Their standard deviation.
-    """
+    """All calls of a zone together."""
 
     name: str
-    place: str
-    calls: int
-    total_ns: int
-    share: float
-    mean_ns: int
-    min_ns: int
-    max_ns: int
-    deviation_ns: float
+    place: str  # Its file and line
+    calls: int  # How often it was entered
+    total_ns: int  # Time in it
+    share: float  # Of the time of the capture, in percent
+    mean_ns: int  # Mean of a call
+    min_ns: int  # The shortest
+    max_ns: int  # The longest
+    deviation_ns: float  # Their standard deviation
 
 
 def zone_sums(path: Path) -> tuple[list[ZoneSums], tuple[str, ...]] | None:

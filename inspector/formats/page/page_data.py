@@ -54,14 +54,10 @@ AGO: Final = "{ago}"
 
 @dataclass(slots=True)
 class PageData:
-    """What a page shows.
+    """What a page shows."""
 
-    Attributes:
-        about: Texts and short lists, as JSON has them.
-        columns: Columns of whole numbers, each named in ``about`` by its place.
-    """
-
-    about: dict[str, Any]
+    about: dict[str, Any]  # Texts and short lists, as JSON has them
+    # Columns of whole numbers, each named in about by its place.
     columns: list[Sequence[int]] = field(default_factory=list)
 
     def column(self, values: Iterable[int]) -> int:
