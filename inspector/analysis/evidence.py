@@ -103,7 +103,6 @@ def when(frame: int | None, at_ns: int) -> str:
 
 
 def frame_after(history: History, cursor: int, end: int) -> int | None:
-    """Return the index of the first frame that began between two cursors, ``None`` for none."""
     for event in history.events(cursor, min(end, cursor + NEARBY)):
         if event[1] in FRAME_STARTS:
             return event[3]
@@ -113,7 +112,6 @@ def frame_after(history: History, cursor: int, end: int) -> int | None:
 def find_event(
     history: History, at_ns: int, kinds: Container[int], subject: int, a: int | None = None
 ) -> int | None:
-    """Return the cursor of the last event of some kinds about a subject at an instant."""
     first = history.cursor_at(at_ns - 1)
     found = last_event(history, history.cursor_at(at_ns), kinds, subject, a, first=first)
     return None if found is None else found[0]
@@ -145,7 +143,6 @@ def last_event(  # noqa: PLR0913 - what to search for, and where
 
 
 def event_at(history: History, cursor: int) -> RawEvent | None:
-    """Return one event, ``None`` when it is no longer in the log."""
     found = history.events(cursor, cursor + 1)
     return found[0] if found else None
 

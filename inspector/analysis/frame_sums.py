@@ -243,7 +243,6 @@ class FrameSums:
 
     @staticmethod
     def _named(timeline: Timeline, is_timer: bool, number: int) -> tuple[str, str] | None:  # noqa: FBT001
-        """Return the name and the kind of a member or timer, ``None`` if it does not exist."""
         if not is_timer:
             return member_in(timeline, number)
         label = timer_in(timeline, number)

@@ -77,12 +77,10 @@ class TaskRow(Struct, frozen=True):
 
     @property
     def defined(self) -> str:
-        """Where its function is."""
         return self._of.strings[self.task.defined]
 
     @property
     def values(self) -> dict[str, object]:
-        """Everything about it, by name."""
         task = self.task
         return {
             "id": task.id,

@@ -134,8 +134,6 @@ def _launch(options: Namespace, err: TextIO) -> Launch:
 
 
 def _telling(err: TextIO) -> Callable[[str, str], None]:
-    """Return what tells how a program that is started elsewhere finds the inspector."""
-
     def tell(address: str, token: str) -> None:
         say(err, "Start the program with these variables in its environment:")
         err.write(

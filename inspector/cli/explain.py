@@ -218,7 +218,6 @@ def _findings_text(title: str, end_ns: int, found: list[Finding], within: str) -
 
 @contextmanager
 def open_past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]:
-    """Open a recording, or run a scene in virtual or real time."""
     path = Path(options.past)
     if _is_recording(path):
         if options.seconds is not None:

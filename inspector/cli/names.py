@@ -277,7 +277,6 @@ def _clock(timeline: Timeline, text: str) -> int:
 
 
 def _clocks(timeline: Timeline, text: str) -> dict[int, str]:
-    """Return the matching clocks, with their paths."""
     wanted = _bare(text)
     paths = {number: _path(timeline, number) for number in timeline.clocks}
     number = count_in(wanted)
@@ -303,7 +302,6 @@ def _member(timeline: Timeline, text: str, kinds: frozenset[MemberKind]) -> int:
 
 
 def _members(timeline: Timeline, text: str, kinds: frozenset[MemberKind]) -> dict[int, str]:
-    """Return the matching members of some kinds, with their paths."""
     wanted = _bare(text)
     members = timeline.members
     if _names_member(wanted):

@@ -90,7 +90,6 @@ def _opened(path: str | Path, err: TextIO) -> Recording:
 
 
 def _scene_of(recording: Recording, chosen: Path | None) -> Path:
-    """Return the scene's file: the given one, or else the recorded one."""
     if recording.meta.get("source") in {ATTACHED.name, ATTACHED_LOOP.name}:
         raise ReplayError(
             f"{recording.path} was recorded from attached programs. They cannot be run again: what "
@@ -180,7 +179,6 @@ def _keep(path: Path, annotation: Annotation, out: TextIO) -> None:
 
 
 def _annotation(options: Namespace, former: Annotation | None, err: TextIO) -> Annotation:
-    """Return the annotation given by the arguments, based on the former one."""
     if options.at is None and former is None:
         raise AnnotationError("Give an instant: --at 02:10.5, --at “frame 812”.")
     at_ns, end_ns = _span(options, former, err)

@@ -141,7 +141,6 @@ def _write_picture(session: HostedSession, path: Path) -> None:
 
 
 def set_rate(session: Session, clock_id: int, rate: Fraction) -> None:
-    """Give a clock the rate that ``--rate`` asks for."""
     session.submit(SetRate(clock_id, rate))
 
 
@@ -373,7 +372,6 @@ def _report(  # noqa: PLR0913, PLR0917
 
 
 def _judge(report: RunReport, status: str, err: TextIO) -> int:
-    """Report problems; return the exit code."""
     if report.failures:
         first = report.failures[0]
         what = what_was_raised(first.traceback)

@@ -592,7 +592,6 @@ class Clock(ClockNode):
         return None if frame is None else tree.call_site(frame)
 
     def _record_timer(self, timer: Timer, label: int) -> None:
-        """Record a new timer, given the number of the label of its callback."""
         tree = self._tree
         record = tree.record
         if record is None:

@@ -162,7 +162,6 @@ class Members:
         self._places[number] = place
 
     def _release(self, number: int) -> None:
-        """Release a member and everything below it."""
         waiting = [number]
         for each in waiting:
             waiting.extend(self._below.pop(each, ()))

@@ -324,7 +324,6 @@ class ClockNode:
         self._tree.interrupt()
 
     def _disarm(self) -> None:
-        """Remove the wake entry from the clock above."""
         if self.wake is not None:
             self.wake = None
             above = self._above

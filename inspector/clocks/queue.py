@@ -310,7 +310,6 @@ class TimerQueue:
             self.dead -= 1
 
     def _compact(self) -> None:
-        """Drop cancelled entries if they are the majority."""
         stored = self.stored()
         if 2 * self.dead < stored:
             self._compact_at = max(_FEW, stored // 2)

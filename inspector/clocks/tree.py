@@ -274,7 +274,6 @@ class ClockTree:
         self.owner = get_ident()
 
     def _run_posted(self) -> None:
-        """Make the calls posted so far; calls posted meanwhile wait."""
         for _ in range(len(self._posted)):
             clock, callback, args = self._posted.popleft()
             if clock.is_removed:
@@ -553,7 +552,6 @@ class ClockTree:
         return next_ns
 
     def _stop_endless(self, timer: Timer) -> None:
-        """End an instant in which timers set each other without delay."""
         error = EndlessInstantError(
             f"more than {ENDLESS_LIMIT:,} timers were set without delay and called within one "
             f"instant ({format_instant(self.now_ns)}), the last by {timer.label!r}; "

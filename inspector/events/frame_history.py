@@ -115,7 +115,6 @@ class FrameHistory:
 
     @property
     def end(self) -> int:
-        """Index after the newest frame."""
         return self.first + self._length
 
     @property
@@ -323,7 +322,6 @@ class FrameHistory:
         return found
 
     def until(self, end: int) -> FrameHistory:
-        """Return a copy without the frames from an index on."""
         twin = self.copy()
         twin._length = min(max(end - self.first, 0), self._length)
         return twin

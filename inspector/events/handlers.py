@@ -29,7 +29,6 @@ def handlers_of(reader: object) -> dict[int, Handler]:
 
 
 def handled_kinds(reader: type) -> frozenset[int]:
-    """Return the kinds of events that readers of a class take."""
     return frozenset(kind for kind, _ in _names(reader))
 
 

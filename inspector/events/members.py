@@ -80,7 +80,6 @@ class MemberState:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """The values of its attributes, in the order of their declaration."""
         return _values_of(self)
 
 

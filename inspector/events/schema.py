@@ -166,7 +166,6 @@ class EventGroup(IntEnum):
 
     @property
     def word(self) -> str:
-        """Label of an event of the group, with a sign besides the colour."""
         return _GROUP_TEXTS[self][0]
 
     @property
@@ -475,7 +474,6 @@ QUIET_GROUPS: Final = frozenset(EventGroup) - {
 
 
 def kinds_of(groups: frozenset[EventGroup]) -> frozenset[int]:
-    """Return the kinds of events that can be in one of the groups."""
     shown = groups | {EventGroup.MEMBERS} if EventGroup.CALLS in groups else groups
     return frozenset(int(kind) for kind, row in SCHEMA.items() if row.group in shown)
 

@@ -105,7 +105,6 @@ class Mark:
 
     @property
     def is_of_detached(self) -> bool:
-        """Whether it says that a program is no longer attached."""
         return _DETACHED in self.text
 
 

@@ -199,7 +199,6 @@ class Timeline:
             self.failures[place] = replace(failure, frame=self._frame_at(failure.at_ns))
 
     def _frame_at(self, at_ns: int) -> int:
-        """Return how many frames had ended at an instant."""
         frames = self.frames
         index = frames.index_at(at_ns)
         if index == frames.first:
@@ -350,7 +349,6 @@ class Timeline:
         self._unknown.clear()
 
     def _resolve_branches(self) -> None:
-        """Compute the due times of every timer in the changed branches."""
         stale: set[int] = set()
         for clock_id in self._stale_clocks:
             if clock_id in self.clocks and clock_id not in stale:

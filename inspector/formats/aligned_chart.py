@@ -50,7 +50,6 @@ def aligned_chart(
     *,
     budgets_ms: Sequence[float] = (),
 ) -> tuple[Item, ...]:
-    """Return the frame times of captures over the time since their beginnings."""
     colors = GRAPH_COLORS[theme]
     longest = max(int(each.times_ns.sum()) for each in runs) or 1
     top_ns = top_of_axis_ns([each.times_ns for each in runs])
@@ -108,7 +107,6 @@ def _levels(area: Box, top_ns: float, theme: ThemeName, budgets_ms: Sequence[flo
 
 
 def _names(runs: Sequence[AlignedRun], area: Box, theme: ThemeName) -> list[Item]:
-    """Return the names of captures above the plot, from the right."""
     colors = GRAPH_COLORS[theme]
     room = (area.width - 80) / len(runs) - 22
     items: list[Item] = []
@@ -131,7 +129,6 @@ def _line(  # noqa: PLR0913, PLR0917 - where and how it is drawn
     top_ns: float,
     theme: ThemeName,
 ) -> list[Item]:
-    """Return a line through the shortest and the longest frame of each column."""
     times = run.times_ns
     end_ns = np.cumsum(times)
     columns = np.minimum((end_ns - times) / longest, 1.0) * area.width / _STEP

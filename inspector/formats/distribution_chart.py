@@ -108,7 +108,6 @@ class DistributionChart:
         return self.edges_ns[first], self.edges_ns[last + 1]
 
     def x_of(self, number: float) -> float:
-        """Return where a bin begins, in points."""
         return self.area.x + min(number, self._slots) / self._slots * self.area.width
 
     def text_of(self, first: int, last: int) -> str:
@@ -205,7 +204,6 @@ class _Chart:
         return chart, [*items, *self._budgets(chart, budgets_ms)]
 
     def l_shape(self) -> tuple[DistributionChart, list[Item]]:
-        """Return the frame times of the upper percentiles."""
         shares = [each / 100 for each in L_SHAPE_PERCENTS]
         found = [each.times.quantiles_8(shares) for each in self.curves]
         top_ns = max(1.0, *(float(each.max()) for each in found)) * 1.08
@@ -291,7 +289,6 @@ class _Chart:
     # ------------------------------------------------------------------ around them
 
     def _shade(self, chart: DistributionChart) -> list[Item]:
-        """Return what lies behind the chosen bins."""
         chosen = [number for number in range(chart.count) if self._is_chosen(chart, number)]
         if not chosen:
             return []
@@ -317,7 +314,6 @@ class _Chart:
         ]
 
     def _value_axis(self, name: str, top: float, *, is_count: bool = False) -> list[Item]:
-        """Return the levels of an axis of counts or shares, from 0."""
         items: list[Item] = [self._heading(name)]
         step = rounded_step(top / _ROOM / max(1, min(5, int(self.area.height / 20))))
         if is_count:
@@ -412,7 +408,6 @@ def _rounded(box: Box) -> Box:
 
 
 def _key(curves: Sequence[Curve], box: Box, theme: ThemeName, colors: GraphColors) -> list[Item]:
-    """Return the names of the curves, at the lower edge."""
     room = box.width / len(curves) - _SAMPLE - 12
     items: list[Item] = []
     x, y = box.x + 4, round(box.bottom - 3, 2)

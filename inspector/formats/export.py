@@ -119,7 +119,6 @@ TRACE_EXPORTERS: Final[tuple[FileFormat[Events, ExportOptions], ...]] = (
 
 
 def exporters() -> tuple[AnyExporter, ...]:
-    """Return all exporters: of frame times, of lanes, and of events."""
     return (*EXPORTERS, *TIMELINE_EXPORTERS, *TRACE_EXPORTERS)
 
 

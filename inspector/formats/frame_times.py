@@ -212,12 +212,10 @@ class FrameTimes:
 
     @property
     def delta_ns(self) -> NsColumn:
-        """Local time of the root clock passed to each frame's callbacks."""
         return self.details.column("delta_ns")
 
     @property
     def busy_ns(self) -> NsColumn:
-        """Time spent in each frame's callbacks."""
         return self.details.column("busy_ns")
 
     @property
@@ -226,7 +224,6 @@ class FrameTimes:
         return self.details.has_shares
 
     def phase(self, phase: Phase) -> NsColumn:
-        """Return the time spent in a phase of each frame."""
         return self.details.column(phase)
 
     def share(self, share: Share) -> NsColumn:
@@ -336,7 +333,6 @@ class FrameTimes:
         return fewer, len(self) - len(fewer)
 
     def measured(self, measure: Measure) -> NsColumn:
-        """Return the column that ``measure`` names."""
         match measure:
             case "interval":
                 return self.interval_ns

@@ -51,7 +51,6 @@ def scene_picture(
 
 
 def _note_group(notes: Sequence[str], box: Box) -> Group:
-    """Return what stands still or runs at another rate, on a line of its own."""
     size = box.height / 2
     said = shortened("    ".join(notes), box.width - 2 * size, size, is_bold=True)
     at = Point(size, round(box.y + 0.68 * box.height, 2))

@@ -323,7 +323,6 @@ class StateMachine(Generic[StateT, NameT]):
             self._call("on_after", self.on_after, old, new)
 
     def _call(self, hook: str, function: Callable[..., ResultT], *args: object) -> ResultT:
-        """Call a hook, and report the call."""
         if not self.number:
             return _finished(function(*args))
         number = self._hook_numbers.get(hook, 0)
@@ -343,7 +342,6 @@ class StateMachine(Generic[StateT, NameT]):
         return False
 
     def _report_all(self) -> None:
-        """Report the first state and every edge."""
         reporter = self._reporter
         reporter.set_text(self.number, Field.STATE, text_of(self._state))
         for name, edges in self._edges.items():

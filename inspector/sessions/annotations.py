@@ -52,7 +52,6 @@ class Annotations:
         return len(self._by_number)
 
     def __iter__(self) -> Iterator[Annotation]:
-        """Go through them, the earliest first."""
         if self._sorted is None:
             self._sorted = sorted(self._by_number.values(), key=lambda each: (each.at_ns, each.id))
         return iter(self._sorted)

@@ -120,7 +120,6 @@ class CaptureHistory:
         return range(first, first + len(events)), events
 
     def whole_until(self, start: int, end: int) -> int:
-        """Return ``end``, as nothing is missing within a capture."""
         return max(start, end)
 
     def unknown_around(self, _at_ns: int) -> None:
@@ -242,7 +241,6 @@ def _parts(count: int) -> Iterator[slice]:
 
 
 def _keys(slices: Slices, part: slice, width: int) -> NDArray[np.int64]:
-    """Return a number for track and name of each slice."""
     found: NDArray[np.int64] = slices.track[part].astype(np.int64) * width + slices.name[part]
     return found
 

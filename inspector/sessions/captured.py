@@ -300,7 +300,6 @@ class _Work:
         return perf_counter_ns() - self._began_ns
 
     def result(self) -> _Arranged:
-        """Return the result, or raise what was raised."""
         if self._error is not None:
             raise self._error
         assert self._result is not None, "it is over"
@@ -320,7 +319,6 @@ def _file_shown(capture: Capture, stream: Stream | None) -> FrameFile:
 
 
 def _arranged(file: FrameFile, capture: Capture | None, stream: Stream | None = None) -> _Arranged:
-    """Return the events of frames, and of the slices of a trace."""
     history = CaptureHistory(file.frames, None if capture is None else capture.slices)
     start = max(0, history.end - NEWEST)
     events = history.events(start, history.end)

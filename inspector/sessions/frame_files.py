@@ -200,7 +200,6 @@ def _read_expanded(importer: Importer, source: CaptureSource) -> FrameFile | Cap
 
 
 def file_of(capture: Capture, stream: Stream) -> FrameFile:
-    """Return a stream of a capture as what an importer reads."""
     return FrameFile(
         stream.frames(),
         _capture_provenance(capture.path, stream.column, stream.name, capture.created),
@@ -333,7 +332,6 @@ def _check_version(path: Path, head: dict[str, Any]) -> None:
 
 
 def _own_file(path: Path, head: dict[str, Any], columns: dict[str, NsColumn]) -> FrameFile:
-    """Return the frames of one of our exports, with what it has beside them."""
     interventions = interventions_from_values(head.get("interventions"))
     landmarks = landmarks_from_values(head.get("landmarks"))
     frames = _frames(path, columns)

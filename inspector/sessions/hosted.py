@@ -235,7 +235,6 @@ class HostedSession(UniformSession):
         return self._stopped_status(format_instant(run.session_ns))
 
     def _stopped_status(self, at: str) -> SessionStatus:
-        """Return the status while session time does not follow the source."""
         if (rewinding := self.rewinding) is not None:
             message = f"Going back to frame {rewinding.frame:,}: {rewinding.percent} % replayed."
             return SessionStatus(SessionPhase.REWINDING, message)
@@ -326,19 +325,16 @@ class HostedSession(UniformSession):
         self._has_frame_run = False
 
     def _apply_if_idle(self) -> None:
-        """Apply pending commands if the scene is held and in no callback."""
         if self._commands and self._is_idle:
             self._apply_waiting(Place.AT_ONCE)
 
     @property
     def _is_idle(self) -> bool:
-        """Whether a command can be applied at once: held, and in no callback."""
         run = self._run
         return not (self._is_applying or self._is_busy or run.is_running or run.is_in_callback)
 
     @property
     def _is_busy(self) -> bool:
-        """Whether a long command is in progress; all others wait for it."""
         return self.rewinding is not None or self._run.is_in_step
 
     @contextmanager
@@ -376,7 +372,6 @@ class HostedSession(UniformSession):
         return command
 
     def _apply(self, command: Command, place: Place) -> None:
-        """Apply or refuse the next command, and record it."""
         run = self._run
         number = run.command_number = run.command_number + 1
         if isinstance(command, Reload):
@@ -518,7 +513,6 @@ class HostedSession(UniformSession):
         source.pass_ns(0)
 
     def end_virtual_run(self) -> None:
-        """Restore the scene's own frame rate."""
         self._run.reset_period()
 
     # ----------------------------------------------------------------- other runs
@@ -530,7 +524,6 @@ class HostedSession(UniformSession):
         breakpoints: Breakpoints | None = None,
         budget_bytes: int | None = None,
     ) -> SceneRun:
-        """Return the next run, not loaded yet."""
         former = self._run
         run = SceneRun(
             self.scene_path,
@@ -544,7 +537,6 @@ class HostedSession(UniformSession):
         return run
 
     def _reload(self, number: int) -> None:
-        """Replace the present run with a new run on the same source."""
         former, breakpoints = self._run, self._run.breakpoints
         begun = former.journal.beginning
         # A scene that could not be built runs once it is fixed, as it would have.
@@ -645,7 +637,6 @@ class HostedSession(UniformSession):
             self._run.apply(problem, rewinding.number, place=Place.AT_ONCE)
 
     def _hand_over(self, rewinding: Rewinding) -> None:
-        """Replace the former run with the second one."""
         former, applied = rewinding.former, rewinding.applied
         assert applied is not None, "all is done"
         self.rewinding = None

@@ -126,7 +126,6 @@ class IntervalMeter:
         self._is_waiting = self._is_polling = False
 
     def wait(self) -> None:
-        """Take note that the thread is about to wait."""
         if not self._is_in_wake:
             self._end(self._clock())
             self._is_waiting, self._is_polling = True, False
@@ -170,7 +169,6 @@ class IntervalMeter:
                 self._collected_in_calls_ns += took_ns
 
     def take(self, _frame: int, interval_ns: int) -> SharesEvent | None:
-        """Return the shares of the frame of this wake-up, up to its reading of the time."""
         shares, self._shares_ns = self._shares_ns, [0, 0, 0, 0, 0]
         if not self._is_in_wake:
             # A step: its time has not passed.

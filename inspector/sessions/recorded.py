@@ -130,7 +130,6 @@ class RecordedSession(UniformSession):
 
     @property
     def frames_of(self) -> int:
-        """The clock of the loop whose frames are shown, 0 for a scene."""
         return self.history.frames_of
 
     def show_frames_of(self, clock_id: int) -> str:

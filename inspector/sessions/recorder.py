@@ -139,7 +139,6 @@ class Recorder:
 
     @property
     def outcome_count(self) -> int:
-        """How many recordings have ended or failed."""
         return self._outcome_count
 
     def outcomes_since(self, count: int) -> list[RecordingOutcome]:
@@ -197,7 +196,6 @@ class Recorder:
         self._generation = self._session.generation
 
     def _add_pictures(self, writer: RecordingWriter, frame: int) -> None:
-        """Add the pictures that are kept from a frame on."""
         if self._pictures is not None and self.keeps_pictures:
             for number, packed in self._pictures.since(frame):
                 writer.add_picture(number, packed)
@@ -321,7 +319,6 @@ class Recorder:
         self._log, self._waits_behind = self._session.log, self._session.frames_run
 
     def _go_on(self) -> None:
-        """Begin the next file, for the next run of the scene."""
         self._waits_behind = None
         path = self._path
         assert path is not None, "something is being recorded"

@@ -106,7 +106,6 @@ class SceneFile(Struct, frozen=True):
 
     @property
     def picture_path(self) -> Path:
-        """A picture of it, which may be absent."""
         return self.path.parent / "pictures" / f"{self.path.stem}.png"
 
 
@@ -499,7 +498,6 @@ def _is_user_frame(filename: str) -> bool:
 
 
 def _is_neighbour(name: str, folder: Path) -> bool:
-    """Whether a module, or the package it belongs to, lies directly in ``folder``."""
     top = sys.modules.get(name.partition(".")[0])
     if top is None or top.__name__ == __name__.partition(".")[0]:
         return False

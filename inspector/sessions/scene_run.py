@@ -275,7 +275,6 @@ class SceneRun:
         log.append((0, SCENE, self.generation, log.intern(str(self.scene_path)), 0))
 
     def _answer_reload(self) -> None:
-        """Answer the command that loaded the scene, if one did."""
         if number := self.journal.beginning.reload_number:
             text = self.log.intern(Reload().sentence(self.timeline))
             self.log.append((self.session_ns, COMMAND, number, text, 0))
@@ -451,7 +450,6 @@ class SceneRun:
             self.transport.frame_period_ns = period_ns
 
     def reset_period(self) -> None:
-        """Restore the scene's own frame rate."""
         if self.loaded is not None:
             self.note(Reading.RATE)
             self.stage.frame_rate = self.stage.frame_rate
@@ -522,7 +520,6 @@ class SceneRun:
     def _answer(
         self, number: int, ready: Prepared, applied: AppliedCommand, *, is_rewind: bool = False
     ) -> None:
-        """Write a command and its outcome to the journal and the log."""
         code = REWIND_ENTRY if is_rewind else COMMAND_ENTRY
         self.journal.note(code, self.frames_run, number, applied)
         answer = command_events(self.log, number, ready, applied, is_rewind=is_rewind)
@@ -561,7 +558,6 @@ class SceneRun:
 
     @property
     def is_in_step(self) -> bool:
-        """Whether a step of many frames is in progress."""
         return self._step is not None
 
     @property
@@ -570,11 +566,9 @@ class SceneRun:
         return self.tree.is_draining or self._is_stepping
 
     def is_calling(self) -> bool:
-        """Return whether timers fire or a frame runs."""
         return self.tree.is_draining or self.director.is_in_frame
 
     def begin_step(self, command: Command, number: int) -> None:
-        """Begin with a step; its frames are run by :meth:`step_on`."""
         self.step_began_at = self.frames_run
         self._step = self.apply_steps(command, number, place=Place.AT_ONCE)
 

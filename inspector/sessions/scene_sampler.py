@@ -71,12 +71,10 @@ class _Scene(Texts):
         self.events: list[RawEvent] = []
 
     def emit(self, event: RawEvent) -> None:
-        """Keep an event of a wake-up."""
         if self.frames.began_ns and len(self.events) < _MOST_EVENTS:
             self.events.append(event)
 
     def extend(self, events: tuple[RawEvent, ...]) -> None:
-        """Keep the events of a sample in a wake-up."""
         last = events[-1]
         is_outside = last[1] != SAMPLED or last[4] & (SAW_BETWEEN_TURNS | SAW_END)
         if not is_outside and self.frames.began_ns and len(self.events) < _MOST_EVENTS:
@@ -102,7 +100,6 @@ class SceneSampler:
         Thread(target=self._run, name="scene sampler", daemon=True).start()
 
     def close(self) -> None:
-        """Stop permanently."""
         self._is_closed = True
         self._wanted.set()
         with self._lock:

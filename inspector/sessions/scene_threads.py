@@ -39,14 +39,12 @@ class SceneThreads:
         _followed.append(ref(self))
 
     def leave(self) -> None:
-        """Take no more."""
         _followed[:] = [each for each in _followed if each() not in {None, self}]
         before = getattr(threading.excepthook, "before", None)
         if before is not None and not _followed:
             threading.excepthook = before
 
     def has(self, error: BaseException) -> bool:
-        """Return whether an error comes from code of the scene."""
         return is_in_scene(self._scene_path, error)
 
 

@@ -153,7 +153,6 @@ class ShownLoop(Struct, frozen=True):
 
 
 def loops_of(timeline: Timeline) -> tuple[ShownLoop, ...]:
-    """Return the loops of a state, in the order in which they were found."""
     found = []
     for clock_id, loop in timeline.loops.items():
         frames = timeline.frames if clock_id == timeline.frames_of else loop.frames
@@ -213,7 +212,6 @@ class UniformSession:
         return False
 
     def driven_clock(self: _HasTimeline, selected: int) -> int:
-        """Return the selected clock, without one the root clock."""
         return selected or self.timeline.root_id or 0
 
 

@@ -102,7 +102,6 @@ class SceneSteps:
             yield
 
     def _step_to(self, at_ns: int) -> Generator[None]:
-        """Go to an instant, one frame per turn."""
         transport, tree, director = self._transport, self._tree, self._director
         while (frame_ns := transport.next_frame_ns) is not None and frame_ns < at_ns:
             frames = director.frame_index

@@ -143,7 +143,6 @@ class _Rows:
         return [*rows, *chain.from_iterable(reversed(branches.values()))]
 
     def _branch(self, number: int, depth: int, children: Iterable[LaneRow]) -> list[LaneRow]:
-        """Return the rows of a clock and everything below it, without filtered ones."""
         lanes = sorted(self._lanes.get(number, ()), key=_kind_of)
         below = [*self._rows_below(number, lanes, depth + 1), *children]
         past = self._store.clocks.by_id[number]
@@ -159,7 +158,6 @@ class _Rows:
         return [row, *kept]
 
     def _rows_below(self, number: int, lanes: list[Lane], depth: int) -> list[LaneRow]:
-        """Return the rows of the lanes of a clock: what lives first, then the rest in groups."""
         if self._choices.words:
             # What is looked for is not folded away.
             return [self._row(lane, depth) for lane in lanes if self._is_wanted(lane.label)]
@@ -188,7 +186,6 @@ class _Rows:
     def _group(
         self, key: LaneKey, title: str, lane: Lane | None, members: list[Lane], depth: int
     ) -> list[LaneRow]:
-        """Return the row of a group, and those of its lanes if it is expanded."""
         is_folded = key not in self._choices.unfolded
         row = LaneRow(
             *(key, depth, lane, 0 if lane is None else lane.subject_id),

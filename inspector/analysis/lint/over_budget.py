@@ -64,7 +64,6 @@ def _took(frame: OverFrame) -> int:
 
 
 def _why(over: list[OverFrame], middle_ns: int) -> str:
-    """Return what took the time of frames over budget."""
     if all(frame.shares for frame in over):
         most = Counter(largest_share(named_shares(each.shares, each.took_ns)) for each in over)
         frames = (f"{name} in {count:,}" for name, count in most.most_common())
@@ -138,7 +137,6 @@ def blocking(seen: Survey) -> Iterator[Finding]:
 
 
 def _culprit(seen: Survey, long: LongFrame) -> _Culprit:
-    """Return what took the time: a member, a phase, or a set of timers."""
     if long.call is not None:
         return "member", long.call
     if not long.fired:
@@ -246,7 +244,6 @@ def _spent(seen: Survey, culprit: _Culprit, worst: LongFrame) -> str:
 
 
 def _named(seen: Survey, culprit: _Culprit, worst: LongFrame) -> tuple[str, int, int]:
-    """Return the culprit in words, the number of its timer and that of its clock."""
     _, names = culprit
     if not isinstance(names, frozenset):
         member = seen.members.get(names) if culprit[0] == "member" else None

@@ -72,7 +72,6 @@ def _every(seen: Survey, call: SeenTimer | SeenMember, period_ns: Fraction) -> s
 def _sub_frame(
     seen: Survey, call: SeenTimer | SeenMember, period_ns: Fraction
 ) -> tuple[FindingKind, str] | None:
-    """Return the finding if an interval is shorter than a frame."""
     if period_ns >= seen.frame_ns * SUB_FRAME_SHARE:
         return None
     if call.is_member:

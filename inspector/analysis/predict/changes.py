@@ -126,7 +126,6 @@ def _clocks_after(timeline: Timeline, effect: ClockEffect) -> Timeline:
 def _session_dues(
     timeline: Timeline, clocks: Timeline, rows: NDArray[np.intp]
 ) -> NDArray[np.int64]:
-    """Return the session instants at which timers are due on the given clocks."""
     due_ns = timeline.timers.numpy("due")[rows]
     owners, owner_of_row = np.unique(timeline.timers.numpy("clock")[rows], return_inverse=True)
     found = np.full(len(rows), NEVER, np.int64)
@@ -156,7 +155,6 @@ def _scheduler_change(
 
 
 def _targets_of(timeline: Timeline, above: MemberState) -> Iterator[MemberState]:
-    """Yield the targets of the components of a branch."""
     members = timeline.members
     below = {each.id for each in members.branch(above.id)}
     director = members.path(above.id)[-1]
@@ -196,7 +194,6 @@ def _resumed_with(
 
 
 def _from_priority(timeline: Timeline, scheduler: MemberState, priority: int) -> Iterable[int]:
-    """Yield the members that a pause from a priority on would pause."""
     members = timeline.members
     if members.field_text(scheduler.id, Field.RULES) != _SOUND:
         # Dialects pause all timers; the priority only selects updates.

@@ -59,6 +59,5 @@ class Forecast:
 
 
 def tally_text(forecast: Forecast) -> str:
-    """Return how many predictions came true, in words."""
     calls = "call" if forecast.made == 1 else "calls"
     return f"{forecast.came_true:,} of {forecast.made:,} {calls} came exactly as predicted"

@@ -33,7 +33,6 @@ class PreviewTable(Struct, frozen=True):
     rest: str
 
     def lines(self) -> list[str]:
-        """Return the table as text, with aligned columns."""
         if not self.rows:
             return [self.sentence]
         titles = PreviewRow("timer", "fires at", "would fire at", "")

@@ -44,7 +44,6 @@ attached; 126 and 127 if it may not be executed or was not found.
 
 
 def add_hosts(parser: ArgumentParser) -> None:
-    """Add where a program is launched."""
     hosts = parser.add_argument_group("on another host")
     hosts.add_argument(
         "--ssh",

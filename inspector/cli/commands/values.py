@@ -101,7 +101,6 @@ def rate(text: str) -> Fraction:
 
 
 def time_source(text: str) -> TimeSourceKind:
-    """Return the time source of that name: one of ours, or of an installed package."""
     try:
         return source_kind(text)
     except ValueError as error:

@@ -445,6 +445,5 @@ class CreatorDirector:
 
 
 def _checked(callback: Callable[[Any], object]) -> Callable[[Any], object]:
-    """Return the callback if it can be called."""
     checked_callable(callback)
     return callback

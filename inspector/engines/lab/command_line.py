@@ -127,7 +127,6 @@ def _displays(options: Namespace, err: TextIO) -> tuple[Display, ...]:
 
 
 def _words(argument: str, texts: Sequence[str]) -> list[str]:
-    """Return the names between commas."""
     words = [word for text in texts for word in text.split(",") if word.strip()]
     if texts and not words:
         raise ArgumentError(
@@ -202,7 +201,6 @@ def _progress(err: TextIO) -> Iterator[Callable[[float], None]]:
 
 
 def lab_text(results: Sequence[LabResult]) -> str:
-    """Return a table per timer and display, with the known faults."""
     blocks = []
     for title, group in groupby(results, lambda each: each.group_title):
         runs = list(group)
@@ -220,7 +218,6 @@ def _faults(results: Iterable[LabResult]) -> list[str]:
 
 
 def subjects_text() -> str:
-    """Return every subject and display, with descriptions."""
     width = max(len(each.name) for each in SUBJECTS)
     rates = ", ".join(map(str, DISPLAY_RATES))
     lines = ["Subjects:"]

@@ -54,11 +54,9 @@ class DriftChart:
     items: tuple[Item, ...] = ()  # The chart as shapes
 
     def x(self, at_ns: float) -> float:
-        """Return the x of an instant, in points."""
         return self.area.x + at_ns / self.end_ns * self.area.width
 
     def y(self, drift_ns: float) -> float:
-        """Return the y of a drift, in points."""
         share = (drift_ns - self.low_ns) / (self.high_ns - self.low_ns)
         return self.area.bottom - share * self.area.height
 
@@ -88,7 +86,6 @@ class DriftChart:
 
 
 def drift_groups(results: Sequence[LabResult]) -> list[tuple[str, list[LabResult]]]:
-    """Return the runs that share a chart, with the title of the chart."""
     return [(head, list(runs)) for head, runs in groupby(results, lambda each: each.group_title)]
 
 
@@ -149,7 +146,6 @@ def _range(results: Sequence[LabResult]) -> tuple[float, float]:
 
 
 def _drift_ticks(low_ns: float, high_ns: float, height: float) -> Ticks:
-    """Return ticks on both sides of 0."""
     most_ns = max(-low_ns, high_ns)
     count = max(2, int(height / 20 * most_ns / (high_ns - low_ns)))
     up = duration_ticks(most_ns, count)

@@ -76,7 +76,6 @@ class _Scale:
     end_ns: int  # The end of the longest run
 
     def x(self, at_ns: float) -> float:
-        """Return the x of an instant, in points."""
         return self.left + at_ns / self.end_ns * (self.right - self.left)
 
 
@@ -162,7 +161,6 @@ class _Drawing:
         self._items.append(Group("legend", tuple(items)))
 
     def _add_group(self, head: str, runs: list[LabResult], y: float) -> float:
-        """Add a group of runs; returns its lower edge."""
         shown = shortened(head, self._options.width_pt - 2 * _PAD, _TEXT_SIZE, is_bold=True)
         at = Point(_PAD, round(y + 13, 2))
         items: list[Item] = [Text(at, shown, _TEXT_SIZE, self._colors.text, is_bold=True)]
@@ -173,7 +171,6 @@ class _Drawing:
         return top + len(runs) * _TRACK
 
     def _expected_lines(self, run: LabResult, top: float) -> list[Item]:
-        """Return the expected instants; none if the lines are too close to be told apart."""
         scale = self._scale
         if len(run.expected_ns) * _EXPECTED_APART > scale.right - scale.left:
             return []
@@ -251,7 +248,6 @@ class _Drawing:
         self._items.append(Group("time axis", tuple(items)))
 
     def _add_drifts(self, y: float) -> float:
-        """Add a chart of drift per group; returns its lower edge."""
         room = self._options.width_pt - 2 * _PAD
         for head, runs in drift_groups(self._results):
             height = drift_height(len(runs))
@@ -274,7 +270,6 @@ class _Drawing:
             )
 
     def _add_faults(self, y: float) -> float:
-        """List the known faults of the subjects below the charts."""
         faults = known_faults(self._results)
         room = self._options.width_pt - 2 * _PAD
         for line in ["Known faults", *faults] if faults else []:

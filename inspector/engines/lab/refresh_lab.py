@@ -43,7 +43,6 @@ class Divergence:
 
     @property
     def at_ns(self) -> int:
-        """The earlier of the two instants."""
         instants = [at for at in (self.expected_ns, self.actual_ns) if at is not None]
         return min(instants, default=0)
 
@@ -200,7 +199,6 @@ def begin_cell(
 def compared(
     timer: LabTimer | SceneTimer, subject: SubjectName, display: Display, fired_ns: Iterable[int]
 ) -> LabResult:
-    """Return the result of a run whose firings are known."""
     fired = tuple(fired_ns)
     expected_ns = timer.expected_ns(display.end_ns)
     divergence = _first_divergence(fired, expected_ns, timer, display)
@@ -237,7 +235,6 @@ def summary_text(results: Iterable[LabResult]) -> str:
 
 
 def known_faults(results: Iterable[LabResult]) -> list[str]:
-    """Return the known faults of subjects with wrong results, a line each."""
     wrong = dict.fromkeys(result.subject for result in results if not result.verdict.is_right)
     return [f"{each.title}: {each.fault}" for each in wrong if each.fault]
 

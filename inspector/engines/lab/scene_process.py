@@ -98,7 +98,6 @@ def _started(what: object) -> subprocess.Popen[bytes]:
 
 
 def _read(stream: BinaryIO, news: SimpleQueue[_News]) -> None:
-    """Pass on the output of the process until it ends; runs in its own thread."""
     while True:
         try:
             news.put(pickle.load(stream))  # noqa: S301 - from the process that was begun here
@@ -135,7 +134,6 @@ def serve() -> None:
 
 
 def _end_with_parent() -> None:
-    """Exit when the parent process ends."""
     # Not by way of a buffered reader, which is locked while it waits.
     os.read(0, 1)
     os._exit(0)

@@ -123,7 +123,6 @@ class _FrameHost:
 
     @property
     def now_ns(self) -> int:
-        """The instant of the frame."""
         return self._source.now_ns()
 
     def pass_to(self, frame_ns: int) -> None:
@@ -211,7 +210,6 @@ def _run_frames(
     frames_ns: Iterable[int],
     timer: LabTimer,
 ) -> Steps:
-    """Set a timer in a scheduler, and run it frame by frame."""
     firings = _Firings(timer)
     before_ns = now_ns = 0
 

@@ -32,7 +32,6 @@ LAB_VERSION: Final = 1
 
 
 def lab_values(result: LabResult) -> dict[str, str | int | None]:
-    """Return the values of a result, by column."""
     lateness, divergence = result.lateness, result.divergence
     period_ns = result.mean_period_ns
     return {
@@ -58,7 +57,6 @@ def lab_values(result: LabResult) -> dict[str, str | int | None]:
 def write_lab_csv(
     results: Sequence[LabResult], _provenance: Provenance, _options: object, stream: BinaryIO
 ) -> None:
-    """Write one row per result below a line of names (RFC 4180, UTF-8)."""
     text = StringIO(newline="")
     writer = csv.writer(text)
     rows = [lab_values(result) for result in results]

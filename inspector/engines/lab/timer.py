@@ -45,12 +45,10 @@ class LabTimer:
 
     @property
     def title(self) -> str:
-        """Its name, or its interval."""
         return self.name or f"every {duration_text(self.interval_ns)}"
 
     @property
     def first_ns(self) -> int:
-        """When it first fires."""
         return self.delay_ns or self.interval_ns
 
     def due_ns(self, index: int) -> int | None:
@@ -91,7 +89,6 @@ class SceneTimer:
 
     @property
     def title(self) -> str:
-        """Name and clock."""
         return f"{self.name} ({self.clock})" if self.clock else self.name
 
     @property

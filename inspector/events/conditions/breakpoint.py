@@ -48,7 +48,6 @@ class BreakKind(Enum):
 
     @property
     def needs_limit(self) -> bool:
-        """Whether it compares with a duration."""
         return self in {
             BreakKind.LATENESS_ABOVE,
             BreakKind.FRAME_ABOVE,

@@ -154,7 +154,6 @@ def read_annotations(rows: Callable[[str], Iterable[tuple[Any, ...]]]) -> list[A
 
 
 def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
-    """Change a complete recording."""
     asked, path = path, real_path(path)
     _check_writable(asked, path)
     try:

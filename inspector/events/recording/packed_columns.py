@@ -82,7 +82,6 @@ def events_of(block: Block) -> list[RawEvent]:
 
 
 def pack(block: Block) -> bytes:
-    """Return the bytes of columns with at least one entry."""
     head = np.zeros(len(block), _HEAD)
     parts: list[bytes | memoryview] = [b""]
     lows, highs = block.min(axis=1).tolist(), block.max(axis=1).tolist()

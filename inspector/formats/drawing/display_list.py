@@ -163,7 +163,6 @@ class DisplayList(Struct, frozen=True):
     software: str  # Name and version of the program, for the file's metadata
 
     def texts(self) -> list[Text]:
-        """Return every text of the picture in drawing order."""
         return _texts(self.items)
 
 

@@ -129,7 +129,6 @@ def _multiples(low: float, high: float, step: float) -> Sequence[float]:
 
 
 def _decimals(step: float) -> int:
-    """Return the number of decimals that distinguish multiples of ``step``."""
     return max(0, -math.floor(math.log10(step) + 1e-9))
 
 

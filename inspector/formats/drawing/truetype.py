@@ -146,7 +146,6 @@ def _glyphs_by_codepoint(cmap: bytes) -> dict[int, int]:
 
 
 def _component_offsets(outline: bytes) -> list[tuple[int, int, int]]:
-    """Return offset of the flags, glyph and end of each component of a composite glyph."""
     if not outline or struct.unpack_from(">h", outline)[0] >= 0:
         return []
     components = []

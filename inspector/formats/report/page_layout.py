@@ -58,7 +58,6 @@ class Pages:
         created: datetime | None,
         software: str,
     ) -> None:
-        """Begin the first page."""
         self._width, self._height = size
         self._colors = GRAPH_COLORS[theme]
         self._about = (plain(title), created, software)
@@ -80,7 +79,6 @@ class Pages:
         self._add_lines(text, _TEXT_SIZE, self._colors.muted_text, is_bold=False, lines=6)
 
     def add_picture(self, picture: DisplayList) -> None:
-        """Add a picture, which is as wide as the contents."""
         self._make_room(picture.height)
         items = tuple(moved(each, self._margin, self._y) for each in picture.items)
         self._pages[-1].append(Group(picture.title, items))

@@ -144,7 +144,6 @@ def _html_of(table: Table) -> str:
 
 
 def report_of(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> Report:
-    """Return the report of frames."""
     software = f"Timeline Inspector {provenance.version}"
     # What it would list follows in full.
     graph = frame_graph(frames, provenance, options)

@@ -54,7 +54,6 @@ def _table(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -
 
 
 def is_arrow(head: bytes) -> bool:
-    """Return whether a file is a Parquet or Arrow file."""
     return head.startswith((_PARQUET, _ARROW))
 
 

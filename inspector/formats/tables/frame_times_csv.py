@@ -54,7 +54,6 @@ def write_csv(
     options: ExportOptions,
     stream: BinaryIO,
 ) -> None:
-    """Write ``frames`` as a table with one header line."""
     extra = _extra_columns(frames, options)
     shares = SHARE_COLUMNS if frames.has_shares else ()
     stream.write(f"{','.join((*CSV_COLUMNS, *shares, *extra))}\r\n".encode())
@@ -76,7 +75,6 @@ def write_csv(
 
 
 def _extra_columns(frames: FrameTimes, options: ExportOptions) -> dict[str, dict[int, str]]:
-    """Return the cells by frame of every column with contents."""
     columns: dict[str, dict[int, str]] = {}
     if options.interventions:
         columns[INTERVENTIONS_COLUMN] = _labels(frames)

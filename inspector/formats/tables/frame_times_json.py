@@ -32,7 +32,6 @@ JSON_VERSION: Final = 1
 def write_json(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions, stream: BinaryIO
 ) -> None:
-    """Write ``frames`` with their provenance, one column per line."""
     text = json.dumps(head_of(frames, provenance, options), ensure_ascii=False, indent=2)
     # File names may hold undecodable bytes, which JSON can escape.
     stream.write(text.removesuffix("\n}").encode(errors="backslashreplace"))
@@ -66,7 +65,6 @@ def column_readers(frames: FrameTimes) -> dict[str, Callable[[FrameTimes], NsCol
 def head_of(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions
 ) -> dict[str, object]:
-    """Return everything but the columns."""
     counted, left_out = options.counted(frames)
     head: dict[str, object] = {
         "format": JSON_FORMAT,

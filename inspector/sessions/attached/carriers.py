@@ -406,7 +406,6 @@ class Listener:
 
 
 def _remove_left_over() -> None:
-    """Remove the sockets of inspectors that were killed, at which nothing listens."""
     for path in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*/socket"):
         with suppress(OSError):
             about = path.parent.lstat()

@@ -92,7 +92,6 @@ class Intake:
         return self.log if self.other is None else self.other.log
 
     def add(self, *events: tuple[int, int, int, int, int]) -> None:
-        """Add events of the session itself."""
         self.add_rows(-1, np.array(events, np.int64))
 
     def add_rows(self, program: int, rows: Rows) -> None:
@@ -237,7 +236,6 @@ class Intake:
     # ------------------------------------------------------------- keyframes
 
     def _fold_in_keyframe(self, event: RawEvent) -> int:
-        """Fold an event while a program describes its present state."""
         at_ns, kind, subject, a, b = event
         if kind == KEYFRAME_BEGUN:
             self._being_described.add(subject)
@@ -308,7 +306,6 @@ class _Keyframe:
         return timeline.members.by_id
 
     def gone(self, program: int, at_ns: int) -> list[int]:
-        """Return the end of everything that was not described."""
         timeline = self._intake.timeline
         clocks = {
             number

@@ -28,7 +28,6 @@ class JoinedPrograms:
         return [each for each in self.by_number.values() if each.is_attached]
 
     def of_clock(self, clock_id: int) -> Program | None:
-        """Return the program of a clock, ``None`` for the session's own."""
         program = self.by_number.get(program_of_clock(clock_id))
         return None if is_above_programs(clock_id) else program
 
@@ -59,6 +58,5 @@ class JoinedPrograms:
 
     @property
     def file_stem(self) -> str:
-        """The name of the first program in the names of files."""
         name = next((each.name for each in self.by_number.values()), "attached")
         return "".join(c if c.isalnum() or c in "-_." else " " for c in name).strip() or "attached"

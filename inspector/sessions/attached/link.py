@@ -209,7 +209,6 @@ class Link:
         self._carrier.wake()
 
     def end(self, reason: str) -> None:
-        """Say goodbye and close the connection, soon."""
         self._wants_end = reason
         self._carrier.wake()
 
@@ -400,7 +399,6 @@ class Link:
             self._inlet.on_news()
 
     def _in_session(self, done: Done) -> Done:
-        """Have the session call ``done`` when it takes the news."""
         return lambda result, refused: self._put(Answered(self, done, result, refused))
 
     def _take(self, kind: int, payload: bytes) -> None:
@@ -617,7 +615,6 @@ class Inlet:
         return found
 
     def next_batches(self) -> list[Batch]:
-        """Return the next batch of each program that the session has not taken."""
         found: dict[Link, Batch] = {}
         for news, _ in list(self._news):
             if isinstance(news, Batch):

@@ -178,14 +178,12 @@ class Program:
         self.translation.shift_ns, self.error_ns = shift_ns, error_ns
 
     def take_busy(self, keyframe: Keyframe) -> None:
-        """Take over which clocks it waits for to describe its state."""
         translated, shift_ns = self.translation.clock_id, self.translation.shift_ns
         self.waits_for = {translated(each): ("", None) for each in keyframe.waits_for}
         for each in keyframe.threads:
             self.waits_for[translated(each.clock)] = each.thread, each.since_ns + shift_ns
 
     def take_cost(self, cost: Cost) -> None:
-        """Take over and add up what the probe costs."""
         self.cost = cost
         self.cost_cpu_ns += cost.cpu_ns
         self.cost_interval_ns += cost.interval_ns
@@ -198,7 +196,6 @@ class Program:
         return sum(counts.values())
 
     def why_not(self, capability: Capability, clock_id: int) -> str:
-        """Return why something is not possible with a clock, as part of a sentence."""
         if self.ended:
             return f"“{self.name}” is no longer attached"
         if self.grant == "read-only":

@@ -240,7 +240,6 @@ class AttachedSession:
 
     @property
     def waits(self) -> bool:
-        """Whether the frames in the log are turns of a loop that waits for events."""
         program = self.program_of_clock(self.frames_of)
         return program is not None and program.waits(self.frames_of)
 
@@ -270,7 +269,6 @@ class AttachedSession:
 
     @property
     def pid(self) -> int | None:
-        """The process behind the door, if that is known."""
         return None if self._opened is None else self._opened.pid
 
     def own_clocks(self) -> list[tuple[Program, int]]:
@@ -291,7 +289,6 @@ class AttachedSession:
         return clocks[0][1] if len(clocks) == 1 else 0
 
     def why_not(self, capability: Capability, clock_id: int = 0) -> str:
-        """Return why something is not possible with a clock, as part of a sentence."""
         if capability in NEVER_POSSIBLE or capability in _OWN:
             return NEVER_POSSIBLE.get(capability, "")
         if capability is Capability.PROGRAM:
@@ -548,7 +545,6 @@ class AttachedSession:
                 self._hold_new(program)
 
     def _hold_new(self, program: Program) -> None:
-        """Hold a program that joins programs that are held."""
         self._settle(self.now_ns)
         for each, clock_id in self.own_clocks():
             if each is program and not self.timeline.clocks[clock_id].paused:
@@ -556,7 +552,6 @@ class AttachedSession:
                 program.ask_clock("Clock.pause", clock_id, cause)
 
     def _show_transport(self) -> None:
-        """Let the transport show what the clocks of the programs do."""
         clocks = self.own_clocks()
         if any(program.is_stepping for program, _ in clocks):
             return
@@ -738,7 +733,6 @@ class AttachedSession:
         self._opened.end()
 
     def close(self) -> None:
-        """Let all programs go, and close the connections."""
         if self._is_closed:
             return
         self.inlet.close()

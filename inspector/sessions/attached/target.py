@@ -91,7 +91,6 @@ class RemoteFamily:
         self._pauses = pauses
 
     def concerned(self, *, pauses: bool) -> list[tuple[Program, int]]:
-        """Return the programs that would be paused, or resumed, with their clocks."""
         clocks = self._target.timeline.clocks
         able = [
             (program, clock_id)
@@ -105,12 +104,10 @@ class RemoteFamily:
         return own or able
 
     def pause(self, *, cause: int) -> None:
-        """Pause what is not paused itself."""
         self._pauses.add(cause)
         self._ask("Clock.pause", self.concerned(pauses=True), cause)
 
     def resume(self, *, cause: int) -> None:
-        """Resume what was paused with the family."""
         self._ask("Clock.resume", self.concerned(pauses=False), cause)
 
     def _ask(self, method: str, concerned: list[tuple[Program, int]], cause: int) -> None:
@@ -173,12 +170,10 @@ class RemoteSteps:
         self._target = target
 
     def frames(self, count: int) -> Action:
-        """Run frames of every program that has some."""
         able = self._able(Capability.STEP)
         return lambda: self._for_each(able, {"frames": count})
 
     def by(self, duration_ns: int) -> Action:
-        """Let local time of every program pass."""
         able = self._able(Capability.STEP_TIME)
         return lambda: self._for_each(able, {"local_ns": duration_ns})
 

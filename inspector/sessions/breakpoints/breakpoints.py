@@ -74,7 +74,6 @@ class Breakpoints:
 
     @classmethod
     def holding(cls, breakpoints: Mapping[int, Breakpoint], next_number: int) -> Breakpoints:
-        """Return a set with these breakpoints by number, not hit yet."""
         made = cls()
         made._by_number = dict(breakpoints)
         made._hits = dict.fromkeys(breakpoints, 0)
@@ -90,7 +89,6 @@ class Breakpoints:
         return self._last_number + 1
 
     def items(self) -> list[tuple[int, Breakpoint, int]]:
-        """Return number, breakpoint and hits of each, in the order in which they came."""
         return [(number, found, self._hits[number]) for number, found in self._by_number.items()]
 
     def get(self, number: int) -> Breakpoint | None:
@@ -171,7 +169,6 @@ class Breakpoints:
         self.longest_turn_ns = min(limits, default=0)
 
     def watch(self, log: EventLog, timeline: Timeline) -> None:
-        """Look at a log from its present end on, up to which the timeline is folded."""
         self._log = log
         self._since.clear()
         self._cursor = log.end

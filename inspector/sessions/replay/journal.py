@@ -100,7 +100,6 @@ class Beginning:
     next_breakpoint: int = 1  # The number the next one was to have
 
     def as_json(self) -> str:
-        """Return it as text for the log."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         values["policy"] = self.policy.value
         values["breakpoints"] = {str(n): b.as_values() for n, b in self.breakpoints.items()}
@@ -322,7 +321,6 @@ def file_digest(path: Path) -> str:
 
 
 def command_form(applied: AppliedCommand, *, is_rewind: bool = False) -> str:
-    """Return a command as text for the log."""
     values = applied.command.as_values()
     if is_rewind:
         found = {str(number): each.as_values() for number, each in applied.breakpoints.items()}

@@ -195,7 +195,6 @@ def difference_steps(
 
 
 def _rows(run: Run, first_frame: int) -> Iterator[tuple[RawEvent, Row, int]]:
-    """Yield each compared event with its row and index."""
     is_begun = first_frame < 0
     for index, event in enumerate(run.events):
         if not is_begun:

@@ -78,7 +78,6 @@ class Rewinding:
         return False
 
     def give_up(self) -> None:
-        """Cancel: keep the former run and close the second one."""
         # What is taken back in there belongs to the run that is given up.
         self._steps.close()
         self.second.close()
@@ -159,7 +158,6 @@ class ScriptFollower:
 
     @property
     def has_arrived(self) -> bool:
-        """Whether the script ends at the present frame."""
         if self._is_at_stop:
             return True
         head = self._script.head()
@@ -229,7 +227,6 @@ class ScriptFollower:
         run.note_rewind(number, applied)
 
     def _let_happen(self, entry: Entry) -> None:
-        """Repeat the reading or request of an entry."""
         run = self._run
         match entry.code:
             case Reading.PERIOD:
@@ -244,13 +241,11 @@ class ScriptFollower:
                 run.source.replay(entry.code, entry.value)
 
     def _apply_what_was(self, place: Place) -> None:
-        """Apply the script's commands at this point."""
         for _ in self._scripted_steps(place):
             pass
 
     @property
     def _is_broken_off(self) -> bool:
-        """Whether a step was ended at the present frame."""
         head = self._script.head()
         return (
             head is not None

@@ -103,7 +103,6 @@ def _in_python(
 
 
 def _without_python(frame: FrameType, callback: Callable[..., object]) -> RunningCode:
-    """Return the callback that a frame of the engine has called: a function of a library."""
     timer = frame.f_locals.get("timer")
     label = label_of(callback)
     place = f"in {label}"
@@ -146,7 +145,6 @@ def _called_names(code: CodeType, offset: int) -> tuple[str, ...]:
 
 
 def _is_library(name: str) -> bool:
-    """Whether a file belongs to whatever has called it."""
     return name.startswith(("<", *_STANDARD_LIBRARY)) or "site-packages" in name
 
 

@@ -181,7 +181,6 @@ class _Progress:
         return True
 
     def finished(self) -> RunOutcome:
-        """Fold the remaining events and return the result."""
         session = self._session
         session.end_virtual_run()
         session.refresh()

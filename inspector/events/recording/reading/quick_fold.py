@@ -83,7 +83,6 @@ def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
 
 
 def _keep_frame(keep: NDArray[np.bool_], fold: _Folds) -> None:
-    """Keep the state of the last frame begun."""
     began = np.flatnonzero(fold == Fold.FRAME_START.value)
     since = int(began[-1]) if began.size else 0
     keep[since:] |= fold[since:] == Fold.FRAME_PART.value
@@ -149,7 +148,6 @@ class _Timers(Struct):
 def _keep_timers(
     keep: NDArray[np.bool_], fold: _Folds, block: Block, timeline: Timeline
 ) -> _Timers:
-    """Keep the final events of timers."""
     found = np.flatnonzero(fold == Fold.TIMER.value)
     if not found.size:
         return _Timers([], [], 0)

@@ -225,7 +225,6 @@ class Recording:
                 is_some_lost = False
 
     def _form_of(self, number: int) -> str:
-        """Return the form of a command, empty if it is not known."""
         if self._asked is None:
             self._asked = dict(self._file.rows("SELECT number, cursor FROM commands"))
         cursor = self._asked.get(number)
@@ -236,7 +235,6 @@ class Recording:
         return ""
 
     def _find_last_ns(self) -> int:
-        """Return the instant of the newest event, or the last known instant."""
         places = self._index.shape[1]
         if not places:
             return self.first_ns
@@ -263,7 +261,6 @@ class Recording:
         return block
 
     def _read_chunk(self, place: int, out: Block | None = None) -> Block | None:
-        """Read a chunk from the file; ``None`` if it is damaged."""
         cursor, count = int(self._index[_CURSOR][place]), int(self._index[_COUNT][place])
         try:
             text = "SELECT crc, data FROM chunks WHERE first_cursor = ?"
@@ -438,7 +435,6 @@ class Recording:
         return began_ns, self.state_before(self._keyframes[after]).at_ns
 
     def _known_before(self, cursor: int) -> tuple[int, Timeline, int]:
-        """Return the nearest known state: cursor, timeline and frames."""
         place = bisect_right(self._keyframes, cursor) - 1
         kept = max((at for at in self._states if at <= cursor), default=-1)
         if kept >= 0 and (place < 0 or kept >= self._keyframes[place]):

@@ -209,7 +209,6 @@ class RecordingFile:
                 self._add_fresh()
 
     def _add_fresh(self) -> None:
-        """Write the events that have come since."""
         count, self._fresh = self._fresh, 0
         if not count:
             return
@@ -225,7 +224,6 @@ class RecordingFile:
         self._connection.execute("INSERT INTO chunks VALUES (?,?,?,?,?,?)", values)
 
     def _take(self, block: Block) -> None:
-        """Bring the tables and the state up to the chunks."""
         count = block.shape[1]
         self._tables.take(block, self._cursor)
         self._frames.take(block, self._cursor)
@@ -250,7 +248,6 @@ class RecordingFile:
         self._frames_folded = self._frames.end
 
     def _write_keyframe(self) -> int:
-        """Write the state; returns its size in bytes."""
         timeline = self._timeline
         self._since_keyframe = 0
         state = state_text(timeline, self._frames.end, self._frames.ends_of_loops)

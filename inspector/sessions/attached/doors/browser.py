@@ -150,7 +150,6 @@ class OpenedBrowser:
         return not self._reason
 
     def end(self) -> None:
-        """End a browser that was started here; let go of the pages of any other."""
         atexit.unregister(self.end)
         if self.pages is not None:
             self.pages.close()

@@ -142,7 +142,6 @@ class Pages:
             self.first_page.set()
 
     def _paused(self, _params: Params, session: str) -> None:
-        """A worker is before its first line."""
         self._inject(session, None, self._script)
         self._cdp.post("Debugger.disable", None, session)
 

@@ -74,7 +74,6 @@ def _isolating_option(command: Sequence[str]) -> str:
 
 
 def _after_options(command: Sequence[str]) -> list[str]:
-    """Return a script or module with its arguments, without Python and its own options."""
     rest = list(command[1:])
     while rest:
         word = rest.pop(0)
@@ -96,7 +95,6 @@ def _after_options(command: Sequence[str]) -> list[str]:
 
 
 def _first_line(program: str) -> list[str]:
-    """Return the words of a script's first line, if it names an interpreter."""
     try:
         with Path(program).open("rb") as file:
             line = file.readline(512)

@@ -196,7 +196,6 @@ class _AtDebugger:
         )
 
     def _places(self, timers: str) -> list[str]:
-        """Return where the callbacks of the first timers are written, as file and line."""
         first = f"this.slice(0, {_MOST_PLACES})"
         pick = f"function () {{ return {first}.map((each) => each._onTimeout); }}"
         asked = {"functionDeclaration": pick, "objectId": timers}

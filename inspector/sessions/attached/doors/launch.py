@@ -291,7 +291,6 @@ def _attributes(descriptor: int) -> list[Any] | None:
 
 
 def _found(name: str, folder: Path | None) -> str:
-    """Return the path of a program, looked for as shells do."""
     if os.sep not in name:
         found = shutil.which(name)
         if found is not None:

@@ -181,7 +181,6 @@ def attachable(pid: int, why_not: Callable[[Process], str], instead: str) -> Pro
 
 
 def processes() -> Iterator[Process]:
-    """Yield all processes that can be seen, by number."""
     if _HAS_PROC:
         numbers = sorted(int(path.name) for path in _PROC.iterdir() if path.name.isdigit())
         yield from (found for number in numbers if (found := process(number)) is not None)

@@ -146,7 +146,6 @@ class Supervisor:
     # ------------------------------------------------------------------- the family
 
     def _reap(self) -> bool:
-        """Take note of what has ended; return whether anything is left."""
         with suppress(ChildProcessError):
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)

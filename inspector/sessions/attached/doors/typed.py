@@ -116,7 +116,6 @@ class TypedProgram:
 
 
 def _is_plain_script(word: str, folder: Path | None) -> bool:
-    """Return whether a file of Python cannot be started by itself."""
     return word.endswith((".py", ".pyw")) and _is_plain(word, folder)
 
 
