@@ -37,7 +37,7 @@ from .thread_times import STOP_NS, SWITCH_NS, Stops, ThreadTimes, busiest, other
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType
-    from typing import Optional
+    from typing import Callable, Optional
 
     from .clocks import Clock
     from .frames import Frames
@@ -166,8 +166,9 @@ class Sampler:
         is_busy: Whether a turn is long now, so that the next look should come soon.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, now_ns: Callable[[], int] = monotonic_ns) -> None:
         self._program = program
+        self._now_ns = now_ns
         self._watched: dict[int, Watched] = {}
         self._changes = -1
         self._asked_ns = 0
@@ -198,7 +199,7 @@ class Sampler:
 
     def wait_ns(self, most_ns: int) -> int:
         """Return how long to wait for the next look, at most so long."""
-        now_ns = monotonic_ns()
+        now_ns = self._now_ns()
         # Whoever sends meanwhile may have waited for the interpreter, too.
         self._stuck_ns = now_ns - self._began_ns if self._began_ns else 0
         if self.is_busy:
@@ -211,7 +212,7 @@ class Sampler:
         """Look at every loop, and tell what is long."""
         if self._program.emit is None or self._is_broken:
             return
-        now_ns = monotonic_ns()
+        now_ns = self._now_ns()
         if now_ns < self._due_ns and now_ns < self._asked_ns - _MS_NS:
             # It was woken by news.
             self._began_ns, self._stuck_ns = now_ns, 0
@@ -225,6 +226,31 @@ class Sampler:
         except Exception:  # noqa: BLE001 - nothing here may end the link, or the program
             self._is_broken = True
             self.is_busy = False
+
+    def tell_waits(self, waiting: Callable[[int], bool], passed_ns: int) -> None:
+        """Tell that virtual time has passed, and what loops waited for in a turn meanwhile.
+
+        Args:
+            waiting: Whether the loop of a thread waits for what comes next.
+            passed_ns: For how long.
+        """
+        if self._program.emit is None or self._is_broken:
+            return
+        if self._program.changes != self._changes:
+            self._changes = self._program.changes
+            self._find_loops()
+        now_ns = self._now_ns()
+        for watched in self._watched.values():
+            frames = watched.frames
+            is_between = frames is not None and frames.began_ns <= frames.ended_ns
+            if is_between or waiting(watched.thread):
+                continue
+            view = _View()
+            view.stack, view.runner = stack_of(watched.thread, is_after=False)
+            view.running = self._running(watched, view.runner)
+            watched.end_turn()
+            self._sample(watched, view, now_ns, passed_ns, (0, 0, 0), 0)
+            watched.end_turn()
 
     def _are_quiet(self, now_ns: int) -> bool:
         """Return whether all turns are short, by as little as can be read."""
@@ -566,9 +592,9 @@ class Sampler:
     def _collected(self, phase: str, info: dict[str, int]) -> None:
         """Called by the garbage collector, on the thread that it runs on."""
         if phase == "start":
-            self._collection_ns = monotonic_ns()
+            self._collection_ns = self._now_ns()
             return
-        now_ns = monotonic_ns()
+        now_ns = self._now_ns()
         took_ns = now_ns - self._collection_ns
         if took_ns >= _COLLECTION_NS:
             emit = self._program.emit

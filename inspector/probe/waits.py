@@ -38,6 +38,8 @@ _FIRST_LOOK_S, _LAST_LOOK_S = 0.001, 0.02
 _ROUNDING_NS = 1_000
 #: A thread that does not move for so long, and does not compute, waits.
 _STILL_NS = 3_000_000
+#: Less is not told of what a loop has waited for.
+_TOLD_NS = 1_000_000
 #: While time passes as on the machine, it does so in steps of this.
 _PASSING_S = 0.005
 #: Readings of a clock without any wait, after which a reader is taken to wait for time to pass,
@@ -67,6 +69,7 @@ class Wait:
         is_over: Whether something else has ended it, though its thread has not gone on yet.
         outside: Names what is awaited outside of the program; empty if nothing is.
         is_due: Whether its time has come.
+        is_idle: Whether its thread has nothing to do: a loop waits for what comes next.
         error: Raised in its thread at its end.
     """
 
@@ -75,6 +78,7 @@ class Wait:
         "due_ns",
         "error",
         "is_due",
+        "is_idle",
         "is_over",
         "order",
         "outside",
@@ -82,13 +86,15 @@ class Wait:
         "wake",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a wait is
         self,
         clock: Clock,
         due_ns: Optional[int],
         wake: Callable[[], object],
         is_over: Callable[[], bool] = _never,
         outside: Callable[[], str] = _nowhere,
+        *,
+        is_idle: bool = False,
     ) -> None:
         self.clock = clock
         self.due_ns = due_ns
@@ -96,6 +102,7 @@ class Wait:
         self.is_over = is_over
         self.outside = outside
         self.is_due = False
+        self.is_idle = is_idle
         self.error: Optional[BaseException] = None
         self.thread = self.order = 0
 
@@ -196,6 +203,10 @@ class Waits:
         stuck: Describes what waits when nothing can end it; ``None`` to let it wait.
         deliver: Called with what could not be raised in the test, and with what ends its loop.
         idles: How often all have waited.
+        tell_passed: Called when time has jumped, with what tells of a thread whether it is that
+            of a loop with nothing to do, and by how much.
+        look: Called again and again while time passes as on the machine, on a thread of its own;
+            returns in how many seconds next, less than 0 for never.
     """
 
     def __init__(self, program: Any, skip: Callable[[int], None]) -> None:
@@ -215,6 +226,8 @@ class Waits:
         self.deliver: Callable[[BaseException, Callable[[], object]], object]
         self.passed_for: dict[str, int] = {}
         self.idles = 0
+        self.tell_passed: Optional[Callable[[Callable[[int], bool], int], object]] = None
+        self.look: Optional[Callable[[], float]] = None
         self._readings = 0
         self._is_creeping = False
         # Of the thread that looks at others.
@@ -252,6 +265,9 @@ class Waits:
             for wait in list(self._waiting.values()):
                 wait.wake()
             self._waiting.clear()
+            if self.look is not None and not self._is_watching:
+                self._is_watching = True
+                self._signal.release()
 
     def forked(self) -> None:
         """This is a child process: nothing of it is in virtual time."""
@@ -362,6 +378,7 @@ class Waits:
             # Also of the calling thread: another may have woken it just now, and wait already.
             lambda: bool(has_calls()) or files.has_events(),
             files.awaited_outside,
+            is_idle=True,
         )
         try:
             return poll(0 if self.begin(wait) else None)
@@ -446,7 +463,7 @@ class Waits:
                 self._pass(awaited, local_ns, due_ns)
             return True
         if may_jump and due_ns is not None:
-            self.jump(due_ns)
+            self._let_pass(local_ns, due_ns)
             return False
         if not awaited:
             self._tell_stuck()
@@ -480,6 +497,15 @@ class Waits:
             if clock.adapter is not None and not clock.adapter.says_what_it_waits_for:
                 program.guarded(clock.adapter, clock.adapter.changed, clock)
 
+    def _let_pass(self, local_ns: int, until_ns: int) -> None:
+        self.jump(until_ns)
+        if self.tell_passed is not None and until_ns - local_ns >= _TOLD_NS:
+            self.tell_passed(self._is_idle, until_ns - local_ns)
+
+    def _is_idle(self, thread: int) -> bool:
+        wait = self._waiting.get(thread)
+        return wait is not None and wait.is_idle
+
     def _pass(self, awaited: list[str], local_ns: int, target_ns: Optional[int]) -> None:
         """Let as much time pass as on the machine."""
         now_ns, before_ns = monotonic_ns(), self._passing_ns
@@ -493,7 +519,7 @@ class Waits:
             if target_ns is not None and target_ns <= reached_ns:
                 reached_ns = target_ns
                 self._look_again_s = 0.0
-            self.jump(reached_ns)
+            self._let_pass(local_ns, reached_ns)
             local_ns = reached_ns
         if target_ns is not None:
             self._look_again_s = min(self._look_again_s, (target_ns - local_ns) / 1e9)
@@ -545,8 +571,10 @@ class Waits:
                 if self._waiting:
                     self._looks += 1
                     self._look()
-                else:
+                elif self._program.waits is self or self.look is None:
                     self._look_again_s = -1.0
+                else:
+                    self._look_again_s = self.look()
                 self._is_watching = self._look_again_s >= 0
                 if not self._is_watching:
                     self._looks = 0

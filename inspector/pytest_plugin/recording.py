@@ -1,52 +1,108 @@
-"""The recording that a test leaves, to be opened in the window like any other."""
+"""What a test leaves: why calls were late, a recording and a page.
+
+The recording opens in the window like any other, the page in a browser.
+"""
 
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from inspector import __version__
+from inspector.analysis.lateness.late_calls import LateCall, late_calls
+from inspector.analysis.lateness.words import late_call_text, stack_text
+from inspector.errors import InspectorError
+from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
 from inspector.events.recording import About, RecordingWriter
 from inspector.events.schema import clock_at_parent_time
 from inspector.events.timeline import Timeline
-from inspector.probe.wire import packed_events
+from inspector.formats.export import export_frames
+from inspector.formats.options import ExportOptions
+from inspector.formats.traces.session_trace import Events
 from inspector.sessions.attached.intake import Intake
 from inspector.sessions.attached.session_numbers import ROOT_ID
 from inspector.sessions.attached.translation import Translation
+from inspector.sessions.frame_files import read_frame_file, recording_showing
 from inspector.sessions.sources.time_sources import ATTACHED_LOOP
 
 _NO_NAME: Final = re.compile(r"[^\w.\[\]-]+")
+#: Of the late calls that are told.
+_MOST_LATE: Final = 10
 
 
-def recording_path(folder: Path, test: str) -> Path:
-    """Return the file for a test, by its node id."""
-    return folder / f"{_NO_NAME.sub('-', test)[-200:]}.tlrec"
-
-
-def write_recording(
-    path: Path,
-    title: str,
-    events: Sequence[tuple[int, int, int, int, int]],
-    texts: Sequence[str],
-) -> str:
-    """Write the events of a program; returns why they could not be written, empty if they were."""
-    events = sorted(events, key=lambda event: event[0])
-    first_ns, last_ns = events[0][0], events[-1][0]
+def _log_of(title: str, events: array[int], texts: Sequence[str]) -> tuple[EventLog, int]:
+    """Return the events of a test as those of a session, and the local time at its beginning."""
+    rows = np.frombuffer(events, np.int64).reshape(-1, 5)
+    rows = rows[np.argsort(rows[:, 0], kind="stable")]
+    first_ns, last_ns = rows[[0, -1], 0].tolist()
     log = EventLog()
     intake = Intake(log, Timeline(log.strings))
     intake.add(*clock_at_parent_time(0, ROOT_ID, 0, log.intern(title)))
     translation = Translation(0, -first_ns, log.intern)
     translation.take_texts(1, texts[1:])
-    span_ns = last_ns - first_ns
-    intake.add_rows(0, translation.rows(packed_events(list(events)), span_ns, 0))
-    intake.release(span_ns)
+    intake.add_rows(0, translation.rows(rows.tobytes(), last_ns - first_ns, 0))
+    intake.release(last_ns - first_ns)
+    return log, first_ns
+
+
+def late_lines(events: array[int], texts: Sequence[str], began_ns: int, over_ns: int) -> list[str]:
+    """Return what was late and who made it late.
+
+    Args:
+        began_ns: When the test began.
+        over_ns: By how much a call has been late at least.
+    """
+    log, first_ns = _log_of("test", events, texts)
+    late = sorted(late_calls(LogHistory(log), over_ns), key=lambda call: -call.lateness.late_ns)
+    lines = ["Late:"]
+    for call in late[:_MOST_LATE]:
+        at_s = (call.lateness.end_ns + first_ns - began_ns) / 1e9
+        lines += [f"  at {at_s:g} s {late_call_text(call)}", *_places(call)]
+    if len(late) > _MOST_LATE:
+        lines.append(f"  and {len(late) - _MOST_LATE} more")
+    return lines if late else []
+
+
+def _places(call: LateCall) -> list[str]:
+    main = call.lateness.main
+    lines = [f"    set at {call.site}"] if call.site else []
+    if main is not None and main.stack:
+        lines.append(f"    {stack_text(main.stack)}")
+    return lines
+
+
+def leave(folder: Path, test: str, events: array[int], texts: Sequence[str]) -> list[str]:
+    """Leave the recording of a test and its page; returns what to tell of them."""
+    path = folder / f"{_NO_NAME.sub('-', test)[-200:]}.tlrec"
+    log, _ = _log_of(test, events, texts)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
-    about = About(title=title, tool_version=__version__, frame_rate="60", source=ATTACHED_LOOP.name)
+    about = About(title=test, tool_version=__version__, frame_rate="60", source=ATTACHED_LOOP.name)
     writer = RecordingWriter(path, log, about)
     writer.start()
     writer.stop()
-    return writer.problem
+    if writer.problem:
+        return [f"no recording of {test}: {writer.problem}"]
+    return [f"recorded {path}", _page(path)]
+
+
+def _page(path: Path) -> str:
+    target = path.with_suffix(".page.html")
+    try:
+        read = read_frame_file(path)
+        recording = recording_showing(path, None)
+        try:
+            export_frames(
+                *(read.frames, read.provenance, ExportOptions(), target), events=Events(recording)
+            )
+        finally:
+            recording.close()
+    except InspectorError as error:
+        return f"no page of it: {error}"
+    return f"page {target}"

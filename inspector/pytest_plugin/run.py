@@ -16,12 +16,18 @@ import pytest
 
 from inspector.probe.adapters.python_time import PythonTimeAdapter
 from inspector.probe.program import Program
+from inspector.probe.sampler import Sampler
 from inspector.probe.waits import JUMP, PASS, STAND, Waits
 
-from .timeline import Log, Timeline
+from .log import Log
+from .timeline import Timeline
 
 #: Seconds since 1970 are multiples of 238 ns: after a sleep, so much more has passed.
 _DAY_NS = 239
+#: While time passes, loops are looked at so often.
+_SAMPLE_NS = 10_000_000
+#: Events of a test that are kept: for the report of a failure, and to be recorded.
+_MOST_REPORTED, _MOST_RECORDED = 100_000, 1_000_000
 #: What runs tests keeps the machine's time.
 _SPARED = (
     "_pytest",
@@ -60,10 +66,13 @@ class VirtualTime:
         skipped_ns = 0
         self._is_virtual = False
 
+        def present_ns() -> int:
+            return monotonic_ns() + skipped_ns
+
         def now_ns() -> int:
             if self._is_virtual:
                 self.waits.was_read()
-            return monotonic_ns() + skipped_ns
+            return present_ns()
 
         def skip(passed_ns: int) -> None:
             nonlocal skipped_ns
@@ -72,7 +81,8 @@ class VirtualTime:
 
         self.program = Program("pytest", now_ns)
         self.waits = Waits(self.program, skip)
-        self.log = Log(self.program, keeps_events=False)
+        self._sampler = Sampler(self.program, present_ns)
+        self.log = Log(self.program, _MOST_REPORTED)
         self.program.watch_imports()
         python_time = self.program.adapters["python_time"]
         assert isinstance(python_time, PythonTimeAdapter)
@@ -86,14 +96,25 @@ class VirtualTime:
         self.waits.forked()
         self.program.forked()
 
-    def attach(self, *, keeps_events: bool) -> None:
-        self.log = Log(self.program, keeps_events=keeps_events)
+    def attach(self, most_events: int) -> None:
+        self.log = Log(self.program, most_events)
         self.program.attach(self.log.emit, self.log.extend)
+        self._sampler.begin()
+        self.waits.tell_passed, self.waits.look = self._sampler.tell_waits, self._sampled
         self._is_virtual = True
+
+    def _sampled(self) -> float:
+        """Look at loops while time passes; returns in how many seconds to do so again."""
+        if self.program.emit is None:
+            return -1.0
+        self._sampler.look()
+        return self._sampler.wait_ns(_SAMPLE_NS) / 1e9
 
     def detach(self) -> None:
         self._is_virtual = False
+        self.waits.tell_passed = self.waits.look = None
         self.waits.stop()
+        self._sampler.end()
         self.program.detach()
         self.python_time.return_to_machine()
 
@@ -171,7 +192,7 @@ class VirtualRun:
         self._item = item
         self._keeps: str = item.config.option.timeline
         self._has_failed = False
-        virtual.attach(keeps_events=self._keeps != "off")
+        virtual.attach(_MOST_REPORTED if self._keeps == "off" else _MOST_RECORDED)
         virtual.program.pause(virtual.program.own_clock)
         # What fixtures wait for need not be waited for.
         virtual.waits.is_jumping = True
@@ -206,7 +227,7 @@ class VirtualRun:
 
     def _look_at_time_out(self) -> None:
         """Keep what is pending now: the test is about to be ended, and its loops with it."""
-        self._at_time_out = self.timeline.report()
+        self._at_time_out = self.timeline.pending_text()
 
     def _deliver(self, error: BaseException, end_loop: Callable[[], object]) -> None:
         """Raise an error in the test, which is called by the loop that has caught it."""
@@ -219,19 +240,19 @@ class VirtualRun:
             end_loop()
 
     def failed(self) -> str:
-        """Note that the test has failed; returns what is pending."""
+        """Note that the test has failed; returns what is pending, and what was late."""
         self._has_failed = True
-        return self._at_time_out or self.timeline.report()
+        pending = self._at_time_out or self.timeline.pending_text()
+        return "\n".join([pending, *self.timeline.late_lines()])
 
     def end(self) -> None:
         self._virtual.detach()
         log = self._virtual.log
-        if log.events and (self._keeps == "on" or self._has_failed):
-            from .recording import recording_path, write_recording  # noqa: PLC0415 - takes a moment
+        is_kept = self._keeps == "on" or (self._keeps != "off" and self._has_failed)
+        if log.events and is_kept:
+            from .recording import leave  # noqa: PLC0415 - takes a moment
 
             option, test = self._item.config.option, self._item.nodeid
             folder = self._item.config.rootpath / option.timeline_folder
-            path = recording_path(folder, test)
-            problem = write_recording(path, test, log.events, self._virtual.program.texts)
-            said = f"no recording of {test}: {problem}" if problem else f"recorded {path}"
-            self._item.add_report_section("teardown", "timeline", said)
+            said = leave(folder, test, log.events, self._virtual.program.texts)
+            self._item.add_report_section("teardown", "timeline", "\n".join(said))

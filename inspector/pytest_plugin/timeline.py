@@ -11,19 +11,18 @@ from typing import Any, Generic, TypeVar
 
 from inspector.probe.adapters.qt import QtAdapter
 from inspector.probe.clocks import whole_ns
-from inspector.probe.kinds import RATE_DENOMINATOR, TIMER_ADDED, TIMER_FIRED
+from inspector.probe.kinds import RATE_DENOMINATOR
 from inspector.probe.program import CLOCK, DUE, NAME, PERIOD, SITE, Program, name_of
 from inspector.probe.waits import Goal, Waits
 
+from .log import Log
 from .report import pending_lines
 
 _T = TypeVar("_T")
-#: Firings that were later than this are told, the latest of them.
-_LATE_S, _MOST_LATE = 0.02, 10
+#: Firings that were later than this by the machine's time are told.
+_LATE_S = 0.02
 #: Of seconds. Libraries round due times by less than a microsecond, again for each wait.
 _DIGITS = 5
-#: Of one test that are recorded.
-_MOST_EVENTS = 500_000
 #: Instants that differ by less are the same.
 _SAME_S = 1e-4
 
@@ -48,37 +47,6 @@ class Firing:
     late: float  # Seconds by which it was late
 
 
-class Log:
-    """What happens in a test.
-
-    Attributes:
-        firings: Number of the timer, local time of the program and lateness of each firing.
-        names: The number of the name of each timer, as a text, by its number.
-        events: Everything, where it is to be recorded.
-    """
-
-    def __init__(self, program: Program, *, keeps_events: bool) -> None:
-        self.events: list[tuple[int, int, int, int, int]] = []
-        self._room = _MOST_EVENTS if keeps_events else 0
-        self.firings: list[tuple[int, int, int]] = []
-        self.names: dict[int, int] = {}
-        self._local_ns = program.own_clock.local_ns
-
-    def emit(self, event: tuple[int, int, int, int, int]) -> None:
-        _, kind, number, first, second = event
-        if self._room:
-            self._room -= 1
-            self.events.append(event)
-        if kind == TIMER_FIRED:
-            self.firings.append((number, self._local_ns(), first))
-        elif kind == TIMER_ADDED:
-            self.names[number] = second
-
-    def extend(self, events: tuple[tuple[int, int, int, int, int], ...]) -> None:
-        for event in events:
-            self.emit(event)
-
-
 class Done(Generic[_T]):
     """What a call returns that is over: it may be awaited, and need not be."""
 
@@ -101,6 +69,7 @@ class Timeline:
         self._waits = waits
         self._log = log
         self._began_ns = program.own_clock.local_ns()
+        self._late_s = _LATE_S
 
     def begin(self) -> None:
         """The test itself begins: its time is 0."""
@@ -128,6 +97,7 @@ class Timeline:
 
     def rate(self, rate: float | Fraction) -> None:
         """Let time pass so many times as fast as on the machine."""
+        self._late_s = max(self._late_s, _LATE_S * float(rate))
         self._waits.stop()
         clocks, clock = self._program.clocks, self._program.own_clock
         clocks.set_rate(clock, round(Fraction(rate) * RATE_DENOMINATOR))
@@ -296,10 +266,13 @@ class Timeline:
             yield Firing(name, self._seconds(local_ns), round(late_ns / 1e9, _DIGITS))
 
     def report(self) -> str:
-        """Return what is pending and what stops it, for people."""
-        return "\n".join(
-            [f"{self.now:g} s after the test began, {self._state()}.", *self._pending_lines()]
-        )
+        """Return what is pending and what stops it, and what was late, for people."""
+        return "\n".join([self.pending_text(), *self.late_lines()])
+
+    def pending_text(self) -> str:
+        """Return what is pending and what stops it."""
+        lines = pending_lines(self._program, self._waits)
+        return "\n".join([f"{self.now:g} s after the test began, {self._state()}.", *lines])
 
     def stuck_text(self) -> str:
         """Return why nothing can end what the test waits for."""
@@ -307,15 +280,17 @@ class Timeline:
             reason = "Time is held while the test waits, so that nothing will be due"
         else:
             reason = "Nothing will end what the test waits for: no timer will be due"
-        return f"{reason}.\n{self.report()}"
+        return f"{reason}.\n{self.pending_text()}"
 
-    def _pending_lines(self) -> list[str]:
-        late = [each for each in self.firings() if each.late > _LATE_S]
-        late.sort(key=lambda each: -each.late)
-        lines = [
-            f"  {each.name}, at {each.at:g} s, by {each.late:g} s" for each in late[:_MOST_LATE]
-        ]
-        return [*pending_lines(self._program, self._waits), *(["Late:", *lines] if lines else ())]
+    def late_lines(self) -> list[str]:
+        """Return what was late, and who made it late."""
+        over_ns = whole_ns(self._late_s)
+        if all(late_ns <= over_ns for _, _, late_ns in self._log.firings):
+            return []
+        # Takes a moment, and is rarely needed.
+        from .recording import late_lines  # noqa: PLC0415
+
+        return late_lines(self._log.events, self._program.texts, self._began_ns, over_ns)
 
     def _state(self) -> str:
         if self._program.waits is None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from inspector.analysis.lateness.attribution import Cause
+from inspector.analysis.lateness.late_calls import late_calls
 from inspector.sessions.recorded import RecordedSession
 from tests.pytest_plugin.running import run_source
 
@@ -45,7 +47,9 @@ def test_that_recordings_of_tests_are_left_as_asked(
 
     assert outcome.counts == {"failed": 1, "passed": 2}, outcome.output
     left = {path.name for path in (tmp_path / "left").glob("*")}
-    assert left == {f"test_it.py-test_{name}.tlrec" for name in tests}
+    assert left == {
+        f"test_it.py-test_{name}{suffix}" for name in tests for suffix in (".tlrec", ".page.html")
+    }
 
 
 def test_that_a_recording_has_the_firings_of_the_test_at_their_virtual_times(
@@ -60,5 +64,44 @@ def test_that_a_recording_has_the_firings_of_the_test_at_their_virtual_times(
         first_ns, last_ns = session.history.first_ns, session.history.last_ns
     finally:
         session.close()
-    assert 5 * 10**9 <= last_ns - first_ns < 60 * 10**9
+    assert 5 * 10**9 <= last_ns - first_ns < 5.1 * 10**9
     assert all("sleep" in label for label in labels)
+
+
+def test_that_time_runs_in_a_recording_as_it_did_for_the_test(tmp_path: Path) -> None:
+    run_source(
+        tmp_path,
+        """
+        import asyncio, time, pytest
+
+        @pytest.mark.timeline(hold=True)
+        def test_it(timeline):
+            async def work():
+                await asyncio.sleep(1)
+                time.sleep(5)
+
+            async def main():
+                asyncio.get_running_loop().call_later(2, print)
+                task = asyncio.create_task(work())
+                await timeline.advance(7)
+                await task
+
+            asyncio.run(main())
+        """,
+        "--timeline=on",
+        "--timeline-folder=left",
+    )
+
+    session = RecordedSession(tmp_path / "left" / "test_it.py-test_it.tlrec")
+    try:
+        history = session.history
+        within = history.state_at(history.first_ns + 2 * 10**9)
+        late = {call.name: call for call in late_calls(history, 10**9)}
+    finally:
+        session.close()
+    assert {float(within.effective_rate(clock)) for clock in within.clocks} == {1.0}
+    assert late.keys() == {"print"}
+    assert late["print"].lateness.late_ns // 10**6 == 4_000
+    assert late["print"].lateness.cause is Cause.BLOCKING_CALL
+    page = (tmp_path / "left" / "test_it.py-test_it.page.html").read_text()
+    assert page.startswith("<!doctype html>")

@@ -47,6 +47,9 @@ def loop_clocks(timeline: Timeline, samples: Samples, clock_id: int) -> set[int]
 def program_clock(timeline: Timeline, clock_id: int, samples: Samples) -> int:
     """Return the clock that collections and stops of a clock's program are told of."""
     told = {*samples.collections, *samples.stops}
+    if clock_id not in timeline.clocks:
+        # Its loop has been closed.
+        return 0
     return next((clock.id for clock in timeline.path(clock_id) if clock.id in told), 0)
 
 

@@ -242,7 +242,8 @@ class QtLoop:
             self._dispatcher.wakeUp()
             return
         dues = [timer.due_ns for timer in self.timers.values()]
-        wait = self._wait = Wait(self.clock, min(dues, default=None), self._wake_due)
+        due_ns = min(dues, default=None)
+        wait = self._wait = Wait(self.clock, due_ns, self._wake_due, is_idle=True)
         if waits.begin(wait):
             self._wake_due()
 

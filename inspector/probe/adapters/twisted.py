@@ -114,6 +114,10 @@ class TwistedAdapter(Adapter):
         else:
             call()
 
+    def released(self) -> None:
+        for hooks in self._reactors.values():
+            hooks.forget()
+
     def keyframe(self, clock: Clock) -> Iterator[None]:
         reactor, hooks = self._of_clock(clock)
         for call in () if hooks is None else list(reactor.getDelayedCalls()):
@@ -232,7 +236,7 @@ class ReactorHooks:
         # The call sets itself again.
         self._calling = None
         timer, due_ns = before[1], self._due_ns(call)
-        period_ns = _looping_ns(call) or whole_ns(call.getTime() - call.seconds())
+        period_ns = _looping_ns(call) or max(whole_ns(call.getTime() - call.seconds()), 0)
         if not timer.period_ns:
             self.show(call, site, period_ns)
             return
@@ -272,6 +276,10 @@ class ReactorHooks:
             next_ns = now_ns + period_ns if period_ns else None
             timer.fired(max(now_ns - timer.due_ns, 0), next_ns)
             self._calling = call.func, timer
+
+    def forget(self) -> None:
+        """Begin again, for another inspector or for none."""
+        self._calling = None
 
     def _settle(self) -> None:
         """The call before is over."""
