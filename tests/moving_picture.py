@@ -21,7 +21,6 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.clocks import PauseClock, ResumeClock
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from tests.window_states import TEXT_MS, Owner, run, settle, timer_id
-from ui.kit.fonts import use_window_font
 from ui.session.bridge import Selection
 from ui.window.application import make_application
 from ui.window.settings import Settings, SettingsFile
@@ -74,10 +73,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--theme", choices=("dark", "light"), default="dark")
     options = parser.parse_args(arguments)
     make_application()
-    use_window_font("inter", 100)
     with TemporaryDirectory() as place:
-        SettingsFile(Path(place) / "settings.json").save(Settings(theme=options.theme))
-        shell = open_shell(cast("QtBot", Owner()), Path(place), SMALL_GAME)
+        settings = Settings(theme=options.theme, text_size=100)
+        SettingsFile(Path(place) / "settings.json").save(settings)
+        shell = open_shell(cast("QtBot", Owner()), Path(place), SMALL_GAME, is_dressed=True)
         shell.window.resize(*_SIZE)
         settle(shell)
         run(shell, _BEFORE_S)

@@ -2,7 +2,8 @@
 
 ``python -m tests.window_states FOLDER`` shows the small game in all states and each other built-in
 scene while it runs, at three sizes of text, in both themes. Time is virtual, so two runs
-differ only by what was changed between them. ``--only text`` takes those whose name has the text.
+differ only by what was changed between them. ``--only text`` takes those whose name has the text;
+``--high-contrast`` takes them as a system with that setting, ``--wide-font`` in a wider font.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,8 +21,8 @@ from typing import Final, NamedTuple, cast
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtGui import QCursor, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -31,23 +33,44 @@ from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.resources import resource_path
 from inspector.sessions.attached.session import AttachedSession
 from inspector.timebase import NS_PER_SECOND
+from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED
 from tests.events.recording.recorded_worlds import record, scene_log
 from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, hello
 from tests.sessions.test_captured import table, trace
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
+from ui.comparison.view import ComparisonView
 from ui.kit.filter_line import FilterLine
-from ui.kit.fonts import TextSize, use_window_font
+from ui.kit.fonts import TextSize
 from ui.kit.theme import ThemeChoice
 from ui.session.bridge import Selection
 from ui.window.application import make_application
 from ui.window.settings import Settings, SettingsFile
 
-_SIZES: Final = ((1_280, 720), (1_600, 1_000), (720, 420))
+_SIZES: Final = ((1_280, 720), (1_600, 1_000), (2_560, 1_440), (720, 420))
 _TEXTS: Final[tuple[TextSize, ...]] = (100, 150, 200)
 _THEMES: Final[tuple[ThemeChoice, ...]] = ("dark", "light")
 _FRAME_S: Final = 1 / 60
 TEXT_MS: Final = 300
+_TURN_MS: Final = 20
+#: Away from everything that looks different below the pointer.
+_NOWHERE: Final = (9_999, 9_999)
+_WIDE_FAMILY: Final = "DejaVu Sans"
 _BROKEN: Final = "def build(stage):\n    stage.root.child('game')\n    {}['level']\n"
+#: After so many turns a fake program says what it has.
+_KEYFRAME_AT: Final = 20
+_IN_TRAY: Final = (
+    "timer_queue",
+    "event_list",
+    "findings",
+    "frame_spans",
+    "statistics",
+    "breakpoints",
+    "interventions",
+    "bookmarks",
+    "clock_tree",
+    "state_machines",
+    "lab",
+)
 _EMPTY: Final = "def build(stage):\n    pass\n"
 
 
@@ -111,9 +134,21 @@ def show_paused(shell: Shell) -> None:
     shell.bridge.select(Selection.timer(timer_id(shell, "boss arrives")))
 
 
+def show_two_pauses(shell: Shell) -> None:
+    show_paused(shell)
+    shell.bridge.submit(PauseClock(shell.clock_id("game")))
+    run(shell, 0.5)
+
+
+def show_frame(shell: Shell) -> None:
+    run(shell)
+    shell.window.frame_times.header.longest.click()
+
+
 def show_held(shell: Shell) -> None:
     run(shell)
     shell.trigger("run-or-hold")
+    run(shell, 0.1)
 
 
 def show_stopped(shell: Shell) -> None:
@@ -131,9 +166,10 @@ def show_timer(shell: Shell) -> None:
     shell.bridge.select(Selection.timer(timer_id(shell, "boss arrives")))
 
 
-def show_tray(shell: Shell) -> None:
+def show_panel(panel_id: str, shell: Shell) -> None:
     run(shell)
-    shell.window.panels.open_panel("timer_queue")
+    shell.window.panels.open_panel(panel_id)
+    settle(shell)
 
 
 def show_palette(shell: Shell) -> None:
@@ -170,9 +206,12 @@ def show_attached(shell: Shell) -> None:
     for step in range(200):
         probe.pump()
         settle(shell, 1)
-        if step == 20:
+        if step == _KEYFRAME_AT:
             probe.keyframe((1, "beat", 60_000_000_000))
             probe.clock(2, "loop", parent=1)
+        if step > _KEYFRAME_AT:
+            now_ns = time.monotonic_ns()
+            probe.events((now_ns, FRAME_BEGAN, 1, 0, 0), (now_ns, FRAME_ENDED, 1, 0, 2_000_000))
 
 
 def show_capture(shell: Shell) -> None:
@@ -189,9 +228,16 @@ def show_recording(shell: Shell) -> None:
 
 def show_comparison(shell: Shell) -> None:
     path = table(_folder_of(shell))
+    slower = path.with_name("slower.csv")
+    slower.write_text(path.read_text(encoding="utf-8").replace("e,18.5", "e,23.5"), "utf-8")
     shell.window.open_path(path)
     settle(shell)
-    shell.contents.window_actions.compare([path])
+    shell.contents.window_actions.compare([slower])
+    view = shell.window.findChild(ComparisonView)
+    assert view is not None
+    while not view.verdict.text():
+        QTest.qWait(_TURN_MS)
+    settle(shell)
 
 
 def show_nothing(_shell: Shell) -> None:
@@ -205,7 +251,9 @@ STATES: Final[Mapping[str, tuple[Callable[[Shell], None], str | Path | None]]] =
     "stopped": (show_stopped, SMALL_GAME),
     "looking-back": (show_looking_back, SMALL_GAME),
     "timer": (show_timer, SMALL_GAME),
-    "tray": (show_tray, SMALL_GAME),
+    "two-pauses": (show_two_pauses, SMALL_GAME),
+    "frame": (show_frame, SMALL_GAME),
+    **{f"tray-{panel_id}": (partial(show_panel, panel_id), SMALL_GAME) for panel_id in _IN_TRAY},
     "palette": (show_palette, SMALL_GAME),
     "no-lanes": (show_no_lanes, SMALL_GAME),
     "failed": (show_failed, None),
@@ -247,13 +295,23 @@ def pictures() -> Iterator[Picture]:
                 yield Picture("running", scene, size, text, theme)
 
 
-def take(picture: Picture, folder: Path) -> None:
+def take(
+    picture: Picture, folder: Path, *, is_high_contrast: bool = False, is_wide_font: bool = False
+) -> None:
     """Show a state in a window of its own, and write its picture."""
     application = make_application()
-    use_window_font("inter", picture.text)
+    QCursor.setPos(*_NOWHERE)
     with TemporaryDirectory() as place:
-        SettingsFile(Path(place) / "settings.json").save(Settings(theme=picture.theme))
-        shell = open_shell(cast("QtBot", Owner()), Path(place), picture.scene)
+        SettingsFile(Path(place) / "settings.json").save(
+            Settings(theme=picture.theme, text_size=picture.text)
+        )
+        shell = open_shell(cast("QtBot", Owner()), Path(place), picture.scene, is_dressed=True)
+        if is_high_contrast:
+            shell.window.theme._take_contrast(Qt.ContrastPreference.HighContrast)
+        if is_wide_font:
+            font = application.font()
+            font.setFamily(_WIDE_FAMILY)
+            application.setFont(font)
         shell.window.resize(*picture.size)
         settle(shell)
         show, _ = STATES[picture.state]
@@ -287,11 +345,18 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.window_states", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help="a text in the names of those to take")
+    parser.add_argument("--high-contrast", action="store_true")
+    parser.add_argument("--wide-font", action="store_true")
     options = parser.parse_args(arguments)
     options.folder.mkdir(parents=True, exist_ok=True)
     wanted = [each for each in pictures() if all(p in each.name for p in options.only.split())]
     for picture in wanted:
-        take(picture, options.folder)
+        take(
+            picture,
+            options.folder,
+            is_high_contrast=options.high_contrast,
+            is_wide_font=options.wide_font,
+        )
     sys.stdout.write(f"{len(wanted)} pictures in {options.folder}\n")
     return 0
 

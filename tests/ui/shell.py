@@ -77,7 +77,12 @@ class Shell:
 
 
 def open_shell(
-    qtbot: QtBot, folder: Path, scene: str | Path | None = SCENE, *, is_wide: bool = True
+    qtbot: QtBot,
+    folder: Path,
+    scene: str | Path | None = SCENE,
+    *,
+    is_wide: bool = True,
+    is_dressed: bool = False,
 ) -> Shell:
     """Return a window that is shown, completed, and has opened a scene.
 
@@ -86,6 +91,8 @@ def open_shell(
         folder: Where scene and settings are.
         scene: Text or path of the scene, ``None`` for no scene.
         is_wide: Whether there is room for the side column, unless the settings have a size.
+        is_dressed: Whether it has its own fonts and style, which tests that do not look are
+            faster without.
     """
     make_application()
     settings_file = SettingsFile(folder / "settings.json")
@@ -101,6 +108,8 @@ def open_shell(
     if is_wide and not settings.geometry:
         window.resize(*_SIZE)
     window.show()
+    if is_dressed:
+        window.dress()
     contents = WindowContents(window, SessionBridge(make_source=make_source))
     # Jumps are over at once.
     window.frame_times.view.slide_ms = 0
