@@ -33,6 +33,7 @@ from inspector.formats.report.comparison import COMPARISON_FORMATS, write_compar
 from inspector.tokens import SIZES
 
 from ..kit.background import Background
+from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, WrappedLabel
 from ..kit.layouts import (
@@ -46,7 +47,7 @@ from ..kit.layouts import (
 )
 from ..kit.save_dialog import SaveDialog
 from ..kit.theme import ColorRole
-from ..kit.tile import Tile, caption, height_below, in_type, scale_of
+from ..kit.tile import Tile, caption, height_below
 from ..plotting.distribution_view import DistributionView
 from .aligned_view import AlignedView
 from .difference_table import DifferenceTable
@@ -399,7 +400,7 @@ class ComparisonView(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        scale = scale_of(self)
+        scale = text_scale(self)
         self._lower.setFixedHeight(height_below(self))
         for tile in self.tiles:
             tile.aside.setVisible(self.width() >= _LEAST_WITH_ASIDES * scale)

@@ -25,10 +25,11 @@ from inspector.sessions.session import ShowsCapture
 from inspector.timebase import format_at, format_duration
 from inspector.tokens import SIZES
 
+from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import menu_button
-from ..kit.tile import Tile, in_type, scale_of
+from ..kit.tile import Tile
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session
@@ -118,8 +119,8 @@ class CaptureHeader(QWidget):
         row.addSpacing(4)
         for tile in self._tiles:
             row.addWidget(tile, 0, Qt.AlignmentFlag.AlignVCenter)
-        self.setMinimumHeight(round(_HEIGHT * scale_of(self)))
-        self.name.setMinimumWidth(round(_LEAST_NAME * scale_of(self)))
+        self.setMinimumHeight(round(_HEIGHT * text_scale(self)))
+        self.name.setMinimumWidth(round(_LEAST_NAME * text_scale(self)))
 
     # ---------------------------------------------------------------- what is shown
 
@@ -217,7 +218,7 @@ class CaptureHeader(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        scale = scale_of(self)
+        scale = text_scale(self)
         for tile in self._tiles:
             tile.aside.setVisible(self.width() >= _LEAST_WITH_ASIDES * scale)
 

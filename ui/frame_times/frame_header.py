@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -13,7 +13,7 @@ from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_R
 from inspector.formats.arrangement.fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
 from inspector.timebase import format_duration
 
-from ..kit.fonts import text_scale
+from ..kit.fonts import in_type
 from ..kit.guards import guarded
 from ..kit.text_link import TextLink
 from ..kit.theme import ColorRole, Theme
@@ -34,7 +34,6 @@ _LINE: Final = 18
 _SQUARE: Final = 9
 #: Room that the legend needs below the numbers; with less it is in the tool tip.
 _LEGEND_FROM: Final = 96
-_SMALL_PX, _STRONG_PX = 11, 13
 
 PACES: Final[tuple[tuple[AnyFill, str], ...]] = (
     (PaceFill(Pace.IN_BUDGET, Tone.STRONG), "in budget"),
@@ -108,10 +107,7 @@ class _Header(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        small, scale = self.font(), text_scale(self)
-        small.setPixelSize(round(_SMALL_PX * scale))
-        self._strong_px = round(_STRONG_PX * scale)
-        self.setFont(small)
+        in_type(self, "small")
         self.longest = TextLink(theme, self)
         self.over = TextLink(theme, self)
         self.longest.setToolTip("Go to the longest frame")
@@ -180,15 +176,11 @@ class FrameHeader(_Header):
         super().__init__(theme, parent)
         self._numbers = self._budget = ""
         self.title = QLabel("Frames", self)
-        bold = self.font()
-        bold.setPixelSize(self._strong_px)
-        bold.setBold(True)
-        self.title.setFont(bold)
+        in_type(self.title, "strong")
         self.menu_button = QToolButton(self)
         self.menu_button.setAutoRaise(True)
         self.menu_button.setMenu(menu)
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.menu_button.setFont(self.font())
         self.p50, self.p99 = QLabel(self), QLabel(self)
         self.legend = FrameLegend(theme, self)
         self._values = [
@@ -211,8 +203,6 @@ class FrameHeader(_Header):
         layout.addLayout(top)
         layout.addWidget(loops)
         for label, value in self._values:
-            label.setFixedWidth(max(_LABELS, label.fontMetrics().horizontalAdvance("over") + 8))
-            value.setMinimumHeight(_line_of(self))
             row = QHBoxLayout()
             row.setSpacing(0)
             row.addWidget(label)
@@ -221,8 +211,23 @@ class FrameHeader(_Header):
             layout.addLayout(row)
         layout.addStretch(1)
         layout.addWidget(self.legend)
+        self._fit_values()
         self.show_legend(PACES)
         self.show_statistics(None)
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange and self.layout() is not None:
+            self._fit_values()
+            self.show_legend(self.legend.entries)
+
+    def _fit_values(self) -> None:
+        """Give numbers and their names room for their letters."""
+        metrics = self.fontMetrics()
+        for label, value in self._values:
+            label.setFixedWidth(max(_LABELS, metrics.horizontalAdvance("over") + _BETWEEN))
+            value.setMinimumHeight(_line_of(self))
 
     def show_title(self, title: str) -> None:
         self.title.setText(title)

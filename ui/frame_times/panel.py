@@ -565,7 +565,9 @@ class FrameTimesPanel(QWidget):
             lanes: The height of all lanes.
             room: The height for both.
         """
-        least = self.minimumSizeHint().height()
+        # Asked of each: a layout keeps what it was told when the window had another height.
+        parts = (self.capture_header, self.strip, self.ruler, self.plot, self.marks)
+        least = sum(each.minimumSizeHint().height() for each in parts if not each.isHidden())
         around = least - self.plot.minimumSizeHint().height()
         return max(min(room - lanes, around + (room - around) // 2), least)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final, Literal, get_args
 
 from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QGuiApplication, QPainter
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QGuiApplication, QPainter, QPalette
+from PySide6.QtWidgets import QApplication, QWidget
 
 from inspector.errors import ExportError
 from inspector.formats.drawing.font_metrics import FONT_FAMILY, font_path
@@ -19,6 +19,8 @@ TEXT_SIZES: Final[tuple[TextSize, ...]] = get_args(TextSize)
 _LARGEST: Final = TEXT_SIZES[-1] / 100
 
 _FONTS_LOADED: Final = "timeline_inspector_fonts_loaded"
+#: Under this name a widget keeps which of the tokens its letters have.
+_TYPE: Final = "timeline_inspector_type"
 
 
 def text_scale(of: QWidget | QPainter) -> float:
@@ -85,6 +87,30 @@ def use_window_font(choice: FontChoice, percent: TextSize) -> None:
     application.setFont(named_font("text", scale, is_of_system=choice == "system"))
     # Otherwise windows have it in the next turn, and what is made in them until then has not.
     QCoreApplication.sendPostedEvents(None, QEvent.Type.ApplicationFontChange.value)
+    for widget in QApplication.allWidgets():
+        if name := widget.property(_TYPE):
+            _give_type(widget, name)
+
+
+def in_type(widget: QWidget, name: str, *, is_muted: bool = False) -> None:
+    """Give a widget a size and weight of the tokens, also when other text becomes larger.
+
+    Args:
+        name: One of :data:`inspector.tokens.TYPE`.
+        is_muted: Whether it explains, rather than is what is read.
+    """
+    widget.setProperty(_TYPE, name)
+    _give_type(widget, name)
+    if is_muted:
+        widget.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+
+
+def _give_type(widget: QWidget, name: str) -> None:
+    font, style = widget.font(), TYPE[name]
+    scale = max(QFontInfo(QGuiApplication.font()).pixelSize() / TYPE["text"].px, 1.0)
+    font.setPixelSize(round(style.px * scale))
+    font.setWeight(QFont.Weight(style.weight))
+    widget.setFont(font)
 
 
 def small_font(of: QWidget | QPainter) -> QFont:

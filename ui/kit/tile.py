@@ -1,15 +1,15 @@
-"""Numbers in large digits with their names above them, and texts in the sizes of the tokens."""
+"""Numbers in large digits with their names above them, and what stands below the time axis."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from inspector.tokens import TYPE, size_by_height
+from inspector.tokens import size_by_height
 
+from .fonts import in_type, text_scale
 from .guards import guarded
 from .labels import plain_label
 from .text_link import TextLink
@@ -23,30 +23,15 @@ _MOST_BELOW: Final = 0.36
 _LOW: Final = 560
 
 
-def scale_of(widget: QWidget) -> float:
-    """Return how large text is made, 1 for its usual size."""
-    return max(widget.fontInfo().pixelSize() / TYPE["text"].px, 1.0)
-
-
 def height_below(widget: QWidget) -> int:
     """Return how high what stands below the time axis is: as high as the tray, if there is room."""
-    scale, room = scale_of(widget), widget.window().height()
+    scale, room = text_scale(widget), widget.window().height()
     return min(round(size_by_height("tray", room / scale) * scale), round(room * _MOST_BELOW))
 
 
 def is_low(widget: QWidget) -> bool:
     """Whether the window of a widget has little height for the size of its text."""
-    return widget.window().height() < _LOW * scale_of(widget)
-
-
-def in_type(widget: QWidget, name: str, *, is_muted: bool = False) -> None:
-    """Give a widget a size and weight of the tokens, as large as other text is made."""
-    font, style = widget.font(), TYPE[name]
-    font.setPixelSize(round(style.px * scale_of(widget)))
-    font.setWeight(font.Weight(style.weight))
-    widget.setFont(font)
-    if is_muted:
-        widget.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+    return widget.window().height() < _LOW * text_scale(widget)
 
 
 def caption(text: str) -> QLabel:

@@ -8,10 +8,11 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from ..kit.fonts import text_scale
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, plain_label
 from ..kit.text_link import TextLink
-from ..kit.tile import caption, height_below, is_low, scale_of
+from ..kit.tile import caption, height_below, is_low
 from .frame_distribution import FrameDistribution
 from .metric_table import tool_tip_of
 
@@ -118,7 +119,7 @@ class CaptureSummary(QWidget):
         row.addWidget(self.tools)
 
     def fit(self) -> None:
-        scale, width = scale_of(self), self.window().width()
+        scale, width = text_scale(self), self.window().width()
         self.setFixedHeight(height_below(self))
         self.frames.show_foot(is_shown=not is_low(self))
         self.tools.setVisible(width >= _LEAST_WITH_TOOLS * scale)

@@ -22,10 +22,11 @@ from inspector.sessions.session import ShowsCapture
 from inspector.timebase import NS_PER_MS
 
 from ..kit.background import Background
+from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.labels import WrappedLabel
 from ..kit.theme import ColorRole
-from ..kit.tile import in_type, is_low, scale_of
+from ..kit.tile import is_low
 from ..plotting.gestures import Drag, take_wheel
 from ..plotting.shared_view import SharedView
 
@@ -281,7 +282,7 @@ class CaptureColumns(QWidget):
     def fit(self) -> None:
         for plot in self.plots:
             height = _LOW_HEIGHT if is_low(self) else _HEIGHT
-            plot.setFixedHeight(round(height * scale_of(self)))
+            plot.setFixedHeight(round(height * text_scale(self)))
 
     @Slot()
     def _repaint(self) -> None:

@@ -14,7 +14,7 @@ from inspector.analysis.lanes.lanes import LaneKind
 from inspector.display_text import as_plain, one_line
 
 from ..kit.filter_line import FilterLine
-from ..kit.fonts import small_font
+from ..kit.fonts import in_type
 from ..kit.guards import guarded
 from ..kit.layouts import menu_button
 
@@ -60,10 +60,10 @@ class LaneChoices(QWidget):
             "Session time", "Time on the ruler, and kinds of lanes", self._menu
         )
         self.button.setAutoRaise(True)
-        self.button.setFont(small_font(self))
+        in_type(self.button, "small")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.filter_line = FilterLine("Filter lanes")
-        self.filter_line.setFont(self.button.font())
+        in_type(self.filter_line, "small")
         self.filter_line.installEventFilter(self)
         self.filter_line.textChanged.connect(self._fit)
         self.filter_line.hide()

@@ -450,13 +450,21 @@ class LaneSurface(QAbstractScrollArea):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        height = self.window().height() / self.text_scale
-        heights = _row_heights(height)
-        if heights != self._row_heights:
-            self._row_heights = heights
-            self.arrange_rows()
+        if _row_heights(self.window().height() / self.text_scale) != self._row_heights:
+            self._fit_rows()
         self._fit_scroll_bar()
         self._take_width()
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            self._fit_rows()
+
+    def _fit_rows(self) -> None:
+        """Give rows the heights that suit the window and the size of its text."""
+        self._row_heights = _row_heights(self.window().height() / self.text_scale)
+        self.arrange_rows()
 
     @override
     def sizeHint(self) -> QSize:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
+from typing_extensions import override
 
 from inspector.commands.command import Capability, command_in
 from inspector.commands.scene import Undo, undone
@@ -14,6 +15,8 @@ from inspector.sessions.session import AttachesPrograms
 from inspector.timebase import format_duration
 from inspector.vocabulary import rate_text
 
+from ..kit.fonts import in_type
+from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, announce, say
 from ..kit.layouts import tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
@@ -206,6 +209,7 @@ def effect_text(timeline: Timeline, record: CommandRecord) -> str:
     return f"{clock.name} {done} · {timers} {then}" if count else f"{clock.name} {done}"
 
 
+@guarded
 class LogNote(QToolButton):
     """Says how late wake-ups are and how many events there are; a click shows these."""
 
@@ -214,6 +218,7 @@ class LogNote(QToolButton):
         self._bridge = bridge
         self._log_shown = (-1, -1)
         self.setAutoRaise(True)
+        in_type(self, "small")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.clicked.connect(self._show_events)
         pace = PacedRefresh(self, bridge.pace)
@@ -221,6 +226,12 @@ class LogNote(QToolButton):
         bridge.refreshed.connect(pace.request)
         bridge.session_changed.connect(self.refresh)
         self.refresh()
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            self.setFixedSize(self.sizeHint())
 
     @Slot()
     def _show_events(self) -> None:

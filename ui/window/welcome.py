@@ -14,14 +14,13 @@ from typing_extensions import override
 from inspector.foreign.paths import is_recording_name, is_scene_name
 from inspector.tokens import SIZES, TYPE
 
-from ..kit.fonts import text_scale
+from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.icons import icon_size
 from ..kit.labels import plain_label
 from ..kit.layouts import bar
 from ..kit.text_link import TextLink
 from ..kit.theme import ColorRole
-from ..kit.tile import in_type
 
 if TYPE_CHECKING:
     from ..actions.actions import ActionSet

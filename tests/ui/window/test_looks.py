@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from PySide6.QtCore import Qt
@@ -22,8 +23,11 @@ from pytestqt.qtbot import QtBot
 
 from inspector.tokens import COLORS, SIZES, ThemeName
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
+from ui.kit.fonts import TextSize
 from ui.kit.style import FlatStyle
 from ui.kit.theme import Theme
+from ui.timeline.lane_canvas import LaneCanvas
+from ui.window.settings import Settings, SettingsFile
 
 #: How much wider than the bundled font another one may be.
 _WIDER = 112
@@ -39,8 +43,7 @@ def _undressed(qapp: QApplication) -> Iterator[None]:
 
 
 def dressed(qtbot: QtBot, folder: Path, percent: int, width: int, height: int) -> Shell:
-    shell = open_shell(qtbot, folder, SMALL_GAME)
-    shell.window.dress()
+    shell = open_shell(qtbot, folder, SMALL_GAME, is_dressed=True)
     shell.trigger(f"text-size-{percent}")
     shell.window.resize(width, height)
     for _ in range(60):
@@ -95,6 +98,39 @@ def test_that_nothing_is_cut_with_a_font_12_percent_wider(qtbot: QtBot, tmp_path
         QApplication.processEvents()
 
         assert cut_buttons(shell) == [], panel_id
+
+
+@pytest.mark.parametrize("percent", [100, 200])
+def test_that_another_text_size_looks_as_if_the_window_had_begun_with_it(
+    qtbot: QtBot, tmp_path: Path, percent: int
+) -> None:
+    folders = [tmp_path / "begun", tmp_path / "changed"]
+    for folder, size in zip(folders, (percent, 300 - percent), strict=True):
+        folder.mkdir()
+        settings = Settings(theme="dark", text_size=cast("TextSize", size))
+        SettingsFile(folder / "settings.json").save(settings)
+
+    shells = [dressed(qtbot, folder, percent, 1600, 1000) for folder in folders]
+
+    begun, changed = shells
+    qtbot.waitUntil(lambda: has_settled(begun) and has_settled(changed))
+    assert seen_sizes(changed) == seen_sizes(begun)
+
+
+def has_settled(shell: Shell) -> bool:
+    return bool(shell.window.frame_times.header.p99.text())
+
+
+def seen_sizes(shell: Shell) -> dict[str, set[int]]:
+    """Return the sizes of letters that are seen by the class of their widget, and some heights."""
+    found: dict[str, set[int]] = {}
+    for widget in shell.window.findChildren(QWidget):
+        if widget.isVisible():
+            found.setdefault(type(widget).__name__, set()).add(widget.fontInfo().pixelSize())
+    canvas, panel = shell.window.findChild(LaneCanvas), shell.window.frame_times
+    assert canvas is not None
+    parts = (panel.strip, panel.header.p99, shell.window.transport, shell.window.panels.foot)
+    return found | {"heights": {canvas.rows.bottom(0), *(each.height() for each in parts)}}
 
 
 def controls(qtbot: QtBot, theme: Theme) -> dict[str, QWidget]:

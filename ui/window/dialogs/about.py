@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QV
 import inspector
 from inspector.environment import installed_version
 
+from ...kit.fonts import in_type
 from ...kit.layouts import button_box
 from ...kit.theme import Theme
-from ...kit.tile import in_type
 
 _LINE = "See, stop, slow, step, explain and prove time in a running frame-driven program."
 

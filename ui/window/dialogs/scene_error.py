@@ -31,9 +31,9 @@ from inspector.foreign.paths import is_scene_name
 from inspector.sessions.scene import built_in_scenes
 from inspector.sessions.session import SessionStatus
 
+from ...kit.fonts import in_type
 from ...kit.labels import plain_label
 from ...kit.theme import ColorRole, Theme
-from ...kit.tile import in_type
 from .gallery import SceneGallery
 
 _HINT: Final = "Double-click a scene that comes with the inspector to open it:"
