@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QStyleOptionComplex,
     QStyleOptionFrame,
     QStyleOptionSpinBox,
+    QStyleOptionToolButton,
     QWidget,
 )
 from typing_extensions import override
@@ -38,6 +39,10 @@ _DOWN: Final = 0.14
 _BESIDE_SLIDER: Final = 4
 #: How thick the line of a tick is.
 _TICK: Final = 1.6
+#: The mark of a button that opens a menu: its room, its width, and the line that it is drawn with.
+_CHEVRON_ROOM, _CHEVRON, _CHEVRON_LINE = 14, 7, 1.4
+#: The height of a line of 13 px letters.
+_USUAL_LINE: Final = 16
 _HEIGHTS: Final = {
     _Contents.CT_PushButton: SIZES["control"],
     _Contents.CT_LineEdit: SIZES["control"],
@@ -98,6 +103,8 @@ class FlatStyle(QProxyStyle):
             painter.fillRect(bottom, self._theme.color(ColorRole.LINE))
         elif element is _Control.CE_Splitter:
             self._paint_splitter(option, painter)
+        elif element is _Control.CE_ToolButtonLabel and isinstance(option, QStyleOptionToolButton):
+            self._paint_label(option, painter, widget)
         else:
             super().drawControl(element, option, painter, widget)
 
@@ -113,6 +120,8 @@ class FlatStyle(QProxyStyle):
             self._paint_scroll_bar(option, painter, widget)
         elif isinstance(option, QStyleOptionSpinBox) and widget is not None:
             self._paint_spin_box(option, painter, widget)
+        elif isinstance(option, QStyleOptionToolButton) and _opens_menu(option):
+            self._paint_menu_button(option, painter, widget)
         else:
             super().drawComplexControl(control, option, painter, widget)
 
@@ -130,6 +139,8 @@ class FlatStyle(QProxyStyle):
         least = _HEIGHTS.get(contents)
         if least is not None:
             found.setHeight(max(found.height(), round(least * text_scale(widget))))
+        if isinstance(option, QStyleOptionToolButton) and _opens_menu(option):
+            found.setWidth(found.width() + _chevron_room(option))
         return found
 
     # ------------------------------------------------------------------ painting
@@ -152,6 +163,39 @@ class FlatStyle(QProxyStyle):
         )
         outline = color(ColorRole.EDGE) if is_default or is_on or is_down else None
         _paint_box(painter, option.rect, fill, outline)
+
+    def _paint_menu_button(
+        self, option: QStyleOptionToolButton, painter: QPainter, widget: QWidget | None
+    ) -> None:
+        """Draw a button with a mark behind its text that says that it opens a menu."""
+        self._paint_button(option, painter)
+        label = QStyleOptionToolButton(option)
+        label.rect = option.rect.adjusted(0, 0, -_chevron_room(option), 0)
+        self._paint_label(label, painter, widget)
+        is_enabled = bool(option.state & _State.State_Enabled)
+        role = ColorRole.MUTED if is_enabled else ColorRole.EDGE
+        scale = _chevron_room(option) / _CHEVRON_ROOM
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self._theme.color(role), _CHEVRON_LINE * scale))
+        half = _CHEVRON * scale / 2
+        x = label.rect.right() + (_chevron_room(option) - _BESIDE_SLIDER) / 2
+        y = option.rect.center().y() + 1 - half / 2
+        painter.drawPolyline([QPointF(x - half, y), QPointF(x, y + half), QPointF(x + half, y)])
+        painter.restore()
+
+    def _paint_label(
+        self, option: QStyleOptionToolButton, painter: QPainter, widget: QWidget | None
+    ) -> None:
+        """Draw icon and text of a button, both in its middle."""
+        label = QStyleOptionToolButton(option)
+        if label.toolButtonStyle is Qt.ToolButtonStyle.ToolButtonTextBesideIcon:
+            flag = Qt.TextFlag.TextShowMnemonic.value
+            text = label.fontMetrics.size(flag, label.text).width()
+            # As much as Qt leaves between the two.
+            needed = label.iconSize.width() + _BESIDE_SLIDER + text
+            label.rect = label.rect.adjusted(max((label.rect.width() - needed) // 2, 0), 0, 0, 0)
+        super().drawControl(_Control.CE_ToolButtonLabel, label, painter, widget)
 
     def _paint_tick(self, option: QStyleOption, painter: QPainter, *, radius: int) -> None:
         """Draw a box or circle, with a tick or dot in it if it is chosen, a line if in part."""
@@ -225,6 +269,15 @@ class FlatStyle(QProxyStyle):
             tip = QPointF(x, y + 2 * up)
             painter.drawPolygon(QPolygonF([tip, QPointF(x - 3, y - up), QPointF(x + 3, y - up)]))
         painter.restore()
+
+
+def _opens_menu(option: QStyleOptionToolButton) -> bool:
+    return bool(option.features & QStyleOptionToolButton.ToolButtonFeature.HasMenu)
+
+
+def _chevron_room(option: QStyleOptionToolButton) -> int:
+    """Return how wide the mark of a button with a menu is, in pixels."""
+    return round(_CHEVRON_ROOM * max(option.fontMetrics.height() / _USUAL_LINE, 1))
 
 
 def _paint_box(

@@ -66,7 +66,7 @@ RELOAD_ACTIONS: Final = (
 TIME_ACTIONS: Final = (
     ActionDescription(
         "run-or-hold", "&Run or hold", MenuId.TIME, TransportActions.toggle_running,
-        shortcuts=("Space",), icon="run", needs=Needs.TRANSPORT, is_checkable=True,
+        shortcuts=("Space",), icon="run", needs=Needs.TRANSPORT,
         tip="Let session time follow the time source, or hold it.",
         file_tip="Play the {} from the instant that is shown, at its end from the beginning; press "
         "again to stop.",

@@ -321,7 +321,6 @@ class TransportActions(QObject):
     @Slot(bool)
     def _show_states(self, _news: object = None) -> None:
         run, is_running = self._actions["run-or-hold"], self._is_running
-        run.show_checked(is_running)
         run.show_text("&Hold" if is_running else "&Play" if self._is_played else "&Run")
         run.show_icon("hold" if is_running else "run", self._theme)
         session = self._bridge.session

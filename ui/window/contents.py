@@ -168,7 +168,7 @@ class WindowContents(QObject):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(window.middle, 1)
-        window.panels = WindowPanels(window, middle)
+        window.panels = WindowPanels(window, middle, window.theme)
         window.setCentralWidget(window.panels.frame)
         window.panels.add_above_foot(window.notice)
         self.window_states = WindowStates(window, layout)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolButton
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.breakpoints import AddBreakpoint
@@ -20,7 +20,7 @@ from ui.actions.panels import PANELS
 from ui.session.bridge import Selection
 from ui.timer_queue.call_queue import CallGroup
 from ui.timer_queue.panel import TimerQueuePanel
-from ui.window.panels.foot_tabs import FootTabs
+from ui.window.panels.foot_tabs import FootTabs, TabButton
 from ui.window.panels.window_panels import FIRST_TABS
 
 
@@ -42,8 +42,8 @@ def tabs(shell: Shell) -> FootTabs:
     return shell.window.panels.tabs
 
 
-def tab(shell: Shell, panel_id: str) -> QToolButton:
-    button = tabs(shell).findChild(QToolButton, f"tab_{panel_id}")
+def tab(shell: Shell, panel_id: str) -> TabButton:
+    button = tabs(shell).findChild(TabButton, f"tab_{panel_id}")
     assert button is not None
     return button
 
@@ -207,12 +207,12 @@ def test_that_findings_of_a_scene_that_is_held_are_counted_unseen(
 
     assert tabs(shell).text_of("findings") == "Findings 1"
     assert not shell.window.panels.is_in_front("findings")
-    assert tab(shell, "findings").font().bold()
+    assert tab(shell, "findings").is_new
 
     shell.window.panels.open_panel("findings")
     settle()
     shell.contents.badges.show_counts()
-    assert not tab(shell, "findings").font().bold()
+    assert not tab(shell, "findings").is_new
 
 
 def test_that_a_panels_key_shows_and_enters_it_and_hides_it_only_when_it_is_in_use(

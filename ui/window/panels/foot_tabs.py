@@ -5,22 +5,108 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFont
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 from typing_extensions import override
 
+from inspector.tokens import SIZES, TYPE
+
+from ...kit.fonts import small_font, text_scale
 from ...kit.guards import guarded
-from ...kit.layouts import menu_button, open_menu, tool_button
+from ...kit.layouts import menu_button, open_menu
+from ...kit.theme import ColorRole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from PySide6.QtGui import QResizeEvent
 
-#: As wide as a digit, so that a tab keeps its width while its number changes.
-_FIGURE_SPACE: Final = "\u2007"
+    from ...kit.theme import Theme
+
 _LEAST_DIGITS: Final = 2
 _BETWEEN: Final = 2
+#: Pixels left and right of a title, and between it and its count, at 100 % text.
+_BESIDE_TITLE, _BEFORE_COUNT = 8, 5
+
+
+@guarded
+class TabButton(QToolButton):
+    """The title of a panel and, small behind it, how much is in it.
+
+    Attributes:
+        title: What it says without the count.
+        badge: The count, empty for none.
+        is_new: Whether there is something in the panel that nobody has seen.
+    """
+
+    def __init__(self, title: str, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.title = title
+        self.badge = ""
+        self.is_new = False
+        self._digits = 0
+        self.setCheckable(True)
+        self.setAutoRaise(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setText(title)
+
+    def show_badge(self, badge: str, *, is_new: bool) -> bool:
+        """Say a count; return whether this changes anything. It never becomes narrower for it."""
+        if (badge, is_new) == (self.badge, self.is_new):
+            return False
+        self.badge, self.is_new = badge, is_new
+        self._digits = max(self._digits, _LEAST_DIGITS if badge else 0, len(badge))
+        self.setText(f"{self.title} {badge}".rstrip())
+        self.updateGeometry()
+        self.update()
+        return True
+
+    def forget_width(self) -> None:
+        self._digits = 0
+
+    def _strong_font(self) -> QFont:
+        font = QFont(self.font())
+        font.setWeight(QFont.Weight(TYPE["strong"].weight))
+        return font
+
+    @override
+    def sizeHint(self) -> QSize:
+        # Bold, so that nothing moves when it is opened.
+        scale = text_scale(self)
+        title = QFontMetrics(self._strong_font()).horizontalAdvance(self.title)
+        count = QFontMetrics(small_font(self)).horizontalAdvance("0" * self._digits)
+        gap = _BEFORE_COUNT if count else 0
+        width = title + count + round((2 * _BESIDE_TITLE + gap) * scale)
+        return QSize(width, round(SIZES["target"] * scale))
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, color = QPainter(self), self._theme.color
+        scale, is_open = text_scale(self), self.isChecked()
+        if is_open:
+            painter.fillRect(self.rect(), color(ColorRole.BG))
+            line = round(SIZES["focus"] * scale)
+            painter.fillRect(0, self.height() - line, self.width(), line, color(ColorRole.BLUE))
+        elif self.underMouse():
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(color(ColorRole.RAISED))
+            painter.drawRoundedRect(self.rect(), SIZES["radius"], SIZES["radius"])
+        strong = self._strong_font()
+        painter.setFont(strong if is_open or self.is_new else self.font())
+        has_something = is_open or self.badge
+        painter.setPen(color(ColorRole.TEXT if has_something else ColorRole.MUTED))
+        metrics, left = painter.fontMetrics(), round(_BESIDE_TITLE * scale)
+        base = (self.height() + metrics.ascent() - metrics.descent()) // 2
+        painter.drawText(left, base, self.title)
+        if self.badge:
+            # Where it is while the title is bold.
+            left += QFontMetrics(strong).horizontalAdvance(self.title)
+            painter.setFont(small_font(self))
+            painter.setPen(color(ColorRole.MUTED))
+            painter.drawText(left + round(_BEFORE_COUNT * scale), base, self.badge)
+        painter.end()
 
 
 @guarded
@@ -39,20 +125,22 @@ class FootTabs(QWidget):
     clicked = Signal(str)
     float_wanted = Signal(str)
 
-    def __init__(self, titles: Iterable[tuple[str, str]], tabs: Iterable[str]) -> None:
+    def __init__(
+        self, titles: Iterable[tuple[str, str]], tabs: Iterable[str], theme: Theme
+    ) -> None:
         """Make a tab for each panel.
 
         Args:
             titles: The panels by id with their titles, in order.
             tabs: The panels that have a tab at first.
+            theme: The colours.
         """
         super().__init__()
         self.setAccessibleName("Tray")
         self._titles = dict(titles)
         self._tabs = list(tabs)
         self._open = ""
-        self._widest: dict[str, int] = {}
-        self._buttons = {panel_id: self._make_tab(panel_id) for panel_id in self._titles}
+        self._buttons = {panel_id: self._make_tab(panel_id, theme) for panel_id in self._titles}
         self.more_menu = QMenu(self)
         self.more_menu.setToolTipsVisible(True)
         self.more_button = menu_button("More", "Panels that have no tab", self.more_menu)
@@ -70,11 +158,8 @@ class FootTabs(QWidget):
         self.setSizePolicy(policy)
         self._fit()
 
-    def _make_tab(self, panel_id: str) -> QToolButton:
-        title = self._titles[panel_id]
-        button = tool_button(title, is_checkable=True)
-        button.setAutoRaise(True)
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    def _make_tab(self, panel_id: str, theme: Theme) -> TabButton:
+        button = TabButton(self._titles[panel_id], theme)
         button.setObjectName(f"tab_{panel_id}")
         button.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         button.clicked.connect(self._tell_click)
@@ -107,7 +192,7 @@ class FootTabs(QWidget):
             self.keep([*self._tabs, panel_id])
 
     def text_of(self, panel_id: str) -> str:
-        return self._buttons[panel_id].text().rstrip(_FIGURE_SPACE)
+        return self._buttons[panel_id].text()
 
     def show_open(self, panel_id: str) -> None:
         """Mark the tab of the panel that is open, empty for none."""
@@ -117,21 +202,13 @@ class FootTabs(QWidget):
         self._fit()
 
     def show_badge(self, panel_id: str, badge: str, *, is_new: bool = False) -> None:
-        """Say a count behind the title of a panel; a tab never becomes narrower for it."""
-        if badge:
-            width = max(self._widest.get(panel_id, _LEAST_DIGITS), len(badge))
-            self._widest[panel_id] = width
-            badge = f" {badge.ljust(width, _FIGURE_SPACE)}"
-        button, text = self._buttons[panel_id], f"{self._titles[panel_id]}{badge}"
-        if text != button.text() or is_new != button.font().bold():
-            button.setText(text)
-            font = QFont(button.font())
-            font.setBold(is_new)
-            button.setFont(font)
+        """Say a count behind the title of a panel."""
+        if self._buttons[panel_id].show_badge(badge, is_new=is_new):
             self._fit()
 
     def forget_widths(self) -> None:
-        self._widest.clear()
+        for button in self._buttons.values():
+            button.forget_width()
 
     @override
     def minimumSizeHint(self) -> QSize:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from inspector.extensions import Panel
 
+    from ...kit.theme import Theme
+
 #: Heights and widths here are in px at 100 % text.
 _LEAST_TRAY: Final = 120
 _MOST_TRAY_PERCENT: Final = 60
@@ -88,7 +90,7 @@ class WindowPanels(QObject):
     visibility_changed = Signal()
     tray_closed = Signal()
 
-    def __init__(self, window: QMainWindow, middle: QWidget) -> None:
+    def __init__(self, window: QMainWindow, middle: QWidget, theme: Theme) -> None:
         """Lay out the places around what is in the middle, each with a placeholder."""
         super().__init__(window)
         self._window = window
@@ -130,7 +132,7 @@ class WindowPanels(QObject):
         # The first is a picture, which has its own height; the others share what is left.
         parts = [(self._places[each], min(place, 1)) for place, each in enumerate(self._in_column)]
         fill(self.column, *parts, spacing=0)
-        self.tabs = FootTabs([(each.id, each.title) for each in below], FIRST_TABS)
+        self.tabs = FootTabs([(each.id, each.title) for each in below], FIRST_TABS, theme)
         self.tabs.clicked.connect(self._take_click)
         self.tabs.float_wanted.connect(self.float_panel)
         self.frame, self.foot = QWidget(), QWidget()
