@@ -29,8 +29,8 @@ from inspector.vocabulary import TRANSPORT, Mode
 from tests.benchmarks.measuring import Case, Effort, measure, powers_of_ten
 from tests.benchmarks.report import Row
 from tests.ui.world import PlayedSession
+from ui.clock_tree.columns import ClockColumn
 from ui.clock_tree.panel import ClockTreePanel
-from ui.clock_tree.rows import ClockColumn
 from ui.events.panel import EventListPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from inspector.events.timeline import Timeline
     from tests.benchmarks.measuring import Work
-    from ui.kit.table.painted_views import Painted
+    from ui.kit.table.painted_views import PaintedTable
 
 _TICK_NS = 50_000_000
 _FIRING = 50
@@ -209,14 +209,12 @@ def _naive_queue_case(name: str, scene: Scene) -> Case:
 def _naive_tree_case(name: str, scene: Scene) -> Case:
     """Tell the view about every clock, each time: ``dataChanged`` on all."""
     panel = ClockTreePanel(scene.bridge, scene.theme)
-    panel.view.expandAll()
-    model, clocks = panel.model, list(scene.timeline.clocks)
+    model = panel.model
 
     def refresh() -> None:
-        model.refresh()
-        for clock_id in clocks:
-            first = model.index_of(clock_id)
-            model.dataChanged.emit(first, model.index_of(clock_id, ClockColumn.NEXT_DUE))
+        panel.refresh()
+        for row in range(model.rowCount()):
+            model.dataChanged.emit(model.index(row, 0), model.index(row, ClockColumn.NEXT_DUE))
 
     return _case(name, scene, panel, refresh, (420, 600))
 
@@ -308,11 +306,12 @@ class PlainTexts(QWidget):
         painter.end()
 
 
-def _texts_in_view(view: Painted) -> list[str]:
+def _texts_in_view(view: PaintedTable) -> list[str]:
     shown = (
-        view.shown_text(place.key, piece.column)
-        for place, _ in view.rows_in_view()
-        for piece in view.pieces_of(place.key)
+        view.shown_text(place.key, column)
+        for place, cells in view.rows_in_view()
+        for column in range(len(cells))
+        if not view.isColumnHidden(column)
     )
     return [text for text in shown if text]
 

@@ -5,7 +5,7 @@ pace of the bridge's own timer, painting included. What is counted is the CPU ti
 the thread, so waiting for the next refresh is free. "At once" is the refresh that
 brings every panel up to date, which is at most each fourth, until all had their turn.
 
-The naive window has a plot, a table and a tree as one writes them first: pyqtgraph's
+The naive window has a plot and two tables as one writes them first: pyqtgraph's
 defaults given all data, a model that is reset, and ``dataChanged`` on every clock.
 """
 
@@ -35,15 +35,14 @@ from PySide6.QtCore import (
     Qt,
     Slot,
 )
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QTableView, QTreeView, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QTableView, QWidget
 from typing_extensions import override
 
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
 from tests.benchmarks.measuring import Case, Effort, Measurements, measure, powers_of_ten
 from tests.benchmarks.report import FRAME_MS, Row
 from tests.ui.crowded_session import CrowdedSession
-from ui.clock_tree.model import ClockTreeModel
-from ui.clock_tree.rows import ClockColumn
+from ui.clock_tree.panel import ClockTreePanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.window.application import make_application
@@ -128,7 +127,7 @@ class NaiveTable(QAbstractTableModel):
 
 
 class NaiveWindow(QMainWindow):
-    """Plot, table and tree as one writes them first, refreshed whenever there is something new."""
+    """Plot and two tables as one writes them first, refreshed whenever there is something new."""
 
     def __init__(self, bridge: SessionBridge) -> None:
         super().__init__()
@@ -140,15 +139,12 @@ class NaiveWindow(QMainWindow):
         self._table_model = NaiveTable(timeline)
         table = QTableView()
         table.setModel(self._table_model)
-        self._tree_model = ClockTreeModel(Theme("light"), timeline)
-        tree = QTreeView()
-        # Without it, the naive way would be five times as slow again.
-        tree.setUniformRowHeights(True)
-        tree.setModel(self._tree_model)
-        tree.expandAll()
+        self._clocks = ClockTreePanel(bridge, Theme("light"))
+        clocks = QTableView()
+        clocks.setModel(self._clocks.model)
         middle = QWidget()
         layout = QHBoxLayout(middle)
-        for view in (tree, plot, table):
+        for view in (clocks, plot, table):
             layout.addWidget(view)
         self.setCentralWidget(middle)
         bridge.refreshed.connect(self.refresh)
@@ -163,11 +159,11 @@ class NaiveWindow(QMainWindow):
         times_ms = frames.numpy("interval_ns", frames.first, frames.end) / NS_PER_MS
         self._curve.setData(times_ms)
         self._table_model.refresh()
-        self._tree_model.refresh()
-        for clock_id in timeline.clocks:
-            first = self._tree_model.index_of(clock_id)
-            last = self._tree_model.index_of(clock_id, ClockColumn.NEXT_DUE)
-            self._tree_model.dataChanged.emit(first, last)
+        self._clocks.refresh()
+        model = self._clocks.model
+        model.dataChanged.emit(
+            model.index(0, 0), model.index(model.rowCount() - 1, model.columnCount() - 1)
+        )
 
 
 class LiveWindow(QObject):

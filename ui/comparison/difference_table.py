@@ -176,7 +176,7 @@ class DifferenceView(TableView):
 
     @override
     def paint_over(self, painter: QPainter) -> None:
-        model, titles = self.model(), self.titles()
+        model, titles = self.model(), self.horizontalHeader()
         column = int(DifferenceColumn.PICTURE)
         if titles.isSectionHidden(column) or not isinstance(model, DifferenceModel):
             return

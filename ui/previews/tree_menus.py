@@ -38,6 +38,7 @@ from ..kit.prompts import RatePrompt
 from ..kit.rate_widgets import RATE_PRESETS
 from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
 from ..session.bridge import Selection, SessionBridge
+from .previewing import Previewer, global_rect, typed_rate_command
 from .selected import clock_toggle, is_clock_paused, member_toggle, rate_command
 
 _MOST_PRIORITY: Final = 2**31 - 1
@@ -209,6 +210,14 @@ def ask_for_rate(bridge: SessionBridge, clock: ClockState, parent: QWidget) -> N
     def let_go(_result: int) -> None:
         bridge.refreshed.disconnect(show_rate)
 
+    previewer, entry = Previewer(bridge, prompt), prompt.rate_slider.entry
+
+    def preview(text: str) -> None:
+        previewer.consider(typed_rate_command(clock_id, text), partial(global_rect, entry))
+
+    entry.textEdited.connect(preview)
+    prompt.rate_requested.connect(previewer.hide)
+    prompt.finished.connect(previewer.hide)
     prompt.rate_requested.connect(lambda rate: bridge.submit(rate_command(clock_id, rate)))
     bridge.refreshed.connect(show_rate)
     prompt.finished.connect(let_go)

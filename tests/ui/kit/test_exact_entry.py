@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QLineEdit,
     QSpinBox,
-    QTreeView,
+    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -35,7 +35,7 @@ class Stand:
         self.entry = ExactEntry("Number", Fraction, str)
         self.entry.show_value(Fraction(1))
         self.second = ExactEntry("Another", Fraction, str)
-        self.view = QTreeView()
+        self.view = QTableView()
         self.line = QLineEdit()
         layout = QVBoxLayout(window)
         for widget in (self.entry, self.second, self.view, self.line):
@@ -127,7 +127,7 @@ def test_that_what_is_gone_meanwhile_does_not_get_the_keyboard(stand: Stand) -> 
     stand.enter_from(stand.view)
     stand.view.deleteLater()
     QApplication.sendPostedEvents(stand.view)
-    stand.qtbot.waitUntil(lambda: stand.window.findChild(QTreeView) is None)
+    stand.qtbot.waitUntil(lambda: stand.window.findChild(QTableView) is None)
 
     stand.type_text("2")
 
@@ -169,8 +169,8 @@ def test_that_enter_gives_single_keys_back_to_the_window(qtbot: QtBot, tmp_path:
     entry.show()
     shell.window.panels.open_panel("clock_tree")
     QApplication.processEvents()
-    view = shell.window.panels["clock_tree"].findChild(QTreeView)
-    assert isinstance(view, QTreeView)
+    view = shell.window.panels["clock_tree"].findChild(QTableView)
+    assert isinstance(view, QTableView)
     view.setFocus()
     entry.setFocus()
     entry.selectAll()

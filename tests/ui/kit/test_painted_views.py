@@ -16,14 +16,12 @@ from typing_extensions import override
 from inspector.events.schema import EventGroup
 from inspector.frames.scheduler.scheduler import Scheduler
 from tests.ui.world import PlayedSession
-from ui.clock_tree.model import ClockTreeModel
 from ui.clock_tree.panel import ClockTreePanel
-from ui.clock_tree.rows import ClockColumn
 from ui.events.event_list_model import EventListModel
 from ui.kit import guards
 from ui.kit.table import roles
 from ui.kit.table.cell_painting import Cell, CellPainter, PaintedCell
-from ui.kit.table.painted_views import Painted, PaintedTable
+from ui.kit.table.painted_views import PaintedTable
 from ui.kit.table.table_view import set_up_table
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
@@ -56,7 +54,7 @@ class Painting(QObject):
         reads: Number of reads of cells, and of rows.
     """
 
-    def __init__(self, view: Painted, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, view: PaintedTable, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__()
         self._view = view
         view.viewport().installEventFilter(self)
@@ -122,7 +120,7 @@ class Stand:
             panel.resize(1_000, 300)
             panel.show()
 
-    def painting_of(self, view: Painted) -> Painting:
+    def painting_of(self, view: PaintedTable) -> Painting:
         painting = Painting(view, self._monkeypatch)
         self.refresh()
         painting.settle()
@@ -153,7 +151,7 @@ def test_that_nothing_is_painted_when_nothing_has_changed(stand: Stand) -> None:
     assert tree.texts == []
 
 
-def test_that_of_the_tree_only_cells_are_painted_that_say_something_else(stand: Stand) -> None:
+def test_that_of_clocks_only_cells_are_painted_that_say_something_else(stand: Stand) -> None:
     stand.ui.pause()
     tree = stand.painting_of(stand.tree.view)
 
@@ -233,7 +231,7 @@ def test_that_another_order_is_painted_without_a_refresh(stand: Stand) -> None:
     assert [text for text in timers.texts if text in ("end", "blink")] == ["end", "blink"]
 
 
-def test_that_of_the_tree_only_a_row_is_painted_that_has_come(stand: Stand) -> None:
+def test_that_of_clocks_only_a_row_is_painted_that_has_come(stand: Stand) -> None:
     tree = stand.painting_of(stand.tree.view)
 
     stand.session.root.child("third")
@@ -438,7 +436,7 @@ def test_that_a_failure_to_find_rows_is_logged_and_no_more(
         message = "no such node"
         raise KeyError(message)
 
-    monkeypatch.setattr(stand.tree.view, "depth_of", failing)
+    monkeypatch.setattr(stand.tree.view, "row_places", failing)
 
     with caplog.at_level(logging.ERROR):
         stand.tree.view.show_changes()
@@ -446,8 +444,8 @@ def test_that_a_failure_to_find_rows_is_logged_and_no_more(
         stand.tree.view.viewport().grab()
 
     assert {record.getMessage() for record in caplog.records} == {
-        "a fault in ClockTreeView.rows_in_view; shown as “?”",
-        "a fault in Painted.paintEvent; shown as “?”",
+        "a fault in _ClockTable.rows_in_view; shown as “?”",
+        "a fault in PaintedTable.paintEvent; shown as “?”",
     }
     monkeypatch.undo()
     guards.faults.clear()
@@ -486,7 +484,7 @@ def _said_by_role(index: QModelIndex) -> tuple[str, object, bool]:
 
 def _is_same(cells: list[Cell], first: QModelIndex) -> bool:
     return [(cell.text, cell.color, cell.is_bold) for cell in cells] == [
-        _said_by_role(first.siblingAtColumn(column)) for column in range(len(cells))
+        _said_by_role(first.siblingAtColumn(first.column() + place)) for place in range(len(cells))
     ]
 
 
@@ -510,16 +508,20 @@ def _crowd() -> PlayedSession:
     return session
 
 
-@pytest.mark.parametrize("words", ["", "enem"])
-def test_that_a_row_of_the_tree_says_what_its_cells_say(words: str) -> None:
-    session = _crowd()
-    model = ClockTreeModel(Theme("light"), session.timeline)
-    model.reveal(max(session.timeline.members.by_id))
-    model.set_filter(words)
+def test_that_a_row_of_clocks_says_what_its_cells_say(qtbot: QtBot) -> None:
+    session, bridge = _crowd(), SessionBridge()
+    bridge.set_session(session)
+    panel = ClockTreePanel(bridge, Theme("light"))
+    qtbot.addWidget(panel)
+    model = panel.model
+    panel.filter_rows("e")
 
-    for node in model.shown_branch(0):
-        assert _is_same(list(model.row_cells(node)), model.index_of(node))
-        assert len(model.row_cells(node)) == len(ClockColumn)
+    assert model.rowCount() > 4
+    for row in range(model.rowCount()):
+        shown = [column for column, cell in enumerate(model.row_cells(row)) if cell.text]
+        for column in shown:
+            cell, index = model.row_cells(row)[column], model.index(row, column)
+            assert _is_same([cell], index)
 
 
 def test_that_a_row_of_timers_calls_or_events_says_what_its_cells_say() -> None:
@@ -537,14 +539,14 @@ def test_that_a_row_of_timers_calls_or_events_says_what_its_cells_say() -> None:
             assert _is_same(list(model.row_cells(row)), model.index(row, 0))
 
 
-def test_that_a_selected_row_of_the_tree_is_filled_from_edge_to_edge(stand: Stand) -> None:
+def test_that_a_selected_row_of_clocks_is_filled_from_edge_to_edge(stand: Stand) -> None:
     stand.bridge.select(Selection.clock(stand.game.id))
     QApplication.processEvents()
     view = stand.tree.view
 
     image = view.viewport().grab().toImage()
-    rect = view.visualRect(stand.tree.model.index_of(stand.game.id))
+    rect = view.visualRect(stand.tree.model.index(stand.tree.model.row_of(stand.game.id) or 0, 0))
 
     highlight = view.palette().color(QPalette.ColorRole.Highlight)
-    for x in (1, rect.right() - 1, view.header().length() - 2):
+    for x in (1, rect.right() - 1, view.horizontalHeader().length() - 2):
         assert image.pixelColor(x, rect.top() + 1) == highlight

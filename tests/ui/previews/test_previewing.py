@@ -7,14 +7,17 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QLineEdit, QMenu
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.transport import StepBy
 from inspector.testing import held_session, scene_file
 from ui.clock_tree.panel import ClockTreePanel
+from ui.kit.prompts import RatePrompt
 from ui.kit.theme import Theme
+from ui.previews.preview_card import PreviewCard
 from ui.previews.previewing import Previewer, typed_rate_command
+from ui.previews.tree_menus import ask_for_rate
 from ui.session.bridge import SessionBridge
 
 SCENE = """
@@ -41,7 +44,7 @@ class Stand:
         self.previewer: Previewer = self.panel.previewer
 
     def menu(self) -> QMenu:
-        menu = self.panel.make_menu(2)
+        menu = self.panel.make_menu(self.panel.model.row_of(2) or 0)
         menu.popup(self.panel.mapToGlobal(self.panel.rect().center()))
         return menu
 
@@ -107,14 +110,13 @@ def test_that_a_rate_of_the_menu_is_previewed(stand: Stand, qtbot: QtBot) -> Non
 def test_that_a_rate_is_previewed_while_it_is_typed_and_not_applied(
     stand: Stand, qtbot: QtBot
 ) -> None:
-    stand.panel.view.setCurrentIndex(stand.panel.model.index_of(2))
-    stand.panel.edit_rate_of_current()
-    editor = stand.panel.view.findChild(QLineEdit)
-    assert editor is not None
+    ask_for_rate(stand.bridge, stand.session.timeline.clocks[2], stand.panel)
+    prompt = stand.panel.findChild(RatePrompt)
+    assert prompt is not None
+    editor, (card,) = prompt.rate_slider.entry, prompt.findChildren(PreviewCard)
 
     qtbot.keyClicks(editor, "2")
 
-    card = stand.previewer.card
     qtbot.waitUntil(card.isVisible)
     assert "to 2: 12 timers would fire 500 ms to 6.00 s earlier." in card.text()
     assert stand.session.timeline.clocks[2].rate == 1
@@ -125,7 +127,7 @@ def test_that_a_rate_is_previewed_while_it_is_typed_and_not_applied(
     editor.selectAll()
     qtbot.keyClicks(editor, "3")
     qtbot.waitUntil(card.isVisible)
-    qtbot.keyClick(editor, Qt.Key.Key_Escape)
+    qtbot.keyClick(prompt, Qt.Key.Key_Escape)
     assert not card.isVisible()
     assert stand.session.timeline.clocks[2].rate == 1
 

@@ -88,7 +88,7 @@ def test_that_a_body_under_the_pointer_marks_clock_timer_and_lane(
 
     assert bridge.pointed == Selection.timer(timer)
     assert bridge.selection == Selection()
-    assert clocks.view._pointed == ENEMIES
+    assert clocks.view._pointed == clocks.model.row_of(ENEMIES)
     assert queue.view._pointed == queue.model.row_of(timer)
     assert [row.label for row in lanes.canvas.rows.rows if lanes.canvas.is_selected(row)] == [
         "tick"
@@ -103,7 +103,7 @@ def test_that_a_clock_row_under_the_pointer_marks_the_bodies_of_its_branch(
     clocks = ClockTreePanel(bridge, Theme("dark"))
     qtbot.addWidget(clocks)
 
-    clocks.view.entered.emit(clocks.model.index_of(GAME))
+    clocks.view.entered.emit(clocks.model.index(clocks.model.row_of(GAME) or 0, 0))
     scene.refresh()
 
     assert bridge.pointed == Selection.clock(GAME)

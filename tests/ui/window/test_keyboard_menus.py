@@ -142,7 +142,9 @@ def test_that_the_menu_of_a_clock_is_that_of_the_marked_one(shell: Shell) -> Non
     names = ["game", "enemies"]
     found = []
     for name in names:
-        panel.view.setCurrentIndex(panel.model.index_of(shell.clock_id(name)))
+        panel.view.setCurrentIndex(
+            panel.model.index(panel.model.row_of(shell.clock_id(name)) or 0, 0)
+        )
         ask_for_menu(panel.view)
         found.append(menu_texts()[0])
 

@@ -11,6 +11,7 @@ from inspector.commands.clocks import PauseClock
 from inspector.timebase import NS_PER_MS
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell
+from ui.clock_tree.columns import ClockColumn
 from ui.clock_tree.panel import ClockTreePanel
 from ui.kit.prompts import LookAtPrompt
 from ui.session.bridge import Selection
@@ -27,7 +28,7 @@ def tree_panel(shell: Shell) -> ClockTreePanel:
 def test_that_the_clock_tree_shows_the_past_as_it_was_arranged(shell: Shell, qtbot: QtBot) -> None:
     panel, bridge = tree_panel(shell), shell.bridge
     game, enemies = shell.clock_id("game"), shell.clock_id("enemies")
-    panel.view.collapse(panel.model.index_of(game))
+    panel.activate(panel.model.index(panel.model.row_of(game) or 0, 0))
     bridge.select(Selection.clock(game))
     shell.bridge.submit(PauseClock(enemies))
     shell.advance(1 / 60)
@@ -37,13 +38,14 @@ def test_that_the_clock_tree_shows_the_past_as_it_was_arranged(shell: Shell, qtb
     bridge.set_playhead(500 * NS_PER_MS)
 
     model = panel.model
-    qtbot.waitUntil(lambda: model.timeline is bridge.shown)
-    assert str(model.index_of(enemies, 1).data()) == "00:00.500"
+    qtbot.waitUntil(lambda: model.rows[0].timeline is bridge.shown)
+    row = panel.view.currentIndex().row()
+    assert row == model.row_of(game)
+    assert model.index(row, ClockColumn.LOCAL_TIME).data() == "00:00.500"
     assert not bridge.shown.clocks[enemies].paused
-    assert not panel.view.isExpanded(model.index_of(game))
-    assert panel.current_clock_id() == game
+    assert model.row_of(enemies) is None
     bridge.go_live()
-    qtbot.waitUntil(lambda: model.timeline is bridge.timeline)
+    qtbot.waitUntil(lambda: model.rows[0].timeline is bridge.timeline)
     assert bridge.timeline.clocks[enemies].paused
     assert resets == []
 

@@ -13,8 +13,7 @@ from typing_extensions import override
 from inspector.formats.arrangement.frame_series import FrameColumns, FrameSeries
 from tests.ui.crowded_session import CrowdedSession
 from tests.ui.shell import Shell, open_shell
-from ui.clock_tree.model import ClockTreeModel
-from ui.clock_tree.panel import ClockTreePanel
+from ui.clock_tree.panel import ClockTreeModel, ClockTreePanel
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.panel import FrameTimesPanel
 from ui.kit.labels import say
@@ -147,12 +146,10 @@ def test_timer_queue_formats_what_is_in_view_whatever_the_number_of_timers(meter
 def test_clock_tree_asks_for_what_is_in_view_whatever_the_number_of_clocks(meter: Meter) -> None:
     meter.count(ClockTreeModel, "data")
     meter.count(ClockTreeModel, "row_cells")
-    meter.count(ClockTreeModel, "parent")
     few, many = cost_of_tree(meter, _FEW), cost_of_tree(meter, _MANY)
     assert few["row_cells"] > 0
     assert many["row_cells"] <= few["row_cells"]
     assert few["data"] == many["data"] == 0
-    assert many["parent"] <= few["parent"]
 
 
 def test_plot_draws_pixels_whatever_the_number_of_frames(meter: Meter) -> None:

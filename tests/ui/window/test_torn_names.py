@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector.events.schema import EventGroup
 from tests.ui.shell import Shell, open_shell
+from ui.clock_tree.columns import ClockColumn
 from ui.clock_tree.panel import ClockTreePanel
-from ui.clock_tree.rows import ClockColumn
 from ui.events.panel import EventListPanel
 from ui.kit.labels import ElidedLabel
 from ui.kit.prompts import RatePrompt
@@ -51,6 +51,12 @@ def tree(shell: Shell) -> ClockTreePanel:
     return panel
 
 
+def row_of(panel: ClockTreePanel, clock_id: int) -> int:
+    row = panel.model.row_of(clock_id)
+    assert row is not None
+    return row
+
+
 def queue(shell: Shell) -> TimerQueuePanel:
     shell.window.panels.open_panel("timer_queue")
     panel = shell.window.findChild(TimerQueuePanel)
@@ -61,13 +67,15 @@ def queue(shell: Shell) -> TimerQueuePanel:
 
 def copied(shell: Shell, menu_text: str) -> str:
     """Return what an entry of the menu of the clock puts on the clipboard."""
-    menu = tree(shell).make_menu(shell.clock_id(CLOCK))
+    panel = tree(shell)
+    menu = panel.make_menu(row_of(panel, shell.clock_id(CLOCK)))
     next(action for action in menu.actions() if action.text() == menu_text).trigger()
     return QGuiApplication.clipboard().text()
 
 
 def test_that_the_clock_tree_shows_a_name_in_one_line(shell: Shell) -> None:
-    index = tree(shell).model.index_of(shell.clock_id(CLOCK), ClockColumn.NAME)
+    panel = tree(shell)
+    index = panel.model.index(row_of(panel, shell.clock_id(CLOCK)), ClockColumn.NAME)
 
     assert index.data() == SHOWN_CLOCK
     assert str(index.data(Qt.ItemDataRole.ToolTipRole)).startswith(f"root / {CLOCK}\n")
@@ -82,7 +90,8 @@ def test_that_the_timer_queue_shows_names_in_one_line(shell: Shell) -> None:
 
 
 def test_that_what_a_timer_waits_for_is_said_in_one_line(shell: Shell) -> None:
-    menu = tree(shell).make_menu(shell.clock_id(CLOCK))
+    panel = tree(shell)
+    menu = panel.make_menu(row_of(panel, shell.clock_id(CLOCK)))
     menu.actions()[0].trigger()
     shell.advance(0.1)
 
@@ -95,7 +104,9 @@ def test_that_menus_and_buttons_stay_one_line_high(shell: Shell) -> None:
     clock_id = shell.clock_id(CLOCK)
     shell.bridge.select(Selection.clock(clock_id))
 
-    assert tree(shell).make_menu(clock_id).actions()[0].text() == f"Pause “{SHOWN_CLOCK}”"
+    clocks = tree(shell)
+    menu = clocks.make_menu(row_of(clocks, clock_id))
+    assert menu.actions()[0].text() == f"Pause “{SHOWN_CLOCK}”"
     assert queue(shell).branch_button.text() == f"Only {SHOWN_CLOCK}"
     assert shell.window.actions_by_id["pause-branch"].text() == f"Pause “{SHOWN_CLOCK}”"
     assert not [b.text() for b in shell.window.findChildren(QToolButton) if "\n" in b.text()]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QStyle, QStyleOptionViewItem
+from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.session import SessionPhase
@@ -36,12 +36,11 @@ def click_clock(qtbot: QtBot, shell: Shell, name: str) -> None:
     QApplication.processEvents()
     panel = shell.window.panels.panel("clock_tree")
     assert isinstance(panel, ClockTreePanel)
-    index = panel.model.index_of(shell.clock_id(name))
+    index = panel.model.index(panel.model.row_of(shell.clock_id(name)) or 0, 0)
     panel.view.scrollTo(index)
     rect = panel.view.visualRect(index)
-    option = QStyleOptionViewItem()
-    width = panel.view.style().pixelMetric(QStyle.PixelMetric.PM_SmallIconSize, option)
-    place = QPoint(rect.left() + width + 20, rect.center().y())
+    before = panel.view.cells.before(panel.view.cells_of(index.row())[0])
+    place = QPoint(rect.left() + before + 20, rect.center().y())
     qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 

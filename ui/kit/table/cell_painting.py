@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from PySide6.QtCore import QPointF, QRect, QSize, Qt
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionViewItem, QWidge
 #: More texts than these are not remembered: all of them are forgotten then.
 _MOST_TEXTS: Final = 8_192
 #: Of signs in front of texts, in device-independent pixels.
-SIGN_SIZE: Final = QSize(16, 16)
+_SIGN_SIZE: Final = QSize(16, 16)
 _DIGITS: Final = "0123456789"
 #: Turns digits into zeros, which are as wide as any digit.
 _ZEROS: Final = str.maketrans(_DIGITS, "0" * len(_DIGITS))
@@ -37,10 +37,8 @@ class Cell(NamedTuple):
         alignment: Where in the cell that stands.
         color: Of the text, ``None`` for the usual one.
         is_bold: Whether the text is bold.
-        mark: What stands in front of the text: a pixmap, an icon, a colour for a square, or
-            a value for which the view has an icon; ``None`` for nothing.
-        shorter: What is said instead where there is no room, the longest first.
-        spans: The number of columns to its right that the text may reach over.
+        mark: What stands in front of the text: a pixmap, an icon, or a colour for a square;
+            ``None`` for nothing.
         tick: Whether its check box is ticked, ``None`` for a cell without one.
     """
 
@@ -49,8 +47,6 @@ class Cell(NamedTuple):
     color: QColor | None = None
     is_bold: bool = False
     mark: object = None
-    shorter: tuple[str, ...] = ()
-    spans: int = 0
     tick: bool | None = None
 
 
@@ -58,8 +54,8 @@ class Cell(NamedTuple):
 EMPTY: Final = Cell("")
 
 
-#: Returns what is painted of a whole row, a cell for each column, by its key: the row of a
-#: table, the node of a tree. A model that has one, named ``row_cells``, is asked for nothing else.
+#: Returns what is painted of a row, a cell for each column, by its number. A model that has
+#: one, named ``row_cells``, is asked for nothing else.
 RowCells: TypeAlias = "Callable[[int], Sequence[Cell]]"
 
 
@@ -139,7 +135,6 @@ class CellPainter:
 
     def __init__(self, view: QWidget) -> None:
         self._view = view
-        self._signs: Mapping[Hashable, QIcon] = {}
         self.forget()
 
     def forget(self) -> None:
@@ -159,10 +154,6 @@ class CellPainter:
         self._pen: QColor | None = None
         self._is_bold = False
 
-    def set_signs(self, signs: Mapping[Hashable, QIcon]) -> None:
-        self._signs = signs
-        self._marks.clear()
-
     def begin(self, painter: QPainter) -> None:
         painter.setFont(self._font)
         self._pen, self._is_bold = None, False
@@ -172,25 +163,6 @@ class CellPainter:
 
     def room(self, cell: Cell, width: int) -> int:
         return width - 2 * self.margin - self.before(cell)
-
-    def mark_rect(self, cell: Cell, rect: QRect) -> QRect:
-        mark = self._mark(cell.mark, is_selected=False)
-        left = rect.left() + self.margin + self._box_width(cell)
-        top = rect.top() + (rect.height() - mark.height) // 2
-        return QRect(left, top, mark.width, mark.height)
-
-    def shortened(self, cell: Cell, shorter: Sequence[str], room: int) -> str:
-        """Return as much of what a cell says as there is room for; all of it does not fit.
-
-        Args:
-            shorter: What may be said instead, the longest first.
-            room: Pixels for the text.
-        """
-        widths, text = self.widths(cell), cell.text
-        for text in shorter:
-            if widths.width(text) <= room:
-                return text
-        return widths.cut(text, room)
 
     def paint(self, painter: QPainter, piece: PaintedCell) -> None:
         """Paint a cell over its background, with a painter that :meth:`begin` was called with."""
@@ -249,12 +221,12 @@ class CellPainter:
         if isinstance(mark, QPixmap):
             return mark
         if isinstance(mark, QColor):
-            pixmap = QPixmap(SIGN_SIZE)
+            pixmap = QPixmap(_SIGN_SIZE)
             pixmap.fill(mark)
             return pixmap
-        icon = mark if isinstance(mark, QIcon) else self._signs.get(mark, QIcon())
+        icon = mark if isinstance(mark, QIcon) else QIcon()
         mode = QIcon.Mode.Selected if is_selected else QIcon.Mode.Normal
-        return icon.pixmap(SIGN_SIZE, self._view.devicePixelRatioF(), mode)
+        return icon.pixmap(_SIGN_SIZE, self._view.devicePixelRatioF(), mode)
 
     def _paint_box(self, painter: QPainter, rect: QRect, *, is_ticked: bool) -> None:
         option = QStyleOptionViewItem()

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtWidgets import QHeaderView, QMenu, QStyle, QTableView, QTreeView
+from PySide6.QtWidgets import QHeaderView, QMenu, QStyle, QTableView
 from typing_extensions import override
 
 from inspector.foreign.numbers import count_in
@@ -48,7 +48,7 @@ class ColumnChoices(QObject):
 
     def __init__(
         self,
-        view: QTableView | QTreeView,
+        view: QTableView,
         header: QHeaderView,
         columns: Sequence[ColumnEnum],
         choices: MutableMapping[str, str],

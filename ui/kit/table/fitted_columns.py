@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .cell_painting import Cell
     from .columns import ColumnEnum
-    from .painted_views import PaintedTable, PaintedTree, RowPlace
+    from .painted_views import PaintedTable, RowPlace
 
 #: Pixels that keep a text off the numbers to its left.
 GAP: Final = 12
@@ -46,7 +46,7 @@ class FittedColumns(ColumnChoices):
 
     def __init__(
         self,
-        view: PaintedTable | PaintedTree,
+        view: PaintedTable,
         header: QHeaderView,
         columns: Sequence[ColumnEnum],
         choices: MutableMapping[str, str],
@@ -75,11 +75,6 @@ class FittedColumns(ColumnChoices):
         self._viewport.installEventFilter(self)
 
     @Slot()
-    def look_soon(self) -> None:
-        """Look at the names in view in the next turn."""
-        self._turn.start()
-
-    @Slot()
     def _note_rows(self) -> None:
         if not self._table.model().rowCount():
             self._widest = dict.fromkeys(self._of_names, 0)
@@ -95,14 +90,14 @@ class FittedColumns(ColumnChoices):
     def take_names(self, rows: Iterable[tuple[RowPlace, Sequence[Cell]]]) -> None:
         """Have room for the names in view, as far as there is room; rows with their places."""
         paint, has_grown = self._table.cells, False
-        for place, cells in rows:
+        for _place, cells in rows:
             for column in self._of_names:
-                cell, indent = cells[column], 0 if column else place.indent
-                if (column, indent, cell.text) in self._measured:
+                cell = cells[column]
+                beside = -paint.room(cell, 0)
+                if (column, beside, cell.text) in self._measured:
                     continue
-                self._measured.add((column, indent, cell.text))
-                text = math.ceil(paint.widths(cell).width(cell.text))
-                width = text + indent - paint.room(cell, 0) + _SPARE
+                self._measured.add((column, beside, cell.text))
+                width = math.ceil(paint.widths(cell).width(cell.text)) + beside + _SPARE
                 if width > self._widest[column]:
                     self._widest[column] = width
                     has_grown |= width > self._header.sectionSize(column)

@@ -27,20 +27,23 @@ if TYPE_CHECKING:
 _USUAL_FLAGS: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
 
-class ColumnCells(Generic[RowT]):
-    """What a model with columns says of a cell, to its view and to Qt.
+@guarded
+class TableModel(QAbstractTableModel, Generic[RowT]):
+    """A table with columns; what a cell says is worked out when it is asked for.
 
     Attributes:
         columns: The columns.
         is_sortable: Whether a click on a title sorts.
+        sorted_by: The column that decides the order at first, -1 for none.
     """
 
     columns: Sequence[ColumnEnum]
     is_sortable = False
+    sorted_by = -1
 
-    def use_columns(self, columns: type[ColumnEnum], theme: Theme) -> None:
-        """Have these columns, in the colours of a theme; called once, by the constructor."""
-        self.columns = tuple(columns)
+    def __init__(self, columns: type[ColumnEnum], theme: Theme) -> None:
+        super().__init__()
+        self.columns = self._shown = tuple(columns)
         self._theme = theme
         self._colors: dict[ColorRole, QColor] = {}
         self._parts: list[tuple[Any, ...]] = []
@@ -56,6 +59,7 @@ class ColumnCells(Generic[RowT]):
         Returns:
             The columns that were not kept off, and those that no longer are.
         """
+        self._shown = tuple(order)
         former, self._apart = self._apart, apart_columns(order)
         self._parts.clear()
         return set(self._apart - former), set(former - self._apart)
@@ -79,7 +83,11 @@ class ColumnCells(Generic[RowT]):
         row = self.row_at(key)
         if row is None:
             return self._no_cells
-        return self.cells(row, self.columns)
+        found = list(self._no_cells)
+        # What is not shown is not put into words.
+        for column, cell in zip(self._shown, self.cells(row, self._shown), strict=True):
+            found[column] = cell
+        return found
 
     def cells(self, row: RowT, columns: Sequence[ColumnEnum]) -> list[Cell]:
         if not self._parts:
@@ -89,7 +97,7 @@ class ColumnCells(Generic[RowT]):
                 for each, spec in ((each, each.spec) for each in self.columns)
             ]
         parts, gap, found = self._parts, roles.gap(), []
-        is_plain = type(self).is_bold is ColumnCells.is_bold
+        is_plain = type(self).is_bold is TableModel.is_bold
         for column in columns:
             text, alignment, mark, tick, is_apart = parts[column]
             meaning = self.color_of(row, column)
@@ -157,8 +165,9 @@ class ColumnCells(Generic[RowT]):
                 return f"{spec.title}: {spec.text(row)}"
         return None
 
-    def title_data(  # noqa: PLR0911 - one question a role
-        self, section: int, orientation: Qt.Orientation, role: int
+    @override
+    def headerData(  # noqa: PLR0911 - one question a role
+        self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
     ) -> object:
         if orientation is Qt.Orientation.Vertical or not 0 <= section < len(self.columns):
             return None
@@ -179,51 +188,9 @@ class ColumnCells(Generic[RowT]):
                 return roles.gap()
         return None
 
-
-def raw_value(column: ColumnEnum, row: object) -> Any:  # noqa: ANN401 - of whatever type it is
-    return (column.spec.raw or column.spec.text)(row)
-
-
-@guarded
-class TableModel(ColumnCells[RowT], QAbstractTableModel):
-    """A table with columns; what a cell says is worked out when it is asked for.
-
-    Attributes:
-        sorted_by: The column that decides the order at first, -1 for none.
-    """
-
-    sorted_by = -1
-
-    def __init__(self, columns: type[ColumnEnum], theme: Theme) -> None:
-        super().__init__()
-        self.use_columns(columns, theme)
-        self._shown: Sequence[ColumnEnum] = self.columns
-
-    @override
-    def show_order(self, order: Sequence[ColumnEnum]) -> tuple[set[ColumnEnum], set[ColumnEnum]]:
-        self._shown = tuple(order)
-        return super().show_order(order)
-
-    @override
-    def row_cells(self, key: int) -> Sequence[Cell]:
-        row = self.row_at(key)
-        if row is None or len(self._shown) == len(self.columns):
-            return super().row_cells(key)
-        # What is not shown is not put into words.
-        found = list(self._no_cells)
-        for column, cell in zip(self._shown, self.cells(row, self._shown), strict=True):
-            found[column] = cell
-        return found
-
     @override
     def columnCount(self, parent: _Index = QModelIndex()) -> int:
         return 0 if parent.isValid() else len(self.columns)
-
-    @override
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
-    ) -> object:
-        return self.title_data(section, orientation, role)
 
     @override
     def flags(self, index: _Index) -> Qt.ItemFlag:
@@ -239,6 +206,10 @@ class TableModel(ColumnCells[RowT], QAbstractTableModel):
         if role == roles.BACKGROUND or not index.isValid():
             return None
         return self.cell_data(index.row(), self.columns[index.column()], role)
+
+
+def raw_value(column: ColumnEnum, row: object) -> Any:  # noqa: ANN401 - of whatever type it is
+    return (column.spec.raw or column.spec.text)(row)
 
 
 @guarded

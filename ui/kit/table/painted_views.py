@@ -1,21 +1,17 @@
-"""Tables and trees that paint whole rows from plain values, and again only what has changed."""
+"""Tables that paint whole rows from plain values, and again only what has changed."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, Qt, Slot
 from PySide6.QtGui import QBrush, QColor, QFont, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHeaderView,
     QStyle,
     QStyleOptionFocusRect,
-    QStyleOptionViewItem,
     QTableView,
-    QTreeView,
 )
 from typing_extensions import override
 
@@ -56,37 +52,19 @@ class RowPlace(NamedTuple):
     """Where a row is.
 
     Attributes:
-        key: By what the model knows it: the row of a table, the node of a tree.
+        key: Its number.
         top: Pixels from the top of the viewport.
         height: Pixels.
-        indent: Pixels that its first column is indented.
-        is_open: Whether what is below it is shown, ``None`` where nothing is below.
     """
 
     key: int
     top: int
     height: int
-    indent: int = 0
-    is_open: bool | None = None
-
-
-class Piece(NamedTuple):
-    """A cell where it is painted.
-
-    Attributes:
-        column: Its column, or the first of those that it reaches over.
-        left: Pixels from the left of the viewport.
-        width: Pixels.
-    """
-
-    column: int
-    left: int
-    width: int
 
 
 @guarded
-class Painted(_View):
-    """Mixed into a table or tree: paints its rows in one pass.
+class PaintedTable(QTableView):
+    """A table that paints its rows in one pass.
 
     Left to itself, Qt asks the model for six roles of every cell, twice, and a delegate and
     the style for each of them. Here a row is a few plain values, taken from the model when
@@ -98,11 +76,22 @@ class Painted(_View):
         sorts: Whether a click on a title sorts, so that titles need room for a mark.
     """
 
-    cells: CellPainter
     sorts = False
     _is_painting = False
-    _pointed: int | None = None
-    _wraps = False
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._kept: dict[int, Sequence[Cell]] = {}
+        self._shown: list[tuple[RowPlace, Sequence[Cell]]] | None = None
+        # Whether rows have changed since they were compared with what is on the screen.
+        self._is_behind = False
+        self._row_cells: RowCells | None = None
+        self._marks: dict[int, QIcon | QPixmap] = {}
+        self._painted_selected: set[int] = set()
+        self._pointed: int | None = None
+        self.cells = CellPainter(self)
+        self._soon = single_shot(self, self.show_changes)
+        self._is_painting = True
 
     def width_for(self, text: str) -> int:
         return self.fontMetrics().horizontalAdvance(text) + CELL_PADDING
@@ -111,47 +100,27 @@ class Painted(_View):
         """Return how wide a column has to be for a title, with its mark when it sorts."""
         return self.width_for(f"{title} ▾ " if self.sorts else title)
 
-    def start_painting(self) -> None:
-        """Paint rows from now on; called once, by the constructor."""
-        self._kept: dict[int, Sequence[Cell]] = {}
-        self._shown: list[tuple[RowPlace, Sequence[Cell]]] | None = None
-        # Whether rows have changed since they were compared with what is on the screen.
-        self._is_behind = False
-        self._row_cells: RowCells | None = None
-        self._marks: dict[int, QIcon | QPixmap] = {}
-        self._painted_selected: set[int] = set()
-        self.cells = CellPainter(self)
-        self._soon = single_shot(self, self.show_changes)
-        self._is_painting = True
-        self._follow(self.model())
-
-    # ---------------------------------------------------------------- said by the kind of view
-
-    @abstractmethod
-    def titles(self) -> QHeaderView:
-        """Return the titles over the columns."""
-
-    @abstractmethod
     def row_places(self, top: int, bottom: int) -> Iterator[RowPlace]:
         """Go through the rows between two heights of the viewport."""
-
-    @abstractmethod
-    def row_index(self, key: int) -> QModelIndex:
-        """Return the first cell of a row."""
-
-    def shorter(self, column: int, cell: Cell) -> Sequence[str]:  # noqa: ARG002 - the same in all
-        """Return what a cell may say where there is no room, the longest first."""
-        return cell.shorter
-
-    def paint_branch(self, painter: QPainter, place: RowPlace, *, is_selected: bool) -> None:
-        """Paint what stands in the indentation of a row."""
+        rows, count = self.verticalHeader(), self.model().rowCount()
+        row = rows.visualIndexAt(max(top, 0))
+        while 0 <= row < count:
+            place = RowPlace(row, rows.sectionViewportPosition(row), rows.sectionSize(row))
+            if place.top >= bottom:
+                return
+            yield place
+            row += 1
 
     def paint_over(self, painter: QPainter) -> None:
         """Paint what lies over the rows."""
 
     def focus_rect(self) -> QRect:
         """Return what has a frame while the keyboard works on it."""
-        return self.visualRect(self.currentIndex())
+        current = self.currentIndex()
+        if not current.isValid():
+            return QRect()
+        before = self.cells.before(self.cells_of(current.row())[current.column()])
+        return self.visualRect(current).adjusted(before, 0, 0, 0)
 
     # ---------------------------------------------------------------- what has changed
 
@@ -193,7 +162,7 @@ class Painted(_View):
         if not now or not (painted or selection.hasSelection()):
             return
         for place, _ in now:
-            if selection.isSelected(self.row_index(place.key)) != (place.key in painted):
+            if selection.isSelected(self.model().index(place.key, 0)) != (place.key in painted):
                 self._repaint(place)
 
     def _note_changes(
@@ -206,8 +175,6 @@ class Painted(_View):
         for column, (old, new) in enumerate(zip(old_cells, new_cells, strict=True)):
             if old is not new and old != new:
                 changed.setdefault(column, []).append(place)
-                if old.spans or new.spans:
-                    self._repaint(place)
 
     def show_pointed(self, key: int | None) -> None:
         """Tint the row that is under the pointer, here or in another panel; ``None`` for none."""
@@ -266,12 +233,12 @@ class Painted(_View):
         try:
             if self._row_cells is not None:
                 return self._row_cells(key)
-            first = self.row_index(key)
-            columns = range(self.titles().count())
+            first = self.model().index(key, 0)
+            columns = range(self.horizontalHeader().count())
             return [self._cell(first.siblingAtColumn(each)) for each in columns]
         except Exception as error:  # noqa: BLE001 - the other rows are shown
             note_fault(type(self).__name__, "cells_of", error)
-            return [_UNREADABLE] * self.titles().count()
+            return [_UNREADABLE] * self.horizontalHeader().count()
 
     def _cell(self, index: QModelIndex) -> Cell:
         text, font, color = (
@@ -294,29 +261,17 @@ class Painted(_View):
         return cell if alignment is None else cell._replace(alignment=Qt.AlignmentFlag(alignment))
 
     def shown_text(self, key: int, column: int) -> str:
-        """Return what a cell says in the room it has, empty for one that another reaches over."""
-        for piece in self.pieces_of(key):
-            if piece.column == column:
-                return self._fitting(self.cells_of(key)[column], piece)
-        return ""
+        """Return what a cell says in the room it has, empty for one that is hidden."""
+        return self._fitting(
+            self.cells_of(key)[column], self.horizontalHeader().sectionSize(column)
+        )
 
-    def pieces_of(self, key: int) -> list[Piece]:
-        place, columns = self.place_of(key), self._column_places()
-        return list(self._pieces(place, self.cells_of(key), columns))
-
-    def _fitting(self, cell: Cell, piece: Piece) -> str:
+    def _fitting(self, cell: Cell, width: int) -> str:
         paint, text = self.cells, cell.text
-        if not text or self._wraps:
+        if not text or self.wordWrap():
             return text
-        room = paint.room(cell, piece.width)
-        if paint.widths(cell).width(text) <= room:
-            return text
-        return paint.shortened(cell, self.shorter(piece.column, cell), room)
-
-    def place_of(self, key: int) -> RowPlace:
-        """Return where a row is, also out of view."""
-        rect = self.visualRect(self.row_index(key))
-        return RowPlace(key, rect.top(), rect.height())
+        room, widths = paint.room(cell, width), paint.widths(cell)
+        return text if widths.width(text) <= room else widths.cut(text, room)
 
     # ---------------------------------------------------------------- painting
 
@@ -346,7 +301,9 @@ class Painted(_View):
                 (left, right) for top, bottom, left, right in areas if top < stop and bottom > start
             ]
             if dirty:
-                is_selected = has_selection and selection.isSelected(self.row_index(place.key))
+                is_selected = has_selection and selection.isSelected(
+                    self.model().index(place.key, 0)
+                )
                 note = self._painted_selected
                 (note.add if is_selected else note.discard)(place.key)
                 self._paint_row(painter, place, columns, dirty, is_selected=is_selected)
@@ -361,7 +318,7 @@ class Painted(_View):
         self,
         painter: QPainter,
         place: RowPlace,
-        columns: list[Piece],
+        columns: list[tuple[int, int, int]],
         dirty: list[tuple[int, int]],
         *,
         is_selected: bool,
@@ -376,48 +333,21 @@ class Painted(_View):
                 color = QColor(color)
                 color.setAlphaF(_POINTED)
             painter.fillRect(left, top, right - left, height, color)
-        self.paint_branch(painter, place, is_selected=is_selected)
-        for piece in self._pieces(place, cells, columns):
-            column, left, width = piece
+        for column, left, width in columns:
             for start, stop in dirty:
                 if start < left + width and stop > left:
                     cell = cells[column]
-                    text = self._fitting(cell, piece)
+                    text = self._fitting(cell, width)
                     if text or cell.mark is not None or cell.tick is not None:
                         painted = PaintedCell(cell, left, top, width, height, text, is_selected)
                         paint(painter, painted)
                     break
 
-    def _pieces(
-        self, place: RowPlace, cells: Sequence[Cell], columns: list[Piece]
-    ) -> Iterator[Piece]:
-        """Go through the cells of a row where they are painted.
-
-        What may reach over columns beside it does so while these lie beside it.
-        """
-        over = -1
-        for piece in columns:
-            column, left, width = piece
-            if column <= over:
-                continue
-            if column == 0 and place.indent:
-                left, width = left + place.indent, width - place.indent
-                piece = Piece(column, left, width)  # noqa: PLW2901 - the same, indented
-            if cells[column].spans:
-                over = column + cells[column].spans
-                for other in columns:
-                    if column < other.column <= over:
-                        if other.left != left + width:
-                            over = other.column - 1
-                            break
-                        width += other.width
-                piece = Piece(column, left, width)  # noqa: PLW2901 - the same, wider
-            yield piece
-
-    def _column_places(self) -> list[Piece]:
-        titles = self.titles()
+    def _column_places(self) -> list[tuple[int, int, int]]:
+        """Return the columns that are shown, each with its left edge and its width in pixels."""
+        titles = self.horizontalHeader()
         return [
-            Piece(column, titles.sectionViewportPosition(column), width)
+            (column, titles.sectionViewportPosition(column), width)
             for column in range(titles.count())
             if (width := titles.sectionSize(column))
         ]
@@ -519,128 +449,3 @@ class Painted(_View):
         if self._is_painting and event.type() in _OTHER_LOOKS:
             self.cells.forget()
             self.repaint_rows()
-
-
-class _TableRows(Painted):
-    """Rows that are numbered."""
-
-    @override
-    def titles(self) -> QHeaderView:
-        return cast("QTableView", self).horizontalHeader()
-
-    @override
-    def row_places(self, top: int, bottom: int) -> Iterator[RowPlace]:
-        rows, count = cast("QTableView", self).verticalHeader(), self.model().rowCount()
-        row = rows.visualIndexAt(max(top, 0))
-        while 0 <= row < count:
-            place = RowPlace(row, rows.sectionViewportPosition(row), rows.sectionSize(row))
-            if place.top >= bottom:
-                return
-            yield place
-            row += 1
-
-    @override
-    def row_index(self, key: int) -> QModelIndex:
-        return self.model().index(key, 0)
-
-    def setWordWrap(self, on: bool) -> None:  # noqa: FBT001, N802 - overrides that of tables
-        cast("QTableView", super()).setWordWrap(on)
-        self._wraps = on
-
-    @override
-    def focus_rect(self) -> QRect:
-        current = self.currentIndex()
-        if not current.isValid():
-            return QRect()
-        before = self.cells.before(self.cells_of(current.row())[current.column()])
-        return self.visualRect(current).adjusted(before, 0, 0, 0)
-
-
-class PaintedTable(_TableRows, QTableView):
-    """A table that shows a model."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.start_painting()
-
-
-@guarded
-class PaintedTree(Painted, QTreeView):
-    """A tree with equally high rows, known by the numbers that their indexes carry."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._arrows: dict[tuple[bool, bool, int], QPixmap] = {}
-        self.start_painting()
-
-    @abstractmethod
-    def depth_of(self, key: int) -> int:
-        """Return how many levels deep a row is, 1 for the topmost."""
-
-    @override
-    def titles(self) -> QHeaderView:
-        return self.header()
-
-    @override
-    def row_places(self, top: int, bottom: int) -> Iterator[RowPlace]:
-        index = self.indexAt(QPoint(self.header().sectionViewportPosition(0), max(top, 0)))
-        if not index.isValid():
-            return
-        model, rect, step = self.model(), self.visualRect(index), self.indentation()
-        y, height = rect.top(), rect.height()
-        while index.isValid() and y < bottom:
-            key = index.internalId()
-            is_open = self.isExpanded(index) if model.hasChildren(index) else None
-            yield RowPlace(key, y, height, step * self.depth_of(key), is_open)
-            index, y = self.indexBelow(index), y + height
-
-    @override
-    def place_of(self, key: int) -> RowPlace:
-        return super().place_of(key)._replace(indent=self.indentation() * self.depth_of(key))
-
-    @override
-    def paint_branch(self, painter: QPainter, place: RowPlace, *, is_selected: bool) -> None:
-        if place.is_open is None:
-            return
-        step = self.indentation()
-        left = self.header().sectionViewportPosition(0) + place.indent - step
-        arrow = self._arrow(place.height, is_open=place.is_open, is_selected=is_selected)
-        painter.drawPixmap(left, place.top, arrow)
-
-    def _arrow(self, height: int, *, is_open: bool, is_selected: bool) -> QPixmap:
-        key = is_open, is_selected, height
-        pixmap = self._arrows.get(key)
-        if pixmap is None:
-            pixmap = self._arrows[key] = self._drawn_arrow(*key)
-        return pixmap
-
-    def _drawn_arrow(self, is_open: bool, is_selected: bool, height: int) -> QPixmap:  # noqa: FBT001
-        step, ratio = self.indentation(), self.devicePixelRatioF()
-        pixmap = QPixmap(round(step * ratio), round(height * ratio))
-        pixmap.setDevicePixelRatio(ratio)
-        pixmap.fill(Qt.GlobalColor.transparent)
-        option = QStyleOptionViewItem()
-        option.initFrom(self)
-        option.rect = QRect(0, 0, step, height)
-        state = QStyle.StateFlag
-        option.state = state.State_Enabled | state.State_Children | state.State_Item
-        if is_open:
-            option.state |= state.State_Open
-        if is_selected:
-            option.state |= state.State_Selected
-        painter = QPainter(pixmap)
-        branch = QStyle.PrimitiveElement.PE_IndicatorBranch
-        self.style().drawPrimitive(branch, option, painter, self)
-        painter.end()
-        return pixmap
-
-    @override
-    def focus_rect(self) -> QRect:
-        rect, header = self.visualRect(self.currentIndex()), self.header()
-        return QRect(-header.offset(), rect.top(), header.length(), rect.height())
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in _OTHER_LOOKS and self._is_painting:
-            self._arrows.clear()

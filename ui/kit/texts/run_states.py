@@ -26,10 +26,6 @@ class RunStateKind(IntEnum):
         return self in _LIVELY
 
 
-#: The ends of gists that say no more than a sign beside them, or that something is stopped at all.
-_SAID_BY_SIGN = (" paused", " at rate 0", " no longer attached")
-#: A callback stands beside its clock: its phase alone says when it is called.
-_IN_PHASE = "in "
 _LIVELY = (RunStateKind.RUNNING, RunStateKind.HELD)
 
 
@@ -46,29 +42,6 @@ class RunState(Struct, frozen=True):
     kind: RunStateKind
     text: str
     brief: str = ""
-
-
-def shortest_state(run_state: RunState) -> str:
-    """Return the shortest text that says why a clock is stopped, or when a callback is called."""
-    text = run_state.brief or run_state.text
-    match run_state.kind:
-        case RunStateKind.STOPPED:
-            for end in _SAID_BY_SIGN:
-                text = text.removesuffix(end)
-        case RunStateKind.PAUSED | RunStateKind.FROZEN:
-            text = text.removesuffix(" by you")
-        case _ if not text.endswith("”"):
-            text = text.removeprefix(_IN_PHASE)
-        case _:
-            # The name of a machine's state alone would read like that of what stops it.
-            pass
-    return text
-
-
-def briefs(run_state: RunState) -> tuple[str, ...]:
-    """Return what may be said of a state where there is no room for all of it."""
-    gist, least = run_state.brief or run_state.text, shortest_state(run_state)
-    return (gist,) if least == gist else (gist, least)
 
 
 def run_state_of(timeline: Timeline, clock_id: int) -> RunState:

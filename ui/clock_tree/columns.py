@@ -1,10 +1,13 @@
-"""The rows of the clock tree, all as of one instant: clocks, and what runs on them."""
+"""The rows of *Clocks*, all as of one instant, and what their columns say."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QPainter, QPixmap, QPolygonF
 
 from inspector.events.members import MemberState
 from inspector.events.states import ClockState
@@ -14,14 +17,17 @@ from inspector.vocabulary import NEVER, Field, MemberKind, rate_text, ratio_text
 
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.texts.clock_texts import next_dues, path_text, rate_algebra
-from ..kit.texts.member_texts import CALLS, is_paused_itself, next_call_text
+from ..kit.texts.member_texts import CALLS, member_run_state, next_call_text
 from ..kit.texts.run_states import RunState, run_state_of
 from ..kit.theme import ColorRole
-from ..previews.selected import is_clock_paused
 
 #: Nodes of the tree from this number on are members; below it they are clocks, which programs
 #: number from multiples of 2 to the power of 40.
 _FIRST_MEMBER: Final = 1 << 60
+#: Pixels by which each level is indented, and the size of the sign for what is folded.
+_INDENT: Final = 14
+#: The sign is drawn with so many pixels for each logical one, enough for any screen.
+_SHARPNESS: Final = 3
 
 
 def node_of(member_id: int) -> int:
@@ -37,56 +43,67 @@ def is_member(node: int) -> bool:
 
 
 class Known:
-    """What is laborious to find out about rows, kept until it may have changed."""
+    """The state that rows show, and what is laborious to find out, kept until it may change.
 
-    def __init__(self) -> None:
-        self.forget()
+    Attributes:
+        timeline: The state.
+        sign_color: Of the signs in front of names.
+    """
 
-    def forget(self) -> None:
-        self.run_states: dict[int, RunState] = {}
-        self._next_due: dict[int, int] | None = None
-        self._at_ns = 0
-        self._mapping_version = -1
+    def __init__(self, timeline: Timeline, sign_color: QColor) -> None:
+        self.sign_color = sign_color
+        self._versions: tuple[int, int, int, bool] | None = None
+        self._run_states: dict[int, RunState] = {}
         self._counts: dict[int, int] = {}
-        self._counted_at = (0, -1)
+        self.set_timeline(timeline)
 
-    def take_instant(self, timeline: Timeline) -> None:
-        """Show the present of a timeline from now on, in all rows."""
-        self._next_due = None
-        self._at_ns = timeline.at_ns
-        self._mapping_version = timeline.mapping_version
+    def set_timeline(self, timeline: Timeline) -> bool:
+        """Show the present of a timeline from now on, in all rows.
 
-    def run_state(self, clock_id: int, timeline: Timeline) -> RunState:
-        run_state = self.run_states.get(clock_id)
+        Returns:
+            Whether clocks or members may have come or gone.
+        """
+        self.timeline = timeline
+        self._next_due: dict[int, int] | None = None
+        self._at_ns, self._mapping_version = timeline.at_ns, timeline.mapping_version
+        former, self._versions = self._versions, self._versions_of(timeline)
+        if self._versions != former:
+            self._run_states.clear()
+            self._counts.clear()
+        return former is None or self._versions[:2] != former[:2]
+
+    @staticmethod
+    def _versions_of(timeline: Timeline) -> tuple[int, int, int, bool]:
+        structure = timeline.structure_version, timeline.members.structure_version
+        return *structure, timeline.mapping_version, timeline.is_running
+
+    def run_state(self, clock_id: int) -> RunState:
+        run_state = self._run_states.get(clock_id)
         if run_state is None:
-            run_state = self.run_states[clock_id] = run_state_of(timeline, clock_id)
+            run_state = self._run_states[clock_id] = run_state_of(self.timeline, clock_id)
         return run_state
 
-    def local_ns(self, clock_id: int, timeline: Timeline) -> int:
+    def local_ns(self, clock_id: int) -> int:
         """Return the local time at the last refresh, so that all rows show one instant."""
+        timeline = self.timeline
         if timeline.mapping_version != self._mapping_version:
             return timeline.local_ns(clock_id)
         return timeline.local_ns(clock_id, self._at_ns)
 
-    def next_due_text(self, clock_id: int, timeline: Timeline) -> str:
+    def next_due_text(self, clock_id: int) -> str:
         if self._next_due is None:
-            self._next_due = next_dues(timeline)
+            self._next_due = next_dues(self.timeline)
         due_ns = self._next_due.get(clock_id, NEVER)
         if due_ns == NEVER:
             return "waiting"
         return format_duration(due_ns - self._at_ns) if due_ns > self._at_ns else "now"
 
-    def calls_below(self, member: MemberState, timeline: Timeline) -> int:
-        """Return how much is called below a member; counted when members come or go."""
+    def calls_below(self, member: MemberState) -> int:
         if member.kind in CALLS or not member.children:
             return 0
-        key = id(timeline), timeline.members.structure_version
-        if key != self._counted_at:
-            self._counted_at = key
-            self._counts.clear()
         count = self._counts.get(member.id)
         if count is None:
-            branch = timeline.members.branch(member.id)
+            branch = self.timeline.members.branch(member.id)
             count = self._counts[member.id] = sum(below.kind in CALLS for below in branch)
         return count
 
@@ -110,24 +127,34 @@ class TreeRow(Struct, frozen=True):
 
     Attributes:
         node: Its number in the tree.
-        clock: The clock, ``None`` for a member.
-        member: The member, ``None`` for a clock.
-        run_state: What it does now, and why.
-        timeline: The state that is shown.
-        known: What is known of other rows.
+        depth: How many rows are above it in the tree.
+        is_open: Whether what hangs under it is shown, ``None`` where nothing does.
+        known: The state that is shown.
     """
 
     node: int
-    clock: ClockState | None
-    member: MemberState | None
-    run_state: RunState
-    timeline: Timeline
+    depth: int
+    is_open: bool | None
     known: Known
 
     @property
-    def has_numbers(self) -> bool:
+    def timeline(self) -> Timeline:
+        return self.known.timeline
+
+    @property
+    def clock(self) -> ClockState | None:
+        return self.timeline.clocks.get(self.node)
+
+    @property
+    def member(self) -> MemberState | None:
+        return self.timeline.members.by_id.get(member_of(self.node))
+
+    @property
+    def run_state(self) -> RunState:
         member = self.member
-        return member is None or Field.TIME in member.fields or Field.RATE in member.fields
+        if member is not None:
+            return member_run_state(self.timeline, member)
+        return self.known.run_state(self.node)
 
 
 def _name(row: TreeRow) -> str:
@@ -143,15 +170,13 @@ def _name_tip(row: TreeRow) -> str:
     return f"{row.member.kind.text} {path}\n{row.run_state.text}"
 
 
-def _is_ticked(row: TreeRow) -> bool:
-    if row.member is not None:
-        return not is_paused_itself(row.member)
-    return row.clock is not None and not is_clock_paused(row.timeline, row.clock)
+def _sign(row: TreeRow) -> QPixmap:
+    return fold_sign(row.depth, row.is_open, row.known.sign_color.rgb())
 
 
 def _local_time(row: TreeRow) -> str:
     if row.member is None:
-        return format_instant(row.known.local_ns(row.node, row.timeline))
+        return format_instant(row.known.local_ns(row.node))
     time_ns = row.member.fields.get(Field.TIME)
     return "" if time_ns is None else format_instant(time_ns)
 
@@ -159,7 +184,7 @@ def _local_time(row: TreeRow) -> str:
 def _local_time_tip(row: TreeRow) -> str | None:
     if row.clock is None:
         return _tip(ClockColumn.LOCAL_TIME, row)
-    return f"{row.known.local_ns(row.node, row.timeline):,} ns"
+    return f"{row.known.local_ns(row.node):,} ns"
 
 
 def _rate(row: TreeRow) -> str:
@@ -175,7 +200,7 @@ def _effective_rate(row: TreeRow) -> str:
 
 def _pending(row: TreeRow) -> str:
     if row.member is not None:
-        count = row.known.calls_below(row.member, row.timeline)
+        count = row.known.calls_below(row.member)
     else:
         count = 0 if row.clock is None else row.clock.pending
     return f"{count:,}" if count else ""
@@ -186,7 +211,7 @@ def _next_due(row: TreeRow) -> str:
         return next_call_text(row.timeline, row.member)
     if row.clock is None or not row.clock.pending:
         return ""
-    return row.known.next_due_text(row.node, row.timeline)
+    return row.known.next_due_text(row.node)
 
 
 def _muted(row: TreeRow) -> ColorRole | None:
@@ -201,21 +226,37 @@ def _tip(column: ColumnEnum, row: TreeRow) -> str | None:
 _column = Column[TreeRow]
 
 
+@cache
+def fold_sign(depth: int, is_open: bool | None, rgb: int) -> QPixmap:  # noqa: FBT001 - of a row
+    """Return what stands in front of a name: its indentation, and a triangle to fold it by."""
+    left, size = depth * _INDENT, _INDENT
+    pixmap = QPixmap((left + size) * _SHARPNESS, size * _SHARPNESS)
+    pixmap.setDevicePixelRatio(_SHARPNESS)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    if is_open is None:
+        return pixmap
+    points = ((3, 5), (11, 5), (7, 10)) if is_open else ((5, 3), (10, 7), (5, 11))
+    with QPainter(pixmap) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(rgb))
+        painter.drawPolygon(QPolygonF([QPointF(left + x, y) for x, y in points]))
+    return pixmap
+
+
 class ClockColumn(ColumnEnum):
-    """The columns of the clock tree."""
+    """The columns of *Clocks*."""
 
     # fmt: off
     NAME = _column(
-        "Clock", _name, "Click the sign in front of a clock to pause or resume it", _name_tip,
-        tick=_is_ticked, sample="a particle system", least="player moves")
+        "Clock", _name, "Every clock below its parent, with what hangs under it", _name_tip,
+        mark=_sign, sample="    a particle system", least="    player moves")
     LOCAL_TIME = _column(
         "Local (m:s)", _local_time, "Local time of this clock", _local_time_tip,
         sample="00:00.000", short_title="Local", is_number=True, yields=4, color=_muted)
     RATE = _column(
-        "Rate (×)", _rate,
-        "Local seconds per second of the parent; double-click or F2 to change it",
-        lambda row: _tip(ClockColumn.RATE, row), sample="0.25", short_title="Rate", is_number=True,
-        is_editable=True)
+        "Rate (×)", _rate, "Local seconds per second of the parent",
+        lambda row: _tip(ClockColumn.RATE, row), sample="0.25", short_title="Rate", is_number=True)
     STATE = _column(
         "State", lambda row: row.run_state.text, "Running, or what stopped it and since when",
         lambda row: row.run_state.text, least="in late update", yields=5)
@@ -233,11 +274,3 @@ class ClockColumn(ColumnEnum):
         lambda row: _tip(ClockColumn.NEXT_DUE, row), sample="0000 ms", short_title="Next",
         is_number=True, yields=2, color=_muted)
     # fmt: on
-
-
-#: What a narrow column says instead of its title.
-SHORT_TITLES: Final = {each: each.spec.short_title for each in ClockColumn if each.spec.short_title}
-#: Columns whose text changes while clocks, rates and pauses stay as they are.
-LIVE_COLUMNS: Final = (ClockColumn.LOCAL_TIME, ClockColumn.PENDING, ClockColumn.NEXT_DUE)
-#: Names of members that have neither time nor rate reach over this many columns behind them.
-SPANNED: Final = ClockColumn.RATE - ClockColumn.NAME
