@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from inspector.calls.blockers import Blocker, clock_blockers, member_blockers
+from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers, member_blockers
 from inspector.calls.dues import DueTimes
 from inspector.events.members import CLOCK_CALLS, MemberState
 from inspector.events.timeline import Timeline
@@ -43,6 +43,8 @@ SCHEDULED: Final = frozenset(
 #: Members that are called, scheduled or not. A phase only sums up its components.
 CALLED: Final = SCHEDULED | {MemberKind.COMPONENT, MemberKind.HOOK}
 
+#: What waits for the end of a pause waits for what is paused.
+_PAUSES: Final = (BlockerKind.CLOCK_PAUSED, BlockerKind.PAUSED)
 _PER_FRAME: Final = SCHEDULED - CLOCK_CALLS
 
 #: Folders of a path of any system; ``\\udce9`` is an undecodable byte of a name.
@@ -106,6 +108,15 @@ class Call(Struct, frozen=True):
     def waits_on_clock(self) -> bool:
         """Whether it waits in the local time of its clock, not in that of a scheduler."""
         return not self.id.is_member or self.kind in CLOCK_CALLS
+
+    @property
+    def waits_for(self) -> str:
+        """What blocks it, in a few words; empty if nothing does."""
+        if not self.blockers:
+            return ""
+        first = self.blockers[0]
+        is_pause = first.kind in _PAUSES and not (first.member_id and first.is_own)
+        return first.name if is_pause else first.text
 
     @property
     def is_per_frame(self) -> bool:

@@ -47,7 +47,7 @@ from inspector.sessions.frame_files import (
     recording_showing,
 )
 from inspector.sessions.provenance import provenance_of
-from inspector.sessions.recorded import RecordedSession
+from inspector.sessions.recorded import RecordedPictures, RecordedSession
 from inspector.timebase import format_instant
 from inspector.vocabulary import Measure
 
@@ -278,7 +278,7 @@ def _events_in(path: Path, part: Part, read: FrameFile, stream: str | None) -> I
         yield Events(CaptureHistory(read.frames, read.slices), *within)
         return
     with closing(recording_showing(path, stream)) as recording, as_far_as_it_goes(recording):
-        yield Events(recording, *within)
+        yield Events(recording, *within, RecordedPictures(recording))
 
 
 def read_frames(

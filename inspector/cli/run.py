@@ -41,7 +41,7 @@ from inspector.errors import CaptureError, ExportError, InspectorError
 from inspector.events.recording import RecordingWriteError
 from inspector.exit_codes import ExitCode
 from inspector.formats.captures.capture import split_column
-from inspector.formats.export import check_export, export_frames
+from inspector.formats.export import PAGE, check_export, export_frames, exporter_for
 from inspector.formats.file_formats import check_file, write_file
 from inspector.formats.frame_times import FrameTimes
 from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions
@@ -54,7 +54,7 @@ from inspector.sessions.recorder import Recorder
 from inspector.sessions.runs.real import run_real
 from inspector.sessions.runs.virtual import RunOutcome, frames_within, run_frame_times, run_virtual
 from inspector.sessions.scene import find_scene, user_place
-from inspector.sessions.session import Session
+from inspector.sessions.session import Session, pictures_of
 from inspector.sessions.sources.time_sources import SYSTEM, TIME_SOURCES, make_source
 from inspector.timebase import MAX_NS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import Measure, what_was_raised
@@ -102,6 +102,8 @@ def _run_session(
     if options.rate is not None:
         session.refresh()
         set_rate(session, session.timeline.root_id or 0, options.rate)
+    # A page has what the scene drew of itself.
+    session.pictures.is_watched = any(exporter_for(each) is PAGE for each in options.export or ())
     if options.record is not None:
         session.recorder.keeps_pictures = not options.no_pictures
         start_recording(session.recorder, options)
@@ -187,7 +189,7 @@ def put_out(  # noqa: PLR0913, PLR0917
         whole = FrameTimes.from_timeline(session.timeline, annotations=session.annotations)
         part = part_in(options)
         exported = checked_part(whole, part, options.range)
-        events = Events(session.history, *part.instants(whole))
+        events = Events(session.history, *part.instants(whole), pictures_of(session))
         for path in options.export:
             try:
                 written = export_frames(exported, provenance, graph, path, events=events)

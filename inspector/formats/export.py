@@ -88,18 +88,19 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
 _PICTURES: Final[tuple[FileFormat[Timed, ExportOptions], ...]] = picture_formats(
     "inspector.formats.arrangement.pages:timeline_picture", "the timeline"
 )
+PAGE: Final[FileFormat[Timed, ExportOptions]] = FileFormat(
+    "Page",
+    ".page.html",
+    "session to explore in a browser",
+    "inspector.formats.page.page:write_page",
+)
 #: The lanes of a session below its frames; of files without events the frames alone.
 TIMELINE_EXPORTERS: Final[tuple[FileFormat[Timed, ExportOptions], ...]] = (
     *(
         replace(each, format=f"Timeline {each.format}", suffix=f".timeline{each.suffix}")
         for each in _PICTURES
     ),
-    FileFormat(
-        "Page",
-        ".page.html",
-        "session to explore in a browser",
-        "inspector.formats.page.page:write_page",
-    ),
+    PAGE,
 )
 #: What is written of all events of a session, rather than of its frames.
 TRACE_EXPORTERS: Final[tuple[FileFormat[Events, ExportOptions], ...]] = (

@@ -52,6 +52,7 @@ from inspector.sessions.session import (
     SessionPhase,
     ShowsCapture,
     ShowsLoops,
+    pictures_of,
 )
 from inspector.timebase import NS_PER_SECOND
 
@@ -336,7 +337,7 @@ def export(
         provenance_of(of),
         options,
         file,
-        events=Events(of.history),
+        events=Events(of.history, pictures=pictures_of(of)),
         replaces_pages=overwrite,
     )
     return {"written": [str(each) for each in written], "frames": len(frames)}

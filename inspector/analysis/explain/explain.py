@@ -22,7 +22,7 @@ from inspector.analysis.explain.gone import explain_gone
 from inspector.analysis.explain.lateness import overdue_reasons
 from inspector.analysis.explain.past import member_past, state_reasons, timer_origin, timer_past
 from inspector.analysis.explain.story import CallStory
-from inspector.calls.blockers import BlockerKind
+from inspector.calls.blockers import Blocker, BlockerKind
 from inspector.calls.call import CALLED, Call, CallId, call_of
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
@@ -42,6 +42,7 @@ _RANKS: Final = {
 FIRES_IN: Final = "Fires in {left}, at {at}, if rates stay as they are."
 NOT_REACHED: Final = "Its due instant cannot be reached."
 OVERDUE: Final = "It is due and fires with the next wake-up."
+CALL_OVERDUE: Final = "It is due and is called with the next wake-up."
 _WITH_CALLS: Final = CALLED | {MemberKind.PHASE}
 
 
@@ -81,6 +82,51 @@ def explain(
     return found
 
 
+def why_blocked(
+    history: History, timeline: Timeline, call: Call, cursor: int, ago: str = ""
+) -> str:
+    """Return the headline of a call that something blocks.
+
+    Args:
+        cursor: Where the state of the timeline ends.
+        ago: What stands for how long a clock has been paused; in words unless it is given.
+    """
+    blockers = _ranked(call)
+    reason = blocker_reason(history, timeline, call, blockers[0], cursor)
+    return _blocked_text(timeline, call, blockers, reason, ago)
+
+
+def interval_text(timeline: Timeline, call: Call) -> str:
+    """Return what is known of a call that waits, but for no instant."""
+    rules = timeline.members.field_text(call.id.number, Field.RULES)
+    counted = f", counted by “{rules}”" if rules else ""
+    return f"Its interval is {format_duration(call.interval_ns)}{counted}."
+
+
+def _ranked(call: Call) -> list[Blocker]:
+    return sorted(call.blockers, key=lambda blocker: _RANKS[blocker.kind])
+
+
+def _is_called(call: Call) -> bool:
+    return not call.id.is_member or call.kind in _WITH_CALLS
+
+
+def _blocked_text(
+    timeline: Timeline, call: Call, blockers: list[Blocker], reason: Reason, ago: str = ""
+) -> str:
+    """Name a pause of the call or of an ancestor before its clocks."""
+    first = blockers[0]
+    if first.kind is BlockerKind.LIFE_CYCLE:
+        return reason.text
+    if not first.clock_id:
+        what = "It is not called" if _is_called(call) else "None of its calls run"
+        return f"{what}: {reason.text[:1].lower()}{reason.text[1:]}"
+    if first.kind is BlockerKind.DETACHED:
+        return f"Nothing more is known of it: {first.text}."
+    more = sum(1 for each in blockers if each.clock_id) - 1
+    return stands_still(timeline, first, first.name, more, ago)
+
+
 class _Present:
     """Explains a call that is scheduled."""
 
@@ -89,10 +135,9 @@ class _Present:
         self.timeline = timeline
         self.story = story
         self.call = call
-        self.blockers = sorted(call.blockers, key=lambda blocker: _RANKS[blocker.kind])
+        self.blockers = _ranked(call)
         self.is_paused = any(each.kind is BlockerKind.PAUSED for each in call.blockers)
         self.is_stopped = any(each.clock_id for each in call.blockers)
-        self.is_called = not call.id.is_member or call.kind in _WITH_CALLS
         self.fires = "is called" if call.id.is_member else "fires"
 
     def explanation(self) -> Explanation:
@@ -105,7 +150,7 @@ class _Present:
         if not call.id.is_member:
             past = timer_past(history, timeline, story, call.calls)
             past += timer_origin(history, timeline, story, call, is_open=True)
-        elif self.is_called:
+        elif _is_called(call):
             past = member_past(history, timeline, story)
         else:
             past = state_reasons(history, timeline, call.id.number)
@@ -128,7 +173,7 @@ class _Present:
     def _headline(self, blocked: list[Reason], waiting: list[Reason]) -> str:
         call, timeline = self.call, self.timeline
         if blocked:
-            return self._blocked(blocked[0])
+            return _blocked_text(timeline, call, self.blockers, blocked[0])
         if call.id.is_member and call.kind is MemberKind.EDGE:
             return self._edge()
         if call.waits_on_clock and call.left_ns is not None and call.left_ns > 0:
@@ -144,19 +189,6 @@ class _Present:
             return waiting[0].text
         what = "Only the held session keeps" if is_held(timeline, self.story) else "Nothing keeps"
         return f"{what} it waiting."
-
-    def _blocked(self, reason: Reason) -> str:
-        """Name a pause of the call or of an ancestor before its clocks."""
-        first = self.blockers[0]
-        if first.kind is BlockerKind.LIFE_CYCLE:
-            return reason.text
-        if not first.clock_id:
-            what = "It is not called" if self.is_called else "None of its calls run"
-            return f"{what}: {reason.text[:1].lower()}{reason.text[1:]}"
-        if first.kind is BlockerKind.DETACHED:
-            return f"Nothing more is known of it: {first.text}."
-        more = sum(1 for each in self.blockers if each.clock_id) - 1
-        return stands_still(self.timeline, first, first.name, more)
 
     def _edge(self) -> str:
         """Return whether a transition is possible in the present state of its machine."""
@@ -202,7 +234,7 @@ class _Present:
             number, due_ns = call.id.number, call.session_due_ns
             if reasons := overdue_reasons(self.history, timeline, number, due_ns):
                 return reasons
-        text = OVERDUE.replace("fires", self.fires)
+        text = CALL_OVERDUE if call.id.is_member else OVERDUE
         if self.is_stopped:
             text = text.replace("with the next wake-up", "once its clock runs")
         return [Reason(text, timeline.at_ns)]
@@ -213,9 +245,7 @@ class _Present:
         if call.left_ns is None:
             if not call.interval_ns:
                 return []
-            rules = members.field_text(call.id.number, Field.RULES)
-            counted = f", counted by “{rules}”" if rules else ""
-            return [Reason(f"Its interval is {format_duration(call.interval_ns)}{counted}.", at_ns)]
+            return [Reason(interval_text(timeline, call), at_ns)]
         left = format_duration(max(0, call.left_ns))
         if call.due_ns is None:
             return [Reason(f"{left} of its time remained when it was paused.", at_ns)]

@@ -156,21 +156,18 @@ class Page {
 
   /** The sentence on a row of the queue at an instant. */
   sentence(row, ns) {
-    const { due, since, word } = this.queue.rows;
-    if (due[row] < 0) {
-      const text = word[row] >= 0 ? this.about.texts[word[row]] : this.about.words.unreachable;
-      return text.replace("{ago}", duration(Math.round(ns - since[row])));
-    }
-    const left = due[row] - ns;
-    if (left <= 0) return this.about.words.due;
-    return this.about.words.fires.replace("{left}", duration(Math.round(left))).replace("{at}", at(due[row]));
+    const { due, since, word } = this.queue.rows, { texts, words } = this.about;
+    if (due[row] < 0) return texts[word[row]].replace("{ago}", duration(Math.round(ns - since[row])));
+    const left = due[row] - ns, isTimer = word[row] < 0;
+    if (left <= 0) return isTimer ? words.due : words.dueCall;
+    return (isTimer ? words.fires : texts[word[row]]).replace("{left}", duration(Math.round(left))).replace("{at}", at(due[row]));
   }
 
   /** What stands in the last column for a row of the queue. */
   waits(row, ns) {
-    const { due, stop } = this.queue.rows;
-    if (due[row] >= 0) return duration(Math.round(Math.max(due[row] - ns, 0)));
-    return stop[row] >= 0 ? `waits: ${this.about.clocks[stop[row]].name}` : "waits";
+    const { due, wait } = this.queue.rows;
+    if (due[row] < 0) return this.about.texts[wait[row]];
+    return due[row] > ns ? duration(Math.round(due[row] - ns)) : "now";
   }
 
   select(kind, place, firing = -1) {
@@ -209,6 +206,24 @@ class Page {
     this.setView(around - share * span, around + (1 - share) * span);
   }
 
+  showScene(scene) {
+    this.scene = scene;
+    this.element("scene").hidden = false;
+    this.refresh();
+  }
+
+  drawScene() {
+    const figure = this.element("scene"), canvas = figure.querySelector("canvas");
+    const ns = this.playhead, stopped = new Map();
+    const isStopped = (clock) => {
+      if (!stopped.has(clock)) stopped.set(clock, clock >= 0 && (this.clockAt(this.about.clocks[clock], ns) || { state: RUNS }).state !== RUNS);
+      return stopped.get(clock);
+    };
+    const from = this.scene.draw(canvas, ns, isStopped), text = Number.isNaN(from) ? "No picture was kept so early." : `Scene at ${at(from)}`;
+    canvas.setAttribute("aria-label", text);
+    figure.querySelector("figcaption").textContent = text;
+  }
+
   // -------------------------------------------------------------------- refreshing
 
   refresh() {
@@ -227,6 +242,7 @@ class Page {
     this.color = (name) => style.getPropertyValue(`--${name}`).trim();
     this.drawTop();
     this.drawLanes();
+    if (this.scene) this.drawScene();
   }
 
   context(canvas) {
@@ -542,11 +558,12 @@ class Page {
   }
 
   queueTable(queue, most) {
-    const { lane } = this.queue ? this.queue.rows : { lane: [] };
+    const { lane, name } = this.queue ? this.queue.rows : {};
     if (!queue.length) return [this.text("p", "No timer is pending at this instant.", "muted")];
     const rows = queue.slice(0, most).map((row) => {
-      const place = lane[row], name = place < 0 ? "a timer" : this.about.lanes[place].name;
-      return [this.link(name, () => place >= 0 && this.select("lane", place)), this.waits(row, this.playhead)];
+      const place = lane[row], text = this.waits(row, this.playhead);
+      if (place < 0) return [this.about.texts[name[row]], text];
+      return [this.link(this.about.lanes[place].name, () => this.select("lane", place)), text];
     });
     const more = queue.length - rows.length;
     return [this.table(rows), more > 0 && this.text("p", `${more.toLocaleString("en")} more`, "muted")];
@@ -759,6 +776,10 @@ class Page {
 }
 
 unpacked(document.getElementById("data").textContent.trim()).then(
-  (about) => { globalThis.page = new Page(about); },
+  (about) => {
+    globalThis.page = new Page(resolved(about));
+    const pictures = document.getElementById("pictures");
+    if (pictures) requestAnimationFrame(() => setTimeout(() => unpacked(pictures.textContent.trim()).then((found) => page.showScene(new Scene(found))), 0));
+  },
   (error) => { document.getElementById("status").textContent = `This file is damaged: ${error.message}`; },
 );

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
+from collections.abc import Iterator
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from inspector.analysis.explain.blocker_reasons import stands_still
+from inspector.analysis.explain.explain import CALL_OVERDUE, FIRES_IN, OVERDUE
 from inspector.analysis.lanes.clocks import GONE
 from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
 from inspector.analysis.lateness.late_calls import late_calls
 from inspector.analysis.lateness.words import block_evidence, block_name, late_call_text, stack_text
 from inspector.analysis.lint.rules import findings
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.calls.blockers import BlockerKind
-from inspector.calls.call import CallId, call_of, short_site
-from inspector.events.schema import ABOUT_CLOCKS
+from inspector.calls.call import CallId, short_site
+from inspector.formats.page.columns import PageData
+from inspector.formats.page.queue import Queue
+from inspector.formats.page.scene_pictures import ScenePictures
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import (
     NEVER,
     RATE_DENOMINATOR,
-    TIMER_ADDED,
-    TIMER_ARMED,
-    TIMER_CLEARED,
-    TIMER_FIRED,
     Share,
     rate_text,
 )
@@ -36,34 +31,15 @@ if TYPE_CHECKING:
     from inspector.formats.frame_times import FrameTimes, Provenance
     from inspector.formats.options import ExportOptions
     from inspector.formats.traces.session_trace import Events
-    from inspector.vocabulary import RawEvent
 
 #: States of a clock, as the page knows them.
 RUNS, PAUSED, RATE_ZERO, STOPPED_ABOVE, REMOVED = range(5)
 #: Classes of a frame.
 IN_BUDGET, OVER, OVER_TWICE, BY_INSPECTOR = range(4)
-_AT_ONCE: Final = 50_000
 _LEAST_LATE_NS: Final = NS_PER_MS
 _MOST_LATE: Final = 1_000
 _MOST_FINDINGS: Final = 500
-_ABOUT_TIMERS: Final = frozenset({TIMER_ADDED, TIMER_ARMED, TIMER_CLEARED, TIMER_FIRED})
 _SIXTIETH: Final = NS_PER_SECOND // 60
-#: Where the page puts how long something has lasted.
-AGO: Final = "{ago}"
-
-
-@dataclass(slots=True)
-class PageData:
-    """What a page shows."""
-
-    about: dict[str, Any]  # Texts and short lists, as JSON has them
-    # Columns of whole numbers, each named in about by its place.
-    columns: list[Sequence[int]] = field(default_factory=list)
-
-    def column(self, values: Iterable[int]) -> int:
-        """Add a column; returns its place."""
-        self.columns.append(list(values))
-        return len(self.columns) - 1
 
 
 def page_data(
@@ -101,6 +77,8 @@ def page_data(
                 "longest": budget.longest_ns,
                 "text": budget.over_text,
             },
+            "lateFrom": _LEAST_LATE_NS,
+            "words": {"fires": FIRES_IN, "due": OVERDUE, "dueCall": CALL_OVERDUE},
             "start": 0,
             "end": 0,
             "clocks": [],
@@ -115,6 +93,15 @@ def page_data(
     if events is not None:
         _Session(data, frames, events, budget).add()
     return data
+
+
+def pictures_data(data: PageData, frames: FrameTimes, events: Events | None) -> PageData | None:
+    """Return what the scene drew of itself, for a page; ``None`` without a picture."""
+    if events is None or events.pictures is None:
+        return None
+    pictures = ScenePictures({each["id"]: place for place, each in enumerate(data.about["clocks"])})
+    pictures.read(events.pictures, frames)
+    return pictures.data() if len(pictures) else None
 
 
 def _add_frames(data: PageData, frames: FrameTimes, budget: FrameBudget) -> None:
@@ -186,6 +173,7 @@ class _Session:
             parent = past.parent[-1]
             about["clocks"].append(
                 {
+                    "id": number,
                     "name": past.name,
                     "parent": self._places.get(parent, -1),
                     "depth": depth,
@@ -303,38 +291,20 @@ class _Session:
     # ------------------------------------------------------------------------- queue
 
     def _add_queue(self, first: int, end: int) -> None:
-        """Add when each timer is due, or what it waits for, wherever that changes."""
-        history = self._history
-        timeline = history.state_before(first)
-        queue = _Queue(self)
-        queue.look(timeline, list(timeline.timers.ids()), max(timeline.at_ns, self._start_ns))
-        for start in range(first, end, _AT_ONCE):
-            block = history.events(start, min(start + _AT_ONCE, end))
-            for at_ns, group in groupby(block, key=itemgetter(0)):
-                together = list(group)
-                before = {event[2] for event in together if event[1] in _ABOUT_TIMERS}
-                timeline.apply_all(together)
-                timeline.set_present(at_ns)
-                queue.look(timeline, [*before, *_below(timeline, together)], at_ns)
+        """Add when each call is due, or what it waits for, wherever that changes."""
+        queue = Queue(self._history, self._start_ns, self._text, self._lane_of)
+        queue.read(first, end)
         self._data.about["queue"] = {
             name: self._data.column(values) for name, values in queue.columns.items()
         }
 
-    def lane_of_timer(self, clock_id: int, label: str) -> int:
-        lane = self._store.lanes.get((LaneKind.TIMER, clock_id, label))
+    def _lane_of(self, call_id: CallId, clock_id: int, name: str) -> int:
+        """Return the place of the lane of a call, -1 for none."""
+        if call_id.is_member:
+            lane = self._store.lane(LaneKind.CALL, call_id.number)
+        else:
+            lane = self._store.lanes.get((LaneKind.TIMER, clock_id, name))
         return -1 if lane is None else self._lane_places.get(id(lane), -1)
-
-    def stop_text(self, timeline: Timeline, call_id: CallId) -> tuple[int, int, int]:
-        """Return the clock that stops a timer, since when, and the sentence; -1 for none."""
-        call = call_of(timeline, call_id)
-        clocks = [each for each in call.blockers if each.clock_id] if call is not None else []
-        if not clocks:
-            return -1, 0, -1
-        paused = [each for each in clocks if each.kind is BlockerKind.CLOCK_PAUSED]
-        blocker = (paused or clocks)[0]
-        text = stands_still(timeline, blocker, blocker.name, len(clocks) - 1, ago=AGO)
-        since_ns = blocker.since_ns if blocker.since_ns is not None else timeline.at_ns
-        return self._places.get(blocker.clock_id, -1), since_ns, self._text(text)
 
     # -------------------------------------------------------------- marks and findings
 
@@ -373,7 +343,7 @@ class _Session:
             key=lambda each: -each.lateness.late_ns,
         )
         for call in late[:_MOST_LATE]:
-            place = self.lane_of_timer(call.clock_id, call.name)
+            place = self._lane_of(CallId(0), call.clock_id, call.name)
             stacks = [stack_text(share.stack) for share in call.lateness.shares if share.stack]
             about["late"].append(
                 {
@@ -384,59 +354,6 @@ class _Session:
                     "stack": stacks[0] if stacks else "",
                 }
             )
-
-
-class _Queue:
-    """The states of timers, one after another."""
-
-    def __init__(self, session: _Session) -> None:
-        self._session = session
-        self._known: dict[int, tuple[int, ...]] = {}
-        self._numbers: dict[int, int] = {}
-        self.columns: dict[str, list[int]] = {
-            name: [] for name in ("timer", "at", "lane", "due", "left", "stop", "since", "word")
-        }
-
-    def look(self, timeline: Timeline, timer_ids: Iterable[int], at_ns: int) -> None:
-        """Add the state of timers from an instant on, where it is another than before."""
-        for timer_id in dict.fromkeys(timer_ids):
-            if timer_id in timeline.timers:
-                state = self._state(timeline, timer_id)
-            elif timer_id in self._known:
-                state = (self._known[timer_id][0], -1, 0, -1, 0, -1)
-            else:
-                continue
-            if self._known.get(timer_id) == state:
-                continue
-            self._known[timer_id] = state
-            number = self._numbers.setdefault(timer_id, len(self._numbers))
-            for name, value in zip(self.columns, (number, at_ns, *state), strict=True):
-                self.columns[name].append(value)
-            if timer_id not in timeline.timers:
-                del self._known[timer_id]
-
-    def _state(self, timeline: Timeline, timer_id: int) -> tuple[int, ...]:
-        row = timeline.timers.row(timer_id)
-        lane = self._session.lane_of_timer(row.clock_id, row.label)
-        due_ns = timeline.session_due_ns(timer_id)
-        if due_ns is not None and timeline.effective_rate(row.clock_id):
-            return lane, max(due_ns, 0), 0, -1, 0, -1
-        left_ns = max(row.due_ns - timeline.local_ns(row.clock_id), 0)
-        return lane, -2, left_ns, *self._session.stop_text(timeline, CallId(timer_id))
-
-
-def _below(timeline: Timeline, events: Iterable[RawEvent]) -> Iterator[int]:
-    """Yield the timers of the branches of clocks that events are about."""
-    clocks = {event[2] for event in events if event[1] in ABOUT_CLOCKS}
-    if not clocks:
-        return
-    branch = {
-        each for clock in clocks if clock in timeline.clocks for each in timeline.branch(clock)
-    }
-    timers = timeline.timers
-    for timer_id in timers.ids():
-        if timers.clock[timers.index(timer_id)] in branch:
-            yield timer_id
 
 
 def _in_order(store: LaneStore) -> Iterator[tuple[int, int]]:

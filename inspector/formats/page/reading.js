@@ -1,6 +1,7 @@
 // Unpacks the columns that were packed with a page, and writes numbers as the inspector does.
 "use strict";
 
+const GONE = -1, EVERY_FRAME = -3;
 const RUNS = 0, STOPPED_ABOVE = 3, REMOVED = 4;
 const NS = 1e9;
 
@@ -63,12 +64,17 @@ async function unpacked(text) {
   const length = new DataView(bytes.buffer).getUint32(0, true);
   const about = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   let start = 4 + length;
-  const columns = about.columns.map(([count, size]) => {
+  about.columns = about.columns.map(([count, size]) => {
     const found = column(bytes, start, count);
     start += size;
     return found;
   });
-  const resolve = (value, names) => { for (const name of names) if (name in value) value[name] = columns[value[name]]; };
+  return about;
+}
+
+/** Puts the columns of a session in the places that name them. */
+function resolved(about) {
+  const resolve = (value, names) => { for (const name of names) if (name in value) value[name] = about.columns[value[name]]; };
   resolve(about.frames, ["index", "at", "ns", "own", "class"]);
   about.clocks.forEach((each) => resolve(each, ["at", "local", "state", "rate", "word"]));
   about.lanes.forEach((each) => resolve(each, ["at", "late", "word"]));
@@ -97,7 +103,7 @@ function lastOf(values, place) {
   return place;
 }
 
-/** The timers that are pending at an instant: rows of the queue by timer. */
+/** The calls that are pending at an instant: rows of the queue by call. */
 class Queue {
   constructor(rows) {
     this.rows = rows;
@@ -111,20 +117,21 @@ class Queue {
   }
 
   apply(active, row) {
-    const { timer, due } = this.rows;
-    if (due[row] === -1) active.delete(timer[row]); else active.set(timer[row], row);
+    const { call, due } = this.rows;
+    if (due[row] === GONE) active.delete(call[row]); else active.set(call[row], row);
   }
 
   at(ns) {
     const last = placeAt(this.rows.at, ns);
     if (last < 0) return [];
     const start = Math.floor(last / this.every);
-    const active = new Map(this.kept[start].map((row) => [this.rows.timer[row], row]));
+    const active = new Map(this.kept[start].map((row) => [this.rows.call[row], row]));
     for (let row = start * this.every; row <= last; row++) this.apply(active, row);
     const { due, left } = this.rows;
-    const order = (row) => (due[row] >= 0 ? due[row] : ns + left[row]);
+    // What is stopped has its place as if it ran on from now; what is called in every frame is last.
+    const order = (row) => (due[row] >= 0 ? due[row] : due[row] === EVERY_FRAME ? Number.MAX_VALUE : ns + left[row]);
     return [...active.values()].sort((one, other) => order(one) - order(other));
   }
 }
 
-if (typeof document === "undefined") module.exports = { duration, instant, at, unpacked, placeAt, Queue };
+if (typeof document === "undefined") module.exports = { duration, instant, at, unpacked, resolved, placeAt, Queue };

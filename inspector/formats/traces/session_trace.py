@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
     from inspector.formats.captures.capture import Slices
     from inspector.formats.traces.writer import TraceWriter
+    from inspector.pictures.pictures import Picture
 
 #: Events that are read at a time.
 _AT_ONCE: Final = 5_000
@@ -42,6 +43,14 @@ class Events:
     history: History
     start_ns: int = 0  # Session instant from which on
     end_ns: int | None = None  # Session instant up to which; None for all that follow
+    pictures: HasPictures | None = None  # What a scene drew of itself; None for nothing
+
+
+class HasPictures(Protocol):
+    """The pictures of a scene."""
+
+    def at(self, frame: int) -> Picture | None:
+        """Return the picture of a frame, or of the last one before it that was kept."""
 
 
 @runtime_checkable

@@ -19,8 +19,11 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
+from inspector.analysis.explain.explain import explain
+from inspector.calls.call import SCHEDULED, Call, CallId, call_of
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.events.history import LogHistory
+from inspector.events.timeline import Timeline
 from inspector.formats.export import export_frames, exporter_for, exporters
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
@@ -33,12 +36,14 @@ from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.timebase import format_at, format_duration, format_instant
 from tests.javascript import chromium, node
 
-_SCRIPT = Path(page.__file__).with_name("reading.js")
+SCENES = Path(__file__).parents[3] / "resources" / "scenes"
+_FOLDER = Path(page.__file__).parent
 _HOSTILE = "</script><img src=x onerror=document.title='run'>\u202e'\"&amp;"
 SCENE = f"""
 HOSTILE = {_HOSTILE!r}
 
 def build(stage):
+    from inspector.pictures.shapes import box, circle, text
     game = stage.root.child("game")
     enemies = game.child("enemies", rate="1/3")
     ui = stage.root.child(HOSTILE)
@@ -47,6 +52,15 @@ def build(stage):
     game.set_interval(0.4, lambda: game.set_timeout(0.3, lambda: None, name="spark"), name="sparks")
     for number in range(3):
         ui.set_interval(1 + number / 7, lambda: None, name=f"blink {{number}} {{HOSTILE}}")
+
+    def draw():
+        return (
+            box(0, 0, 10 + 20 * enemies.time, 20, "#aa3300", clock=enemies),
+            circle(50 + 10 * game.time, 40, 9, "#00aa33", line="#ffffff", clock=game),
+            text(5, 90, HOSTILE, "#ffffff", size=8),
+        )
+
+    stage.picture(draw, width=200, height=100, background="#101010")
 """
 GAME, ENEMIES = 2, 3
 ABOUT = Provenance(
@@ -58,6 +72,7 @@ ABOUT = Provenance(
 def session(tmp_path: Path) -> HostedSession:
     """Return five seconds: enemies are paused in the second, game is slow, then paused."""
     session = virtual_session(scene_file(tmp_path, SCENE))
+    session.pictures.is_watched = True
     pass_seconds(session, 1)
     session.submit(PauseClock(ENEMIES))
     pass_seconds(session, 1)
@@ -74,14 +89,15 @@ def session(tmp_path: Path) -> HostedSession:
 
 def written(session: HostedSession, path: Path) -> Path:
     frames = FrameTimes.from_history(session.timeline.frames)
-    events = Events(LogHistory(session.log))
+    events = Events(LogHistory(session.log), pictures=session.pictures)
     exporter = next(each for each in exporters() if each.key == "page")
     export_frames(frames, ABOUT, ExportOptions(), path, events=events, exporter=exporter)
     return path
 
 
 def in_node(script: str, *arguments: str) -> Any:  # noqa: ANN401 - any value of JSON
-    source = f"const page = require({str(_SCRIPT)!r});{script}"
+    code = "".join((_FOLDER / name).read_text() for name in ("reading.js", "scene.js"))
+    source = f"{code};const page = {{...module.exports, Scene}};{script}"
     done = subprocess.run(
         [node(), "-e", source, *arguments], capture_output=True, text=True, check=False, timeout=60
     )
@@ -92,19 +108,41 @@ def in_node(script: str, *arguments: str) -> Any:  # noqa: ANN401 - any value of
 _READ = """
 const text = require("fs").readFileSync(process.argv[1], "utf8");
 const data = /id="data">([^<]*)</.exec(text)[1];
-page.unpacked(data).then((about) => {
-  const queue = new page.Queue(about.queue);
+page.unpacked(data).then(page.resolved).then((about) => {
+  const queue = new page.Queue(about.queue), rows = queue.rows;
+  const { texts, lanes } = about;
+  const ago = (row, ns) => page.duration(ns - rows.since[row]);
+  const said = (row, ns) => texts[rows.word[row]].replace("{ago}", ago(row, ns));
+  const name = (row) => rows.lane[row] < 0 ? texts[rows.name[row]] : lanes[rows.lane[row]].name;
   const told = JSON.parse(process.argv[2]).map((ns) => queue.at(ns).map((row) => [
-    about.lanes[queue.rows.lane[row]].name, queue.rows.due[row], queue.rows.left[row],
-    queue.rows.stop[row] < 0 ? "" : about.clocks[queue.rows.stop[row]].name]));
+    name(row).split(": ").pop(), rows.due[row], rows.left[row],
+    rows.due[row] < 0 ? about.texts[rows.wait[row]] : "",
+    rows.due[row] < 0 ? said(row, ns) : ""]));
   console.log(JSON.stringify(told));
 });
 """
 
 
-def test_that_the_timers_of_a_page_are_those_of_the_timeline_at_any_instant(
-    session: HostedSession, tmp_path: Path
+def _row_of(history: LogHistory, timeline: Timeline, call: Call) -> list[object]:
+    """Return what a page has to say of a call at the instant of a timeline."""
+    name = call.name.split(": ")[-1]
+    if call.session_due_ns is not None and not call.blockers:
+        return [name, call.session_due_ns, 0, "", ""]
+    said = explain(history, call.id, timeline.at_ns).headline
+    if call.is_per_frame and not call.blockers:
+        return [name, -3, 0, "every frame", said]
+    waits = f"waits: {call.waits_for}" if call.blockers else ""
+    return [name, -2, call.left_ns or 0, waits, said]
+
+
+@pytest.mark.parametrize("scene", ["own", "07_schedulers", "08_components", "09_fast_screen"])
+def test_that_the_calls_of_a_page_are_those_of_the_timeline_at_any_instant(
+    session: HostedSession, tmp_path: Path, scene: str
 ) -> None:
+    if scene != "own":
+        session = virtual_session(SCENES / f"{scene}.py")
+        pass_seconds(session, 12)
+        session.refresh()
     path = written(session, tmp_path / "session.page.html")
     dice = random.Random(7)
     history = LogHistory(session.log)
@@ -115,17 +153,11 @@ def test_that_the_timers_of_a_page_are_those_of_the_timeline_at_any_instant(
     for at_ns, rows in zip(instants, told, strict=True):
         timeline = history.state_at(at_ns)
         timeline.set_present(at_ns)
-        expected = []
-        for timer_id in timeline.timers.ids():
-            timer = timeline.timers.row(timer_id)
-            reasons = timeline.pause_reasons(timer.clock_id)
-            left_ns = timer.due_ns - timeline.local_ns(timer.clock_id)
-            due_ns = timeline.session_due_ns(timer_id)
-            stopped = timeline.effective_rate(timer.clock_id) == 0
-            stop = timeline.clocks[reasons[0].clock_id].name if reasons else ""
-            expected.append(
-                [timer.label, -2, left_ns, stop] if stopped else [timer.label, due_ns, 0, ""]
-            )
+        members = timeline.members.by_id.values()
+        ids = [CallId(number) for number in timeline.timers.ids()]
+        ids += [CallId(each.id, is_member=True) for each in members if each.kind in SCHEDULED]
+        calls = [call for each in ids if (call := call_of(timeline, each)) is not None]
+        expected = [_row_of(history, timeline, call) for call in calls]
         assert sorted(map(str, rows)) == sorted(map(str, expected)), at_ns
 
 
@@ -163,7 +195,7 @@ def test_that_whatever_things_are_called_a_page_loads_and_runs_nothing_else(
     tags.feed(text)
     names = [tag for tag, _ in tags.found]
     assert "img" not in names
-    assert names.count("script") == 2
+    assert names.count("script") == 3
     assert not any({"src", "href"} & attributes.keys() for _, attributes in tags.found)
     assert not any(name.startswith("on") for _, attributes in tags.found for name in attributes)
     policy = next(a["content"] for _, a in tags.found if "Content-Security-Policy" in a.values())
@@ -181,11 +213,39 @@ def test_that_frames_without_events_are_a_page_too(session: HostedSession, tmp_p
 
     about = in_node(
         'const text = require("fs").readFileSync(process.argv[1], "utf8");'
-        'page.unpacked(/id="data">([^<]*)</.exec(text)[1]).then((about) => console.log('
-        "JSON.stringify([about.clocks.length, about.frames.at.length, about.frames.ns[9]])))",
+        'page.unpacked(/id="data">([^<]*)</.exec(text)[1]).then(page.resolved).then((about) => {'
+        "const { clocks, frames } = about;"
+        "console.log(JSON.stringify([clocks.length, frames.at.length, frames.ns[9]])); })",
         str(path),
     )
     assert about == [0, len(frames), int(frames.interval_ns[9])]
+
+
+def test_that_a_page_has_the_pictures_of_the_scene(session: HostedSession, tmp_path: Path) -> None:
+    path = written(session, tmp_path / "session.page.html")
+    frames = FrameTimes.from_history(session.timeline.frames)
+
+    told = in_node(
+        'const text = require("fs").readFileSync(process.argv[1], "utf8");'
+        'page.unpacked(/id="pictures">([^<]*)</.exec(text)[1]).then((about) => {'
+        "const scene = new page.Scene(about);"
+        "console.log(JSON.stringify(JSON.parse(process.argv[2]).map((ns) => {"
+        "const picture = page.placeAt(scene.at, ns), first = scene.firsts[picture];"
+        "return [...Array(scene.count[picture]).keys()].map((next) => {"
+        "const style = scene.styles[scene.shape[first + next]], place = scene.places[first + next];"
+        "return [style[0], style[5], ...scene.numbers.subarray(place, place + style[1])];"
+        "}); })))})",
+        str(path),
+        json.dumps(frames.at_ns.tolist()),
+    )
+
+    for frame, shapes in zip(frames.index.tolist(), told, strict=True):
+        picture = session.pictures.at(frame)
+        assert picture is not None
+        assert shapes == [
+            [each.kind, each.text, *(round(number * 20) for number in each.numbers)]
+            for each in picture.shapes
+        ]
 
 
 class Tab:
@@ -252,6 +312,25 @@ def test_that_a_page_in_a_browser_shows_the_local_times_and_reasons_of_the_timel
         by_name = {clock.name: clock.id for clock in timeline.clocks.values()}
         expected = [format_instant(timeline.local_ns(by_name[names[place]])) for place in clocks]
         assert notes == expected
+
+
+def test_that_what_stands_still_is_grey_in_the_picture_at_the_playhead(tab: Tab) -> None:
+    color_at = (
+        "(() => { const canvas = document.querySelector('#scene canvas');"
+        "const scale = canvas.width / 200;"
+        "const found = canvas.getContext('2d').getImageData(6 * scale, 3 * scale, 1, 1).data;"
+        "return [found[0] - found[2], canvas.getAttribute('aria-label')]; })()"
+    )
+    tab.wait("page.scene !== undefined && !page.waiting")
+    looks = []
+    for at_ns in (500_000_000, 1_500_000_000):
+        tab.run(f"page.goTo({at_ns})")
+        tab.wait("!page.waiting")
+        looks.append(tab.run(color_at))
+
+    assert looks[0][0] == 0xAA
+    assert looks[1][0] < 0x30
+    assert [label for _, label in looks] == ["Scene at 0:00.500", "Scene at 0:01.500"]
 
 
 def test_that_hostile_names_are_shown_as_text_and_not_run(tab: Tab) -> None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.calls.blockers import BlockerKind
 from inspector.calls.call import Call
 from inspector.timebase import format_duration
 
-#: What waits for the end of a pause waits for what is paused.
-_PAUSES: Final = (BlockerKind.CLOCK_PAUSED, BlockerKind.PAUSED)
 #: A call is due "now" for so long, in nanoseconds: longer than an ordinary frame.
 _NOW_NS: Final = 250_000_000
 
@@ -26,9 +23,7 @@ def due_in_text(call: Call, at_ns: int) -> str:
             return f"late {format_duration(-remaining_ns)}"
         return format_duration(remaining_ns) if remaining_ns > 0 else "now"
     if call.blockers:
-        first = call.blockers[0]
-        is_pause = first.kind in _PAUSES and not (first.member_id and first.is_own)
-        return f"waits: {first.name if is_pause else first.text}"
+        return f"waits: {call.waits_for}"
     if call.is_per_frame:
         return "every frame"
     return "never at this rate" if call.due_ns is not None else ""

@@ -20,7 +20,7 @@ from inspector.formats.options import (
 )
 from inspector.formats.traces.session_trace import Events
 from inspector.sessions.provenance import provenance_of
-from inspector.sessions.session import ShowsCapture
+from inspector.sessions.session import ShowsCapture, pictures_of
 
 from ...export.export_dialog import ExportChoices, ExportDialog, ExportSource, FrameRange
 
@@ -80,7 +80,7 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
             provenance_of(session),
             interventions_between(session.timeline),
             landmarks_between(session.timeline, session.annotations),
-            Events(session.history, end_ns=session.history.last_ns),
+            Events(session.history, 0, session.history.last_ns, pictures_of(session)),
             *(
                 (session.samples, session.facts, session.unknown, session.beside)
                 if isinstance(session, ShowsCapture)

@@ -1,0 +1,59 @@
+"""Texts and columns of whole numbers, as a page has them in it."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+_SEVEN_BITS: Final = 127
+_MOST_BYTES: Final = 10
+
+
+@dataclass(slots=True)
+class PageData:
+    """What a page shows."""
+
+    about: dict[str, Any]  # Texts and short lists, as JSON has them
+    # Columns of whole numbers, each named in about by its place.
+    columns: list[Sequence[int]] = field(default_factory=list)
+
+    def column(self, values: Iterable[int]) -> int:
+        """Add a column; returns its place."""
+        self.columns.append(list(values))
+        return len(self.columns) - 1
+
+    def packed(self) -> bytes:
+        """Return a raw deflate stream: a length, the texts as JSON, and the columns.
+
+        Each column is differences, zigzag, seven bits a byte.
+        """
+        columns = [_varints(each) for each in self.columns]
+        sizes = [
+            [len(values), len(each)] for values, each in zip(self.columns, columns, strict=True)
+        ]
+        about = {**self.about, "columns": sizes}
+        text = json.dumps(about, ensure_ascii=True, separators=(",", ":")).encode()
+        stream = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+        parts = [stream.compress(len(text).to_bytes(4, "little") + text)]
+        parts += [stream.compress(each) for each in columns]
+        return b"".join([*parts, stream.flush()])
+
+
+def _varints(values: Sequence[int]) -> bytes:
+    known = np.array([0, *values], dtype=np.int64)
+    differences = known[1:] - known[:-1]
+    zigzag = ((differences << 1) ^ (differences >> 63)).view(np.uint64)
+    shifts = np.arange(_MOST_BYTES, dtype=np.uint64) * np.uint64(7)
+    groups = zigzag[:, None] >> shifts
+    is_used = groups > 0
+    is_used[:, 0] = True
+    has_more = np.zeros_like(is_used)
+    has_more[:, :-1] = is_used[:, 1:]
+    numbers = (groups & np.uint64(_SEVEN_BITS)).astype(np.uint8) | (has_more.astype(np.uint8) << 7)
+    used: bytes = numbers[is_used].tobytes()
+    return used

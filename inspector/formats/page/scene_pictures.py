@@ -1,0 +1,103 @@
+"""What a scene drew of itself, as styles and columns of whole numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+from inspector.formats.page.columns import PageData
+from inspector.pictures.looks import faded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from inspector.formats.frame_times import FrameTimes
+    from inspector.formats.traces.session_trace import HasPictures
+    from inspector.pictures.pictures import Picture
+    from inspector.pictures.shapes import Shape
+
+#: More pictures than these are thinned out, evenly over all frames.
+MOST_PICTURES: Final = 3_600
+#: Steps of places and sizes within the width of a picture.
+_STEPS: Final = 4_000
+
+
+class ScenePictures:
+    """Packs pictures: what does not move from one to the next takes next to nothing.
+
+    By picture there are its instant, size and number of shapes, by shape its style, and then all
+    numbers of all shapes, each as the sum of differences to the same shape before.
+    """
+
+    def __init__(self, clock_places: Mapping[int, int]) -> None:
+        """Begin without pictures.
+
+        Args:
+            clock_places: The places of clocks in the page, by number.
+        """
+        self._clocks = clock_places
+        self._sizes: dict[tuple[float, float, str], int] = {}
+        self._styles: dict[tuple[object, ...], int] = {}
+        self._last: dict[tuple[int, int], list[int]] = {}
+        self._at: list[int] = []
+        self._size: list[int] = []
+        self._count: list[int] = []
+        self._shapes: list[int] = []
+        self._numbers: list[int] = []
+
+    def read(self, pictures: HasPictures, frames: FrameTimes) -> None:
+        """Add the pictures of frames, as far as they were kept."""
+        step = max(1, -(-len(frames) // MOST_PICTURES))
+        former: Picture | None = None
+        for frame, at_ns in zip(
+            frames.index[::step].tolist(), frames.at_ns[::step].tolist(), strict=True
+        ):
+            picture = pictures.at(frame)
+            if picture is not None and picture is not former and picture != former:
+                self._add(picture, at_ns)
+                former = picture
+
+    def data(self) -> PageData:
+        """Return their sizes and styles, and the columns."""
+        data = PageData({"sizes": list(self._sizes), "styles": list(self._styles)})
+        numbers = list(accumulate(self._numbers))
+        for name, values in (
+            *(("at", self._at), ("size", self._size), ("count", self._count)),
+            *(("shape", self._shapes), ("number", numbers)),
+        ):
+            data.about[name] = data.column(values)
+        return data
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def _add(self, picture: Picture, at_ns: int) -> None:
+        size = (picture.width, picture.height, picture.background)
+        self._at.append(at_ns)
+        self._size.append(self._sizes.setdefault(size, len(self._sizes)))
+        self._count.append(len(picture.shapes))
+        scale = _STEPS / picture.width
+        seen: Counter[int] = Counter()
+        for shape in picture.shapes:
+            style = self._style(shape, scale)
+            self._shapes.append(style)
+            key = style, seen[style]
+            seen[style] += 1
+            numbers = [round(each * scale) for each in shape.numbers]
+            before = self._last.get(key)
+            if before is None:
+                self._numbers += numbers
+            else:
+                self._numbers += [now - then for now, then in zip(numbers, before, strict=True)]
+            self._last[key] = numbers
+
+    def _style(self, shape: Shape, scale: float) -> int:
+        """Return the number of everything of a shape but its place and size."""
+        stopped = (faded(shape.fill), faded(shape.line)) if shape.clock else ()
+        style = (
+            *(shape.kind, len(shape.numbers), shape.fill, shape.line),
+            *(round(shape.width * scale), shape.text, shape.anchor),
+            *(self._clocks.get(shape.clock, -1), *stopped),
+        )
+        return self._styles.setdefault(style, len(self._styles))
