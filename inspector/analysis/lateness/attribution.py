@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
-from inspector.analysis.lateness.samples import Place
+from inspector.analysis.lateness.samples import Place, Span
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import CallKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from inspector.analysis.lateness.samples import Sample, Samples, Span
+    from inspector.analysis.lateness.samples import Sample, Samples
 
 #: A function is named instead of its caller from this share of the time on.
 _INNER_SHARE: Final = 0.8
@@ -154,14 +154,16 @@ class Lateness(Struct, frozen=True):
     shares: tuple[Share, ...]  # The shares, the largest first
     families: tuple[Share, ...]  # Of many short calls, those with the largest sums
     samples: int  # How many looks there were in all
+    unknown_ns: int  # How much of it is not known
+
+    @classmethod
+    def unmeasured(cls, begin_ns: int, end_ns: int) -> Lateness:
+        """Return one of which nothing is known."""
+        return cls(begin_ns, end_ns, (), (), 0, end_ns - begin_ns)
 
     @property
     def late_ns(self) -> int:
         return self.end_ns - self.begin_ns
-
-    @property
-    def unknown_ns(self) -> int:
-        return self.late_ns - sum(share.ns for share in self.shares)
 
     @property
     def main(self) -> Share | None:
@@ -211,8 +213,10 @@ def attribute(
         first_ns = max(sample.begin_ns, reached_ns)
         last_ns = min(sample.at_ns, end_ns)
         if first_ns < last_ns:
+            window.skip(reached_ns, first_ns)
             window.add(sample, seen, turn, first_ns, last_ns)
             reached_ns = last_ns
+    window.skip(reached_ns, end_ns)
     return window.lateness()
 
 
@@ -243,14 +247,21 @@ class _Window:
     def __init__(self, samples: Samples, program: int, begin_ns: int, end_ns: int) -> None:
         self.begin_ns, self.end_ns = begin_ns, end_ns
         self.looks = 0
-        self.collections = samples.collections[program]
-        self.stops = samples.stops[program]
+        self.stops = _apart(samples.stops[program], ())
+        self.collections = _apart(samples.collections[program], self.stops)
+        #: What is not known.
+        self.unknown_ns = 0.0
         self.collecting: list[_Piece] = []
         self.computing: list[_Piece] = []
         self.waiting: list[_Piece] = []
         self.others: dict[str, list[_Piece]] = defaultdict(list)
         self.ready: list[_Piece] = []
         self.idle: list[_Piece] = []
+
+    def skip(self, first_ns: int, last_ns: int) -> None:
+        """Take note of a stretch that no sample stands for."""
+        spans = (*self.stops, *self.collections)
+        self.unknown_ns += last_ns - first_ns - _overlap(spans, first_ns, last_ns)
 
     def add(
         self, sample: Sample, seen: Sample | None, turn: int, first_ns: int, last_ns: int
@@ -266,6 +277,8 @@ class _Window:
             _put(self.ready, sample, ready_ns, turn)
             if sample.other_ns >= _OTHERS * sample.covers_ns:
                 _put(self.others[sample.other], sample, rest_ns, turn)
+                rest_ns = 0
+            self.unknown_ns += run_ns + rest_ns
             return
         told = sample if sample.is_look or seen is None else seen
         if told.stack[-1:] == (_COLLECTION,):
@@ -284,7 +297,9 @@ class _Window:
         _put(self.computing, told, run_ns, turn)
         _put(self.ready, told, ready_ns, turn)
         pieces = self._rest_of(sample, told, rest_ns, run_ns / part_ns)
-        if pieces is not None:
+        if pieces is None:
+            self.unknown_ns += rest_ns
+        else:
             _put(pieces, sample if pieces is self.others.get(sample.other) else told, rest_ns, turn)
 
     def _rest_of(
@@ -332,6 +347,7 @@ class _Window:
             families = [
                 Share(Cause.MANY_SHORT, share.culprit, share.ns, share.samples, name=share.name)
                 for share in _computing_shares(self.computing)
+                if share.cause is not Cause.UNKNOWN
             ]
             total_ns = _sum(self.computing)
             shares.append(
@@ -342,15 +358,36 @@ class _Window:
         is_wait = _sum(self.idle) >= _LONG_WAIT * (end_ns - begin_ns)
         if self.idle and is_wait and _looks(self.idle) >= _WAIT_LOOKS:
             self.waiting += self.idle
+        else:
+            self.unknown_ns += _sum(self.idle)
         shares += _waiting_shares(self.waiting)
         for other, pieces in self.others.items():
             thread, _, place = other.partition(": ")
             culprit = Culprit(Place.of(place), thread=thread) if place else None
             shares.append(Share(Cause.GIL, culprit, _sum(pieces), _looks(pieces), name=thread))
-        shares = _merged([share for share in shares if share.ns > 0])
+        unknown_ns = self.unknown_ns + sum(s.ns for s in shares if s.cause is Cause.UNKNOWN)
+        shares = _merged([s for s in shares if s.ns > 0 and s.cause is not Cause.UNKNOWN])
         shares.sort(key=lambda share: -_weight(share))
         families.sort(key=lambda share: -share.ns)
-        return Lateness(begin_ns, end_ns, tuple(shares), tuple(families), self.looks)
+        named = tuple(shares), tuple(families)
+        return Lateness(begin_ns, end_ns, *named, self.looks, round(unknown_ns))
+
+
+def _apart(spans: Iterable[Span], others: Sequence[Span]) -> list[Span]:
+    """Return the parts of spans that lie outside of others, and each only once."""
+    found: list[Span] = []
+    reached_ns = 0
+    for span in sorted(spans, key=attrgetter("begin_ns")):
+        reached_ns = max(reached_ns, span.begin_ns)
+        for other in others:
+            if reached_ns < other.end_ns and other.begin_ns < span.end_ns:
+                if reached_ns < other.begin_ns:
+                    found.append(Span(reached_ns, other.begin_ns))
+                reached_ns = other.end_ns
+        if reached_ns < span.end_ns:
+            found.append(Span(reached_ns, span.end_ns))
+            reached_ns = span.end_ns
+    return found
 
 
 def _overlap(spans: Iterable[Span], begin_ns: int, end_ns: int) -> int:
@@ -425,13 +462,13 @@ def _computing_shares(pieces: Iterable[_Piece]) -> list[Share]:
     shares = []
     for (kind, name), mine in by_call.items():
         for place, group, stack in _functions(mine, splits=kind is CallKind.FRAME):
-            culprit = None if place is None else Culprit(place, _task(kind, name))
-            cause = _COMPUTING[kind]
-            if culprit is None:
-                # Nothing was seen of it but its time.
-                continue
-            is_after = all(piece.sample.is_afterwards for piece in group)
             ns, looks = _sum(group), _looks(group)
+            if place is None:
+                # Nothing was seen of it but its time.
+                shares.append(Share(Cause.UNKNOWN, None, ns, looks))
+                continue
+            culprit, cause = Culprit(place, _task(kind, name)), _COMPUTING[kind]
+            is_after = all(piece.sample.is_afterwards for piece in group)
             shares.append(Share(cause, culprit, ns, looks, stack, name=name, is_after=is_after))
     return shares
 
@@ -443,14 +480,14 @@ def _waiting_shares(pieces: Iterable[_Piece]) -> list[Share]:
     shares = []
     for (kind, name), mine in by_call.items():
         for place, group, stack in _functions(mine, splits=True):
+            ns, looks = _sum(group), _looks(group)
             if place is None:
+                shares.append(Share(Cause.UNKNOWN, None, ns, looks))
                 continue
             whats = {_what(piece.sample.stack) for piece in group}
             what = whats.pop() if len(whats) == 1 else ""
             culprit = Culprit(place, _task(kind, name), what=what)
-            shares.append(
-                Share(Cause.BLOCKING_CALL, culprit, _sum(group), _looks(group), stack, name=name)
-            )
+            shares.append(Share(Cause.BLOCKING_CALL, culprit, ns, looks, stack, name=name))
     return shares
 
 

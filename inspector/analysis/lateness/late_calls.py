@@ -156,7 +156,7 @@ def _kept_waiting(
         end_ns = max((looked_ns[number] for number in loops), default=0)
         due_ns = call.lateness.begin_ns
         if end_ns - due_ns > over_ns:
-            yield structs.replace(call, lateness=Lateness(due_ns, end_ns, (), (), 0)), related
+            yield structs.replace(call, lateness=Lateness.unmeasured(due_ns, end_ns)), related
 
 
 def waiting_calls(
@@ -217,6 +217,6 @@ def _described(
         timeline.clocks[clock_id].name,
         row.call_site,
         cursor,
-        Lateness(*window, (), (), 0),
+        Lateness.unmeasured(*window),
     )
     return call, related

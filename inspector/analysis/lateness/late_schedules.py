@@ -145,7 +145,7 @@ class LateSchedules:
                     continue
                 cause = Cause.DRIFT if link.is_same_turn else Cause.AWAITING
                 shares = (Share(cause, None, late_ns, 0),)
-                lateness = Lateness(begin_ns, begin_ns + late_ns, shares, (), 0)
+                lateness = Lateness(begin_ns, begin_ns + late_ns, shares, (), 0, 0)
                 texts = self._strings[label], self._strings[site]
                 following = link.following
                 yield LateSetting(following.timer_id, clock_id, *texts, following.cursor, lateness)
