@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QRect
 
+from inspector.analysis.evidence import listed
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import waiting
 from inspector.display_text import counted, one_line
@@ -99,19 +100,19 @@ class LaneWait(NamedTuple):
         due_in_ns: How long until the first of them fires, if that is beyond what is in view, or
             else 0.
         late_ns: How long ago it should have fired, 0 if it is not late.
-        paused: Name of the clock that has to be resumed before one can fire; empty for none.
-        paused_id: Its number.
+        paused: Names of the clocks that have to be resumed before one can fire, the nearest first.
+        paused_id: The number of the first; 0 for none.
     """
 
     due_in_ns: int = 0
     late_ns: int = 0
-    paused: str = ""
+    paused: tuple[str, ...] = ()
     paused_id: int = 0
 
     def text(self, least_late_ns: float) -> str:
         """Return it in a few words; of what is late by less than this, nothing."""
         if self.paused:
-            return f"{PAUSE_SIGN}{one_line(self.paused)}"
+            return f"{PAUSE_SIGN}{one_line(', '.join(self.paused))}"
         if self.late_ns > least_late_ns:
             return f"late {format_duration(self.late_ns)}"
         return f"→ {_brief(self.due_in_ns)}" if self.due_in_ns else ""
@@ -134,7 +135,8 @@ def lane_wait(lane: Lane, timeline: Timeline, high_ns: float, *, is_past: bool) 
         reasons = timeline.pause_reasons(table.clock[places[0]])
         if not reasons:
             return LaneWait()
-        return LaneWait(paused=reasons[-1].clock_name, paused_id=reasons[-1].clock_id)
+        names = tuple(each.clock_name for each in reasons)
+        return LaneWait(paused=names, paused_id=reasons[0].clock_id)
     if due_ns < timeline.at_ns:
         return LaneWait(late_ns=timeline.at_ns - due_ns)
     return LaneWait(due_in_ns=due_ns - timeline.at_ns if due_ns > high_ns else 0)
@@ -160,7 +162,7 @@ def header_reading(row: LaneRow, state: HeaderState, timeline: Timeline, *, is_p
         parts.append(state.note)
         waits = lane_wait(row.lane, timeline, 0, is_past=is_past)
         if waits.paused:
-            parts.append(f"waits for {waits.paused}")
+            parts.append(f"waits for {listed(list(waits.paused))}")
         elif waits.late_ns:
             parts.append(f"late by {_spoken(waits.late_ns)}")
         elif waits.due_in_ns:

@@ -11,12 +11,12 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import next_fires
 from inspector.formats.arrangement.annotation_layout import lay_out_annotations
-from inspector.formats.arrangement.clock_layout import ClockLayout
+from inspector.formats.arrangement.clock_layout import ClockLayout, clock_head
 from inspector.formats.arrangement.lane_layout import LaneLayout, hollow_places, records_in_view
 from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import NS_PER_MS, format_instant
 
-from ..kit.theme import ColorRole
+from ..kit.theme import ColorRole, mixed
 from ..plotting.kept_picture import KeptPicture, Scroll
 from ..plotting.readout import paint_readout
 from ..plotting.sheet_painter import new_sheet, paint_sheet
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from .lane_surface import LaneSurface
 
 _CHIP_RADIUS: Final = 9
+#: Pixels between a text and the line of the instant shown.
+_BEFORE_LINE: Final = 6
 _MOST_PENDING: Final = 6
 _MOST_PREDICTED: Final = 40
 #: Predicted firings closer than this many pixels are only begun.
@@ -332,7 +334,6 @@ class LanePicture:
     def _predicted(
         self, canvas: LaneSurface, row: LaneRow, lane: Lane, window: LaneWindow
     ) -> list[int]:
-        """Return the pixels of predictions from the present, or from the playhead."""
         found = self._predicted_xs.get(row.key)
         if found is None:
             found = hollow_places(sorted(_next_fires(canvas, lane, window)), window)
@@ -369,8 +370,8 @@ class LanePicture:
             painter.fillRect(shown, top, window.left + window.width - shown, bottom - top, cover)
             painter.setPen(QPen(theme.color(ColorRole.EDGE), 1, Qt.PenStyle.DashLine))
             painter.drawLine(present, top, present, bottom)
-        painter.fillRect(shown - 1, top, 2, bottom - top, blue)
         self._texts(painter, canvas, window, rows, shown)
+        painter.fillRect(shown - 1, top, 2, bottom - top, blue)
         if canvas.delayed:
             paint_delayed(painter, theme, canvas, window, rows)
         if canvas.caret_ns is not None:
@@ -414,15 +415,8 @@ class LanePicture:
             if placed.y < lowest and not row.is_pinned:
                 continue
             if row.kind is LaneKind.CLOCK and row.clock_id in timeline.clocks:
-                text = format_instant(timeline.local_ns(row.clock_id))
-                end = min(shown_x, right) - 6
-                before = window.at(end - painter.fontMetrics().horizontalAdvance(text))
-                blocks = canvas.store.blocks.within(row.clock_id, before, window.at(end))
-                if any(block.lasts for block in blocks):
-                    # What blocks its loop now is more than where it has come to.
-                    continue
-                patch = timeline.clocks[row.clock_id].n == 0 or bool(blocks)
-                self._text_before(painter, placed, text, (window.left, end), has_patch=patch)
+                if window.left < shown_x <= right:
+                    self._local_time(painter, canvas, placed, window, shown_x)
             elif row.kind is LaneKind.TIMER and row.lane is not None:
                 waits = lane_wait(row.lane, timeline, window.high, is_past=is_past)
                 if waits.late_ns > self.late_ns:
@@ -432,41 +426,83 @@ class LanePicture:
                     begin = shown_x + 6 if window.left < shown_x < right else window.left
                     room = begin, right - 8
                     self._text_before(
-                        *(painter, placed, text, room),
+                        *(painter, Row(placed.y, placed.height), text, room),
                         is_muted=True,
-                        has_patch=not placed.is_marked,
+                        ground=ColorRole.BLUEBG if placed.is_marked else ColorRole.BG,
                         is_chip=placed.is_marked,
                     )
         painter.setFont(font)
 
+    def _local_time(
+        self,
+        painter: QPainter,
+        canvas: LaneSurface,
+        placed: PlacedRow,
+        window: LaneWindow,
+        shown_x: int,
+    ) -> None:
+        """Write what local time a clock has come to; what stands in its way gives way."""
+        number, theme = placed.row.clock_id, self._theme
+        timeline = canvas.timeline if canvas.past is None else canvas.past
+        past = canvas.store.clocks.by_id.get(number)
+        head = None
+        if past is not None:
+            head = clock_head(past, timeline.at_ns, window, Row(placed.y, placed.height))
+        metrics, end = painter.fontMetrics(), shown_x - _BEFORE_LINE
+        text = format_instant(timeline.local_ns(number))
+        begin = end - metrics.horizontalAdvance(text)
+        blocks = canvas.store.blocks.within(number, window.at(begin), window.at(end))
+        if head is None or any(block.lasts for block in blocks):
+            # What blocks its loop now is more than where it has come to.
+            return
+        role = ColorRole.CLOCK if head.is_filled else ColorRole.BG
+        after = head.left + _BEFORE_LINE + metrics.horizontalAdvance(head.label)
+        if begin < after + _BEFORE_LINE:
+            ground, row = theme.color(role), head.row
+            box = QRect(head.left + 1, row.top + 1, after - head.left, row.height - 2)
+            painter.fillRect(box.intersected(QRect(0, 0, shown_x, box.bottom() + 1)), ground)
+            if after > shown_x:
+                ground = mixed(ground, theme.color(ColorRole.BG), 0.5)
+                rest = QRect(shown_x, box.top(), after + 1 - shown_x, box.height())
+                painter.fillRect(rest, ground)
+        stands = timeline.clocks[number].n == 0 or bool(blocks)
+        self._text_before(
+            *(painter, head.row, text, (window.left, end)), ground=ColorRole.BG if stands else None
+        )
+
     def _text_before(  # noqa: PLR0913 - a text, its place and its look
         self,
         painter: QPainter,
-        placed: PlacedRow,
+        place: Row,
         text: str,
         room: tuple[int, int],
         *,
         is_muted: bool = False,
-        has_patch: bool = False,
+        ground: ColorRole | None = None,
         is_chip: bool = False,
     ) -> None:
-        """Write a text that ends at the end of its room, if there is enough."""
+        """Write a text that ends at the end of its room, if there is enough.
+
+        Args:
+            ground: The colour that covers what is below it.
+        """
         metrics, theme = painter.fontMetrics(), self._theme
         # The sign of a pause is drawn: that of a font looks different in each.
         text, is_pause = text.removeprefix(PAUSE_SIGN), text.startswith(PAUSE_SIGN)
         high = metrics.ascent() - 2
         sign = high if is_pause else 0
         width = metrics.horizontalAdvance(text) + sign
-        box = QRect(room[1] - width, placed.y, width + 1, placed.height)
+        box = QRect(room[1] - width, place.top, width + 1, place.height)
         if box.left() < room[0]:
             return
-        if has_patch:
-            patch = QRect(box.left() - 4, placed.y + 4, width + 8, placed.height - 8)
-            painter.fillRect(patch, theme.color(ColorRole.BG))
+        if ground is not None:
+            pad = _CHIP_RADIUS if is_chip else 4
+            patch = QRect(box.left() - pad, place.top + 1, width + 2 * pad, place.height - 2)
+            painter.fillRect(patch, theme.color(ground))
         role = ColorRole.MUTED if is_muted else ColorRole.TEXT
         if is_chip:
             role = ColorRole.BLUE
-            chip = QRectF(box.left() - 7.5, placed.y + 1.5, width + 15, placed.height - 3)
+            chip = QRectF(box.left() - 7.5, place.top + 1.5, width + 15, place.height - 3)
             painter.setPen(theme.color(role))
             painter.setBrush(theme.color(ColorRole.BG))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -478,7 +514,7 @@ class LanePicture:
         painter.drawText(box.adjusted(sign, 0, 0, 0), flags, text)
         if is_pause:
             for x in (box.left(), box.left() + high // 2):
-                top = placed.y + (placed.height - high) // 2
+                top = place.top + (place.height - high) // 2
                 painter.fillRect(x, top, max(high // 5, 1), high, theme.color(role))
 
     def _late(
@@ -576,12 +612,12 @@ def _is_over(row: LaneRow) -> bool:
 
 
 def _next_fires(canvas: LaneSurface, lane: Lane, window: LaneWindow) -> list[int]:
-    timeline = canvas.timeline if canvas.past is None else canvas.past
+    """Return what is to come after the present: before it, lanes have what has come."""
+    timeline = canvas.timeline
     if window.high <= timeline.at_ns:
         return []
-    is_past = canvas.past is not None
     instants: list[int] = []
-    for timer_id in lane_timers(lane, timeline, _MOST_PENDING, is_past=is_past):
+    for timer_id in lane_timers(lane, timeline, _MOST_PENDING, is_past=False):
         row = timeline.timers.index(timer_id)
         is_dense = timeline.timers.interval[row] < _APART * window.per_pixel
         most = _MOST_CROWDED if is_dense else _MOST_PREDICTED
@@ -597,13 +633,12 @@ def _contents(
     New records behind the right edge do not.
     """
     store, timeline = canvas.store, canvas.timeline
-    shown = timeline if canvas.past is None else canvas.past
     is_settled = window.high < min(store.read_ns, timeline.at_ns)
     return (
-        (store, store.version, store.annotations, canvas.past is None),
+        (store, store.version, store.annotations),
         (window.low, window.high, window.left, window.width, canvas.view.x_axis),
         (
             None if is_settled else (store.cursor, timeline.at_ns, timeline.events_folded),
-            (shown, shown.at_ns, shown.events_folded) if window.high > shown.at_ns else None,
+            (timeline.at_ns, timeline.events_folded) if window.high > timeline.at_ns else None,
         ),
     )

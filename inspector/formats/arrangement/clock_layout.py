@@ -10,7 +10,7 @@ import numpy as np
 from inspector.analysis.lateness.words import block_name
 from inspector.formats.arrangement.sheet import Row, Sheet, mixed
 from inspector.formats.drawing.pixel_rects import edge_rects, nearest_pixels, pixel_rects, row_rects
-from inspector.timebase import format_duration
+from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import RATE_DENOMINATOR, rate_text
 
 if TYPE_CHECKING:
@@ -25,9 +25,12 @@ _PAD: Final = 4
 _DENSE: Final = 1 / 5
 _LOOKS: Final = 8
 _TEXT_FROM: Final = 34
-#: Pixels for a local time.
-_LOCAL_TIME: Final = 76
+#: Pixels around a local time.
+_AROUND_TIME: Final = 14
+#: A bar that is lower than this share of its row has texts about it above it.
+_LEAST_WITH_TEXT: Final = 0.6
 _EFFECTIVE: Final = 0.42
+_RATE_ZERO: Final = "rate 0"
 _BLOCKED_PAD: Final = 6
 _SHORT_RATES: Final = {RATE_DENOMINATOR // 4: "¼", RATE_DENOMINATOR // 2: "½"}
 
@@ -60,6 +63,48 @@ class _Standstills(NamedTuple):
     causes: NDArray[np.int64]  # The command that caused each, 0 for the program
 
 
+class Head(NamedTuple):
+    """What is at the head of the bar of a clock at an instant.
+
+    Attributes:
+        row: Where texts about it stand: in the bar, or above one that is low.
+        label: What is said where the present stretch began: its rate, or who paused it.
+        left: Where that stretch begins in view.
+        is_filled: Whether texts lie on the colour of a bar.
+    """
+
+    row: Row
+    label: str
+    left: int
+    is_filled: bool
+
+
+def clock_head(past: ClockPast, at_ns: int, window: LaneWindow, row: Row) -> Head | None:
+    """Return what is at the head of a clock; ``None`` before it was there."""
+    place, inner = past.place_at(at_ns), row.inner(_PAD)
+    if place < 0:
+        return None
+    rate, left = past.value[place], max(int(window.x(past.at_ns[place])), window.left)
+    if rate <= 0:
+        label = _paused_by(past.cause[place]) if past.paused[place] else _RATE_ZERO
+        return Head(inner, label, left, is_filled=False)
+    start, stop = past.within(window.low, min(window.high, window.present_ns))
+    highest = max(*past.value[start:stop], rate, RATE_DENOMINATOR)
+    height = -(-inner.height * rate // highest)
+    text_row = _text_row(inner, height)
+    return Head(text_row, rate_chip(rate), left, is_filled=text_row.bottom == inner.bottom)
+
+
+def _text_row(inner: Row, height: int) -> Row:
+    if height >= inner.height * _LEAST_WITH_TEXT:
+        return Row(inner.bottom - height, height)
+    return Row(inner.top, inner.height - height)
+
+
+def _paused_by(cause: int) -> str:
+    return f"paused by {'you' if cause else 'the program'}"
+
+
 class ClockLayout:
     """Lays clocks out in rows of a sheet: the height is the rate, hatching is a standstill.
 
@@ -83,7 +128,7 @@ class ClockLayout:
         if stop - start > window.width * _DENSE:
             self._dense(past, window, inner)
         else:
-            self._sparse(past, window, inner, (start, stop))
+            self._sparse(store.clocks, number, window, inner, (start, stop))
         for above in clocks.path_at(number, end_ns)[1:]:
             self._hatch(clocks, above, window, inner, past.at_ns[0], is_own=False)
         self._hatch(clocks, number, window, inner, past.at_ns[0], is_own=True)
@@ -104,7 +149,7 @@ class ClockLayout:
             )
             # The local time stands where the clock has come to.
             # While it lasts, that gives way.
-            kept = 0 if block.lasts else _LOCAL_TIME
+            kept = 0 if block.lasts else self._time_width(store.clocks, number, window)
             room = min(x1, window.x(window.present_ns) - kept) - x0 - 2 * _BLOCKED_PAD
             length, name = format_duration(block.took_ns), block_name(block)
             so_far = " so far" if block.lasts else ""
@@ -119,10 +164,20 @@ class ClockLayout:
                     sheet.text(_Layer.BLOCKED_TEXT, bg, text, left, inner)
                     break
 
+    def _time_width(self, clocks: ClockPasts, number: int, window: LaneWindow) -> float:
+        """Return how much room the local time has where a clock has come to."""
+        local_ns = clocks.local_ns(number, int(window.present_ns))
+        return self._sheet.width_of(format_instant(local_ns or 0)) + _AROUND_TIME
+
     def _sparse(
-        self, past: ClockPast, window: LaneWindow, inner: Row, places: tuple[int, int]
+        self,
+        clocks: ClockPasts,
+        number: int,
+        window: LaneWindow,
+        inner: Row,
+        places: tuple[int, int],
     ) -> None:
-        start, stop = places
+        past, (start, stop) = clocks.by_id[number], places
         count, sheet = stop - start, self._sheet
         at_ns = np.frombuffer(past.at_ns, np.int64, count, 8 * start)
         rates = np.frombuffer(past.value, np.int64, count, 8 * start)
@@ -134,10 +189,13 @@ class ClockLayout:
         bottoms = np.full(count, inner.bottom)
         self._body(pixel_rects(x0, bottoms - heights, x1, bottoms))
         # The local time stands where the clock has come to.
-        rights = np.minimum(x1, int(window.x(window.present_ns)) - _LOCAL_TIME)
-        for place in np.flatnonzero((rights - x0 >= _TEXT_FROM) & (rates > 0)).tolist():
-            rate, left = rate_chip(int(rates[place])), int(x0[place]) + 4
-            sheet.text(_Layer.RATE, sheet.colors["text"], rate, left, inner)
+        head = window.x(window.present_ns) - self._time_width(clocks, number, window)
+        rights = np.minimum(x1, head)
+        for place in np.flatnonzero(rates > 0).tolist():
+            rate, left = rate_chip(int(rates[place])), int(x0[place]) + _PAD
+            if sheet.width_of(rate) + _PAD <= rights[place] - left:
+                row = _text_row(inner, int(heights[place]))
+                sheet.text(_Layer.RATE, sheet.colors["text"], rate, left, row)
 
     def _body(self, rects: PixelRects) -> None:
         colors = self._sheet.colors
@@ -194,9 +252,8 @@ class ClockLayout:
         for place in np.flatnonzero(widths >= _TEXT_FROM + 20).tolist():
             # The local time stands at the end of what lasts.
             is_over = lefts[place] + widths[place] < window.x(window.present_ns) - 1
-            room = widths[place] - (0 if is_over else _LOCAL_TIME)
-            who = "you" if causes[place] else "the program"
-            text = f"paused by {who}" if are_paused[place] else "rate 0"
+            room = widths[place] - (0 if is_over else self._time_width(clocks, number, window))
+            text = _paused_by(causes[place]) if are_paused[place] else _RATE_ZERO
             self._label(text, int(lefts[place]), room, inner)
 
     def _stand(self, rects: PixelRects, *, is_own: bool) -> None:

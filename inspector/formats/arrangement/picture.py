@@ -15,7 +15,7 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
 from inspector.display_text import counted
 from inspector.events.frame_history import FrameHistory
-from inspector.formats.arrangement.clock_layout import ClockLayout
+from inspector.formats.arrangement.clock_layout import ClockLayout, clock_head
 from inspector.formats.arrangement.fills import Fill, Pace, PaceFill, PhaseFill, Tone, fill_color
 from inspector.formats.arrangement.frame_bars import (
     BarScale,
@@ -547,10 +547,13 @@ class _Arrangement:
         wide = round(sheet.width_of(text)) + 8
         end = min(int(window.x(timeline.at_ns)), window.left + window.width)
         if end - wide - 4 > window.left:
-            patch = (end - wide - 4, place.top + 5, end - 2, place.bottom - 5)
+            past = self.store.clocks.by_id[number]
+            head = clock_head(past, timeline.at_ns, window, place)
+            row = place if head is None else head.row
             if timeline.clocks[number].n == 0:
+                patch = (end - wide - 4, row.top + 1, end - 2, row.bottom - 1)
                 sheet.rect(13, self.colors["bg"], patch)
-            sheet.text(14, self.colors["text"], text, end - wide, place)
+            sheet.text(14, self.colors["text"], text, end - wide, row)
 
     def _legend(self, y: float) -> list[Item]:
         entries: list[tuple[AnyFill, str]] = list(_PACES)

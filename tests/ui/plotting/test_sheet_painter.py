@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from inspector.analysis.lanes.rows import RowChoices, rows_of
 from inspector.analysis.lanes.spans import SpanColumns, Spans
 from inspector.events.handlers import handlers_of
 from inspector.events.history import LogHistory
-from inspector.formats.arrangement.clock_layout import ClockLayout
+from inspector.formats.arrangement.clock_layout import ClockLayout, clock_head
 from inspector.formats.arrangement.lane_layout import (
     SLICE_LEVELS,
     LaneLayout,
@@ -25,7 +25,8 @@ from inspector.formats.arrangement.lane_layout import (
     name_rooms,
 )
 from inspector.formats.arrangement.lane_window import LaneWindow
-from inspector.formats.arrangement.sheet import Kind, Row
+from inspector.formats.arrangement.sheet import Kind, Line, Row, Sheet
+from inspector.formats.drawing.font_metrics import text_width
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
@@ -38,7 +39,7 @@ from inspector.vocabulary import (
 from tests.analysis.test_lateness import CRUNCH, DUE_NS, LIBRARY, LOOP, MAIN, REBUILD, Program
 from ui.kit.theme import ColorRole, Theme
 from ui.plotting.machines import state_color
-from ui.plotting.sheet_painter import new_sheet, paint_sheet
+from ui.plotting.sheet_painter import new_sheet, paint_sheet, theme_colors
 from ui.timeline.lane_readout import LaneReader
 
 MS = 1_000_000
@@ -229,6 +230,46 @@ def pasts(*events: RawEvent) -> ClockPasts:
     for at_ns, kind, *numbers in events:
         fold[kind](at_ns, *numbers)
     return clocks
+
+
+def lines_of(clocks: ClockPasts, shown: LaneWindow, text_size: float) -> list[Line]:
+    """Return the texts in the lane of a clock."""
+    store = LaneStore()
+    store.clocks = clocks
+    sheet = Sheet(theme_colors(Theme("dark")), text_size)
+    ClockLayout(sheet).clock(store, 1, shown, ROW)
+    texts = [entries for kind, _, entries in sheet.parts() if kind is Kind.TEXTS]
+    return [cast("Line", each) for entries in texts for each in entries]
+
+
+@pytest.mark.parametrize("text_size", [11.0, 16.5, 22.0])
+@pytest.mark.parametrize("paused_ms", [100, 250, 400, 550, 700, 900])
+def test_that_words_about_a_clock_leave_its_local_time_room_at_any_size_of_text(
+    text_size: float, paused_ms: int
+) -> None:
+    clocks = pasts(*root_clock(0), ((1_000 - paused_ms) * MS, CLOCK_PAUSED, 1, 7, 0))
+
+    lines = lines_of(clocks, window(0, 1_000, 1_000), text_size)
+
+    begin = WIDTH - text_width("00:00.100", text_size)
+    ends = [line.left + text_width(line.text, text_size) for line in lines]
+    assert all(end < begin for end in ends)
+
+
+@pytest.mark.parametrize(("share", "is_above"), [(4, True), (2, True), (1, False)])
+def test_that_no_text_lies_on_the_upper_edge_of_a_bar(share: int, *, is_above: bool) -> None:
+    rate = RATE_DENOMINATOR // share
+    clocks = pasts((0, CLOCK_ADDED, 1, 0, 0), (0, CLOCK_ANCHORED, 1, 0, rate))
+    shown = window(0, 1_000, 1_000)
+
+    head = clock_head(clocks.by_id[1], 500 * MS, shown, ROW)
+    lines = lines_of(clocks, shown, 11.0)
+
+    assert head is not None
+    inner = ROW.inner(4)
+    edge = inner.bottom - inner.height // share
+    assert (head.row.bottom == edge) if is_above else (head.row.top == edge)
+    assert [Row(each.top, each.height) for each in lines] == [head.row]
 
 
 def test_that_a_pause_of_a_nanosecond_is_painted(canvas: Canvas) -> None:
