@@ -202,7 +202,7 @@ def show_attached(shell: Shell) -> None:
     shell.bridge.open_door(door)
     session = shell.bridge.session
     assert isinstance(session, AttachedSession)
-    probe = FakeProbe(session.inlet, time.monotonic_ns, hello(session.inlet.token))
+    probe = FakeProbe(session.acceptor, time.monotonic_ns, hello(session.acceptor.token))
     for step in range(200):
         probe.pump()
         settle(shell, 1)

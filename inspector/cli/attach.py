@@ -25,7 +25,7 @@ from inspector.exit_codes import ExitCode
 from inspector.formats.captures.capture import stream_named
 from inspector.launcher import open_window
 from inspector.sessions.attached.doors.browser import Browser
-from inspector.sessions.attached.doors.door import Door, Inlet, Opened
+from inspector.sessions.attached.doors.door import Door, Opened, ProbeAcceptor
 from inspector.sessions.attached.doors.hosts.host import (
     OnHost,
     hosts_named,
@@ -62,8 +62,8 @@ class _KeptDoor:
     def title(self) -> str:
         return self.door.title
 
-    def open(self, inlet: Inlet) -> Opened:
-        self.opened = opened = self.door.open(inlet)
+    def open(self, acceptor: ProbeAcceptor) -> Opened:
+        self.opened = opened = self.door.open(acceptor)
         if note := getattr(opened, "note", ""):
             say(self.err, note)
         return opened
@@ -180,7 +180,7 @@ class _Watch:
         self._err = err
         self._news = Event()
         self._session = AttachedSession(door)
-        self._session.inlet.on_news = self._news.set
+        self._session.acceptor.on_news = self._news.set
         self._tally = CallTally(self._session.log)
         self._scaled: set[int] = set()
         self._begun_ns: int | None = None

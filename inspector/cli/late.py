@@ -87,7 +87,7 @@ def watched(door: Door, wanted_ns: int, err: TextIO) -> Iterator[History]:
     """Open a program, and yield its past once the time is over or it has ended."""
     news = Event()
     session = AttachedSession(door)
-    session.inlet.on_news = news.set
+    session.acceptor.on_news = news.set
     begun_ns: int | None = None
     try:
         with closing(Progress(err)) as progress:

@@ -73,7 +73,7 @@ def _add(asked: Asked, session: Session, kind: str, *, keep: bool, **more: Any) 
 def _joined(asked: Asked, door: Door, timeout_s: float, *, keep: bool) -> Later:
     """Open a door; the answer comes when a program has joined."""
     session = AttachedSession(door)
-    session.inlet.on_news = asked.desk.wake
+    session.acceptor.on_news = asked.desk.wake
     opened = _add(asked, session, "attached", keep=keep)
 
     def poll() -> object:

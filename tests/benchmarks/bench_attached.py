@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.events.timeline import Timeline
 from inspector.probe.wire import MAX_EVENTS, packed_events
 from inspector.sessions.attached.link import Attached, Batch, Notice
-from inspector.sessions.attached.messages import Hello
+from inspector.sessions.attached.messages import HelloMessage
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.attached.session_numbers import ROOT_ID
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
@@ -26,7 +26,7 @@ from inspector.vocabulary import (
 )
 from tests.benchmarks.measuring import Case, Effort, measure, powers_of_ten
 from tests.benchmarks.report import Row
-from tests.sessions.attached.fake_probe import DryInlet, FakeDoor, Hand
+from tests.sessions.attached.fake_probe import DryServer, FakeDoor, Hand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,15 +47,15 @@ class _Program:
 
     def __init__(self) -> None:
         self.hand = Hand()
-        self.session = AttachedSession(FakeDoor(), self.hand, DryInlet(self.hand))
+        self.session = AttachedSession(FakeDoor(), self.hand, DryServer(self.hand))
         self.link: Any = _Link()  # As much of a link as a session needs.
         link: Any = self.link
-        self.put(Attached(link, Hello(protocol=1, pid=1, name="program"), 0, 0))
+        self.put(Attached(link, HelloMessage(protocol=1, pid=1, name="program"), 0, 0))
         texts = {"first": 1, "texts": ["clock", "timer", "program.py:7"]}
         self.put(Notice(link, "Events.texts", texts))
 
     def put(self, news: Attached | Notice | Batch) -> None:
-        self.session.inlet.put(news)
+        self.session.acceptor.put(news)
 
     def batches(self, events: list[RawEvent]) -> list[Batch]:
         at_ns = self.hand.now_ns + NS_PER_SECOND

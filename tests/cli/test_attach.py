@@ -23,7 +23,7 @@ from inspector.events.recording import open_recording
 from inspector.exit_codes import ExitCode
 from inspector.sessions.attached.doors.door import Door
 from inspector.sessions.attached.doors.launch import Launched
-from inspector.sessions.attached.link import Inlet
+from inspector.sessions.attached.link import ProbeServer
 from tests.cli.answers import Run
 from tests.interpreters import VERSIONS, interpreter
 from tests.javascript import chromium, node
@@ -279,8 +279,8 @@ def test_that_ctrl_c_in_or_after_the_window_ends_what_a_launched_program_has_sta
     opened: list[Launched] = []
 
     def window(door: Door) -> int:
-        with closing(Inlet()) as inlet:
-            launched = door.open(inlet)
+        with closing(ProbeServer()) as acceptor:
+            launched = door.open(acceptor)
         assert isinstance(launched, Launched)
         opened.append(launched)
         return code

@@ -56,7 +56,7 @@ def attached_session(door: Door, on_news: Callable[[], None]) -> Session:
     from inspector.sessions.attached.session import AttachedSession  # noqa: PLC0415
 
     session = AttachedSession(door)
-    session.inlet.on_news = on_news
+    session.acceptor.on_news = on_news
     return session
 
 

@@ -8,7 +8,7 @@ from inspector.sessions.attached.session_numbers import ROOT_ID, is_above_progra
 
 if TYPE_CHECKING:
     from inspector.sessions.attached.intake import Intake
-    from inspector.sessions.attached.program import Program
+    from inspector.sessions.attached.program import JoinedProgram
 
 
 class JoinedPrograms:
@@ -20,18 +20,18 @@ class JoinedPrograms:
 
     def __init__(self, intake: Intake) -> None:
         self._intake = intake
-        self.by_number: dict[int, Program] = {}
+        self.by_number: dict[int, JoinedProgram] = {}
         self.wants_hold = False
         self.is_running = False
 
-    def attached(self) -> list[Program]:
+    def attached(self) -> list[JoinedProgram]:
         return [each for each in self.by_number.values() if each.is_attached]
 
-    def of_clock(self, clock_id: int) -> Program | None:
+    def of_clock(self, clock_id: int) -> JoinedProgram | None:
         program = self.by_number.get(program_of_clock(clock_id))
         return None if is_above_programs(clock_id) else program
 
-    def own_clocks(self) -> list[tuple[Program, int]]:
+    def own_clocks(self) -> list[tuple[JoinedProgram, int]]:
         clocks = self._intake.timeline.clocks
         found = []
         waiting = [ROOT_ID] if ROOT_ID in clocks else []
@@ -44,12 +44,12 @@ class JoinedPrograms:
                 found.append((program, clock_id))
         return found
 
-    def family(self, clock_id: int) -> list[tuple[Program, int]]:
+    def family(self, clock_id: int) -> list[tuple[JoinedProgram, int]]:
         """Return a program and its children that are attached, by the clock above them."""
         children = set(self._intake.timeline.clocks[clock_id].children)
         return [each for each in self.own_clocks() if each[1] in children]
 
-    def parent_of(self, program: Program) -> Program | None:
+    def parent_of(self, program: JoinedProgram) -> JoinedProgram | None:
         """Return the program of which one is a child process, a thread or a frame of a page."""
         if not program.parent_pid:
             return None

@@ -50,7 +50,13 @@ from inspector.sessions.attached.carriers import (
     Waker,
     dialled,
 )
-from inspector.sessions.attached.messages import Bye, Hello, Time, UnableHello, decoded
+from inspector.sessions.attached.messages import (
+    ByeMessage,
+    HelloMessage,
+    TimeMessage,
+    UnableMessage,
+    decoded,
+)
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import VOCABULARY_VERSION
 
@@ -84,8 +90,8 @@ Done: TypeAlias = "Callable[[dict[str, Any], str], None]"
 class Attached:
     """A program has connected."""
 
-    link: Link
-    hello: Hello
+    link: ProbeLink
+    hello: HelloMessage
     offset_ns: int  # What to add to its instants for those of this process
     error_ns: int  # By how much that can be wrong; 0 on the same clock
 
@@ -100,10 +106,10 @@ class Unable:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ClockCompared:
     """The clocks of both sides are no longer as far apart as they were; see :class:`Attached`."""
 
-    link: Link
+    link: ProbeLink
     offset_ns: int
     error_ns: int
 
@@ -112,7 +118,7 @@ class Compared:
 class Batch:
     """A batch of events, as it came, and when."""
 
-    link: Link
+    link: ProbeLink
     payload: bytes
     at_ns: int
 
@@ -121,7 +127,7 @@ class Batch:
 class Notice:
     """A notification of a program."""
 
-    link: Link
+    link: ProbeLink
     method: str
     params: dict[str, Any]
 
@@ -130,7 +136,7 @@ class Notice:
 class Answered:
     """An answer of a program."""
 
-    link: Link
+    link: ProbeLink
     done: Done
     result: dict[str, Any]
     refusal: str
@@ -140,13 +146,13 @@ class Answered:
 class Ended:
     """A connection has ended."""
 
-    link: Link
+    link: ProbeLink
     reason: str  # Why, as part of a sentence; empty if the program said nothing
     is_orderly: bool  # Whether the program said goodbye
     at_ns: int
 
 
-News: TypeAlias = Attached | Unable | Batch | Notice | Answered | Compared | Ended
+News: TypeAlias = Attached | Unable | Batch | Notice | Answered | ClockCompared | Ended
 
 
 def _own_hello() -> dict[str, Any]:
@@ -159,7 +165,7 @@ def _own_hello() -> dict[str, Any]:
     }
 
 
-class Link:
+class ProbeLink:
     """The connection with one program.
 
     Attributes:
@@ -170,22 +176,22 @@ class Link:
         is_silent: Whether nothing was heard of it for a while.
     """
 
-    def __init__(self, carrier: Carrier, inlet: Inlet) -> None:
+    def __init__(self, carrier: Carrier, acceptor: ProbeServer) -> None:
         self.text = carrier.text
         self.host = carrier.host
         self.peer_pid = carrier.peer_pid
         self.is_open = True
         self.is_silent = False
         self._carrier = carrier
-        self._inlet = inlet
-        self._now_ns = inlet.now_ns
+        self._acceptor = acceptor
+        self._now_ns = acceptor.now_ns
         self._outgoing: deque[tuple[str, dict[str, Any], Done | None]] = deque()
         self._pending: dict[int, Done] = {}
         self._last_id = 0
         self._wants_end = ""
         self._early: list[News] | None = []
         self._early_bytes = 0
-        self._hello: Hello | None = None
+        self._hello: HelloMessage | None = None
         self._comparisons: deque[tuple[int, int]] = deque(maxlen=_FOLLOWED)
         self._compared_ns = 0
         self._offset_ns = self._error_ns = 0
@@ -237,7 +243,7 @@ class Link:
         finally:
             self.is_open = False
             self._carrier.close()
-            self._inlet.forget(self)
+            self._acceptor.forget(self)
         if was_accepted and self._hello is not None:
             self._introduce(self._now_ns() - self._hello.clock_ns, HELLO_NS)
             is_orderly = self._bye is not None
@@ -275,7 +281,7 @@ class Link:
     def _take_answered_hello(self, message: dict[str, Any]) -> None:
         if "error" in message:
             raise _RefusedError(message["error"]["message"])
-        self._hello = self._checked(decoded(message.get("result", {}), Hello))
+        self._hello = self._checked(decoded(message.get("result", {}), HelloMessage))
 
     def _take_hello(self, message: dict[str, Any], token: str) -> None:
         number = message.get("id") or 0
@@ -286,21 +292,21 @@ class Link:
             raise _RefusedError(error.message) from None
         self._send(answer(number, _own_hello()))
 
-    def _hello_in(self, message: dict[str, Any], token: str) -> Hello:
+    def _hello_in(self, message: dict[str, Any], token: str) -> HelloMessage:
         if message.get("method") != "Link.hello":
             raise WireError(NOT_POSSIBLE, "the first message is not a hello")
         given = message["params"].get("token")
         if not isinstance(given, str) or not hmac.compare_digest(given.encode(), token.encode()):
             raise WireError(WRONG_TOKEN, "this is not the token of this inspector")
         if "unable" in message["params"]:
-            unable = decoded(message["params"], UnableHello)
+            unable = decoded(message["params"], UnableMessage)
             pid = self.peer_pid or unable.pid
-            self._inlet.put(Unable(pid, unable.name, unable.unable))
+            self._acceptor.put(Unable(pid, unable.name, unable.unable))
             raise WireError(NOT_POSSIBLE, unable.unable)
-        return self._checked(decoded(message["params"], Hello))
+        return self._checked(decoded(message["params"], HelloMessage))
 
     @staticmethod
-    def _checked(hello: Hello) -> Hello:
+    def _checked(hello: HelloMessage) -> HelloMessage:
         if hello.protocol != PROTOCOL:
             raise WireError(
                 WRONG_VERSION, f"this inspector speaks version {PROTOCOL}, not {hello.protocol}"
@@ -332,9 +338,9 @@ class Link:
             # As near as can be measured: both read the monotonic clock of this host.
             error_ns = offset_ns = 0
         self._offset_ns, self._error_ns = offset_ns, error_ns
-        self._inlet.put(Attached(self, self._hello, offset_ns, error_ns))
+        self._acceptor.put(Attached(self, self._hello, offset_ns, error_ns))
         for news in early:
-            self._inlet.put(news)
+            self._acceptor.put(news)
         # Not before: until then the session waits for what happened before.
         self._early = None
 
@@ -345,7 +351,7 @@ class Link:
             if refusal:
                 return
             with suppress(WireError):
-                clock_ns = decoded(result, Time).clock_ns
+                clock_ns = decoded(result, TimeMessage).clock_ns
                 now_ns = self._now_ns()
                 half_ns = (now_ns - sent_ns + 1) // 2
                 self._comparisons.append((half_ns, sent_ns + half_ns - clock_ns))
@@ -360,7 +366,7 @@ class Link:
         error_ns, offset_ns = min(self._comparisons)
         if abs(offset_ns - self._offset_ns) > error_ns + self._error_ns:
             self._offset_ns, self._error_ns = offset_ns, error_ns
-            self._put(Compared(self, offset_ns, error_ns))
+            self._put(ClockCompared(self, offset_ns, error_ns))
 
     def _turn(self) -> None:
         """Receive what comes within a moment, and send what is due."""
@@ -368,7 +374,7 @@ class Link:
             self._say_goodbye(self._wants_end)
             raise _FinishedError(self._wants_end)
         before_ns = self._now_ns()
-        if self._inlet.waiting_bytes > _MOST_WAITING_BYTES:
+        if self._acceptor.waiting_bytes > _MOST_WAITING_BYTES:
             # The session takes nothing: let the probe wait, and in the end drop and count.
             time.sleep(_TURN_S)
             messages = []
@@ -396,7 +402,7 @@ class Link:
         if is_silent is not self.is_silent:
             # Stopped or busy: while the connection is open, it may come back.
             self.is_silent = is_silent
-            self._inlet.on_news()
+            self._acceptor.on_news()
 
     def _in_session(self, done: Done) -> Done:
         return lambda result, refused: self._put(Answered(self, done, result, refused))
@@ -421,7 +427,7 @@ class Link:
         elif method == "Link.ping":
             self._send(notification("Link.pong", message["params"]))
         elif method == "Link.bye":
-            self._bye = decoded(message["params"], Bye).reason
+            self._bye = decoded(message["params"], ByeMessage).reason
             raise _FinishedError(self._bye)
         elif method != "Link.pong":
             self._put(Notice(self, method, message["params"]), len(payload))
@@ -444,7 +450,7 @@ class Link:
             self._early.append(news)
             self._early_bytes += len(news.payload) if isinstance(news, Batch) else size
         else:
-            self._inlet.put(news, size)
+            self._acceptor.put(news, size)
 
 
 def _message(payload: bytes) -> dict[str, Any]:
@@ -471,7 +477,7 @@ class _FinishedError(Exception):
     """One side has said goodbye."""
 
 
-class Inlet:
+class ProbeServer:
     """Where programs connect, and where the session finds what they say.
 
     Attributes:
@@ -492,7 +498,7 @@ class Inlet:
         self._news: deque[tuple[News, int]] = deque()
         self._waiting = 0
         self._lock = threading.Lock()
-        self._links: dict[Link, threading.Thread] = {}
+        self._links: dict[ProbeLink, threading.Thread] = {}
         self._listeners = [Listener()]
         self._selector = DefaultSelector()
         self._waker = Waker()
@@ -548,7 +554,7 @@ class Inlet:
         Raises:
             AttachError: The program refuses, or is none.
         """
-        link = Link(carrier, self)
+        link = ProbeLink(carrier, self)
         try:
             link.shake_hands(token or self.token, dials=dials)
         except (CarrierClosedError, WireError, _RefusedError) as error:
@@ -559,7 +565,7 @@ class Inlet:
         if not self._start(link, dials=dials, token=token, is_shaken=True):
             carrier.close()
 
-    def _start(self, link: Link, *, dials: bool, token: str, is_shaken: bool) -> bool:
+    def _start(self, link: ProbeLink, *, dials: bool, token: str, is_shaken: bool) -> bool:
         """Serve a connection; returns whether that is still wanted."""
         thread = threading.Thread(
             target=link.run,
@@ -586,11 +592,11 @@ class Inlet:
         with self._lock:
             strangers = sum(not link.is_known for link in self._links)
             is_full = len(self._links) >= _MOST_PROGRAMS or strangers >= _MOST_STRANGERS
-        link = Link(carrier, self)
+        link = ProbeLink(carrier, self)
         if is_full or not self._start(link, dials=False, token=self.token, is_shaken=False):
             carrier.close()
 
-    def forget(self, link: Link) -> None:
+    def forget(self, link: ProbeLink) -> None:
         with self._lock:
             self._links.pop(link, None)
 
@@ -615,7 +621,7 @@ class Inlet:
         return found
 
     def next_batches(self) -> list[Batch]:
-        found: dict[Link, Batch] = {}
+        found: dict[ProbeLink, Batch] = {}
         for news, _ in list(self._news):
             if isinstance(news, Batch):
                 found.setdefault(news.link, news)

@@ -33,7 +33,7 @@ class Message(msgspec.Struct, frozen=True):
     """The parameters of a message; unknown fields are ignored."""
 
 
-class Runtime(Message, frozen=True):
+class RuntimeMessage(Message, frozen=True):
     """What a program runs on."""
 
     language: Name = ""
@@ -41,7 +41,7 @@ class Runtime(Message, frozen=True):
     implementation: Name = ""
 
 
-class AdapterState(Message, frozen=True):
+class AdapterMessage(Message, frozen=True):
     """An adapter of a program: what it reads, and whether it works."""
 
     name: Name
@@ -51,7 +51,7 @@ class AdapterState(Message, frozen=True):
     message: Text = ""
 
 
-class Hello(Message, frozen=True):
+class HelloMessage(Message, frozen=True):
     """What a program says first."""
 
     protocol: Whole
@@ -62,13 +62,13 @@ class Hello(Message, frozen=True):
     vocabulary: Whole = 0
     parent_pid: Whole = 0
     argv: Annotated[list[Text], msgspec.Meta(max_length=_MOST)] = []
-    runtime: Runtime = Runtime()
+    runtime: RuntimeMessage = RuntimeMessage()
     clock_ns: Instant = 0
     grant: Grant = "full"
-    adapters: Annotated[list[AdapterState], msgspec.Meta(max_length=_MOST)] = []
+    adapters: Annotated[list[AdapterMessage], msgspec.Meta(max_length=_MOST)] = []
 
 
-class UnableHello(Message, frozen=True):
+class UnableMessage(Message, frozen=True):
     """What a program says instead in which there can be no probe."""
 
     pid: Whole
@@ -76,20 +76,20 @@ class UnableHello(Message, frozen=True):
     unable: Text
 
 
-class Time(Message, frozen=True):
+class TimeMessage(Message, frozen=True):
     """The present instant of a program."""
 
     clock_ns: Instant
 
 
-class Texts(Message, frozen=True):
+class TextsMessage(Message, frozen=True):
     """Texts and the number of the first."""
 
     first: Whole
     texts: Annotated[list[Text], msgspec.Meta(max_length=2**20)]
 
 
-class BusyThread(Message, frozen=True):
+class BusyThreadMessage(Message, frozen=True):
     """A thread that does not answer, and the clock whose timers only it can tell."""
 
     clock: Number
@@ -97,21 +97,21 @@ class BusyThread(Message, frozen=True):
     thread: Name = ""
 
 
-class Keyframe(Message, frozen=True):
+class KeyframeMessage(Message, frozen=True):
     """Where the description of the present state has come to."""
 
     state: Literal["begun", "partial", "complete"]
     waits_for: Annotated[list[Number], msgspec.Meta(max_length=_MOST)] = []
-    threads: Annotated[list[BusyThread], msgspec.Meta(max_length=_MOST)] = []
+    threads: Annotated[list[BusyThreadMessage], msgspec.Meta(max_length=_MOST)] = []
 
 
-class Lost(Message, frozen=True):
+class LostMessage(Message, frozen=True):
     """How many events were lost, by kind."""
 
     counts: Annotated[dict[Name, Whole], msgspec.Meta(max_length=_MOST)]
 
 
-class ClockState(Message, frozen=True):
+class ClockMessage(Message, frozen=True):
     """A clock of a program, and what can be done with it: true, or why not."""
 
     clock: Number
@@ -120,15 +120,15 @@ class ClockState(Message, frozen=True):
     capabilities: Annotated[dict[Name, bool | Text], msgspec.Meta(max_length=100)] = {}
 
 
-class Changed(Message, frozen=True):
+class ChangedMessage(Message, frozen=True):
     """What has changed of a program; what is missing has not."""
 
-    clocks: Annotated[list[ClockState], msgspec.Meta(max_length=_MOST)] | None = None
-    adapters: Annotated[list[AdapterState], msgspec.Meta(max_length=_MOST)] | None = None
+    clocks: Annotated[list[ClockMessage], msgspec.Meta(max_length=_MOST)] | None = None
+    adapters: Annotated[list[AdapterMessage], msgspec.Meta(max_length=_MOST)] | None = None
     grant: Grant | None = None
 
 
-class Cost(Message, frozen=True):
+class CostMessage(Message, frozen=True):
     """What a probe costs: processor time in an interval, and what it sends."""
 
     cpu_ns: Whole
@@ -138,20 +138,20 @@ class Cost(Message, frozen=True):
     queued_bytes: Whole = 0
 
 
-class Held(Message, frozen=True):
+class HeldMessage(Message, frozen=True):
     """Whether a program is held now, and after which frame."""
 
     held: bool
     frame: int | None = None
 
 
-class Bye(Message, frozen=True):
+class ByeMessage(Message, frozen=True):
     """An orderly end."""
 
     reason: Text = ""
 
 
-class Child(Message, frozen=True):
+class ChildMessage(Message, frozen=True):
     """A child process that will dial by itself."""
 
     pid: Whole

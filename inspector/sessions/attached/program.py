@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from inspector.sessions.attached.link import Attached, Done
     from inspector.sessions.attached.messages import (
-        AdapterState,
-        Changed,
-        ClockState,
-        Cost,
+        AdapterMessage,
+        ChangedMessage,
+        ClockMessage,
+        CostMessage,
         Grant,
-        Keyframe,
+        KeyframeMessage,
     )
     from inspector.sessions.attached.translation import Translation
 
@@ -68,7 +68,7 @@ _STATES: Final = {
 }
 
 
-class Program:
+class JoinedProgram:
     """A program that is or was attached.
 
     Attributes:
@@ -115,10 +115,10 @@ class Program:
         self.translation = translation
         self.error_ns = attached.error_ns
         self.drift_ns = 0
-        self.adapters: tuple[AdapterState, ...] = tuple(hello.adapters)
+        self.adapters: tuple[AdapterMessage, ...] = tuple(hello.adapters)
         self.grant: Grant = hello.grant
-        self.clocks: dict[int, ClockState] = {}
-        self.cost: Cost | None = None
+        self.clocks: dict[int, ClockMessage] = {}
+        self.cost: CostMessage | None = None
         self.cost_cpu_ns = self.cost_interval_ns = self.events = 0
         self.lost: Counter[str] = Counter()
         self.is_described = False
@@ -150,12 +150,12 @@ class Program:
         return f"{process} on {self.host}" if self.host else process
 
     @property
-    def unseen(self) -> list[AdapterState]:
+    def unseen(self) -> list[AdapterMessage]:
         """The adapters whose libraries are loaded, but cannot be seen."""
         return [each for each in self.adapters if each.state == "failed"]
 
     @property
-    def unheld(self) -> list[AdapterState]:
+    def unheld(self) -> list[AdapterMessage]:
         """Those of them whose loops go on while the program is held."""
         return [each for each in self.unseen if each.message == KEEPS_TIME]
 
@@ -163,7 +163,7 @@ class Program:
     def is_attached(self) -> bool:
         return not self.ended
 
-    def take_change(self, changed: Changed) -> None:
+    def take_change(self, changed: ChangedMessage) -> None:
         if changed.clocks is not None:
             translated = self.translation.clock_id
             self.clocks = {translated(each.clock): each for each in changed.clocks}
@@ -177,13 +177,13 @@ class Program:
         self.drift_ns += shift_ns - self.translation.shift_ns
         self.translation.shift_ns, self.error_ns = shift_ns, error_ns
 
-    def take_busy(self, keyframe: Keyframe) -> None:
+    def take_busy(self, keyframe: KeyframeMessage) -> None:
         translated, shift_ns = self.translation.clock_id, self.translation.shift_ns
         self.waits_for = {translated(each): ("", None) for each in keyframe.waits_for}
         for each in keyframe.threads:
             self.waits_for[translated(each.clock)] = each.thread, each.since_ns + shift_ns
 
-    def take_cost(self, cost: Cost) -> None:
+    def take_cost(self, cost: CostMessage) -> None:
         self.cost = cost
         self.cost_cpu_ns += cost.cpu_ns
         self.cost_interval_ns += cost.interval_ns
@@ -245,7 +245,7 @@ class Program:
         return self.is_attached and self.link.is_silent
 
     @property
-    def limited(self) -> list[AdapterState]:
+    def limited(self) -> list[AdapterMessage]:
         """The adapters that have something to say of what they do not see."""
         return [each for each in self.adapters if each.message]
 

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from inspector.sessions.attached.intake import Intake
-    from inspector.sessions.attached.program import Program
+    from inspector.sessions.attached.program import JoinedProgram
 
 
-def what_they_do(programs: Sequence[Program], broken_by: str, *, is_running: bool) -> str:
+def what_they_do(programs: Sequence[JoinedProgram], broken_by: str, *, is_running: bool) -> str:
     """Return what the attached programs do; ``broken_by`` says what held them, if it did."""
     if silent := [f"“{each.name}”" for each in programs if each.is_silent]:
         verb = "does" if len(silent) == 1 else "do"
@@ -31,7 +31,7 @@ def what_they_do(programs: Sequence[Program], broken_by: str, *, is_running: boo
     return f"{names} {verb} held{because}{but}."
 
 
-def more_about(programs: Iterable[Program], *, is_reachable: bool) -> Iterator[str]:
+def more_about(programs: Iterable[JoinedProgram], *, is_reachable: bool) -> Iterator[str]:
     """Yield what does not work with them, and whether others can still connect."""
     for program in programs:
         if busy := list(_what_is_busy(program)):
@@ -45,7 +45,7 @@ def more_about(programs: Iterable[Program], *, is_reachable: bool) -> Iterator[s
         yield "The socket was removed from outside: no further program can connect."
 
 
-def _what_is_busy(program: Program) -> Iterator[str]:
+def _what_is_busy(program: JoinedProgram) -> Iterator[str]:
     """Yield whose timers are not known because a thread is busy, and which."""
     for clock_id, (thread, since_ns) in program.waits_for.items() if program.is_attached else ():
         if (clock := program.clocks.get(clock_id)) is not None:
@@ -59,7 +59,7 @@ def _what_is_busy(program: Program) -> Iterator[str]:
             yield f"{what}: {name} {since}."
 
 
-def what_is_missing(programs: Iterable[Program], intake: Intake) -> Iterator[str]:
+def what_is_missing(programs: Iterable[JoinedProgram], intake: Intake) -> Iterator[str]:
     """Yield what is missing of their events, or inexact."""
     for program in programs:
         yield from (f"{program.name}: {sentence}" for sentence in _what_is_unseen(program))
@@ -79,7 +79,7 @@ def what_is_missing(programs: Iterable[Program], intake: Intake) -> Iterator[str
         )
 
 
-def _what_is_unseen(program: Program) -> Iterator[str]:
+def _what_is_unseen(program: JoinedProgram) -> Iterator[str]:
     for adapter in program.limited:
         yield f"{adapter.library or adapter.name}: {adapter.message.rstrip('.')}."
 

@@ -30,24 +30,24 @@ from inspector.sessions.attached.link import (
     Answered,
     Attached,
     Batch,
-    Compared,
+    ClockCompared,
     Ended,
-    Inlet,
-    Link,
     News,
     Notice,
+    ProbeLink,
+    ProbeServer,
     Unable,
 )
 from inspector.sessions.attached.messages import (
-    Changed,
-    Cost,
-    Held,
-    Keyframe,
-    Lost,
-    Texts,
+    ChangedMessage,
+    CostMessage,
+    HeldMessage,
+    KeyframeMessage,
+    LostMessage,
+    TextsMessage,
     decoded,
 )
-from inspector.sessions.attached.program import NEVER_POSSIBLE, Program
+from inspector.sessions.attached.program import NEVER_POSSIBLE, JoinedProgram
 from inspector.sessions.attached.sentences import (
     how_it_ended,
     more_about,
@@ -132,7 +132,10 @@ class AttachedSession:
     frame_rate: Final[Fraction] = DEFAULT_FRAME_RATE
 
     def __init__(
-        self, door: Door, now_ns: Callable[[], int] = time.monotonic_ns, inlet: Inlet | None = None
+        self,
+        door: Door,
+        now_ns: Callable[[], int] = time.monotonic_ns,
+        acceptor: ProbeServer | None = None,
     ) -> None:
         """Open a door; :attr:`status` says what becomes of it.
 
@@ -154,7 +157,7 @@ class AttachedSession:
         whole = WholeSession(self.title, self.annotations, self._intake, self.history, self._joined)
         self.recorder = Recorder(whole)
         self.annotations.keep = self.recorder.take_annotations
-        self.inlet = inlet or Inlet(now_ns)
+        self.acceptor = acceptor or ProbeServer(now_ns)
         self._now_ns = now_ns
         self._began_ns = now_ns()
         self._ended_ns: int | None = None
@@ -162,18 +165,18 @@ class AttachedSession:
             self._joined, self._intake, self.breakpoints, self.recorder, self._time_ns
         )
         self.undoing = self._target.undoing
-        self._by_link: dict[Link, Program] = {}
-        self._takers: dict[str, tuple[type[Any], Callable[[Program, Any], None]]] = {
-            "Events.texts": (Texts, self._take_texts),
-            "Events.keyframe": (Keyframe, self._take_keyframe),
-            "Events.lost": (Lost, self._take_loss),
-            "Program.changed": (Changed, Program.take_change),
-            "Program.cost": (Cost, Program.take_cost),
-            "Program.held": (Held, self._take_held),
+        self._by_link: dict[ProbeLink, JoinedProgram] = {}
+        self._takers: dict[str, tuple[type[Any], Callable[[JoinedProgram, Any], None]]] = {
+            "Events.texts": (TextsMessage, self._take_texts),
+            "Events.keyframe": (KeyframeMessage, self._take_keyframe),
+            "Events.lost": (LostMessage, self._take_loss),
+            "Program.changed": (ChangedMessage, JoinedProgram.take_change),
+            "Program.cost": (CostMessage, JoinedProgram.take_cost),
+            "Program.held": (HeldMessage, self._take_held),
         }
         self._owner = threading.get_ident()
         self._commands: deque[Command] = deque()
-        self._ending: dict[Program, Ended] = {}
+        self._ending: dict[JoinedProgram, Ended] = {}
         self._unable: list[Unable] = []
         self._broken_by: BreakpointHit | None = None
         self._end = ""
@@ -191,10 +194,10 @@ class AttachedSession:
 
     def _open(self, door: Door) -> None:
         try:
-            self._opened = door.open(self.inlet)
+            self._opened = door.open(self.acceptor)
         except AttachError as error:
             self.opening_problem = error
-        self.inlet.on_news()
+        self.acceptor.on_news()
 
     @override
     def __repr__(self) -> str:
@@ -271,10 +274,10 @@ class AttachedSession:
     def pid(self) -> int | None:
         return None if self._opened is None else self._opened.pid
 
-    def own_clocks(self) -> list[tuple[Program, int]]:
+    def own_clocks(self) -> list[tuple[JoinedProgram, int]]:
         return self._joined.own_clocks()
 
-    def program_of_clock(self, clock_id: int) -> Program | None:
+    def program_of_clock(self, clock_id: int) -> JoinedProgram | None:
         return self._joined.of_clock(clock_id)
 
     def watch_tasks(self, every_ns: int) -> None:
@@ -343,7 +346,7 @@ class AttachedSession:
             phase = SessionPhase.STEPPING
         hit = None if self.is_running else self._broken_by
         doing = what_they_do(live, hit.text if hit else "", is_running=self.is_running)
-        more = more_about(live, is_reachable=self.inlet.is_reachable)
+        more = more_about(live, is_reachable=self.acceptor.is_reachable)
         number = hit.number if hit else 0
         said = " ".join((doing, *([about_end] if about_end else []), *more))
         return SessionStatus(phase, said, breakpoint=number)
@@ -359,7 +362,7 @@ class AttachedSession:
         if threading.get_ident() == self._owner:
             self._apply_waiting()
         else:
-            self.inlet.on_news()
+            self.acceptor.on_news()
 
     def _apply_waiting(self) -> None:
         while self._commands:
@@ -389,12 +392,12 @@ class AttachedSession:
         if self._is_closed:
             return 0
         until_ns = self._settled_until_ns()
-        for news in self.inlet.take(_TAKEN_BYTES):
+        for news in self.acceptor.take(_TAKEN_BYTES):
             self._take(news)
-        for batch in self.inlet.next_batches():
+        for batch in self.acceptor.next_batches():
             # Taken next time: nothing may overtake it.
             until_ns = min(until_ns, self._first_ns(batch))
-            self.inlet.on_news()
+            self.acceptor.on_news()
         self._apply_waiting()
         self._look_after_process()
         count = self._settle(until_ns if self.expects_news else self.now_ns)
@@ -418,7 +421,7 @@ class AttachedSession:
     def _settled_until_ns(self) -> int:
         """Return the instant before which no event is expected any more."""
         now_ns = self.now_ns
-        since_ns = self.inlet.connecting_since_ns
+        since_ns = self.acceptor.connecting_since_ns
         if since_ns is not None:
             # A program that connects sends what has happened meanwhile.
             now_ns = min(now_ns, since_ns - self._began_ns)
@@ -460,7 +463,7 @@ class AttachedSession:
         shift_ns = news.offset_ns - self._began_ns
         translation = Translation(index, shift_ns, self.log.intern)
         translation.last_ns = self._intake.at_ns
-        program = Program(index, news, translation)
+        program = JoinedProgram(index, news, translation)
         if program.host:
             translation.name = program.name
         if (parent := self._joined.parent_of(program)) is not None:
@@ -469,7 +472,7 @@ class AttachedSession:
             self._put_below(parent, translation)
         self.programs[index] = self._by_link[news.link] = program
 
-    def _put_below(self, parent: Program, translation: Translation) -> None:
+    def _put_below(self, parent: JoinedProgram, translation: Translation) -> None:
         """Let the clock of a new program be beside its parent's, both below one of the session.
 
         It is not below its parent's itself, as it does not stop with that. Where the parent's is
@@ -490,7 +493,9 @@ class AttachedSession:
         if own := translation.top_clock_id:
             self.note(CLOCK_MOVED, own, above)
 
-    def _take_from(self, program: Program, news: Batch | Notice | Compared | Ended) -> None:
+    def _take_from(
+        self, program: JoinedProgram, news: Batch | Notice | ClockCompared | Ended
+    ) -> None:
         """Take what a program has sent; raises a :class:`WireError` if it makes no sense."""
         if isinstance(news, Batch):
             at_ns = news.at_ns - self._began_ns
@@ -505,7 +510,7 @@ class AttachedSession:
                         and self._joined.parent_of(each) is program
                     ):
                         self._put_below(program, each.translation)
-        elif isinstance(news, Compared):
+        elif isinstance(news, ClockCompared):
             program.follow_clock(news.offset_ns - self._began_ns, news.error_ns)
             # Its own clock, which is anchored in session time, is described again.
             program.link.request("Events.keyframe", {})
@@ -516,24 +521,24 @@ class AttachedSession:
             kind, take = self._takers[news.method]
             take(program, decoded(news.params, kind))
 
-    def _take_texts(self, program: Program, texts: Texts) -> None:
+    def _take_texts(self, program: JoinedProgram, texts: TextsMessage) -> None:
         if not program.translation.take_texts(texts.first, texts.texts):
             message = f"texts from {texts.first:,} on do not follow those before"
             raise WireError(BAD_PARAMS, message)
 
-    def _take_loss(self, program: Program, lost: Lost) -> None:
+    def _take_loss(self, program: JoinedProgram, lost: LostMessage) -> None:
         most = _MOST_LOST + (self._now_ns() - program.link.began_ns) // _NS_PER_EVENT
         if program.lost.total() + sum(lost.counts.values()) > most:
             message = "more events were lost than there can have been"
             raise WireError(BAD_PARAMS, message)
         self._lost_since_mark += program.take_loss(lost.counts)
 
-    def _take_held(self, program: Program, held: Held) -> None:
+    def _take_held(self, program: JoinedProgram, held: HeldMessage) -> None:
         # Before the step has begun this is about what was before it.
         if held.held and program.has_step_begun:
             program.is_stepping = program.has_step_begun = False
 
-    def _take_keyframe(self, program: Program, keyframe: Keyframe) -> None:
+    def _take_keyframe(self, program: JoinedProgram, keyframe: KeyframeMessage) -> None:
         at_ns = program.translation.last_ns
         program.take_busy(keyframe)
         if keyframe.state == "begun":
@@ -544,7 +549,7 @@ class AttachedSession:
             if self._joined.wants_hold:
                 self._hold_new(program)
 
-    def _hold_new(self, program: Program) -> None:
+    def _hold_new(self, program: JoinedProgram) -> None:
         self._settle(self.now_ns)
         for each, clock_id in self.own_clocks():
             if each is program and not self.timeline.clocks[clock_id].paused:
@@ -596,7 +601,7 @@ class AttachedSession:
 
     # ------------------------------------------------------------------ the end
 
-    def _end_program(self, program: Program, news: Ended) -> None:
+    def _end_program(self, program: JoinedProgram, news: Ended) -> None:
         opened = self._opened
         is_own = opened is not None and opened.pid == program.pid
         exit_code = opened.poll() if opened is not None and is_own else None
@@ -614,7 +619,7 @@ class AttachedSession:
             how = news.reason or "it has ended, or was killed"
         self._detach(program, how, news.at_ns - self._began_ns)
 
-    def _detach(self, program: Program, how: str, at_ns: int) -> None:
+    def _detach(self, program: JoinedProgram, how: str, at_ns: int) -> None:
         """Let a program go that has ended: its clock stands still from then on.
 
         A child is removed while other programs go on, or those would pile up.
@@ -715,7 +720,7 @@ class AttachedSession:
         self._end = f"Detached from {names}; what was held goes on."
         for program in self._joined.attached():
             self._detach(program, "detached by the inspector", at_ns)
-        self.inlet.close("detached")
+        self.acceptor.close("detached")
         self._finish(self._end, at_ns)
 
     @property
@@ -735,7 +740,7 @@ class AttachedSession:
     def close(self) -> None:
         if self._is_closed:
             return
-        self.inlet.close()
+        self.acceptor.close()
         self.recorder.close()
         self._is_closed = True
 

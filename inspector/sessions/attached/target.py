@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from inspector.sessions.attached.intake import Intake
     from inspector.sessions.attached.joined import JoinedPrograms
     from inspector.sessions.attached.link import Done
-    from inspector.sessions.attached.program import Program
+    from inspector.sessions.attached.program import JoinedProgram
     from inspector.sessions.breakpoints.breakpoints import Breakpoints
     from inspector.sessions.recorder import Recorder
 
@@ -35,7 +35,7 @@ _NO_RATE: Final = "The time of a program with its children is real time."
 _NO_TIMERS: Final = "No timer waits on the clock above a program and its children."
 
 
-def _still_stepping(program: Program) -> str:
+def _still_stepping(program: JoinedProgram) -> str:
     return f"“{program.name}” is still taking the step before, which passes in real time"
 
 
@@ -46,7 +46,7 @@ def _sentence(reason: str) -> str:
 class RemoteClock:
     """A clock of a program."""
 
-    def __init__(self, target: AttachedTarget, program: Program, clock_id: int) -> None:
+    def __init__(self, target: AttachedTarget, program: JoinedProgram, clock_id: int) -> None:
         self._target = target
         self._program = program
         self._clock_id = clock_id
@@ -90,7 +90,7 @@ class RemoteFamily:
         self._clock_id = clock_id
         self._pauses = pauses
 
-    def concerned(self, *, pauses: bool) -> list[tuple[Program, int]]:
+    def concerned(self, *, pauses: bool) -> list[tuple[JoinedProgram, int]]:
         clocks = self._target.timeline.clocks
         able = [
             (program, clock_id)
@@ -110,7 +110,7 @@ class RemoteFamily:
     def resume(self, *, cause: int) -> None:
         self._ask("Clock.resume", self.concerned(pauses=False), cause)
 
-    def _ask(self, method: str, concerned: list[tuple[Program, int]], cause: int) -> None:
+    def _ask(self, method: str, concerned: list[tuple[JoinedProgram, int]], cause: int) -> None:
         for program, clock_id in concerned:
             program.ask_clock(method, clock_id, {"cause": cause}, self._target.expect_answer())
 
@@ -205,7 +205,7 @@ class RemoteSteps:
 
         return step
 
-    def _able(self, capability: Capability) -> list[tuple[Program, int]]:
+    def _able(self, capability: Capability) -> list[tuple[JoinedProgram, int]]:
         """Return the programs that can take a step, with their clocks.
 
         Raises:
@@ -220,11 +220,11 @@ class RemoteSteps:
             raise CommandError(_sentence(reasons[0]) if reasons else _NO_PROGRAM)
         return [each for each, reason in zip(clocks, reasons, strict=True) if not reason]
 
-    def _for_each(self, clocks: list[tuple[Program, int]], how: dict[str, int | str]) -> None:
+    def _for_each(self, clocks: list[tuple[JoinedProgram, int]], how: dict[str, int | str]) -> None:
         for program, clock_id in clocks:
             self._step(program, clock_id, how)
 
-    def _step(self, program: Program, clock_id: int, how: dict[str, int | str]) -> None:
+    def _step(self, program: JoinedProgram, clock_id: int, how: dict[str, int | str]) -> None:
         target = self._target
         program.is_stepping = True
         answered = target.expect_answer()

@@ -22,7 +22,7 @@ from inspector.probe.wire import (
     request,
     unpacked_json,
 )
-from inspector.sessions.attached.link import Inlet
+from inspector.sessions.attached.link import ProbeServer
 from inspector.sessions.attached.session import AttachedSession
 from inspector.vocabulary import (
     CLOCK_ADDED,
@@ -89,11 +89,11 @@ class FakeDoor:
     title: str = "server"
     opened: FakeOpened = field(default_factory=FakeOpened)
 
-    def open(self, _inlet: object) -> FakeOpened:
+    def open(self, _acceptor: object) -> FakeOpened:
         return self.opened
 
 
-class DryInlet(Inlet):
+class DryServer(ProbeServer):
     """The session's end of connections without sockets and threads."""
 
     def __init__(self, now_ns: Callable[[], int]) -> None:
@@ -138,7 +138,10 @@ class FakeProbe:
     """
 
     def __init__(
-        self, inlet: Inlet, now_ns: Callable[[], int], greeting: dict[str, Any] | None = None
+        self,
+        acceptor: ProbeServer,
+        now_ns: Callable[[], int],
+        greeting: dict[str, Any] | None = None,
     ) -> None:
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.refusals: dict[str, str] = {}
@@ -149,8 +152,8 @@ class FakeProbe:
         self._texts = [""]
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(0.005)
-        self.socket.connect(inlet.address.removeprefix("unix:"))
-        self.say(request(1, "Link.hello", greeting or hello(inlet.token)))
+        self.socket.connect(acceptor.address.removeprefix("unix:"))
+        self.say(request(1, "Link.hello", greeting or hello(acceptor.token)))
 
     def say(self, message: dict[str, Any]) -> None:
         self.socket.sendall(frame(JSON, packed_json(message)))
@@ -250,8 +253,8 @@ class Attachment:
 
     def join(self, **more: object) -> FakeProbe:
         """Have a program connect."""
-        inlet = self.session.inlet
-        probe = FakeProbe(inlet, self.hand, hello(inlet.token, **more))
+        acceptor = self.session.acceptor
+        probe = FakeProbe(acceptor, self.hand, hello(acceptor.token, **more))
         self.probes.append(probe)
         known = len(self.session.programs)
         self.until(lambda: len(self.session.programs) > known)

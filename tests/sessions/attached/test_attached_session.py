@@ -29,7 +29,7 @@ from inspector.events.states import PauseReason
 from inspector.probe.adapters import KEEPS_TIME
 from inspector.probe.wire import packed_events
 from inspector.sessions.attached.link import Attached, Batch, Notice
-from inspector.sessions.attached.messages import Hello
+from inspector.sessions.attached.messages import HelloMessage
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.session import SessionPhase
@@ -56,7 +56,7 @@ from tests.events.recording.recorded_worlds import record
 from tests.sessions.attached.fake_probe import (
     MS,
     Attachment,
-    DryInlet,
+    DryServer,
     FakeDoor,
     FakeProbe,
     Hand,
@@ -781,15 +781,15 @@ def test_that_turns_of_a_loop_that_waits_are_held_against_the_budget_by_their_wo
 
 def test_that_a_flood_is_taken_in_pieces_in_which_the_window_lives() -> None:
     hand = Hand()
-    session = AttachedSession(FakeDoor(), hand, DryInlet(hand))
+    session = AttachedSession(FakeDoor(), hand, DryServer(hand))
     link: Any = Mute()
-    session.inlet.put(Attached(link, Hello(protocol=1, pid=1, name="flood"), 0, 0))
-    session.inlet.put(Notice(link, "Events.texts", {"first": 1, "texts": ["clock"]}))
+    session.acceptor.put(Attached(link, HelloMessage(protocol=1, pid=1, name="flood"), 0, 0))
+    session.acceptor.put(Notice(link, "Events.texts", {"first": 1, "texts": ["clock"]}))
     now_ns = hand.now_ns
-    session.inlet.put(Batch(link, packed_events([(now_ns, CLOCK_ADDED, 1, 0, 1)]), now_ns))
+    session.acceptor.put(Batch(link, packed_events([(now_ns, CLOCK_ADDED, 1, 0, 1)]), now_ns))
     for batch in range(200):
         marks = [(now_ns + 1_000 * batch + each, MARK, 1, 1, 0) for each in range(1_000)]
-        session.inlet.put(Batch(link, packed_events(marks), now_ns + MS))
+        session.acceptor.put(Batch(link, packed_events(marks), now_ns + MS))
     hand.advance(1_000)
     counts = []
     while len(session.timeline.marks) < 200_000:

@@ -9,9 +9,9 @@ import pytest
 
 from inspector.probe.wire import JSON, answer, packed_json, unpacked_json
 from inspector.sessions.attached.carriers import CarrierClosedError
-from inspector.sessions.attached.link import Attached, Compared, Link, News
+from inspector.sessions.attached.link import Attached, ClockCompared, News, ProbeLink
 from inspector.vocabulary import RATE_DENOMINATOR as D
-from tests.sessions.attached.fake_probe import MS, Attachment, DryInlet, Hand, hello
+from tests.sessions.attached.fake_probe import MS, Attachment, DryServer, Hand, hello
 
 SECOND = 1_000 * MS
 
@@ -57,14 +57,14 @@ class PlayedCarrier:
 def told(clock: Callable[[Hand], int], seconds: int) -> list[News]:
     """Return the news of a connection with a program that has such a clock."""
     hand = Hand()
-    inlet = DryInlet(hand)
+    acceptor = DryServer(hand)
     carrier = PlayedCarrier(hand, lambda: clock(hand), hand.now_ns + seconds * SECOND)
-    Link(carrier, inlet).run(dials=False, token=inlet.token)
-    return list(inlet.take(1 << 20))
+    ProbeLink(carrier, acceptor).run(dials=False, token=acceptor.token)
+    return list(acceptor.take(1 << 20))
 
 
 def offsets(news: list[News]) -> list[int]:
-    return [each.offset_ns for each in news if isinstance(each, Attached | Compared)]
+    return [each.offset_ns for each in news if isinstance(each, Attached | ClockCompared)]
 
 
 def test_that_a_clock_that_runs_alike_is_compared_once() -> None:
@@ -100,7 +100,7 @@ def test_that_a_program_is_shown_where_its_clock_is_now(attachment: Attachment) 
     attachment.settle(session.own_clocks)
     program = session.programs[0]
     drifted_ns = session._began_ns + program.translation.shift_ns + 7 * MS
-    session.inlet.put(Compared(program.link, drifted_ns, 2 * MS))
+    session.acceptor.put(ClockCompared(program.link, drifted_ns, 2 * MS))
     attachment.until(lambda: ("Events.keyframe", {}) in probe.asked)
     began_ns = attachment.hand.now_ns
     probe.keyframe()

@@ -192,7 +192,7 @@ def test_that_a_stopped_program_is_told_and_comes_back(beating: Beating) -> None
 
 def test_that_a_removed_socket_is_told_and_the_program_stays_attached(beating: Beating) -> None:
     session = beating.session
-    Path(session.inlet.address.removeprefix("unix:")).unlink()
+    Path(session.acceptor.address.removeprefix("unix:")).unlink()
     session.refresh()
     assert "The socket was removed" in session.status.message
     fired = beating.fired

@@ -49,7 +49,7 @@ class ProgramInWindow:
         session = self.shell.bridge.session
         assert isinstance(session, AttachedSession)
         self.session = session
-        self.probe = FakeProbe(session.inlet, time.monotonic_ns, hello(session.inlet.token))
+        self.probe = FakeProbe(session.acceptor, time.monotonic_ns, hello(session.acceptor.token))
         self.until(lambda: session.programs)
         self.probe.keyframe((1, "beat", 60_000_000_000))
         self.probe.clock(2, "loop", parent=1)
@@ -96,8 +96,8 @@ def test_that_the_window_names_the_program_and_what_its_probe_costs(
 
 def test_that_the_window_says_which_program_does_not_answer(attached: ProgramInWindow) -> None:
     note = attached.shell.contents.status_line.log_note
-    inlet = attached.session.inlet
-    second = FakeProbe(inlet, time.monotonic_ns, hello(inlet.token, pid=5, name="stopped"))
+    acceptor = attached.session.acceptor
+    second = FakeProbe(acceptor, time.monotonic_ns, hello(acceptor.token, pid=5, name="stopped"))
 
     def says_so() -> bool:
         attached.probe.tell("Link.ping", n=1)
@@ -266,8 +266,8 @@ def test_that_clocks_of_every_program_are_in_the_tree(attached: ProgramInWindow)
     panel = attached.shell.window.panels.panel("clock_tree")
     assert isinstance(panel, ClockTreePanel)
     model = panel.model
-    greeting = hello(session.inlet.token, pid=5, parent_pid=4_711, name="child")
-    child = FakeProbe(session.inlet, time.monotonic_ns, greeting)
+    greeting = hello(session.acceptor.token, pid=5, parent_pid=4_711, name="child")
+    child = FakeProbe(session.acceptor, time.monotonic_ns, greeting)
     attached.until(lambda: len(session.programs) == 2)
     child.keyframe()
     attached.until(lambda: len(session.own_clocks()) == 2)
@@ -306,7 +306,7 @@ def test_that_queue_lanes_and_details_know_the_clocks_of_several_programs(
     attached: ProgramInWindow,
 ) -> None:
     session, window = attached.session, attached.shell.window
-    other = FakeProbe(session.inlet, time.monotonic_ns, hello(session.inlet.token, pid=5))
+    other = FakeProbe(session.acceptor, time.monotonic_ns, hello(session.acceptor.token, pid=5))
     attached.until(lambda: len(session.programs) == 2)
     other.keyframe((1, "pulse", 60_000_000_000))
     attached.until(lambda: len(session.timeline.timers) == 2)

@@ -17,15 +17,15 @@ from urllib.parse import urlsplit
 
 from inspector.errors import AttachError, ProgramStartError
 from inspector.exit_codes import ExitCode
-from inspector.sessions.attached.doors.browser_pages import Pages
+from inspector.sessions.attached.doors.browser_pages import BrowserPages
 from inspector.sessions.attached.doors.cdp import (
+    CdpTransport,
     PipeTransport,
-    Transport,
     WebSocketTransport,
     listed,
     socket_path,
 )
-from inspector.sessions.attached.doors.door import Inlet
+from inspector.sessions.attached.doors.door import ProbeAcceptor
 from inspector.sessions.attached.doors.launch import Grant
 
 #: What Chromium is called, in the order in which it is looked for.
@@ -76,7 +76,7 @@ class Browser:
             return f"browser on port {_PORT.match(self.target)[2]}"  # type: ignore[index] # matched
         return urlsplit(self.target).netloc or Path(self.target).name or self.target
 
-    def open(self, inlet: Inlet) -> OpenedBrowser:
+    def open(self, acceptor: ProbeAcceptor) -> OpenedBrowser:
         """Start a browser with the page, or attach to the pages of one that runs.
 
         Raises:
@@ -84,21 +84,21 @@ class Browser:
         """
         port = _PORT.match(self.target)
         if port is not None:
-            return self._attached(inlet, int(port[2]))
+            return self._attached(acceptor, int(port[2]))
         url = page_url(self.target)
         process, transport, profile = _started(headless=self.headless)
         opened = OpenedBrowser(self.title, process, profile)
         try:
-            opened.follow(transport, inlet, self._options()).show(url)
+            opened.follow(transport, acceptor, self._options()).show(url)
         except AttachError:
             opened.end()
             raise
         return opened
 
-    def _attached(self, inlet: Inlet, port: int) -> OpenedBrowser:
+    def _attached(self, acceptor: ProbeAcceptor, port: int) -> OpenedBrowser:
         transport = WebSocketTransport(port, socket_path(listed(port, "/json/version"), port))
         opened = OpenedBrowser(self.title, None, None)
-        opened.follow(transport, inlet, self._options() | {"isLate": True})
+        opened.follow(transport, acceptor, self._options() | {"isLate": True})
         return opened
 
     def _options(self) -> dict[str, Any]:
@@ -117,19 +117,21 @@ class OpenedBrowser:
         self.pid = process.pid if process is not None else None
         self._process = process
         self._profile = profile
-        self.pages: Pages | None = None
+        self.pages: BrowserPages | None = None
         self._reason = ""
         if process is not None:
             # Its profile is a folder of our own, and only our pipes reach it.
             atexit.register(self.end)
 
-    def follow(self, transport: Transport, inlet: Inlet, options: dict[str, Any]) -> Pages:
+    def follow(
+        self, transport: CdpTransport, acceptor: ProbeAcceptor, options: dict[str, Any]
+    ) -> BrowserPages:
         """Put the probe into every page from now on; return the pages.
 
         Raises:
             AttachError: The browser refuses.
         """
-        self.pages = Pages(transport, inlet, options, self._ended)
+        self.pages = BrowserPages(transport, acceptor, options, self._ended)
         self.pages.begin()
         return self.pages
 
@@ -200,7 +202,7 @@ def find_browser() -> str:
     return found
 
 
-def _started(*, headless: bool) -> tuple[subprocess.Popen[bytes], Transport, Path]:
+def _started(*, headless: bool) -> tuple[subprocess.Popen[bytes], CdpTransport, Path]:
     """Start a browser with a profile of its own, which only this user can reach.
 
     Raises:

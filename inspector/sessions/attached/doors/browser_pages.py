@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 from inspector.errors import AttachError
 from inspector.probe.wire import JSON, notification, packed_json
 from inspector.sessions.attached.carriers import CarrierClosedError, QueuedCarrier
-from inspector.sessions.attached.doors.cdp import Cdp, CdpError, Params, Transport
-from inspector.sessions.attached.doors.door import Inlet
+from inspector.sessions.attached.doors.cdp import Cdp, CdpError, CdpTransport, Params
+from inspector.sessions.attached.doors.door import ProbeAcceptor
 from inspector.sessions.attached.doors.launch import PROBE_JS
 from inspector.sessions.attached.messages import FIRST_PAGE_PID
 
@@ -27,7 +27,7 @@ _FIRST_LINE: Final = {"instrumentation": "beforeScriptExecution"}
 _FOLLOW: Final = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
 
 
-class Pages:
+class BrowserPages:
     """The pages of a browser, each with a probe inside from its first line on.
 
     Every document, frame and worker is a program of its own; what is below a page says so by the
@@ -36,16 +36,16 @@ class Pages:
 
     def __init__(
         self,
-        transport: Transport,
-        inlet: Inlet,
+        transport: CdpTransport,
+        acceptor: ProbeAcceptor,
         options: dict[str, Any],
         ended: Callable[[str], None],
     ) -> None:
-        self._inlet = inlet
+        self._acceptor = acceptor
         self._ended = ended
         self._binding = f"timeline{secrets.token_hex(8)}"
         self._probe = PROBE_JS.read_text(encoding="utf-8")
-        self._options = {**options, "token": inlet.token}
+        self._options = {**options, "token": acceptor.token}
         self._script = self._script_for(self._options)
         self._carriers: dict[_Place, QueuedCarrier] = {}
         self._targets: dict[str, _Target] = {}
@@ -259,7 +259,7 @@ class Pages:
 
     def _adopt(self, carrier: QueuedCarrier) -> None:
         try:
-            self._inlet.adopt(carrier, dials=False)
+            self._acceptor.adopt(carrier, dials=False)
             self.has_adopted = True
         except AttachError as error:
             self.refusal = str(error)

@@ -36,7 +36,7 @@ class CdpError(AttachError):
     """The debugger's protocol was refused, or its connection has ended."""
 
 
-class Transport(Protocol):
+class CdpTransport(Protocol):
     """Carries the texts of a connection."""
 
     def send(self, text: str) -> None:
@@ -200,7 +200,7 @@ class Cdp:
 
     def __init__(
         self,
-        transport: Transport,
+        transport: CdpTransport,
         on_event: Callable[[str, Params, str], None],
         on_end: Callable[[str], None] = lambda _reason: None,
     ) -> None:

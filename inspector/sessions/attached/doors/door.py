@@ -8,7 +8,7 @@ from typing import Protocol
 from inspector.sessions.attached.carriers import Carrier
 
 
-class Inlet(Protocol):
+class ProbeAcceptor(Protocol):
     """The session's end of the connections, as doors see it."""
 
     @property
@@ -76,7 +76,7 @@ class Door(Protocol):
     def title(self) -> str:
         """What it leads to, for titles and the list of recent programs."""
 
-    def open(self, inlet: Inlet) -> Opened:
+    def open(self, acceptor: ProbeAcceptor) -> Opened:
         """Start the program or attach to it; may take seconds.
 
         Raises:

@@ -27,7 +27,7 @@ from inspector.sessions.attached.doors.cdp import (
     listed,
     socket_path,
 )
-from inspector.sessions.attached.doors.door import Inlet
+from inspector.sessions.attached.doors.door import ProbeAcceptor
 from inspector.sessions.attached.doors.launch import PROBE_JS, Grant
 from inspector.sessions.attached.doors.processes import Process, attachable, title_of
 
@@ -62,7 +62,7 @@ class LateNode:
     def title(self) -> str:
         return title_of(self.pid)
 
-    def open(self, inlet: Inlet) -> AttachedNode:
+    def open(self, acceptor: ProbeAcceptor) -> AttachedNode:
         """Put the probe into the program, and close its debugger again.
 
         Raises:
@@ -72,9 +72,9 @@ class LateNode:
         before = listening_ports(self.pid)
         os.kill(self.pid, signal.SIGUSR1)
         port, path = _debugger(target)
-        options = {"token": inlet.token, "grant": self.grant}
+        options = {"token": acceptor.token, "grant": self.grant}
         # A debugger that the program had open before is its own affair.
-        _AtDebugger(port, path, is_ours=port not in before).enter(inlet.address, options)
+        _AtDebugger(port, path, is_ours=port not in before).enter(acceptor.address, options)
         until_s = monotonic() + _CLOSED_S
         while (is_open := port in listening_ports(self.pid)) and monotonic() < until_s:
             sleep(0.005)

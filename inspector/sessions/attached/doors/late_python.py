@@ -15,7 +15,7 @@ from time import monotonic, sleep
 from typing import Final
 
 from inspector.errors import AttachError
-from inspector.sessions.attached.doors.door import Inlet
+from inspector.sessions.attached.doors.door import ProbeAcceptor
 from inspector.sessions.attached.doors.launch import BOOTSTRAP, Grant
 from inspector.sessions.attached.doors.processes import Process, attachable, title_of
 
@@ -67,7 +67,7 @@ class LatePython:
     def title(self) -> str:
         return title_of(self.pid)
 
-    def open(self, inlet: Inlet) -> AttachedPython:
+    def open(self, acceptor: ProbeAcceptor) -> AttachedPython:
         """Run the probe in the program.
 
         Raises:
@@ -79,8 +79,8 @@ class LatePython:
         text = _SCRIPT.format(
             path=str(script),
             folder=str(BOOTSTRAP),
-            connect=inlet.address,
-            token=inlet.token,
+            connect=acceptor.address,
+            token=acceptor.token,
             grant=self.grant,
         )
         # A file that the program cannot read would fail without a word.

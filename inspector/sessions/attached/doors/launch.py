@@ -19,7 +19,7 @@ from inspector.errors import AttachError, ProgramStartError
 from inspector.exit_codes import ExitCode
 from inspector.probe.bootstrap.children import node_options, path_with_probe
 from inspector.sessions.attached.doors.command_lines import program_title, refuse_isolated
-from inspector.sessions.attached.doors.door import Inlet
+from inspector.sessions.attached.doors.door import ProbeAcceptor
 from inspector.sessions.attached.doors.processes import title_of
 
 if sys.platform != "win32":
@@ -86,7 +86,7 @@ class Launch:
         refuse_isolated(self.argv, program)
         return program
 
-    def open(self, inlet: Inlet) -> Launched:
+    def open(self, acceptor: ProbeAcceptor) -> Launched:
         """Start the program; raises what :meth:`program` does."""
         program = self.program()
         environment = {
@@ -95,8 +95,8 @@ class Launch:
             "NODE_OPTIONS": node_options(
                 os.environ.get("NODE_OPTIONS", ""), self.argv, self.folder
             ),
-            "TIMELINE_PROBE_CONNECT": inlet.address,
-            "TIMELINE_PROBE_TOKEN": inlet.token,
+            "TIMELINE_PROBE_CONNECT": acceptor.address,
+            "TIMELINE_PROBE_TOKEN": acceptor.token,
             "TIMELINE_PROBE_GRANT": self.grant,
             "TIMELINE_PROBE_HOLD": "1" if self.hold else "",
         }
@@ -115,7 +115,7 @@ class Launch:
                 pass_fds=[theirs.fileno()],
             )
         try:
-            return Launched(self, ours, supervisor.wait, inlet.processes)
+            return Launched(self, ours, supervisor.wait, acceptor.processes)
         except OSError as error:
             raise ProgramStartError(
                 f"{self.argv[0]} could not be started: {error.strerror}. {_hint(program)}".rstrip(),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from inspector.errors import AttachError
 from inspector.probe.wire import EVENTS, HELLO_NS, JSON, MAX_FRAME_BYTES
 from inspector.sessions.attached.carriers import QueuedCarrier
-from inspector.sessions.attached.doors.door import Inlet
+from inspector.sessions.attached.doors.door import ProbeAcceptor
 from inspector.sessions.attached.doors.launch import PROBE_JS
 from inspector.timebase import NS_PER_SECOND
 
@@ -47,13 +47,13 @@ class PageListener:
     def title(self) -> str:
         return f"pages that dial port {self.port}" if self.port else "pages that dial"
 
-    def open(self, inlet: Inlet) -> OpenedListener:
+    def open(self, acceptor: ProbeAcceptor) -> OpenedListener:
         """Begin to listen.
 
         Raises:
             AttachError: The port is taken.
         """
-        return OpenedListener(self, inlet)
+        return OpenedListener(self, acceptor)
 
 
 class OpenedListener:
@@ -66,9 +66,9 @@ class OpenedListener:
 
     pid = None
 
-    def __init__(self, door: PageListener, inlet: Inlet) -> None:
+    def __init__(self, door: PageListener, acceptor: ProbeAcceptor) -> None:
         self.title = door.title
-        self._inlet = inlet
+        self._acceptor = acceptor
         self._origins = frozenset(door.origins)
         self._room = threading.Semaphore(_MOST_PAGES)
         self._strangers = threading.Semaphore(_MOST_STRANGERS)
@@ -97,7 +97,8 @@ class OpenedListener:
         self.url = f"ws://{_HOST}:{port}"
         self.note = (
             f'Write this into a page: <script src="http://{_HOST}:{port}{_PROBE_PATH}"></script>'
-            f'<script>timelineProbe.connect({{url: "{self.url}", token: "{inlet.token}"}})</script>'
+            f'<script>timelineProbe.connect({{url: "{self.url}", '
+            f'token: "{acceptor.token}"}})</script>'
         )
         threading.Thread(
             target=self._server.serve_forever, name="attach: pages", daemon=True
@@ -163,7 +164,7 @@ class OpenedListener:
     def _adopt(self, carrier: QueuedCarrier, left: threading.Event) -> None:
         # A stranger is told nothing, and no other page suffers.
         with suppress(AttachError):
-            self._inlet.adopt(carrier, dials=False)
+            self._acceptor.adopt(carrier, dials=False)
             self._leave(left)
 
     def _meet(self, serve: _Serve) -> _Serve:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from inspector.errors import AttachError
 from inspector.probe.places import folder
-from inspector.sessions.attached.doors.door import Inlet
+from inspector.sessions.attached.doors.door import ProbeAcceptor
 from inspector.sessions.attached.doors.processes import process
 
 
@@ -28,13 +28,13 @@ class Dial:
         found = None if self.pid is None else process(self.pid)
         return self.address if found is None else f"{found.title} ({found.pid})"
 
-    def open(self, inlet: Inlet) -> Joined:
+    def open(self, acceptor: ProbeAcceptor) -> Joined:
         """Connect to the program.
 
         Raises:
             AttachError: Nothing listens there, or the token is refused.
         """
-        inlet.dial(self.address, self.token)
+        acceptor.dial(self.address, self.token)
         return Joined(self.title, self.pid)
 
 
@@ -50,8 +50,8 @@ class Listen:
     def title(self) -> str:
         return "programs that dial"
 
-    def open(self, inlet: Inlet) -> Joined:
-        self.on_listening(inlet.tcp_address if self.is_tcp else inlet.address, inlet.token)
+    def open(self, acceptor: ProbeAcceptor) -> Joined:
+        self.on_listening(acceptor.tcp_address if self.is_tcp else acceptor.address, acceptor.token)
         return Joined(self.title, None, brings_more=True)
 
 

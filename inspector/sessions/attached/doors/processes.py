@@ -24,7 +24,7 @@ _OWN_FILE: Final = re.compile(rb"/(?:lib)?python(\d+)\.(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Runtime:
+class ProcessRuntime:
     """What runs the code of a process."""
 
     language: Literal["python", "node"]
@@ -78,7 +78,7 @@ class Process:
         pairs = (os.fsdecode(entry).partition("=") for entry in entries)
         return {name: value for name, _, value in pairs}
 
-    def runtime(self) -> Runtime | None:
+    def runtime(self) -> ProcessRuntime | None:
         """Return what runs its code; ``None`` if that is neither Python nor Node."""
         name = Path(self.executable or (self.argv[0] if self.argv else "")).name
         found = _EXECUTABLE.match(name.removesuffix(" (deleted)"))
@@ -86,16 +86,16 @@ class Process:
             return self._embedded()
         kind, major, minor = found.groups()
         if kind.startswith("node"):
-            return Runtime("node", None)
+            return ProcessRuntime("node", None)
         version = (int(major), int(minor)) if major and minor else None
-        return Runtime("python", version or self._mapped_version(_OWN_FILE))
+        return ProcessRuntime("python", version or self._mapped_version(_OWN_FILE))
 
     def state(self) -> str:
         return _stat(self.pid)[0]
 
-    def _embedded(self) -> Runtime | None:
+    def _embedded(self) -> ProcessRuntime | None:
         version = self._mapped_version(_LIBRARY)
-        return None if version is None else Runtime("python", version, is_embedded=True)
+        return None if version is None else ProcessRuntime("python", version, is_embedded=True)
 
     def _mapped_version(self, file: re.Pattern[bytes]) -> tuple[int, int] | None:
         """Return the version in the names of files that it uses; its code is never run for it."""

@@ -15,7 +15,7 @@ import pytest
 from inspector.errors import AttachError
 from inspector.probe.wire import EVENTS, JSON
 from inspector.sessions.attached.carriers import Carrier, CarrierClosedError, QueuedCarrier
-from inspector.sessions.attached.doors.browser_pages import Pages
+from inspector.sessions.attached.doors.browser_pages import BrowserPages
 from inspector.sessions.attached.doors.cdp import (
     Cdp,
     CdpError,
@@ -122,8 +122,8 @@ def _words() -> Iterator[str]:
 
 
 def test_that_pages_survive_whatever_a_debugger_says() -> None:
-    debugger, inlet = Scripted(), StandIn()
-    pages = Pages(debugger, inlet, {"hold": False, "grant": "full"}, lambda _reason: None)
+    debugger, acceptor = Scripted(), StandIn()
+    pages = BrowserPages(debugger, acceptor, {"hold": False, "grant": "full"}, lambda _reason: None)
     pages.begin()
     for place, text in enumerate(_words(), start=1):
         debugger.say(text)

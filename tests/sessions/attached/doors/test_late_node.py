@@ -18,7 +18,7 @@ from inspector.sessions.attached.doors.late_node import LateNode, listening_port
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.doors.listening import Dial
 from inspector.sessions.attached.doors.programs import door_of_process
-from inspector.sessions.attached.link import Inlet
+from inspector.sessions.attached.link import ProbeServer
 from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import CALLBACK_FAILED, CLOCK_PAUSED, TIMER_FIRED
 from tests.javascript import PROBE, node, npm_package
@@ -226,7 +226,7 @@ def test_that_a_running_program_is_entered_with_the_timers_it_has(
         settle(session, lambda: "tick" in labels(session))
         settle(session, lambda: len(ticks(tmp_path)) > held + 2)
         with pytest.raises(AttachError, match="attached already"):
-            LateNode(running.pid).open(session.inlet)
+            LateNode(running.pid).open(session.acceptor)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what a process catches is read from /proc")
@@ -267,14 +267,14 @@ def test_that_a_program_may_listen_and_is_found_by_its_process(
                 with attached(door) as session:
                     settle(session, lambda: "tick" in labels(session))
                     with pytest.raises(AttachError, match="attached already"):
-                        door.open(session.inlet)
+                        door.open(session.acceptor)
                     session.submit(Hold())
                     settle(session, lambda: session.status.phase is SessionPhase.HELD)
                     session.submit(SetRate(2, Fraction(1, 4)))
                     settle(session, lambda: session.timeline.commands[-1].refusal)
             wrong = Dial(door.address, "00" * 16)
             with pytest.raises(AttachError, match="wrong token"):
-                wrong.open(Inlet())
+                wrong.open(ProbeServer())
             assert process.poll() is None
         finally:
             process.terminate()

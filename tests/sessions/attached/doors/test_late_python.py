@@ -19,7 +19,7 @@ from inspector.errors import AttachError
 from inspector.sessions.attached.doors import late_python, processes
 from inspector.sessions.attached.doors.late_node import why_not_node
 from inspector.sessions.attached.doors.late_python import AttachedPython, LatePython, why_not
-from inspector.sessions.attached.doors.processes import Process, Runtime, process
+from inspector.sessions.attached.doors.processes import Process, ProcessRuntime, process
 from tests.sessions.attached.doors.test_launch import StandIn
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
@@ -34,10 +34,10 @@ class Target(Process):
     user_id: int = field(default_factory=lambda: os.geteuid())  # noqa: PLW0108
     argv: tuple[str, ...] = ("python3.14", "server.py")
     executable: str = "/usr/bin/python3.14"
-    runs_on: Runtime | None = Runtime("python", (3, 14))  # noqa: RUF009 - frozen
+    runs_on: ProcessRuntime | None = ProcessRuntime("python", (3, 14))  # noqa: RUF009 - frozen
     variables: tuple[tuple[str, str], ...] = ()
 
-    def runtime(self) -> Runtime | None:
+    def runtime(self) -> ProcessRuntime | None:
         return self.runs_on
 
     def environment(self) -> dict[str, str]:
@@ -54,11 +54,14 @@ def test_that_a_python_of_the_same_user_can_be_entered() -> None:
 @pytest.mark.parametrize(
     ("target", "reason"),
     [
-        (Target(runs_on=Runtime("python", (3, 13))), "runs on Python 3.13, and only 3.14"),
-        (Target(runs_on=Runtime("python", None)), "runs on Python, and only 3.14"),
-        (Target(runs_on=Runtime("node", None)), "not a Python program"),
+        (Target(runs_on=ProcessRuntime("python", (3, 13))), "runs on Python 3.13, and only 3.14"),
+        (Target(runs_on=ProcessRuntime("python", None)), "runs on Python, and only 3.14"),
+        (Target(runs_on=ProcessRuntime("node", None)), "not a Python program"),
         (Target(runs_on=None), "not a Python program"),
-        (Target(runs_on=Runtime("python", (3, 14), is_embedded=True)), "part of another program"),
+        (
+            Target(runs_on=ProcessRuntime("python", (3, 14), is_embedded=True)),
+            "part of another program",
+        ),
         (Target(argv=("python3.14", "-X", "disable-remote-debug", "x.py")), "attaching turned off"),
         (Target(variables=(("PYTHON_DISABLE_REMOTE_DEBUG", "1"),)), "attaching turned off"),
         (Target(pid=os.getpid()), "it is this inspector"),
@@ -104,7 +107,7 @@ def test_that_the_version_of_a_python_is_read_without_running_it(tmp_path: Path)
         unnamed.unlink()
         found = processes.process(process.pid)
         assert found is not None
-        assert found.runtime() == Runtime("python", sys.version_info[:2])
+        assert found.runtime() == ProcessRuntime("python", sys.version_info[:2])
         process.kill()
 
 

@@ -89,11 +89,11 @@ def test_that_output_can_go_to_standard_error(
 
 def test_that_the_token_is_in_no_argument_and_no_file_name(tmp_path: Path) -> None:
     program = _script(tmp_path, "wait", "#!/bin/sh\nsleep 100\n")
-    launched = Launch((str(program),)).open(inlet := StandIn())
+    launched = Launch((str(program),)).open(acceptor := StandIn())
     try:
         if sys.platform == "linux":
-            assert inlet.token not in Path(f"/proc/{launched.pid}/cmdline").read_text()
-        assert inlet.token not in inlet.address
+            assert acceptor.token not in Path(f"/proc/{launched.pid}/cmdline").read_text()
+        assert acceptor.token not in acceptor.address
     finally:
         launched.end()
 

@@ -19,21 +19,21 @@ from websockets.typing import Origin
 from inspector.errors import AttachError
 from inspector.probe.wire import packed_json, unpacked_json
 from inspector.sessions.attached.doors.listener import OpenedListener, PageListener
-from inspector.sessions.attached.link import Inlet, Link
+from inspector.sessions.attached.link import ProbeLink, ProbeServer
 from tests.fuzz import rounds
 from tests.javascript import PROBE
 
 
 @pytest.fixture
-def inlet() -> Iterator[Inlet]:
-    found = Inlet()
+def acceptor() -> Iterator[ProbeServer]:
+    found = ProbeServer()
     yield found
     found.close()
 
 
 @pytest.fixture
-def listener(inlet: Inlet) -> Iterator[OpenedListener]:
-    found = PageListener(origins=("https://example.org", "null")).open(inlet)
+def listener(acceptor: ProbeServer) -> Iterator[OpenedListener]:
+    found = PageListener(origins=("https://example.org", "null")).open(acceptor)
     yield found
     found.end()
 
@@ -53,10 +53,10 @@ def said(page: ClientConnection) -> dict[str, object]:
     "origin", ["http://localhost:8080", "http://127.0.0.1", "https://example.org", "null", None]
 )
 def test_that_a_page_with_the_token_may_dial(
-    listener: OpenedListener, inlet: Inlet, origin: str | None
+    listener: OpenedListener, acceptor: ProbeServer, origin: str | None
 ) -> None:
     with connect(listener.url, origin=None if origin is None else Origin(origin)) as page:
-        page.send(hello(inlet.token))
+        page.send(hello(acceptor.token))
         assert said(page)["result"]
 
 
@@ -111,7 +111,7 @@ def _status(
 
 
 def test_that_few_connections_may_be_silent_and_pages_with_the_token_are_not_among_them(
-    listener: OpenedListener, inlet: Inlet
+    listener: OpenedListener, acceptor: ProbeServer
 ) -> None:
     before = threading.active_count()
     address = listener.url.removeprefix("ws://").partition(":")
@@ -119,7 +119,7 @@ def test_that_few_connections_may_be_silent_and_pages_with_the_token_are_not_amo
     with ExitStack() as stack:
         pages = [stack.enter_context(connect(listener.url)) for _ in range(3)]
         for page in pages:
-            page.send(hello(inlet.token))
+            page.send(hello(acceptor.token))
             assert said(page)["result"]
         strangers = [stack.enter_context(socket.create_connection(place)) for _ in range(100)]
         # Those that are turned away are closed; the others are waited for.
@@ -130,7 +130,7 @@ def test_that_few_connections_may_be_silent_and_pages_with_the_token_are_not_amo
         assert threading.active_count() < before + 60
     while True:
         with suppress(OSError, WebSocketException), connect(listener.url) as page:
-            page.send(hello(inlet.token))
+            page.send(hello(acceptor.token))
             assert said(page)["result"]
             return
         assert time.monotonic() < end_s
@@ -164,20 +164,20 @@ def test_that_the_probe_is_handed_out(listener: OpenedListener) -> None:
     assert "/probe.js" in listener.note
 
 
-def test_that_random_messages_do_no_harm(listener: OpenedListener, inlet: Inlet) -> None:
+def test_that_random_messages_do_no_harm(listener: OpenedListener, acceptor: ProbeServer) -> None:
     dice = random.Random(4)
     for trial in rounds(60):
         with connect(listener.url) as page:
             try:
                 if trial % 2:
-                    page.send(hello(inlet.token))
+                    page.send(hello(acceptor.token))
                 for _ in range(dice.randrange(6)):
                     data = dice.randbytes(dice.randrange(200))
                     page.send(data if dice.random() < 0.5 else data.decode("latin-1"))
             except WebSocketException:
                 pass
     with connect(listener.url) as page:
-        page.send(hello(inlet.token))
+        page.send(hello(acceptor.token))
         assert said(page)["result"]
 
 
@@ -188,21 +188,21 @@ def test_that_a_message_that_is_too_large_ends_the_connection(listener: OpenedLi
             page.recv(timeout=10)
 
 
-def test_that_a_port_that_is_taken_is_said(listener: OpenedListener, inlet: Inlet) -> None:
+def test_that_a_port_that_is_taken_is_said(listener: OpenedListener, acceptor: ProbeServer) -> None:
     port = int(listener.url.rpartition(":")[2])
     with pytest.raises(AttachError, match="cannot listen"):
-        PageListener(port).open(inlet)
+        PageListener(port).open(acceptor)
 
 
-def test_that_an_inlet_that_closes_while_a_program_dials_finds_no_thread_unstarted(
-    inlet: Inlet, monkeypatch: pytest.MonkeyPatch
+def test_that_a_server_that_closes_while_a_program_dials_finds_no_thread_unstarted(
+    acceptor: ProbeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failures: list[BaseException] = []
-    link, start = cast("Link", EndedLink()), threading.Thread.start
+    link, start = cast("ProbeLink", EndedLink()), threading.Thread.start
 
     def close() -> None:
         try:
-            inlet.close()
+            acceptor.close()
         except RuntimeError as error:
             failures.append(error)
 
@@ -218,11 +218,11 @@ def test_that_an_inlet_that_closes_while_a_program_dials_finds_no_thread_unstart
     closers: list[threading.Thread] = []
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", starting)
-        inlet._start(link, dials=False, token="", is_shaken=False)
+        acceptor._start(link, dials=False, token="", is_shaken=False)
     closers[0].join()
 
     assert failures == []
-    assert not inlet._start(link, dials=False, token="", is_shaken=False)
+    assert not acceptor._start(link, dials=False, token="", is_shaken=False)
 
 
 class EndedLink:

@@ -20,7 +20,7 @@ from inspector.sessions.attached.doors.listening import (
     forget_ended,
     listening_door,
 )
-from inspector.sessions.attached.doors.processes import Process, Runtime
+from inspector.sessions.attached.doors.processes import Process, ProcessRuntime
 from inspector.sessions.attached.doors.programs import door_of_process, running_programs
 from tests.sessions.attached.doors.test_late_python import Target
 from tests.sessions.attached.doors.test_launch import StandIn
@@ -97,20 +97,20 @@ def test_that_what_killed_programs_have_left_is_removed_and_nothing_else(
 
 def test_that_programs_that_dial_are_told_an_address_and_the_token() -> None:
     told: list[tuple[str, str]] = []
-    inlet = StandIn()
-    Listen(lambda *found: told.append(found)).open(inlet)
-    Listen(lambda *found: told.append(found), is_tcp=True).open(inlet)
-    assert told == [(inlet.address, inlet.token), (inlet.tcp_address, inlet.token)]
+    acceptor = StandIn()
+    Listen(lambda *found: told.append(found)).open(acceptor)
+    Listen(lambda *found: told.append(found), is_tcp=True).open(acceptor)
+    assert told == [(acceptor.address, acceptor.token), (acceptor.tcp_address, acceptor.token)]
 
 
 _RUNNING = {
     11: Target(11),
-    12: Target(12, runs_on=Runtime("python", (3, 12))),
-    13: Target(13, runs_on=Runtime("node", None)),
+    12: Target(12, runs_on=ProcessRuntime("python", (3, 12))),
+    13: Target(13, runs_on=ProcessRuntime("node", None)),
     14: Target(14, runs_on=None),
     15: Target(15, user_id=os.geteuid() + 1),
     16: Target(16, variables=(("TIMELINE_PROBE_CONNECT", "unix:/x"),)),
-    _PID: Target(_PID, runs_on=Runtime("python", (3, 12))),
+    _PID: Target(_PID, runs_on=ProcessRuntime("python", (3, 12))),
 }
 
 

@@ -16,7 +16,7 @@ from inspector.errors import AttachError, ProgramStartError
 from inspector.exit_codes import ExitCode
 from inspector.probe.wire import FrameReader, WireError, frame
 from inspector.sessions.attached.carriers import QueuedCarrier
-from inspector.sessions.attached.doors.door import Door, Inlet, Opened
+from inspector.sessions.attached.doors.door import Door, Opened, ProbeAcceptor
 from inspector.sessions.attached.doors.hosts.line import LOADER, PATIENCE_S, Line
 from inspector.sessions.attached.doors.hosts.records import BROKEN_S, CLOSED, DATA
 from inspector.sessions.attached.doors.launch import Grant, Launch, Launched
@@ -115,25 +115,25 @@ class OnHost:
         what = f"process {self.pid}" if self.launch is None else self.launch.title
         return f"{what} on {self.host.name}"
 
-    def open(self, inlet: Inlet) -> Opened:
+    def open(self, acceptor: ProbeAcceptor) -> Opened:
         """Reach the host, and start the program or attach to it.
 
         Raises:
             AttachError: The host is not reached, or it is not possible there.
             ProgramStartError: The program is not there, or may not be executed.
         """
-        probes = _Probes(self.host, inlet)
-        line = self.host.line(self._settings(inlet), probes, self.tell)
+        probes = _Probes(self.host, acceptor)
+        line = self.host.line(self._settings(acceptor), probes, self.tell)
         if self.launch is not None:
             return self._launched(self.launch, line, probes)
         return _JoinedThere(self, line)
 
-    def _settings(self, inlet: Inlet) -> dict[str, Any]:
+    def _settings(self, acceptor: ProbeAcceptor) -> dict[str, Any]:
         launch = self.launch
         return {
             "argv": [] if launch is None else launch.argv,
             "folder": "" if launch is None else str(launch.folder or ""),
-            "token": inlet.token,
+            "token": acceptor.token,
             "grant": self.grant if launch is None else launch.grant,
             "hold": launch is not None and launch.hold,
             "grace_s": 0 if launch is None else launch.grace_s,
@@ -205,7 +205,7 @@ class Together:
     def title(self) -> str:
         return ", ".join(each.title for each in self.doors)
 
-    def open(self, inlet: Inlet) -> Opened:
+    def open(self, acceptor: ProbeAcceptor) -> Opened:
         """Open all of them, or none.
 
         Raises:
@@ -214,7 +214,7 @@ class Together:
         opened: list[Opened] = []
         try:
             for each in self.doors:
-                opened.append(each.open(inlet))  # noqa: PERF401 - what is open has to be known
+                opened.append(each.open(acceptor))  # noqa: PERF401 - what is open has to be known
         except AttachError:
             for each_open in opened:
                 each_open.end()
@@ -286,9 +286,9 @@ class _JoinedThere:
 class _Probes:
     """The connections of probes on a host, each as a carrier of the session."""
 
-    def __init__(self, host: Host, inlet: Inlet) -> None:
+    def __init__(self, host: Host, acceptor: ProbeAcceptor) -> None:
         self._host = host
-        self._inlet = inlet
+        self._acceptor = acceptor
         self._carriers: dict[int, tuple[QueuedCarrier, FrameReader]] = {}
 
     def processes(self) -> list[int]:
@@ -310,7 +310,7 @@ class _Probes:
         # Whoever dials there and is no probe is told nothing.
         with suppress(AttachError):
             token = about["token"]
-            self._inlet.adopt(carrier, dials=bool(token), token=token)
+            self._acceptor.adopt(carrier, dials=bool(token), token=token)
 
     def receive(self, channel: int, data: bytes) -> None:
         found = self._carriers.get(channel)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Final
 
-    from inspector.sessions.attached.doors.door import Inlet, Opened
+    from inspector.sessions.attached.doors.door import Opened, ProbeAcceptor
 
 #: Kept at most for an inspector that does not take it; then programs have to wait, and probes drop.
 MOST_KEPT: Final = 8 << 20
@@ -343,8 +343,10 @@ class Relay:
         if "pid" not in question:
             found = [each for each in running_programs() if each.process.pid not in self._own()]
             return {"programs": [described(each) for each in found]}
-        inlet = cast("Inlet", _Inlet(self, self._folder, self._settings["token"]))
-        self._opened = opened = door_of_process(question["pid"], question["grant"]).open(inlet)
+        acceptor = cast(
+            "ProbeAcceptor", _RelayedAcceptor(self, self._folder, self._settings["token"])
+        )
+        self._opened = opened = door_of_process(question["pid"], question["grant"]).open(acceptor)
         return {"title": opened.title, "pid": opened.pid, "note": opened.note}
 
     def _own(self) -> set[int]:
@@ -416,7 +418,7 @@ class Relay:
                 self._selector.register(source, selectors.EVENT_READ, read)
 
 
-class _Inlet:
+class _RelayedAcceptor:
     """The relay as doors to running programs see it."""
 
     def __init__(self, relay: Relay, folder: Path, token: str) -> None:

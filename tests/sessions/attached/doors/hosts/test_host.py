@@ -280,7 +280,7 @@ def test_that_no_secret_is_in_a_command_line(
             words = place.read_bytes()
         except OSError:
             continue
-        assert session.inlet.token.encode() not in words
+        assert session.acceptor.token.encode() not in words
 
 
 def test_that_ssh_is_asked_for_no_password_when_a_line_has_broken() -> None:

@@ -30,7 +30,7 @@ from inspector.probe.wire import (
     request,
 )
 from inspector.sessions.attached.carriers import CarrierClosedError, Listener
-from inspector.sessions.attached.link import Inlet, Link
+from inspector.sessions.attached.link import ProbeLink, ProbeServer
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import (
@@ -43,7 +43,7 @@ from inspector.vocabulary import (
     TIMER_ADDED,
 )
 from tests.fuzz import rounds
-from tests.sessions.attached.fake_probe import DryInlet, FakeDoor, FakeProbe, Hand, hello
+from tests.sessions.attached.fake_probe import DryServer, FakeDoor, FakeProbe, Hand, hello
 
 #: Of random byte sequences; ``TIMELINE_INSPECTOR_FUZZ=500`` tries 200,000.
 _FEW: Final = 400
@@ -197,14 +197,14 @@ def _check(session: AttachedSession, seed: int) -> None:
 
 def test_that_no_bytes_of_a_program_harm_the_session() -> None:
     hand = Hand()
-    session = AttachedSession(FakeDoor(), hand, DryInlet(hand))
+    session = AttachedSession(FakeDoor(), hand, DryServer(hand))
     for seed in rounds(_FEW):
         chance = random.Random(seed)
-        data = _sequence(chance, session.inlet.token)
+        data = _sequence(chance, session.acceptor.token)
         carrier = DryCarrier(_pieces(chance, data))
 
-        link = Link(carrier, session.inlet)
-        link.run(dials=False, token=session.inlet.token)
+        link = ProbeLink(carrier, session.acceptor)
+        link.run(dials=False, token=session.acceptor.token)
         hand.advance(chance.randrange(120))
         session.refresh()
 
@@ -215,16 +215,16 @@ def test_that_no_bytes_of_a_program_harm_the_session() -> None:
             session.refresh()
             _check(session, seed)
             session.close()
-            session = AttachedSession(FakeDoor(), hand, DryInlet(hand))
+            session = AttachedSession(FakeDoor(), hand, DryServer(hand))
     session.close()
 
 
 def test_that_strangers_are_let_go_without_a_word_to_the_session() -> None:
-    inlet = Inlet()
-    session = AttachedSession(FakeDoor(), inlet=inlet)
+    acceptor = ProbeServer()
+    session = AttachedSession(FakeDoor(), acceptor=acceptor)
     try:
-        for greeting in (hello("00"), hello(inlet.token, protocol=9), {"protocol": "x"}):
-            probe = FakeProbe(inlet, inlet.now_ns, greeting)
+        for greeting in (hello("00"), hello(acceptor.token, protocol=9), {"protocol": "x"}):
+            probe = FakeProbe(acceptor, acceptor.now_ns, greeting)
             probe.socket.settimeout(5)
             said = b""
             while data := probe.socket.recv(4_096):
@@ -238,16 +238,16 @@ def test_that_strangers_are_let_go_without_a_word_to_the_session() -> None:
 
 
 def test_that_the_socket_is_for_this_user_only() -> None:
-    inlet = Inlet()
-    path = Path(inlet.address.removeprefix("unix:"))
+    acceptor = ProbeServer()
+    path = Path(acceptor.address.removeprefix("unix:"))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    inlet.close()
+    acceptor.close()
     assert not path.parent.exists()
 
 
 def test_that_nothing_but_this_host_is_dialled() -> None:
-    inlet = Inlet()
+    acceptor = ProbeServer()
     for address, said in (
         ("tcp:192.0.2.7:80", "is not this host"),
         ("tcp:127.0.0.1:0", "is not an address"),
@@ -257,8 +257,8 @@ def test_that_nothing_but_this_host_is_dialled() -> None:
         ("unix:/no/such/socket", "No program listens"),
     ):
         with pytest.raises(AttachError, match=said):
-            inlet.dial(address, "00")
-    inlet.close()
+            acceptor.dial(address, "00")
+    acceptor.close()
 
 
 def test_that_a_program_that_listens_can_refuse_a_second_window() -> None:
@@ -274,11 +274,11 @@ def test_that_a_program_that_listens_can_refuse_a_second_window() -> None:
 
     thread = Thread(target=refuse)
     thread.start()
-    inlet = Inlet()
+    acceptor = ProbeServer()
     with pytest.raises(AttachError, match=f"The program refuses: {why}"):
-        inlet.dial(f"tcp:127.0.0.1:{server.getsockname()[1]}", "00")
+        acceptor.dial(f"tcp:127.0.0.1:{server.getsockname()[1]}", "00")
     thread.join()
-    inlet.close()
+    acceptor.close()
     server.close()
 
 
