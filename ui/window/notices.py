@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QIcon, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
-from inspector.display_text import as_plain
+from inspector.display_text import as_plain, counted
 from inspector.vocabulary import what_was_raised
 
 from ..kit.keys import hide_with_keyboard
@@ -146,7 +146,7 @@ class FailureNote(QToolButton):
             text = "the scene could not be built"
             told = f"“{newest.label}” could not be built: {raised}"
         else:
-            text = "1 callback failed" if count == 1 else f"{count:,} callbacks failed"
+            text = counted(count, "failure")
             told = f"The newest: “{newest.label}” failed: {raised}"
         self.setText(text)
         self.setAccessibleName(text)

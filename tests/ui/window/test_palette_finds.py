@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.events.conditions.breakpoint import BreakKind
 from tests.ui.shell import Shell, open_shell
+from ui.findings.panel import FindingsPanel
 from ui.kit.filter_line import FilterLine
 from ui.session.bridge import SelectionKind
 from ui.window.handlers.command_palette import CommandPalette
@@ -23,6 +24,13 @@ def build(stage):
     enemies.set_timeout(0.5, lambda: stage.mark("the boss hides"), name="boss hides")
     enemies.set_timeout(30, lambda: None, name="boss arrives")
     stage.root.set_interval(0.25, lambda: None, name="beat")
+"""
+
+FAILING = """
+def build(stage):
+    def load():
+        raise KeyError("castle")
+    stage.root.set_timeout(0.25, load, name="load level")
 """
 
 
@@ -73,6 +81,22 @@ def test_that_timers_say_when_they_are_due_or_when_they_fired(shell: Shell) -> N
         "Clear boss arrives",
     ]
     assert panels == [("Events with “boss”", ""), ("Timers with “boss”", "1 of 2")]
+
+
+def test_that_a_finding_is_found_at_its_time(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, FAILING)
+    for _ in range(30):
+        shell.advance(1 / 60)
+    assert titles(shell, "castle")[1] == []
+    panel = shell.window.panels.panel("findings")
+    assert isinstance(panel, FindingsPanel)
+
+    panel.look()
+    qtbot.waitUntil(lambda: not panel.is_looking)
+
+    ((title, about),) = titles(shell, "castle")[1]
+    assert title.startswith("0:00.250  fails: ")
+    assert about == "250 ms ago"
 
 
 def test_that_an_object_is_selected(shell: Shell) -> None:

@@ -156,7 +156,7 @@ def test_that_failures_are_counted_in_the_status_bar(qtbot: QtBot, tmp_path: Pat
     shell.advance(0.25)
 
     assert was_hidden
-    assert note.text() == "2 callbacks failed"
+    assert note.text() == "2 failures"
     assert "KeyError: 'castle'" in note.toolTip()
     shell.bridge.reload()
     shell.advance(0.05)

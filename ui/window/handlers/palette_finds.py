@@ -25,15 +25,18 @@ from ...kit.texts.call_texts import due_in_text
 from ...kit.texts.run_states import run_state_of
 from ...previews.selected import clock_toggle, is_clock_paused, submit
 from ...session.selection import Selection
+from ..panels.places import Placeholder
 from .palette_entries import EntryKind, PaletteEntry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from inspector.analysis.lanes.lanes import Lane
+    from inspector.analysis.lint.findings import Finding
     from inspector.commands.command import Command
     from inspector.events.states import ClockState
 
+    from ...findings.panel import FindingsPanel
     from ...timeline.panel import TimelinePanel
     from ..main_window import MainWindow
 
@@ -163,9 +166,15 @@ class PaletteFinder:
         assert session is not None, "only what has a session is searched"
         marks = [(mark.at_ns, mark.text) for mark in bridge.timeline.marks]
         marks += [(each.at_ns, each.title) for each in session.annotations]
+        marks += [(each.at_ns, f"{each.kind.name}: {each.text}") for each in self._findings()]
         for at_ns, text in sorted(marks, reverse=True):
             if lowered in text.lower():
                 yield self._past(at_ns, text)
+
+    def _findings(self) -> list[Finding]:
+        """Return what the last look has found; nothing before the first."""
+        widget = self._window.panels["findings"].widget()
+        return [] if isinstance(widget, Placeholder) else cast("FindingsPanel", widget).model.rows
 
     def _typed(self, pattern: str) -> PaletteEntry | None:
         """Return the instant that a text means, ``None`` if it means none."""
