@@ -44,6 +44,7 @@ from inspector.formats.captures.perfetto_trace import PerfettoReader, is_perfett
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.captures.tracy_csv import TracyReader, is_tracy
 from inspector.formats.frame_times import CAPTURED, FrameTimes, KnownDetails, NsColumn, Provenance
+from inspector.formats.query import Queried
 from inspector.formats.tables.arrow_table import is_arrow, read_arrow
 from inspector.formats.tables.frame_times_csv import CSV_COLUMNS, PHASE_COLUMNS
 from inspector.formats.tables.frame_times_json import (
@@ -88,6 +89,11 @@ class FrameFile:
     def samples(self) -> str:
         """Why these are samples and not every frame; empty if they are all."""
         return self.frames.samples
+
+    def queried(self, name: str) -> Queried:
+        """Return its frames for queries, in whose tables the file is called ``name``."""
+        stream = self.provenance.note.removeprefix(f"column {self.column}").removeprefix(", ")
+        return Queried(name, stream, self.frames)
 
 
 @dataclass(frozen=True, slots=True)

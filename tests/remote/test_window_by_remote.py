@@ -84,6 +84,7 @@ _PANELS = {
     "bookmarks": "session.annotations",
     "statistics": "session.statistics",
     "lab": "command_line.run",
+    "query": "command_line.run",
 }
 #: What is about the window itself.
 _OF_THE_WINDOW = (

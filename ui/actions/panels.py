@@ -93,6 +93,8 @@ PANELS: Final = Registry(
               "bookmarks, notes and named ranges; recordings keep them"),
         Panel("statistics", "Statistics", PanelArea.BOTTOM, ".statistics.panel:StatisticsPanel",
               "how frame times are distributed, and their statistics by tool"),
+        Panel("query", "Query", PanelArea.BOTTOM, ".query.panel:QueryPanel",
+              "SQL on the frames and statistics of what is open and of files"),
         Panel("lab", "Refresh-rate lab", PanelArea.BOTTOM, ".lab.panel:LabPanel",
               "timers at different display rates, on this engine and on others"),
     ),

@@ -1,0 +1,1 @@
+"""SQL on the frames of what is open and of files."""

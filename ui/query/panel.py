@@ -1,0 +1,328 @@
+"""The query panel: a SELECT, the columns it can name, and its answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal, Slot
+from PySide6.QtGui import QFontDatabase, QKeyEvent
+from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QSpinBox, QVBoxLayout, QWidget
+from typing_extensions import override
+
+from inspector.display_text import counted
+from inspector.errors import InspectorError
+from inspector.foreign.paths import is_recording_name, stored_path
+from inspector.formats.frame_times import Beside, FrameTimes
+from inspector.formats.query import (
+    NO_DUCKDB,
+    Answer,
+    Queried,
+    Query,
+    is_duckdb_missing,
+    query_columns,
+)
+from inspector.sessions.frame_files import read_frame_file
+from inspector.sessions.session import ShowsCapture
+
+from ..kit.background import Background
+from ..kit.guards import guarded
+from ..kit.labels import ElidedLabel, WrappedLabel, plain_label
+from ..kit.layouts import bar, fill, splitter, tool_button
+from ..kit.table.table_panel import TablePanel
+from ..kit.table.table_view import ENTER, TableView
+from .answer_table import NameColumn, NameModel, answer_view
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from inspector.sessions.session import Session
+
+    from ..kit.background import Report
+    from ..kit.theme import Theme
+    from ..session.bridge import SessionBridge
+
+_SQL: Final = "query_sql"
+_LIMIT: Final = "query_limit"
+_USUAL_LIMIT: Final = 1_000
+_MOST_ROWS: Final = 100_000
+_EXAMPLE: Final = (
+    "select frame, at_s, frame_time_ms from frames\norder by frame_time_ms desc limit 20"
+)
+
+
+@guarded
+class _Statement(QPlainTextEdit):
+    """Where the statement is typed; Tab leaves it.
+
+    Signals:
+        entered: Ctrl+Enter was pressed.
+    """
+
+    entered = Signal()
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.setAccessibleName("SQL statement")
+        self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.setTabChangesFocus(True)
+
+    def _is_run(self, event: QEvent) -> bool:
+        return (
+            isinstance(event, QKeyEvent)
+            and event.key() in ENTER
+            and bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        )
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and self._is_run(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._is_run(event):
+            self.entered.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class _NameList(TablePanel):
+    """The columns that a query can name."""
+
+    def __init__(self, view: TableView, theme: Theme) -> None:
+        super().__init__(view, theme, None, filter_hint="Filter columns")
+        self.lay_out()
+
+    @override
+    def why_empty(self) -> str:
+        return "The filter hides all columns."
+
+
+@guarded
+class QueryPanel(QWidget):
+    """Answers a SELECT on the frames of what is open and of files, beside the window's thread.
+
+    Attributes:
+        statement: The SELECT.
+        names: The columns that it can name.
+        limit_box: How many rows are shown at most.
+        files: The files that were added, as they were read; ``None`` until then.
+        message: How many rows there are, or what went wrong.
+        answer: The rows; ``None`` before the first answer.
+    """
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._bridge, self._theme = bridge, theme
+        self._query: Query | None = None
+        self.files: dict[Path, Queried | None] = {}
+        self.answer: TableView | None = None
+        self._background = Background(self, expected=InspectorError)
+        choices = bridge.panel_choices
+        self.statement = _Statement(choices.get(_SQL, _EXAMPLE))
+        self.names = NameModel(NameColumn, theme)
+        self._names_view = TableView(self.names, "Columns", choices)
+        self._name_list = _NameList(self._names_view, theme)
+        self.limit_box = QSpinBox()
+        self.limit_box.setRange(1, _MOST_ROWS)
+        self.limit_box.setGroupSeparatorShown(True)
+        self.limit_box.setAccessibleName("Rows at most")
+        kept = choices.get(_LIMIT, "")
+        self.limit_box.setValue(int(kept) if kept.isdecimal() else _USUAL_LIMIT)
+        self.run_button = tool_button("Run", "Answer the query (Ctrl+Enter)")
+        self.cancel_button = tool_button("Cancel", "Stop reading files and answering")
+        self.add_button = tool_button("Add files …", "Query more captures and recordings, too")
+        self.remove_button = tool_button("Remove files", "Query only what is open")
+        self.message, self.problem = ElidedLabel(), WrappedLabel()
+        self._lay_out()
+        self._connect()
+        self.problem.show_text(NO_DUCKDB if is_duckdb_missing() else "")
+        self._show_state()
+        self._show_names()
+
+    def _lay_out(self) -> None:
+        left, asked, answered = QWidget(), QWidget(), QWidget()
+        tools = bar(self.run_button, self.cancel_button, 10, plain_label("Rows at most"))
+        for widget in (self.limit_box, self.add_button, self.remove_button):
+            tools.addWidget(widget)
+        tools.addWidget(self.message, 1)
+        fill(asked, (self.statement, 1), tools, self.problem)
+        self._answers = QVBoxLayout(answered)
+        self._answers.setContentsMargins(0, 0, 0, 0)
+        upright = (asked, 2), (answered, 3)
+        fill(left, (splitter(Qt.Orientation.Vertical, *upright, sizes=(110, 190)), 1))
+        parts = (left, 3), (self._name_list, 2)
+        fill(self, (splitter(Qt.Orientation.Horizontal, *parts, sizes=(760, 420)), 1))
+
+    def _connect(self) -> None:
+        self._background.done.connect(self._take)
+        self._background.failed.connect(self._take_problem)
+        self.statement.entered.connect(self.run)
+        self.run_button.clicked.connect(self.run)
+        self.cancel_button.clicked.connect(self.cancel)
+        self.add_button.clicked.connect(self._ask_for_files)
+        self.remove_button.clicked.connect(self._remove_files)
+        self._bridge.session_changed.connect(self._take_session)
+        self._names_view.doubleClicked.connect(self._write_name)
+        for key in ENTER:
+            self._names_view.on(key, self._write_current_name)
+
+    # ---------------------------------------------------------------- what is asked
+
+    @Slot()
+    def run(self) -> None:
+        """Answer the query, instead of one that is being answered."""
+        sql, most = self.statement.toPlainText(), self.limit_box.value()
+        choices = self._bridge.panel_choices
+        choices[_SQL], choices[_LIMIT] = sql, f"{most}"
+        self._stop()
+        query = self._query = Query(sql, most)
+        self.problem.show_text("")
+        self._background.start(
+            partial(_answer, query, _open_frames(self._bridge.session), self.files)
+        )
+        self._show_state()
+
+    @Slot()
+    def cancel(self) -> None:
+        self._stop()
+        self.message.show_text("The query was cancelled.")
+        self._show_state()
+
+    def _stop(self) -> None:
+        self._background.cancel()
+        if self._query is not None:
+            self._query.stop()
+            self._query = None
+
+    def finish(self) -> None:
+        """Wait for the answer."""
+        self._background.wait()
+
+    @Slot(object)
+    def _take_session(self, _session: object) -> None:
+        self._stop()
+        self._show_state()
+        self._show_names()
+
+    # ---------------------------------------------------------------- files
+
+    @Slot()
+    def _ask_for_files(self) -> None:
+        dialog = QFileDialog(self, "Add captures and recordings")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(self.add_files)
+        dialog.open()
+
+    @Slot(list)
+    def add_files(self, paths: Iterable[str]) -> None:
+        """Read files, so that the columns that they have are listed."""
+        self._stop()
+        self.files |= dict.fromkeys(set(map(Path, paths)) - self.files.keys())
+        self.problem.show_text("")
+        self._background.start(partial(_read, self.files))
+        self._show_state()
+
+    @Slot()
+    def _remove_files(self) -> None:
+        self._stop()
+        self.files = {}
+        self.message.show_text("")
+        self._show_state()
+        self._show_names()
+
+    # ---------------------------------------------------------------- what is shown
+
+    @Slot(object)
+    def _take(self, found: Answer | None) -> None:
+        self._query = None
+        self._show_names()
+        if found is None:
+            self.message.show_text(f"{counted(len(self.files), 'file')} added.")
+        else:
+            self._show_answer(found)
+        self._show_state()
+
+    @Slot(object)
+    def _take_problem(self, problem: InspectorError) -> None:
+        # What cannot be read would fail each query.
+        self.files = {path: file for path, file in self.files.items() if file is not None}
+        self._query = None
+        self.message.show_text("")
+        self.problem.show_text(str(problem))
+        self._show_state()
+
+    def _show_answer(self, found: Answer) -> None:
+        if self.answer is not None:
+            self.answer.hide()
+            self.answer.deleteLater()
+        self.answer = answer_view(found, self._theme)
+        self.answer.notice.show_text("" if found.rows else "The query selects no row.")
+        self._answers.addWidget(self.answer)
+        count = counted(len(found.rows), "row")
+        self.message.show_text(f"The first {count}: there are more." if found.has_more else count)
+
+    def _show_state(self) -> None:
+        is_running = self._background.is_running
+        self.cancel_button.setVisible(is_running)
+        self.remove_button.setVisible(bool(self.files))
+        if is_running:
+            self.message.show_text("Answering …" if self._query is not None else "Reading …")
+
+    def _show_names(self) -> None:
+        files = [file.frames.beside for file in self.files.values() if file is not None]
+        self.names.show_rows(query_columns([_beside_of(self._bridge.session), *files]))
+        self._name_list.update_counts()
+
+    @Slot(QModelIndex)
+    def _write_name(self, index: QModelIndex) -> None:
+        row = self.names.row_at(index.row())
+        if row is not None:
+            self.statement.insertPlainText(row.table if index.column() == 0 else row.name)
+            self.statement.setFocus()
+
+    def _write_current_name(self) -> None:
+        self._write_name(self._names_view.currentIndex())
+
+
+def _beside_of(session: object) -> Beside | None:
+    return session.beside if isinstance(session, ShowsCapture) else None
+
+
+def _open_frames(session: Session | None) -> Path | Queried | None:
+    """Return what is open: the file of a recording, or its frames as they are now."""
+    if session is None:
+        return None
+    path = stored_path(session.source_label) if session.is_recorded else None
+    if path is not None and is_recording_name(path):
+        # A file of its own: one is only read by the thread that has opened it.
+        return path
+    frames = FrameTimes.from_history(session.timeline.frames)
+    if isinstance(session, ShowsCapture):
+        frames = replace(
+            frames, samples=session.samples, facts=session.facts, beside=session.beside
+        )
+        return Queried(session.path.name, session.stream, frames)
+    return Queried(session.title, "", frames)
+
+
+def _answer(
+    query: Query, opened: Path | Queried | None, files: dict[Path, Queried | None], report: Report
+) -> Answer:
+    if isinstance(opened, Path):
+        opened = read_frame_file(opened, on_progress=report).queried(opened.name)
+    _read(files, report)
+    found = [opened, *files.values()]
+    return query.run([each for each in found if each is not None])
+
+
+def _read(files: dict[Path, Queried | None], report: Report) -> None:
+    """Read the files that are not read yet."""
+    for path in [path for path, file in files.items() if file is None]:
+        files[path] = read_frame_file(path, on_progress=report).queried(path.name)
