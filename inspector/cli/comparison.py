@@ -10,24 +10,30 @@ from typing import Final, TextIO
 from xml.etree import ElementTree as ET
 
 from inspector.analysis.statistics.compared_calls import CallChange
+from inspector.analysis.statistics.compared_columns import ColumnChange
 from inspector.analysis.statistics.comparison import (
     COMPARED,
     CONFIDENCE,
-    Change,
     Difference,
     is_comparable,
 )
-from inspector.analysis.statistics.metrics import MetricValue, metric_values
+from inspector.analysis.statistics.metrics import MetricValue
 from inspector.analysis.statistics.runs import ComparedRun, RunDifference, differences
 from inspector.cli.run_report import table
 from inspector.cli.statistics import Condition, condition_parts
-from inspector.cli.terminal import PROGRAM, say, write_json
+from inspector.cli.terminal import PROGRAM, say
 from inspector.display_text import counted, foreign_lines
 from inspector.exit_codes import ExitCode
 from inspector.foreign.numbers import shown
 from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.captures.capture import split_column
-from inspector.formats.report.comparison import check_comparison, runs_table, write_comparison
+from inspector.formats.report.comparison import (
+    check_comparison,
+    json_of,
+    number_text,
+    runs_table,
+    write_comparison,
+)
 from inspector.formats.report.page_layout import Table
 from inspector.sessions.compared import files_named, run_of_file
 
@@ -50,16 +56,18 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
     if options.junit is not None:
         check_target(options.junit)
     found = differences(
-        list(_compared_runs(options, err)), asked={each.metric.id for each in conditions}
+        list(_compared_runs(options, err)),
+        asked={each.metric.id for each in conditions},
+        with_columns=options.columns,
     )
     tests = [test for each in found for test in _tested(each, conditions, options)]
+    tested = [[test.values() for test in tests if test.of is each] for each in found]
     if options.json:
-        values = [comparison_values(each, tests) for each in found]
-        write_json(out, values[0] if len(values) == 1 else {"comparisons": values})
+        out.write(json_of(found, tested))
     else:
         out.write("\n\n".join(map(_comparison_text, found)) + "\n")
     for path in options.outputs:
-        write_comparison(found, path, conditions=_conditions_table(tests))
+        write_comparison(found, path, conditions=_conditions_table(tests), tested=tested)
         say(err, f"Written: {path}")
     if options.junit is not None:
         with replacing(options.junit) as stream:
@@ -122,6 +130,14 @@ class _Test:
             return f"whether {self.condition.text} cannot be told: {self.why_not}"
         holds = "holds" if self.holds else "does not hold"
         return f"{self.condition.text} {holds}: {self.difference.metric.id} {self.difference.text}"
+
+    def values(self) -> dict[str, object]:
+        return {
+            "condition": self.condition.text,
+            "metric": self.condition.metric.id,
+            "holds": self.holds,
+            **({"why_not": self.why_not} if self.why_not else {}),
+        }
 
 
 def _tested(
@@ -208,7 +224,7 @@ def _comparison_text(each: RunDifference) -> str:
         "",
         table(heading, rows, right={1, 2, 3}),
         "",
-        *_calls_lines(each.calls),
+        *_parts_lines(each.parts),
         found.sentence(before.name, after.name),
         *each.remarks,
     ]
@@ -226,84 +242,17 @@ def _runs_lines(before: ComparedRun, after: ComparedRun) -> list[str]:
     ]
 
 
-def _calls_lines(calls: Sequence[CallChange]) -> list[str]:
-    """Return what has become of clocks and timers as a table, nothing for captures."""
-    if not calls:
+def _parts_lines(parts: Sequence[ColumnChange | CallChange]) -> list[str]:
+    """Return what has become of columns, clocks and timers as a table, nothing without any."""
+    if not parts:
         return []
     rows = []
-    for each in calls:
+    for each in parts:
         change = each.change
         one, other = (
-            "-" if value is None else f"{value:,.2f} {each.unit}"
+            "-" if value is None else number_text(value, each.unit)
             for value in (change.before, change.after)
         )
         rows.append((each.subject, each.what, one, other, change.text, change.verdict.value))
-    heading = ("clock or timer", "what", "before", "after", _CHANGE, "verdict")
+    heading = ("of", "what", "before", "after", _CHANGE, "verdict")
     return [table(heading, rows, right={2, 3, 4}), ""]
-
-
-def _change_values(change: Change) -> dict[str, object]:
-    return {
-        "before": change.before,
-        "after": change.after,
-        "change": change.share,
-        "low": change.low,
-        "high": change.high,
-        "verdict": change.verdict.value,
-        **({"why_not": change.why_not} if change.why_not else {}),
-    }
-
-
-def _run_values(run: ComparedRun) -> dict[str, object]:
-    values = metric_values(run.series, wanted=frozenset(COMPARED))
-    return {
-        "file": run.name,
-        "frames": len(run.times_ns),
-        "metrics": {each.metric.id: each.value for each in values},
-    }
-
-
-def _side_values(side: ComparedRun) -> dict[str, object]:
-    return {
-        "runs": [_run_values(each) for each in side.runs],
-        "outliers": [{"file": name, "from_median": share} for name, share in side.outliers.items()],
-        "left_out": [_run_values(each) for each in side.left_out],
-    }
-
-
-def comparison_values(each: RunDifference, tests: Sequence[_Test] = ()) -> dict[str, object]:
-    found, tested = each.found, [test for test in tests if test.of is each]
-    is_of_runs = each.before.parts or each.after.parts
-    calls = [
-        {"clock": call.clock, "label": call.label, "what": call.what, "unit": call.unit}
-        | _change_values(call.change)
-        for call in each.calls
-    ]
-    return {
-        "before": each.before.name,
-        "after": each.after.name,
-        "frames": [len(each.before.times_ns), len(each.after.times_ns)],
-        **(
-            {"before_runs": _side_values(each.before), "after_runs": _side_values(each.after)}
-            if is_of_runs
-            else {}
-        ),
-        "about": "versions" if each.is_of_versions else "runs",
-        "differences": {of.metric.id: _change_values(of) for of in found.differences},
-        **({"calls": calls} if calls else {}),
-        "confidence": CONFIDENCE,
-        "verdict": found.verdict.value,
-        "verdict_by": [of.metric.id for of in found.spoken],
-        **({"why_not": found.why_not} if found.why_not else {}),
-        **({"overlap": each.overlap} if each.overlap else {}),
-        "tested": [
-            {
-                "condition": test.condition.text,
-                "metric": test.condition.metric.id,
-                "holds": test.holds,
-                **({"why_not": test.why_not} if test.why_not else {}),
-            }
-            for test in tested
-        ],
-        "failed": [test.condition.text for test in tested if test.holds],
-    }

@@ -26,6 +26,16 @@ from inspector.formats.captures.capture import split_column
 from inspector.formats.captures.tracy_csv import zone_sums
 from inspector.formats.frame_times import FrameTimes
 from inspector.formats.options import left_out_text
+from inspector.formats.report.page_layout import Table
+from inspector.formats.report.statistics import (
+    CLASSES,
+    WEIGHTED,
+    FileStatistics,
+    check_statistics,
+    classes_table,
+    columns_table,
+    write_statistics,
+)
 from inspector.formats.series import series_of
 from inspector.sessions.frame_files import FrameFile, read_frame_file
 from inspector.timebase import format_duration
@@ -138,6 +148,8 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
         wanted = list(_FEW)
     asked = {*wanted, *(each.metric.id for each in conditions)}
     part_in(options)
+    for path in options.outputs:
+        check_statistics(path)
     files, unread = _read_all(options, err)
     found = [
         metric_values(
@@ -156,8 +168,15 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
     ]
     values = [[each for each in of if not wanted or each.metric.id in wanted] for of in found]
     columns = [each.columns() for each in files] if options.columns else []
+    results = _results(files, values, columns, checked, unread)
+    of_columns = columns or [[] for _ in files]
+    parts = [
+        FileStatistics(each.text, len(each.series), found, beside)
+        for each, found, beside in zip(files, values, of_columns, strict=True)
+    ]
+    _write(parts, results, options, err)
     if options.json:
-        write_json(out, _results(files, values, columns, checked, unread))
+        write_json(out, results)
     elif not options.quiet:
         if len(options.files) == 1:
             out.write(_one_text(files[0], values[0], is_all=not wanted) + "\n")
@@ -167,6 +186,18 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
         out.writelines(f"\n{_columns_text(each.text, found)}\n" for each, found in summarised)
     say(err, *(each.text for each in checked))
     say(err, *(f"{text} is left out: {error}" for text, error in unread.items()))
+    return _outcome(checked, unread)
+
+
+def _write(
+    parts: Sequence[FileStatistics], results: object, options: Namespace, err: TextIO
+) -> None:
+    for path in options.outputs:
+        write_statistics(parts, results, path)
+        say(err, f"Written: {path}")
+
+
+def _outcome(checked: Sequence[_Checked], unread: Mapping[str, str]) -> ExitCode:
     outcomes = {ExitCode.CANNOT_TELL if each.why_not else ExitCode.FAILED for each in checked}
     outcomes |= {ExitCode.UNREADABLE} if unread else set()
     worst_first = (ExitCode.FAILED, ExitCode.UNREADABLE, ExitCode.CANNOT_TELL)
@@ -373,27 +404,21 @@ def _one_text(read: _Read, values: Sequence[MetricValue], *, is_all: bool) -> st
 def _columns_text(name: str, columns: Sequence[ColumnSummary]) -> str:
     if not columns:
         return f"{name}: no column beside the frame times holds numbers that measure something."
-    rows = [
-        (
-            each.name,
-            each.unit,
-            f"{each.mean:,.4g}{'*' if each.is_weighted else ''}",
-            *(f"{value:,.4g}" for value in (each.least, each.p5, each.median, each.p95, each.most)),
-            f"{each.count:,}",
-        )
-        for each in columns
-    ]
-    titles = ("column", "unit", "mean", "min", "P5", "median", "P95", "max", "values")
-    text = (
-        f"{name}: columns beside the frame times\n\n{table(titles, rows, right=set(range(2, 9)))}"
-    )
+    found, classes = columns_table(columns), classes_table(columns)
+    text = f"{name}: columns beside the frame times\n\n{_text_of(found)}"
     if any(each.is_weighted for each in columns):
-        text += "\n\n* weighted by time: each value counts as long as its frame lasts"
+        text += f"\n\n{WEIGHTED}"
+    if classes is not None:
+        text += f"\n\n{name}: {CLASSES}\n\n{_text_of(classes)}"
     for each in columns:
         if each.frames_per_joule is not None:
             text += f"\n\nFrames per joule (fps per watt) by {each.name}: "
             text += f"{each.frames_per_joule:,.4g}"
     return text
+
+
+def _text_of(of: Table) -> str:
+    return table(of.heading, of.rows, right={*of.numbers})
 
 
 def _many_text(files: list[_Read], values: list[list[MetricValue]]) -> str:

@@ -23,7 +23,6 @@ from inspector.analysis.statistics.metrics import metric_values
 from inspector.analysis.statistics.runs import ComparedRun, differences
 from inspector.analysis.task_rows import task_rows
 from inspector.calls.call import SCHEDULED, CallId, call_of
-from inspector.cli.comparison import comparison_values
 from inspector.cli.late import late_values
 from inspector.cli.names import considered_command, find_timer
 from inspector.commands.command import Capability
@@ -34,6 +33,7 @@ from inspector.events.sentences import describe
 from inspector.events.timeline import Timeline
 from inspector.foreign.paths import expanded
 from inspector.formats.frame_times import FrameTimes
+from inspector.formats.report.comparison import comparison_values
 from inspector.formats.series import series_of
 from inspector.remote.desk import Asked, OpenSession
 from inspector.remote.methods import (

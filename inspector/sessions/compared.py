@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.analysis.statistics.compared_calls import CallFold, calls_of
+from inspector.analysis.statistics.compared_columns import RunColumn
 from inspector.analysis.statistics.runs import ComparedRun
 from inspector.errors import CaptureError
 from inspector.events.recording import as_far_as_it_goes
@@ -18,11 +20,13 @@ from inspector.sessions.frame_files import (
     open_frame_file,
     recording_showing,
 )
-from inspector.sessions.session import loops_of, samples_of
+from inspector.sessions.session import ShowsCapture, loops_of, samples_of
+from inspector.timebase import NS_PER_MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from inspector.formats.frame_times import Beside, NsColumn
     from inspector.sessions.session import Session
 
     Progress = Callable[[float], None]
@@ -97,7 +101,24 @@ def run_of_file(
         streams=streams,
         stream=read_stream,
         missing=read.missing,
+        columns=partial(columns_of, times_ns, read.frames.beside),
     )
+
+
+def columns_of(times_ns: NsColumn, beside: Beside | None) -> list[RunColumn]:
+    """Read the columns of a capture beside its frame times, as far as these are above 0.
+
+    Raises:
+        CaptureError: The file has changed.
+    """
+    if beside is None:
+        return []
+    is_usable = times_ns > 0
+    read = beside.numbers([each.at for each in beside.quantities])
+    return [
+        RunColumn.of(each.name, each.unit, values[is_usable], times_ns[is_usable] / NS_PER_MS)
+        for each, values in zip(beside.quantities, read, strict=True)
+    ]
 
 
 def run_of_session(session: Session, name: str) -> Callable[[Progress], ComparedRun]:
@@ -115,15 +136,23 @@ def run_of_session(session: Session, name: str) -> Callable[[Progress], Compared
         events = list(history.events(history.first, history.end))
 
     samples = samples_of(session)
+    beside = _beside_of(session)
 
     def make(on_progress: Progress) -> ComparedRun:
         _refuse_samples(name, samples)
         on_progress(0.0)
         fold = CallFold(base, strings)
         fold.take(events)
-        return ComparedRun(name, times_ns[times_ns > 0], fold.calls(length_ns))
+        return ComparedRun(
+            *(name, times_ns[times_ns > 0], fold.calls(length_ns)),
+            columns=partial(columns_of, times_ns, beside),
+        )
 
     return make
+
+
+def _beside_of(session: object) -> Beside | None:
+    return session.beside if isinstance(session, ShowsCapture) else None
 
 
 def _refuse_samples(name: str, samples: str) -> None:

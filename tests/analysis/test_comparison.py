@@ -15,7 +15,7 @@ from inspector.analysis.statistics.comparison import (
     comparison,
     correlation_length,
     is_comparable,
-    sample_change,
+    sample_changes,
 )
 from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.metrics import METRICS
@@ -156,7 +156,9 @@ def test_that_the_interval_of_a_number_is_wider_among_many() -> None:
     one, other = (random.gamma(50, 1, 1_000) for _ in range(2))
 
     def width(tests: int) -> float:
-        change = sample_change([one], [other], lambda each: float(each.mean()), tests=tests)
+        (change,) = sample_changes(
+            [one], [other], lambda each: [each.mean()], is_more_better=[False], tests=tests
+        )
         assert change.low is not None
         assert change.high is not None
         return change.high - change.low
@@ -168,7 +170,7 @@ def test_that_resampling_finds_the_spread_of_a_mean() -> None:
     random = np.random.default_rng(4)
     one, other = (random.normal(100, 10, 9_000) for _ in range(2))
 
-    change = sample_change([one], [other], lambda each: float(each.mean()))
+    (change,) = sample_changes([one], [other], lambda each: [each.mean()], is_more_better=[False])
 
     assert change.low is not None
     assert change.high is not None

@@ -143,3 +143,115 @@ def test_that_a_power_has_frames_per_joule(run: Run, tmp_path: Path) -> None:
     assert found["GPU Util(%)"]["frames_per_joule"] is None
     _, out, _ = run(f"stats {path} --columns")
     assert "Frames per joule (fps per watt) by GPU Power(W): 0.4" in out
+
+
+def varied(path: Path, seed: int, factor: float) -> Path:
+    """Write a capture of 4,000 frames, whose busy times and power follow their lengths."""
+    random = np.random.default_rng(seed)
+    times = 10 * factor * np.exp(random.normal(0, 0.08, 4_000))
+    busy, error = times * 0.8, random.normal(-1, 0.5, 4_000)
+    power = 150 + 5 * times
+    rows = zip(times, busy, error, power, strict=True)
+    lines = (f"a.exe,{','.join(f'{each:.6f}' for each in row)}" for row in rows)
+    head = "Application,MsBetweenPresents,MsGPUBusy,MsAnimationError,GPU Power(W)"
+    path.write_text("\n".join([head, *lines]))
+    return path
+
+
+def read(path: Path) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    return np.genfromtxt(path, delimiter=",", skip_header=1, usecols=(1, 2, 3, 4))
+
+
+def test_that_columns_are_summarised_by_class_of_frame_time(run: Run, tmp_path: Path) -> None:
+    path = varied(tmp_path / "a.csv", 1, 1.0)
+    times, busy, _, power = read(path).T
+    order = np.sort(times)
+    edges = [0.0, *(order[int(np.ceil(share * 4_000)) - 1] for share in (0.5, 0.95, 0.99, 1))]
+
+    found = columns_of(run, str(path))
+
+    for name, values, weights in (("MsGPUBusy", busy, None), ("GPU Power(W)", power, times)):
+        classes = found[name]["classes"]
+        assert isinstance(classes, list)
+        assert [each["count"] for each in classes] == [2_000, 1_800, 160, 40]
+        for each, low, high in zip(classes, edges, edges[1:], strict=False):
+            within = (times > low) & (times <= high)
+            shares = None if weights is None else weights[within]
+            expected = [
+                np.average(values[within], weights=shares),
+                *np.quantile(values[within], [0.05, 0.5, 0.95]),
+            ]
+            assert np.allclose([each[key] for key in ("mean", "p5", "median", "p95")], expected)
+    _, out, _ = run(f"stats {path} --columns --metric fps")
+    assert "mean (P5 to P95) by class of frame time" in out
+
+
+def test_that_statistics_are_written_to_files(run: Run, tmp_path: Path) -> None:
+    path = varied(tmp_path / "a.csv", 1, 1.0)
+    names = ("s.csv", "s.json", "s.md", "s.html", "s.pdf")
+    written = " ".join(f"-o {each}" for each in names)
+
+    code, _, err = run(f"stats {path} --columns --metric fps {written}")
+
+    assert code == ExitCode.OK
+    assert all(f"Written: {each}" in err for each in names)
+    with (tmp_path / "s.csv").open(newline="") as file:
+        rows = {(row["of"], row["statistic"], row["frames"]): row for row in csv.DictReader(file)}
+    own = read(path)
+    fps = 1000 * len(own) / own[:, 0].sum()
+    assert float(rows["Frames", "fps", "all"]["value"]) == pytest.approx(fps, rel=1e-9)
+    weighted = np.average(own[:, 3], weights=own[:, 0])
+    assert float(rows["GPU Power(W)", "mean by time", "all"]["value"]) == pytest.approx(weighted)
+    assert ("MsGPUBusy", "p95", "above P99") in rows
+    (file_values,) = json.loads((tmp_path / "s.json").read_text())["files"]
+    assert {each["name"] for each in file_values["columns"]} >= {"MsGPUBusy", "GPU Power(W)"}
+    for name in ("s.md", "s.html"):
+        text = (tmp_path / name).read_text()
+        assert "above P99" in text
+        assert "weighted by time" in text
+    assert (tmp_path / "s.pdf").read_bytes().startswith(b"%PDF")
+    code, _, err = run(f"stats {path} -o s.txt")
+    assert code != ExitCode.OK
+    assert "Give it the suffix .csv, .json, .md, .html or .pdf." in err
+
+
+def test_that_columns_are_compared_with_intervals_and_by_class(run: Run, tmp_path: Path) -> None:
+    before, after = varied(tmp_path / "a.csv", 1, 1.0), varied(tmp_path / "b.csv", 2, 0.9)
+
+    code, out, _ = run(f"compare {before} {after} --columns --json -o c.csv")
+
+    assert code == ExitCode.OK
+    found = {(each["column"], each["what"]): each for each in json.loads(out)["columns"]}
+    busy = found["MsGPUBusy", "Mean"]
+    one, other = read(before), read(after)
+    assert busy["before"] == pytest.approx(one[:, 1].mean())
+    assert busy["change"] == pytest.approx(other[:, 1].mean() / one[:, 1].mean() - 1)
+    assert busy["low"] < busy["change"] < busy["high"] < 0
+    assert busy["verdict"] == "less"
+    power = found["GPU Power(W)", "Mean by time"]
+    assert power["after"] == pytest.approx(np.average(other[:, 3], weights=other[:, 0]))
+    per_joule = found["GPU Power(W)", "Frames per joule"]
+    assert per_joule["before"] == pytest.approx(4_000 / (one[:, 3] @ one[:, 0] / 1000))
+    assert per_joule["verdict"] == "faster"
+    signed = found["MsAnimationError", "Mean"]
+    assert signed["before"] == pytest.approx(one[:, 2].mean())
+    assert (signed["change"], signed["why_not"]) == (None, "undefined")
+    rest = found["MsGPUBusy", "Mean, frames above P99"]
+    slowest = np.sort(one[:, 0])[3_959]
+    assert rest["before"] == pytest.approx(one[one[:, 0] > slowest, 1].mean())
+    assert (rest["low"], rest["why_not"]) == (None, "not tested")
+    with (tmp_path / "c.csv").open(newline="") as file:
+        rows = {(row["of"], row["statistic"]): row for row in csv.DictReader(file)}
+    assert float(rows["MsGPUBusy", "Mean"]["high"]) == busy["high"]
+    assert "columns" not in json.loads(run(f"compare {before} {after} --json")[1])
+
+
+def test_that_only_columns_of_all_runs_are_compared(run: Run, tmp_path: Path) -> None:
+    runs = [varied(tmp_path / f"{seed}.csv", seed, 1.0) for seed in range(3)]
+    plain = tmp_path / "plain.csv"
+    plain.write_text("MsBetweenPresents,MsGPUBusy\n" + "10,8\n11,8\n" * 500)
+    first, second, third = runs
+
+    _, out, _ = run(f"compare --before {first} {second} --after {third} {plain} --columns --json")
+
+    assert {each["column"] for each in json.loads(out)["columns"]} == {"MsGPUBusy"}

@@ -45,7 +45,7 @@ def test_that_it_is_written_in_the_format_of_its_suffix(qapp: object, tmp_path: 
     for name, head in (("c.html", b"<!doctype html>"), ("c.pdf", b"%PDF-")):
         write_comparison(found, tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(head)
-    with pytest.raises(ExportError, match=r"suffix \.html, \.pdf or \.md"):
+    with pytest.raises(ExportError, match=r"suffix \.html, \.pdf, \.md, \.csv or \.json"):
         write_comparison(found, tmp_path / "c.txt")
 
 

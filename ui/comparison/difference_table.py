@@ -1,4 +1,4 @@
-"""What differs between sides as a table: metrics of their frames, then clocks and timers."""
+"""What differs between sides as a table: their frames, then columns, clocks and timers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class DifferenceRow(Struct, frozen=True):
 
     Attributes:
         run: The side that is compared with the first.
-        subject: What it is a number of: frames, a clock, or a timer on its clock.
+        subject: What it is a number of: frames, a column, a clock, or a timer on its clock.
         name: What it is called, with the tool whose definition it is.
         unit: Its unit.
         change: How it differs.
@@ -64,8 +64,8 @@ def difference_rows(found: Iterable[RunDifference]) -> Iterator[DifferenceRow]:
             formula = f"{metric.formula}\nSource: {metric.source}"
             name = name_of(difference)
             yield DifferenceRow(each.after.name, "Frames", name, unit, change, formula)
-        for call in each.calls:
-            yield DifferenceRow(each.after.name, call.subject, call.what, call.unit, call.change)
+        for part in each.parts:
+            yield DifferenceRow(each.after.name, part.subject, part.what, part.unit, part.change)
 
 
 def _interval(row: DifferenceRow) -> str:
@@ -98,7 +98,7 @@ class DifferenceColumn(ColumnEnum):
     # fmt: off
     RUN = _column("Compared", lambda row: row.run, "What is compared with the first",
                   sample="capture-after.csv", is_searched=True)
-    SUBJECT = _column("Of", lambda row: row.subject, "Frames, a clock, or a timer on its clock",
+    SUBJECT = _column("Of", lambda row: row.subject, "Frames, a column, a clock or a timer",
                       sample="game: attack", is_searched=True)
     NAME = _column("Statistic", lambda row: row.name, "Under the name of its tool", _detail,
                    sample="NVIDIA FrameView 1% Low FPS", least="NVIDIA Frame",
@@ -220,11 +220,11 @@ class DifferenceTable(TablePanel):
 
     def show_differences(self, found: list[RunDifference]) -> None:
         self.model.show_rows(difference_rows(found))
-        has_calls = any(each.calls for each in found)
+        has_parts = any(each.parts for each in found)
         self.view.choices.use(DifferenceColumn.RUN, is_used=len(found) > 1)
-        self.view.choices.use(DifferenceColumn.SUBJECT, is_used=has_calls)
+        self.view.choices.use(DifferenceColumn.SUBJECT, is_used=has_parts)
         for part in (self.filter_line, self.count_label):
-            part.setVisible(has_calls or len(found) > 1)
+            part.setVisible(has_parts or len(found) > 1)
         self.update_counts()
 
     @override

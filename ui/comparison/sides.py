@@ -100,7 +100,11 @@ class Side:
 
 
 def compare_sides(
-    sides: list[Side], report: Report, *, without_outliers: bool = False
+    sides: list[Side],
+    report: Report,
+    *,
+    without_outliers: bool = False,
+    with_columns: bool = False,
 ) -> list[RunDifference]:
     """Read what is not read yet, and compare each side with the first."""
     unread = [source for side in sides for source in side.sources if source.run is None]
@@ -116,7 +120,8 @@ def compare_sides(
     together = [each.run for each in sides if each.run is not None]
     if len(together) < _TWO:
         return []
-    return differences(together, partial(_report_part, report, len(unread), parts))
+    tell = partial(_report_part, report, len(unread), parts)
+    return differences(together, tell, with_columns=with_columns)
 
 
 def _report_part(report: Report, number: int, parts: int, done: float) -> None:

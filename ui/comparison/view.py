@@ -93,6 +93,7 @@ class ComparisonView(QWidget):
         reading: What the runs have at the pointer.
         sides: What is compared, the first one first.
         outlier_action: Whether outlying runs are left out.
+        columns_action: Whether the columns of captures are compared, too.
     """
 
     files_wanted = Signal(int)
@@ -136,6 +137,8 @@ class ComparisonView(QWidget):
         self.kind_buttons = choice_buttons(self, [each.value for each in ChartKind])
         self.outlier_action = QAction("Leave out outlying runs", self, checkable=True)
         self.outlier_action.setToolTip("Runs whose average is over 3 % from the median of theirs")
+        self.columns_action = QAction("Columns beside frame times", self, checkable=True)
+        self.columns_action.setToolTip("Load, power, latencies and what else captures have")
         self._lower = QWidget()
         self._zones = _DropZones(self, theme)
         self._lay_out()
@@ -146,7 +149,8 @@ class ComparisonView(QWidget):
     def _lay_out(self) -> None:
         options = QMenu(self)
         options.setToolTipsVisible(True)
-        options.addActions([self.plot.stack_action, self.plot.frame_action, self.outlier_action])
+        options.addActions([self.plot.stack_action, self.plot.frame_action])
+        options.addActions([self.outlier_action, self.columns_action])
         self.options_button = menu_button("Options", "How the runs are shown and counted", options)
         controls = (self.swap_button, self.add_button, self.options_button, self.report_button)
         for button in (*controls, self.close_button):
@@ -190,7 +194,8 @@ class ComparisonView(QWidget):
         self.close_button.clicked.connect(self.left)
         self.row.sides_chosen.connect(self.compare)
         self.row.runs_wanted.connect(self.files_wanted)
-        self.outlier_action.toggled.connect(self._start)
+        for action in (self.outlier_action, self.columns_action):
+            action.toggled.connect(self._start)
         self.plot.frames_read.connect(self._show_reading)
         self.kind_buttons.idClicked.connect(self._show_kind)
         self._bridge.budgets_changed.connect(self._show_runs)
@@ -216,8 +221,13 @@ class ComparisonView(QWidget):
     def _start(self) -> None:
         self.problem.show_text("")
         self._found = []
-        without = self.outlier_action.isChecked()
-        self._background.start(partial(compare_sides, list(self.sides), without_outliers=without))
+        work = partial(
+            compare_sides,
+            list(self.sides),
+            without_outliers=self.outlier_action.isChecked(),
+            with_columns=self.columns_action.isChecked(),
+        )
+        self._background.start(work)
         self._show_state()
 
     @Slot()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -9,12 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_series import quantile_7
+from inspector.analysis.statistics.frame_statistics import nearest_rank
 from inspector.timebase import NS_PER_SECOND
 
 #: Units of times of frames, of which each counts once.
 DURATIONS: Final = frozenset(("s", "ms", "µs", "ns"))
 #: Watts of a unit of power.
-_WATTS: Final = {"W": 1.0, "mW": 1e-3}
+WATTS: Final = {"W": 1.0, "mW": 1e-3}
+#: The classes of frame times, from the shortest: the percentile that each goes up to.
+_CLASSES: Final = {"up to P50": 50, "P50 to P95": 95, "P95 to P99": 99, "above P99": 100}
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSummary:
+    """The values of a column in frames of a class, with the fields of :class:`ColumnSummary`.
+
+    Attributes:
+        name: Which frames, by the percentiles (nearest rank) of all frame times.
+    """
+
+    name: str
+    count: int
+    mean: float
+    p5: float
+    median: float
+    p95: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +54,7 @@ class ColumnSummary:
     # Of a power, the frames that it has a value for, over its energy in their time: the same as
     # their average rate over its mean in watts. None of anything else.
     frames_per_joule: float | None = None
+    classes: tuple[ClassSummary, ...] = ()  # By class of frame time; empty of samples
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -55,6 +76,22 @@ def lasting_ns(
     # How long the first one holds is not known: as long as the second.
     lasts_ns[:1] = lasts_ns[1] if len(lasts_ns) > 1 else 0
     return lasts_ns
+
+
+def classes_of(times: NDArray[Any]) -> list[tuple[str, NDArray[np.bool_]]]:
+    """Return which frames are in each class of frame times, from the shortest; none are in two."""
+    ordered, found, below = np.sort(times), [], np.zeros(len(times), dtype=np.bool_)
+    for name, percent in _CLASSES.items():
+        within = times <= ordered[nearest_rank(len(times), percent)]
+        found.append((name, within & ~below))
+        below = within
+    return found
+
+
+def mean_of(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
+    """Return a mean, weighted unless no weight is above 0."""
+    is_weighted = weights is not None and float(weights.sum()) > 0
+    return float(np.average(values, weights=weights if is_weighted else None))
 
 
 def summary_of(
@@ -80,11 +117,17 @@ def summary_of(
         return None
     weights = None if unit in DURATIONS else lasts_ns[there].astype(np.float64)
     is_weighted = weights is not None and float(weights.sum()) > 0
-    ordered = np.sort(known)
-    p5, median, p95 = (quantile_7(ordered, share) for share in (0.05, 0.5, 0.95))
-    mean = float(np.average(known, weights=weights if is_weighted else None))
+    p5, median, p95 = _quantiles(known)
+    mean = mean_of(known, weights)
+    classes = []
+    for class_name, is_within in classes_of(lasts_ns) if are_frames else ():
+        within = is_within[there]
+        some = known[within]
+        if len(some):
+            mean_within = mean_of(some, None if weights is None else weights[within])
+            classes.append(ClassSummary(class_name, len(some), mean_within, *_quantiles(some)))
     per_joule = None
-    watts = mean * _WATTS.get(unit, 0.0)
+    watts = mean * WATTS.get(unit, 0.0)
     if are_frames and is_weighted and weights is not None and watts > 0:
         per_joule = len(known) / (watts * float(weights.sum()) / NS_PER_SECOND)
     return ColumnSummary(
@@ -93,10 +136,17 @@ def summary_of(
         count=len(known),
         mean=mean,
         is_weighted=is_weighted,
-        least=float(ordered[0]),
+        least=float(known.min()),
         p5=p5,
         median=median,
         p95=p95,
-        most=float(ordered[-1]),
+        most=float(known.max()),
         frames_per_joule=per_joule,
+        classes=tuple(classes),
     )
+
+
+def _quantiles(values: NDArray[np.float64]) -> Sequence[float]:
+    """Return the 5th, 50th and 95th percentile (type 7)."""
+    ordered = np.sort(values)
+    return [quantile_7(ordered, share) for share in (0.05, 0.5, 0.95)]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from inspector.analysis.statistics.comparison import Change, Samples, sample_change
+from inspector.analysis.statistics.comparison import Change, Samples, sample_changes
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import CALL_ENDED, CLOCK_ADDED, TIMER_ADDED, TIMER_FIRED
@@ -160,11 +161,18 @@ def call_changes(
         on_progress(done / len(numbers))
         # More or fewer calls are neither better nor worse.
         is_more_better = False if unit == "ms" else None
-        change = sample_change(
-            *samples, statistic, is_more_better=is_more_better, tests=pairs * len(numbers)
+        (change,) = sample_changes(
+            *samples,
+            partial(_listed, statistic),
+            is_more_better=[is_more_better],
+            tests=pairs * len(numbers),
         )
         found.append(CallChange(*key, what, unit, change))
     return found
+
+
+def _listed(statistic: Callable[[Samples], float], samples: Samples) -> list[float]:
+    return [statistic(samples)]
 
 
 def _numbers(

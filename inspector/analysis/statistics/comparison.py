@@ -246,30 +246,36 @@ def comparison(  # noqa: PLR0913 - as many things make a comparison
     return Comparison(differences, frozenset(asked), pair.why_not)
 
 
-def sample_change(
+def sample_changes(
     before: Sequence[Samples],
     after: Sequence[Samples],
-    statistic: Callable[[Samples], float],
+    values_of: Callable[[Samples], Sequence[float | None]],
     *,
-    is_more_better: bool | None = False,
+    is_more_better: Sequence[bool | None],
     tests: int = 1,
-) -> Change:
-    """Return how a statistic of some samples, in the order of time, has changed.
+) -> list[Change]:
+    """Return how statistics of some samples, in the order of time, have changed.
 
     Args:
-        before: The samples of each run before.
+        before: The samples of each run before; shape (n,), or (n, m) with what belongs to them.
         after: Those of each run after.
-        statistic: Takes at least one sample.
-        is_more_better: Whether more is better; ``None`` for neither.
+        values_of: Returns the statistics of at least one sample.
+        is_more_better: Whether more of each is better; ``None`` for neither.
         tests: How many such changes are looked at together.
     """
     if not all(map(len, (*before, *after))):
         joined = map(np.concatenate, (before, after))
-        former, now = (statistic(each) if len(each) else None for each in joined)
-        return Change(former, now, None, None, None, "undefined", is_more_better)
-    pair = _pair(before, after, lambda samples: [statistic(samples)])
-    (change,) = pair.changes(*pair.intervals(np.array([tests])))
-    return Change(**change, is_more_better=is_more_better)
+        sides = [values_of(each) if len(each) else [None] * len(is_more_better) for each in joined]
+        return [
+            Change(former, now, None, None, None, "undefined", each)
+            for former, now, each in zip(*sides, is_more_better, strict=True)
+        ]
+    pair = _pair(before, after, values_of)
+    changes = pair.changes(*pair.intervals(np.full(len(is_more_better), tests)))
+    return [
+        Change(**change, is_more_better=each)
+        for change, each in zip(changes, is_more_better, strict=True)
+    ]
 
 
 def correlation_length(samples: Samples) -> float:
@@ -280,7 +286,8 @@ def correlation_length(samples: Samples) -> float:
     flat-top window (Politis & Romano 1995; m after Politis & White 2004).
     """
     count = len(samples)
-    _, places, counts = np.unique(samples, return_inverse=True, return_counts=True)
+    first = samples if samples.ndim == 1 else samples[:, 0]
+    _, places, counts = np.unique(first, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts + 1) / 2)[places]
     spectrum = np.fft.rfft(ranks - ranks.mean(), 1 << (2 * count - 1).bit_length())
     products = np.fft.irfft(np.abs(spectrum) ** 2)[: count // 2 + 1]
@@ -342,7 +349,8 @@ class _Pair:
         for before, after, *ends in zip(
             *(self.one.values, self.other.values, low, high), strict=True
         ):
-            share = after / before - 1 if before else np.nan
+            # What may be below 0 has no change in percent.
+            share = after / before - 1 if before > 0 and after >= 0 else np.nan
             why_not = _TOO_SHORT if self.why_not else _TOO_FEW
             why_not = "" if np.isfinite(ends).all() else "undefined" if np.isnan(share) else why_not
             known = (before, after, share, *((np.nan, np.nan) if why_not else ends))

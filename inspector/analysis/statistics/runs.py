@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.compared_calls import CallChange, SessionCalls, call_changes
+from inspector.analysis.statistics.compared_columns import ColumnChange, RunColumn, column_changes
 from inspector.analysis.statistics.comparison import Comparison, comparison
 from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.frame_series import FrameSeries
@@ -45,6 +46,8 @@ class ComparedRun:
     missing: str = ""  # What of it could not be read, as a sentence; empty for nothing
     parts: tuple[ComparedRun, ...] = ()  # The runs that it is put together from; empty for one run
     left_out: tuple[ComparedRun, ...] = ()  # Outliers that are not among them
+    # Reads the columns of a capture beside the frame times.
+    columns: Callable[[], Sequence[RunColumn]] = tuple
     distribution: Distribution = field(init=False)
 
     def __post_init__(self) -> None:
@@ -123,9 +126,15 @@ class RunDifference:
     found: Comparison  # The differences of their frames
     # Those of their clocks and timers; empty unless both are sessions of ours.
     calls: tuple[CallChange, ...]
+    columns: tuple[ColumnChange, ...] = ()  # Those of captures, if they were asked for
     # Sentences on frames that two runs have, which a comparison takes to be apart; empty if there
     # are none.
     overlap: str = ""
+
+    @property
+    def parts(self) -> tuple[ColumnChange | CallChange, ...]:
+        """What has become of columns, clocks and timers."""
+        return *self.columns, *self.calls
 
     @property
     def is_of_versions(self) -> bool:
@@ -176,6 +185,8 @@ def differences(
     runs: Sequence[ComparedRun],
     on_progress: Callable[[float], None] = lambda _done: None,
     asked: Collection[str] = (),
+    *,
+    with_columns: bool = False,
 ) -> list[RunDifference]:
     """Return how each run differs from the first.
 
@@ -183,8 +194,13 @@ def differences(
         runs: Two runs or more; each may be put together from several.
         on_progress: Called with the share that is done; what it raises ends the comparison.
         asked: Ids of the metrics that the verdicts are to be about; by default all compared.
+        with_columns: Whether to compare the columns of captures, too.
+
+    Raises:
+        CaptureError: A file has changed.
     """
     before, *others = runs
+    read = {each: each.columns() for side in runs for each in side.runs} if with_columns else {}
     pairs, found = len(others), []
     for number, after in enumerate(others):
 
@@ -193,11 +209,19 @@ def differences(
 
         sides = (before.runs, after.runs)
         one, other = ([each.series for each in side] for side in sides)
-        frames = comparison(one, other, asked, on_progress=partial(tell, 0.0, 0.8), pairs=pairs)
+        of_frames = 0.4 if with_columns else 0.8
+        frames = comparison(
+            one, other, asked, on_progress=partial(tell, 0.0, of_frames), pairs=pairs
+        )
+        columns: list[ColumnChange] = []
+        if with_columns:
+            former_columns, now_columns = ([read[each] for each in side] for side in sides)
+            report = partial(tell, 0.4, 0.4)
+            columns = column_changes(former_columns, now_columns, report, pairs)
         former, now = ([each.calls for each in side] for side in sides)
         changes = call_changes(former, now, partial(tell, 0.8, 0.2), pairs)
         overlap = " ".join(filter(None, starmap(_overlap_text, product(*sides))))
-        found.append(RunDifference(before, after, frames, tuple(changes), overlap))
+        found.append(RunDifference(before, after, frames, tuple(changes), tuple(columns), overlap))
     return found
 
 

@@ -119,6 +119,16 @@ def add_stats_arguments(stats: ArgumentParser) -> None:
         action="store_true",
         help="also the columns of a capture beside its frame times: load, power, latencies …",
     )
+    stats.add_argument(
+        "-o",
+        "--output",
+        dest="outputs",
+        metavar="FILE",
+        action="append",
+        default=[],
+        type=Path,
+        help="write the statistics to a file too: .csv, .json, .md, .html or .pdf; may be repeated",
+    )
     _add_allow_missing(stats)
     stats.add_argument("--quiet", action="store_true", help="no table, only what fails")
     add_without_inspector(stats)
@@ -147,6 +157,11 @@ def add_compare_arguments(compare: ArgumentParser) -> None:
         action="store_true",
         help="leave out runs over 3 %% from the median of their side, of three or more",
     )
+    compare.add_argument(
+        "--columns",
+        action="store_true",
+        help="also the columns of captures beside their frame times: load, power, latencies …",
+    )
     add_stream(compare)
     compare.add_argument(
         "--fail-if",
@@ -165,8 +180,8 @@ def add_compare_arguments(compare: ArgumentParser) -> None:
         action="append",
         default=[],
         type=Path,
-        help="write differences and verdicts to a file too: .html and .pdf with plots, or .md "
-        "for a pull request; may be repeated",
+        help="write differences and verdicts to a file too: .html and .pdf with plots, .md for a "
+        "pull request, .csv or .json; may be repeated",
     )
     compare.add_argument(
         "--junit",

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 from typing import Final
 
 import inspector
+from inspector.analysis.statistics.comparison import COMPARED, CONFIDENCE, Change
 from inspector.analysis.statistics.metrics import MetricValue, metric_values
 from inspector.analysis.statistics.runs import ComparedRun, RunDifference
 from inspector.errors import ExportError
 from inspector.formats.aligned_chart import AlignedRun, aligned_chart
 from inspector.formats.atomic_file import check_target, replacing
+from inspector.formats.csv_cells import quoted, text_cell
 from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
 from inspector.formats.drawing.display_list import Box, DisplayList
 from inspector.formats.file_formats import write_document
@@ -28,6 +31,8 @@ COMPARISON_FORMATS: Final = {
     ".html": "HTML: plots, differences and verdict",
     ".pdf": "PDF: the same, on pages",
     ".md": "Markdown: differences and verdict, for a pull request",
+    ".csv": "CSV: a row for each difference",
+    ".json": "JSON: everything, as data",
 }
 _WIDTH: Final = 720.0
 _ASPECT: Final = 1 / 3
@@ -61,12 +66,14 @@ def check_comparison(path: Path) -> None:
     check_target(path)
 
 
-def write_comparison(
+def write_comparison(  # noqa: PLR0913 - as for a report
     found: Sequence[RunDifference],
     path: Path,
     theme: ThemeName = "light",
     budgets_ms: Sequence[float] = (),
+    *,
     conditions: Table | None = None,
+    tested: Sequence[Sequence[Mapping[str, object]]] = (),
 ) -> None:
     """Write comparisons with the same first run to a file, in the format of its suffix.
 
@@ -79,6 +86,11 @@ def write_comparison(
     check_comparison(path)
     created = datetime.now(UTC)
     kind = path.suffix.lower()
+    if kind in {".csv", ".json"}:
+        text = _csv(found) if kind == ".csv" else json_of(found, tested)
+        with replacing(path) as stream:
+            stream.write(text.encode("utf-8", "replace"))
+        return
     width = room_of(A4) if kind == ".pdf" else _WIDTH
     report = comparison_report(found, theme, budgets_ms, created, width, conditions=conditions)
     with replacing(path) as stream:
@@ -197,8 +209,129 @@ def _rows(found: RunDifference) -> Iterator[tuple[str, ...]]:
         texts = (MetricValue(metric, value).text for value in (each.before, each.after))
         change = (each.share_text, each.interval_text, each.verdict.value)
         yield "Frames", f"{metric.tool} {metric.name}".strip(), *texts, *change
-    for call in found.calls:
-        values = (call.change.before, call.change.after)
-        numbers = ("-" if value is None else f"{value:,.2f} {call.unit}" for value in values)
-        change = (call.change.share_text, call.change.interval_text, call.change.verdict.value)
-        yield call.subject, call.what, *numbers, *change
+    for part in found.parts:
+        values = (part.change.before, part.change.after)
+        numbers = ("-" if each is None else number_text(each, part.unit) for each in values)
+        change = (part.change.share_text, part.change.interval_text, part.change.verdict.value)
+        yield part.subject, part.what, *numbers, *change
+
+
+def number_text(value: float, unit: str) -> str:
+    """Return a number of any size with its unit."""
+    digits = f"{value:,.2f}" if abs(value) >= 1 or not value else f"{value:.3g}"
+    return f"{digits} {unit}".strip()
+
+
+# ---------------------------------------------------------------- as data
+
+
+def _csv(found: Sequence[RunDifference]) -> str:
+    titles = ("compared_with", "compared", "of", "statistic", "unit", "before", "after")
+    rows: list[tuple[object, ...]] = [(*titles, "change", "low", "high", "verdict")]
+    for each in found:
+        names = (each.before.name, each.after.name)
+        rows += [
+            (*names, "Frames", of.metric.id, of.metric.unit, *_numbers_of(of))
+            for of in each.found.differences
+        ]
+        rows += [
+            (*names, part.subject, part.what, part.unit, *_numbers_of(part.change))
+            for part in each.parts
+        ]
+    return csv_of(rows)
+
+
+def _numbers_of(change: Change) -> tuple[object, ...]:
+    numbers = (change.before, change.after, change.share, change.low, change.high)
+    return *numbers, change.verdict.value
+
+
+def csv_of(rows: Sequence[Sequence[object]]) -> str:
+    """Return rows as CSV; ``None`` is an empty cell, and no text is a formula."""
+
+    def cell(value: object) -> str:
+        if isinstance(value, str):
+            return quoted(text_cell(value))
+        return "" if value is None else f"{value}"
+
+    return "".join(",".join(map(cell, row)) + "\n" for row in rows)
+
+
+def json_of(
+    found: Sequence[RunDifference], tested: Sequence[Sequence[Mapping[str, object]]] = ()
+) -> str:
+    """Return comparisons as JSON.
+
+    Args:
+        tested: What became of the conditions on each, if there were any.
+    """
+    of_each = tested or [()] * len(found)
+    values = [comparison_values(*each) for each in zip(found, of_each, strict=True)]
+    whole = values[0] if len(values) == 1 else {"comparisons": values}
+    return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+
+
+def comparison_values(
+    each: RunDifference, tested: Sequence[Mapping[str, object]] = ()
+) -> dict[str, object]:
+    found = each.found
+    is_of_runs = each.before.parts or each.after.parts
+    calls = [
+        {"clock": call.clock, "label": call.label, "what": call.what, "unit": call.unit}
+        | _change_values(call.change)
+        for call in each.calls
+    ]
+    columns = [
+        {"column": of.subject, "what": of.what, "unit": of.unit} | _change_values(of.change)
+        for of in each.columns
+    ]
+    return {
+        "before": each.before.name,
+        "after": each.after.name,
+        "frames": [len(each.before.times_ns), len(each.after.times_ns)],
+        **(
+            {"before_runs": _side_values(each.before), "after_runs": _side_values(each.after)}
+            if is_of_runs
+            else {}
+        ),
+        "about": "versions" if each.is_of_versions else "runs",
+        "differences": {of.metric.id: _change_values(of) for of in found.differences},
+        **({"columns": columns} if columns else {}),
+        **({"calls": calls} if calls else {}),
+        "confidence": CONFIDENCE,
+        "verdict": found.verdict.value,
+        "verdict_by": [of.metric.id for of in found.spoken],
+        **({"why_not": found.why_not} if found.why_not else {}),
+        **({"overlap": each.overlap} if each.overlap else {}),
+        "tested": list(tested),
+        "failed": [of["condition"] for of in tested if of["holds"]],
+    }
+
+
+def _change_values(change: Change) -> dict[str, object]:
+    return {
+        "before": change.before,
+        "after": change.after,
+        "change": change.share,
+        "low": change.low,
+        "high": change.high,
+        "verdict": change.verdict.value,
+        **({"why_not": change.why_not} if change.why_not else {}),
+    }
+
+
+def _run_values(run: ComparedRun) -> dict[str, object]:
+    values = metric_values(run.series, wanted=frozenset(COMPARED))
+    return {
+        "file": run.name,
+        "frames": len(run.times_ns),
+        "metrics": {each.metric.id: each.value for each in values},
+    }
+
+
+def _side_values(side: ComparedRun) -> dict[str, object]:
+    return {
+        "runs": [_run_values(each) for each in side.runs],
+        "outliers": [{"file": name, "from_median": share} for name, share in side.outliers.items()],
+        "left_out": [_run_values(each) for each in side.left_out],
+    }

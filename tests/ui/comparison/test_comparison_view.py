@@ -450,3 +450,22 @@ def test_that_different_lengths_are_aligned_at_the_beginning(
 
     assert len(rows) == 101
     assert rows[50][1:] == ("10.000000", "")
+
+
+def test_that_columns_of_captures_are_compared_only_when_asked(
+    view: ComparisonView, tmp_path: Path
+) -> None:
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path, busy in zip(paths, (8, 6), strict=True):
+        lines = (f"{10 + frame % 7},{busy + frame % 3}" for frame in range(2_000))
+        path.write_text("\n".join(["MsBetweenPresents,MsGPUBusy", *lines]))
+    compare(view, *paths)
+    assert "MsGPUBusy" not in cells(view, DifferenceColumn.SUBJECT)
+
+    view.columns_action.trigger()
+    view.finish()
+
+    rows = {(row.subject, row.name): row for row in view.table.model.rows}
+    assert rows["MsGPUBusy", "Mean"].change.share == pytest.approx(-2 / 9, abs=0.001)
+    assert ("MsGPUBusy", "Mean, frames above P99") not in rows
+    assert ("MsGPUBusy", "Mean, frames up to P50") in rows

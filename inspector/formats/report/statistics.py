@@ -1,0 +1,158 @@
+"""Statistics of files as a report, and as data: metrics, and columns beside the frame times."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import inspector
+from inspector.analysis.statistics.column_summary import ColumnSummary
+from inspector.analysis.statistics.metrics import MetricValue
+from inspector.display_text import counted
+from inspector.errors import ExportError
+from inspector.formats.atomic_file import check_target, replacing
+from inspector.formats.file_formats import write_document
+from inspector.formats.report.comparison import csv_of
+from inspector.formats.report.page_layout import Table
+from inspector.formats.report.report import Report, Section, html_of, markdown_of, pages_of
+
+_FORMATS: Final = (".csv", ".json", ".md", ".html", ".pdf")
+_SOFTWARE: Final = f"Timeline Inspector {inspector.__version__}"
+#: Fields of a column, and of its classes of frame times.
+_NUMBERS: Final = ("mean", "least", "p5", "median", "p95", "most", "frames_per_joule")
+_OF_CLASSES: Final = ("mean", "p5", "median", "p95")
+WEIGHTED: Final = "* weighted by time: each value counts as long as its frame lasts"
+CLASSES: Final = "mean (P5 to P95) by class of frame time"
+
+
+@dataclass(frozen=True, slots=True)
+class FileStatistics:
+    """The statistics of a file.
+
+    Attributes:
+        name: How it was named.
+        frames: How many frames they are of.
+        values: The metrics.
+        columns: The columns beside its frame times, if they were asked for.
+    """
+
+    name: str
+    frames: int
+    values: Sequence[MetricValue]
+    columns: Sequence[ColumnSummary]
+
+
+def check_statistics(path: Path) -> None:
+    """Refuse a file that cannot be written, before anything is read.
+
+    Raises:
+        ExportError: The folder cannot be written, or its suffix is another.
+    """
+    if path.suffix.lower() not in _FORMATS:
+        known = f"{', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}"
+        raise ExportError(f"{path} does not say what to write. Give it the suffix {known}.")
+    check_target(path)
+
+
+def write_statistics(files: Sequence[FileStatistics], results: object, path: Path) -> None:
+    """Write statistics to a file, in the format of its suffix.
+
+    Args:
+        results: The same for JSON.
+
+    Raises:
+        ExportError: The file cannot be written, or its suffix is another.
+    """
+    check_statistics(path)
+    kind, created = path.suffix.lower(), datetime.now(UTC)
+    with replacing(path) as stream:
+        if kind == ".pdf":
+            first, *more = pages_of(_report(files, created), created, _SOFTWARE)
+            write_document(first, stream, more)
+            return
+        if kind == ".csv":
+            text = csv_of(list(_rows(files)))
+        elif kind == ".json":
+            text = json.dumps(results, ensure_ascii=False, indent=2) + "\n"
+        else:
+            report = _report(files, created)
+            text = markdown_of(report) if kind == ".md" else html_of(report)
+        stream.write(text.encode("utf-8", "replace"))
+
+
+def columns_table(columns: Sequence[ColumnSummary]) -> Table:
+    """Return columns in numbers; a mean by time has an asterisk."""
+    titles = ("column", "unit", "mean", "min", "P5", "median", "P95", "max", "values")
+    rows = tuple(
+        (
+            each.name,
+            each.unit,
+            f"{each.mean:,.4g}{'*' if each.is_weighted else ''}",
+            *(f"{value:,.4g}" for value in (each.least, each.p5, each.median, each.p95, each.most)),
+            f"{each.count:,}",
+        )
+        for each in columns
+    )
+    return Table(titles, rows, frozenset(range(2, len(titles))))
+
+
+def classes_table(columns: Sequence[ColumnSummary]) -> Table | None:
+    """Return columns by class of frame time; ``None`` if there are no classes."""
+    names = list(dict.fromkeys(of.name for each in columns for of in each.classes))
+    if not names:
+        return None
+    rows = []
+    for each in columns:
+        by_name = {
+            of.name: f"{of.mean:,.4g} ({of.p5:,.4g} to {of.p95:,.4g})" for of in each.classes
+        }
+        rows.append((each.name, each.unit, *(by_name.get(name, "-") for name in names)))
+    titles = ("column", "unit", *names)
+    return Table(titles, tuple(rows), frozenset(range(2, len(titles))))
+
+
+def _report(files: Sequence[FileStatistics], created: datetime) -> Report:
+    names = ", ".join(each.name for each in files)
+    stamp = created.isoformat(sep=" ", timespec="seconds")
+    return Report(
+        title=f"Statistics: {names}",
+        theme="light",
+        about=Table((), (("Read", stamp), ("Written by", _SOFTWARE))),
+        sections=tuple(section for each in files for section in _sections(each)),
+    )
+
+
+def _sections(file: FileStatistics) -> Iterator[Section]:
+    rows = tuple(
+        (each.metric.tool or "Timeline Inspector", each.metric.name, each.text, each.metric.formula)
+        for each in file.values
+    )
+    table = Table(("Tool", "Statistic", "Value", "Definition"), rows, frozenset((2,)))
+    yield Section(file.name, counted(file.frames, "frame") + ".", table=table)
+    if file.columns:
+        note = f"{WEIGHTED}." if any(each.is_weighted for each in file.columns) else ""
+        table = columns_table(file.columns)
+        yield Section(f"Columns beside the frame times of {file.name}", note, table=table)
+    if (classes := classes_table(file.columns)) is not None:
+        yield Section(f"Columns of {file.name} by frame time", f"{CLASSES}.", table=classes)
+
+
+def _rows(files: Sequence[FileStatistics]) -> Iterator[tuple[object, ...]]:
+    yield "file", "of", "tool", "statistic", "frames", "unit", "value"
+    for file in files:
+        for each in file.values:
+            tool = each.metric.tool or "Timeline Inspector"
+            yield file.name, "Frames", tool, each.metric.id, "all", each.metric.unit, each.value
+        for column in file.columns:
+            numbers: list[tuple[str, object, str]] = [("all", column, name) for name in _NUMBERS]
+            numbers += [(of.name, of, name) for of in column.classes for name in _OF_CLASSES]
+            for frames, of, name in numbers:
+                title = "mean by time" if name == "mean" and column.is_weighted else name
+                unit = "" if name == "frames_per_joule" else column.unit
+                value = getattr(of, name)
+                if value is not None:
+                    yield file.name, column.name, "", title, frames, unit, value
