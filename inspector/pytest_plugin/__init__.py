@@ -1,6 +1,7 @@
 """Virtual time in tests, by the fixture ``timeline``: what pytest loads in every run.
 
-Nothing else of the inspector is imported until a test uses it.
+Nothing else of the inspector is imported, and nothing is called around a test, unless a test
+uses it.
 """
 
 from __future__ import annotations
@@ -10,12 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from .run import VirtualRun
     from .timeline import Timeline
 
-_RUN = pytest.StashKey["VirtualRun"]()
 _MARK = (
     "timeline(hold=False, autojump=False, rate=1, outside='pass'): control the time of the test; "
     "hold: time stands until the test lets it go on; autojump: once everything waits, time jumps "
@@ -55,6 +52,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARK)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if any(map(_uses_timeline, session.items)):
+        from .run import VirtualRuns  # noqa: PLC0415 - costs nothing where it is not used
+
+        session.config.pluginmanager.register(VirtualRuns(_uses_timeline), "timeline runs")
+
+
 def _uses_timeline(item: pytest.Item) -> bool:
     return (
         item.config.option.timeline_autojump
@@ -78,48 +82,9 @@ def _has_fixture(item: pytest.Item) -> bool:
     return False
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
-    if _uses_timeline(item):
-        from .run import begun  # noqa: PLC0415 - costs nothing where it is not used
-
-        item.stash[_RUN] = begun(item)
-    return (yield)
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    run = item.stash.get(_RUN, None)
-    if run is None:
-        return (yield)
-    with run.call():
-        return (yield)
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
-    run = item.stash.get(_RUN, None)
-    try:
-        return (yield)
-    finally:
-        if run is not None:
-            run.end()
-            del item.stash[_RUN]
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    report = yield
-    run = item.stash.get(_RUN, None)
-    if run is not None and report.failed and call.when != "teardown":
-        report.sections.append(("timeline", run.failed()))
-    return report
-
-
 @pytest.fixture
 def timeline(request: pytest.FixtureRequest) -> Timeline:
     """Control the time of this test."""
-    run: VirtualRun = request.node.stash[_RUN]
-    return run.timeline
+    from .run import run_of  # noqa: PLC0415 - costs nothing where it is not used
+
+    return run_of(request.node).timeline

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from threading import current_thread, main_thread
 from time import monotonic_ns
@@ -24,6 +24,7 @@ from .timeline import Timeline
 
 #: Seconds since 1970 are multiples of 238 ns: after a sleep, so much more has passed.
 _DAY_NS = 239
+_RUN = pytest.StashKey["VirtualRun"]()
 #: While time passes, loops are looked at so often.
 _SAMPLE_NS = 10_000_000
 #: Events of a test that are kept: for the report of a failure, and to be recorded.
@@ -133,6 +134,55 @@ def _follow_everywhere(natives: dict[Any, str]) -> None:
         for key, value in list(vars(module).items()):
             if isinstance(value, BuiltinFunctionType) and value in natives:
                 setattr(module, key, getattr(time, natives[value]))
+
+
+class VirtualRuns:
+    """What is called around each test, where one is in virtual time."""
+
+    def __init__(self, uses_timeline: Callable[[pytest.Item], bool]) -> None:
+        self._uses_timeline = uses_timeline
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
+        if self._uses_timeline(item):
+            item.stash[_RUN] = begun(item)
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
+        run = item.stash.get(_RUN, None)
+        if run is None:
+            return (yield)
+        with run.call():
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
+        run = item.stash.get(_RUN, None)
+        try:
+            return (yield)
+        finally:
+            if run is not None:
+                run.end()
+                del item.stash[_RUN]
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        run = item.stash.get(_RUN, None)
+        if run is not None and report.failed and call.when != "teardown":
+            report.sections.append(("timeline", run.failed()))
+        return report
+
+
+def run_of(item: pytest.Item) -> VirtualRun:
+    """Return the run of a test that has asked for the fixture."""
+    run = item.stash.get(_RUN, None)
+    if run is None:
+        pytest.fail("Name the fixture timeline among the arguments of the test, or mark the test.")
+    return run
 
 
 def begun(item: pytest.Item) -> VirtualRun:

@@ -36,6 +36,42 @@ def test_that_the_plugin_costs_little_where_it_is_not_used() -> None:
     assert both_s - pytest_s < pytest_s / 7
 
 
+def test_that_nothing_is_called_around_tests_where_none_uses_it(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import sys
+
+        def test_it(request):
+            plugins = request.config.pluginmanager
+            ours = [
+                each
+                for each in plugins.get_plugins()
+                if getattr(each, "__name__", type(each).__module__).startswith("inspector")
+            ]
+            hooks = {hook.name for each in ours for hook in plugins.get_hookcallers(each)}
+            assert hooks == {"pytest_addoption", "pytest_configure", "pytest_collection_finish"}
+            loaded = {name for name in sys.modules if name.partition(".")[0] == "inspector"}
+            assert loaded == {"inspector", "inspector.pytest_plugin"}
+        """,
+    )
+
+    assert outcome.counts == {"passed": 1}, outcome.output
+
+
+def test_that_a_fixture_asked_for_too_late_is_refused(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        def test_it(request):
+            request.getfixturevalue("timeline")
+        """,
+    )
+
+    assert outcome.counts == {"failed": 1}, outcome.output
+    assert "Name the fixture timeline among the arguments of the test" in outcome.output
+
+
 def test_that_a_thousand_seconds_take_less_than_one(tmp_path: Path) -> None:
     outcome = run_source(
         tmp_path,

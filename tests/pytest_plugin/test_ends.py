@@ -202,21 +202,6 @@ def test_that_a_wrong_argument_of_the_mark_is_refused(tmp_path: Path) -> None:
     assert "no such argument of the mark timeline: speed" in outcome.output
 
 
-def test_that_nothing_is_loaded_where_no_test_uses_it(tmp_path: Path) -> None:
-    outcome = run_source(
-        tmp_path,
-        """
-        import sys
-
-        def test_it():
-            loaded = {name for name in sys.modules if name.partition(".")[0] == "inspector"}
-            assert loaded == {"inspector", "inspector.pytest_plugin"}
-        """,
-    )
-
-    assert outcome.counts == {"passed": 1}, outcome.output
-
-
 def test_that_a_time_out_reports_what_was_pending_then(tmp_path: Path) -> None:
     try:
         Path("/dev/ptmx").open("rb").close()
