@@ -1,12 +1,17 @@
 // Draws a session and answers keys and pointer. It says nothing of its own: sentences come from the
 // inspector, with the places of durations and instants left open.
 
-const TEXT_MS = 120;
+/** Of more rows, only those in view say what they wait for. */
+const MOST_SAID = 300;
 
-class Page {
+class Page extends View {
   constructor(about) {
-    this.about = about;
+    const element = (name) => document.getElementById(name);
+    super(about, [element("top"), element("lanes")]);
+    [this.top, this.lanes] = this.canvases;
+    this.scroller = element("scroller");
     this.queue = about.queue ? new Queue(about.queue) : null;
+    this.frames = new Frames(about.frames);
     this.lateAt = new Map(about.late.map((each) => [`${each.lane} ${each.at}`, each]));
     this.folded = new Set();
     this.opened = new Set();
@@ -15,13 +20,6 @@ class Page {
     this.firing = -1;
     this.tab = "why";
     this.filter = "";
-    this.low = about.start;
-    this.high = Math.max(about.end, about.start + 1e6);
-    this.playhead = about.end;
-    this.element = (name) => document.getElementById(name);
-    this.top = this.element("top");
-    this.lanes = this.element("lanes");
-    this.scroller = this.element("scroller");
     this.show();
     this.listen();
     this.takeLink();
@@ -35,6 +33,7 @@ class Page {
     this.element("title").textContent = about.title;
     this.element("from").textContent = about.from.join(" · ");
     this.element("status").textContent = "";
+    this.top.setAttribute("aria-valuemax", String(Math.round(about.end / 1e6)));
     this.layOutRows();
   }
 
@@ -183,29 +182,6 @@ class Page {
     this.refresh();
   }
 
-  goTo(ns, isShown = true) {
-    this.playhead = Math.min(Math.max(ns, this.about.start), this.about.end);
-    if (isShown && (this.playhead < this.low || this.playhead > this.high)) {
-      const half = (this.high - this.low) / 2;
-      this.setView(this.playhead - half, this.playhead + half);
-    }
-    this.refresh();
-  }
-
-  setView(low, high) {
-    const { start, end } = this.about, whole = Math.max(end - start, 1e6) * 1.05;
-    const span = Math.min(Math.max(high - low, 1e4), whole);
-    const middle = Math.min(Math.max((low + high) / 2, start), end);
-    this.low = middle - span / 2;
-    this.high = middle + span / 2;
-    this.refresh();
-  }
-
-  zoom(factor, around) {
-    const share = (around - this.low) / (this.high - this.low), span = (this.high - this.low) * factor;
-    this.setView(around - share * span, around + (1 - share) * span);
-  }
-
   showScene(scene) {
     this.scene = scene;
     this.element("scene").hidden = false;
@@ -226,126 +202,41 @@ class Page {
 
   // -------------------------------------------------------------------- refreshing
 
-  refresh() {
-    if (this.waiting) return;
-    this.waiting = true;
-    requestAnimationFrame(() => {
-      this.draw();
-      this.waiting = false;
-      // Text is read at a slower pace than pictures are seen.
-      if (this.reading === undefined) this.reading = setTimeout(() => { this.reading = undefined; this.refreshTexts(); }, TEXT_MS);
-    });
-  }
-
   draw() {
-    const style = getComputedStyle(document.documentElement);
-    this.color = (name) => style.getPropertyValue(`--${name}`).trim();
+    this.takeColors();
+    // Frames are as wide as lanes, beside which there may be a scroll bar.
+    this.top.parentElement.style.marginRight = `${this.scroller.offsetWidth - this.scroller.clientWidth}px`;
     this.drawTop();
     this.drawLanes();
     if (this.scene) this.drawScene();
   }
 
-  context(canvas) {
-    const box = canvas.parentElement.getBoundingClientRect(), scale = devicePixelRatio || 1;
-    const width = Math.max(1, Math.round(box.width)), height = Math.max(1, Math.round(box.height));
-    if (canvas.width !== width * scale || canvas.height !== height * scale) {
-      canvas.width = width * scale;
-      canvas.height = height * scale;
-    }
-    const context = canvas.getContext("2d");
-    context.setTransform(scale, 0, 0, scale, 0, 0);
-    context.fillStyle = this.color("bg");
-    context.fillRect(0, 0, width, height);
-    context.font = `11px Inter, system-ui, sans-serif`;
-    this.width = width;
-    return [context, width, height];
-  }
-
-  x(ns) { return ((ns - this.low) / (this.high - this.low)) * this.width; }
-  ns(x) { return this.low + (x / this.width) * (this.high - this.low); }
-
   drawTop() {
-    const [context, width, height] = this.context(this.top), { about } = this, ruler = 24;
-    const bottom = height - 1, room = bottom - ruler - 8, topNs = about.budget.ns * 3;
-    const y = (ns) => bottom - (Math.min(ns, topNs) / topNs) * room;
-    this.drawRuler(context, ruler, height);
-    context.strokeStyle = this.color("edge");
-    context.fillStyle = this.color("muted");
-    for (const times of [1, 2]) {
-      const level = Math.round(y(about.budget.ns * times)) + 0.5;
-      context.setLineDash(times === 1 ? [] : [3, 3]);
-      context.beginPath(); context.moveTo(0, level); context.lineTo(width, level); context.stroke();
-      context.fillText(duration(Math.round(about.budget.ns * times)), 4, level - 3);
-    }
-    context.setLineDash([]);
-    const { at: ends, ns, own, class: classes } = about.frames;
-    const colors = [this.color("bar"), this.color("orange"), this.color("red"), this.color("bar")];
-    const first = lower(ends, this.low), last = Math.min(lower(ends, this.high) + 1, ends.length);
-    for (let place = first; place < last;) {
-      const left = Math.max(this.x(ends[place] - ns[place]), 0);
-      let worst = place, right = this.x(ends[place]), next = place + 1;
-      while (next < last && (right = this.x(ends[next])) < left + 1) { if (ns[next] > ns[worst]) worst = next; next++; }
-      right = Math.min(this.x(ends[next - 1]), width);
-      const w = Math.max(right - left - (right - left > 3 ? 1 : 0), 1), level = y(ns[worst]), counted = y(ns[worst] - own[worst]);
-      context.fillStyle = colors[classes[worst]];
-      context.fillRect(left, counted, w, bottom - counted);
-      if (counted - level >= 1) { context.strokeStyle = this.color("edge"); context.strokeRect(left + 0.5, level + 0.5, Math.max(w - 1, 0.5), counted - level); }
-      if (ns[worst] > topNs && w > 2) { context.fillStyle = this.color("text"); context.fillText(duration(ns[worst]), left + w + 2, ruler + 16); }
-      place = next;
-    }
-    if (!ends.length) { context.fillStyle = this.color("muted"); context.fillText("No frames.", 8, ruler + 24); }
-    this.drawMarks(context, ruler);
+    const [context, , height] = this.context(this.top);
+    this.drawGrid(context, RULER - 6, height, true);
+    this.drawBars(context, this.frames, RULER, height - 1, ["bar", "orange", "red", "bar"].map(this.color));
+    this.drawMarks(context);
     this.drawPlayhead(context, height, true);
   }
 
-  step() {
-    const least = ((this.high - this.low) / this.width) * 90;
-    let step = 10 ** Math.floor(Math.log10(least));
-    while (step < least) step *= step * 2 >= least ? 2 : step * 5 >= least ? 5 : 10;
-    return step;
-  }
-
-  drawRuler(context, ruler, height) {
-    const step = this.step();
-    context.fillStyle = this.color("muted");
-    context.strokeStyle = this.color("line");
-    for (let value = Math.ceil(this.low / step) * step; value <= this.high; value += step) {
-      const x = Math.round(this.x(value)) + 0.5;
-      context.beginPath(); context.moveTo(x, ruler - 6); context.lineTo(x, height); context.stroke();
-      context.fillText(value < 0 ? "" : instant(Math.round(value)), x + 3, 14);
-    }
-  }
-
-  drawMarks(context, ruler) {
+  drawMarks(context) {
     context.fillStyle = this.color("tick");
     let right = -Infinity;
     for (const mark of this.about.marks) {
       const x = this.x(mark.at);
+      if (mark.end > mark.at) context.fillRect(x, RULER, this.x(mark.end) - x, 1.5);
       if (x < 0 || x > this.width || x < right + 2) continue;
-      context.fillRect(x, ruler, 1.5, 8);
-      context.fillRect(x, ruler, 6, 4);
+      context.fillRect(x, RULER, 1.5, 8);
+      context.fillRect(x, RULER, 6, 4);
       right = x;
     }
   }
 
-  drawPlayhead(context, height, isTop) {
-    const x = Math.round(this.x(this.playhead)) + 0.5;
-    context.strokeStyle = context.fillStyle = this.color("blue");
-    context.lineWidth = 2;
-    context.beginPath(); context.moveTo(x, 0); context.lineTo(x, height); context.stroke();
-    context.lineWidth = 1;
-    if (isTop) { context.beginPath(); context.moveTo(x - 6, 0); context.lineTo(x + 6, 0); context.lineTo(x, 9); context.fill(); }
-  }
-
   drawLanes() {
     const box = this.element("lanes-box");
-    box.style.height = `${this.scroller.clientHeight}px`;
-    const [context, width, height] = this.context(this.lanes), top = this.scroller.scrollTop, step = this.step();
-    context.strokeStyle = this.color("line");
-    for (let value = Math.ceil(this.low / step) * step; value <= this.high; value += step) {
-      const x = Math.round(this.x(value)) + 0.5;
-      context.beginPath(); context.moveTo(x, 0); context.lineTo(x, height); context.stroke();
-    }
+    box.style.height = `${this.isOnPaper ? this.height : this.scroller.clientHeight}px`;
+    const [context, width, height] = this.context(this.lanes), top = this.isOnPaper ? 0 : this.scroller.scrollTop;
+    this.drawGrid(context, 0, height);
     for (const row of this.rows) {
       const y = row.y - top;
       if (y + row.height < 0 || y > height) continue;
@@ -448,45 +339,67 @@ class Page {
   // --------------------------------------------------------------------------- texts
 
   refreshTexts() {
-    const ns = this.playhead;
+    const ns = this.playhead, queue = this.queue ? this.queue.at(ns) : [], next = this.nextByLane(queue);
     this.element("time").value = instant(Math.floor(ns));
     for (const row of this.rows) {
       const isSelected = Boolean(this.selected && this.selected.kind === row.kind && this.selected.place === row.place);
-      row.item.setAttribute("aria-selected", String(isSelected));
+      this.set(row.item, "aria-selected", String(isSelected));
       row.item.tabIndex = isSelected || (!this.selected && row === this.rows[0]) ? 0 : -1;
-      if (row.kind !== "clock") continue;
-      const state = this.clockAt(this.about.clocks[row.place], ns);
-      const text = state === null || state.state === REMOVED ? "" : instant(state.local);
-      if (row.note.textContent === text) continue;
-      row.note.textContent = text;
-      row.item.setAttribute("aria-label", `${this.about.clocks[row.place].name}, clock, ${state === null ? "not yet" : state.word}, local time ${text}`);
+      if (row.kind === "clock") this.describeClock(row, ns);
+      else if (this.rows.length <= MOST_SAID || this.isInView(row)) this.describeLane(row, next.get(row.place));
     }
-    this.refreshFrames();
-    this.refreshSide();
+    const frame = Math.min(lower(this.frames.ends, ns), this.frames.ends.length - 1), top = this.top;
+    this.set(top, "aria-valuenow", String(Math.round(ns / 1e6)));
+    this.set(top, "aria-valuetext", frame < 0 ? at(Math.floor(ns)) : this.frames.text(frame));
+    this.set(this.lanes, "aria-label", `Firings of the lanes from ${at(Math.max(Math.floor(this.low), 0))} to ${at(Math.floor(this.high))}`);
+    this.refreshSide(queue);
     const select = this.selected ? `&select=${encodeURIComponent(this.nameOf(this.selected))}` : "";
     clearTimeout(this.linking);
     this.linking = setTimeout(() => history.replaceState(null, "", `#t=${(ns / NS).toFixed(3)}${select}`), 250);
   }
 
-  nameOf({ kind, place }) { return kind === "clock" ? this.about.clocks[place].name : this.about.lanes[place].name; }
+  set(element, name, value) { if (element.getAttribute(name) !== value) element.setAttribute(name, value); }
 
-  refreshFrames() {
-    const { at: ends, ns, class: classes } = this.about.frames;
-    const first = lower(ends, this.low), last = lower(ends, this.high + 1), sorted = ns.slice(first, last).sort();
-    let over = 0;
-    for (let place = first; place < last; place++) over += classes[place] === 1 || classes[place] === 2;
-    // Nearest rank: the frame time that so many per cent do not exceed.
-    const rank = (share) => (sorted.length ? duration(sorted[Math.max(Math.ceil(share * sorted.length), 1) - 1]) : "–");
-    const set = (name, text) => { this.element(name).textContent = text; };
-    set("p50", rank(0.5)); set("p99", rank(0.99)); set("longest", rank(1)); set("over", `${over} of ${sorted.length}`);
+  isInView(row) {
+    const { scrollTop, clientHeight } = this.scroller;
+    return row.y + row.height > scrollTop && row.y < scrollTop + clientHeight;
   }
 
-  refreshSide() {
-    const queue = this.queue ? this.queue.at(this.playhead) : [], { about } = this;
+  describeClock(row, ns) {
+    const clock = this.about.clocks[row.place], state = this.clockAt(clock, ns);
+    const text = state === null || state.state === REMOVED ? "" : instant(state.local);
+    if (row.note.textContent !== text) row.note.textContent = text;
+    this.set(row.item, "aria-label", `${clock.name}, clock, ${state === null ? "not yet" : state.word}, local time ${text}`);
+  }
+
+  describeLane(row, next) {
+    const lane = this.about.lanes[row.place], word = lane.word ? this.about.texts[lane.word[Math.max(placeAt(lane.at, this.playhead), 0)]] : "";
+    const due = next === undefined ? word || "nothing pending" : `${this.queue.rows.due[next] >= 0 ? "due in " : ""}${this.waits(next, this.playhead)}`;
+    this.set(row.item, "aria-label", `${lane.name}, ${lane.kind}, ${due}`);
+  }
+
+  /** The first row of the queue of each lane, also of those that have others in them. */
+  nextByLane(queue) {
+    const found = new Map(), { lane } = this.queue ? this.queue.rows : {};
+    for (const row of queue)
+      for (const place of [lane[row], lane[row] >= 0 ? this.about.lanes[lane[row]].within : undefined])
+        if (place !== undefined && !found.has(place)) found.set(place, row);
+    return found;
+  }
+
+  nameOf({ kind, place }) { return kind === "clock" ? this.about.clocks[place].name : this.about.lanes[place].name; }
+
+  refreshNumbers() {
+    for (const [name, text] of Object.entries(this.frames.numbers(this.low, this.high))) this.element(name).textContent = text;
+  }
+
+  refreshSide(queue) {
+    const { about } = this;
     const counts = { why: "", queue: queue.length, findings: about.findings.length, late: about.late.length, marks: about.marks.length };
     for (const button of document.querySelectorAll("[role=tab]")) {
       const name = button.dataset.tab;
       button.setAttribute("aria-selected", String(name === this.tab));
+      button.tabIndex = name === this.tab ? 0 : -1;
       button.textContent = `${button.dataset.name} ${counts[name]}`.trim();
     }
     const side = this.element("side");
@@ -494,34 +407,11 @@ class Page {
     side.replaceChildren(...parts[this.tab]().filter(Boolean));
   }
 
-  text(tag, text, className = "") {
-    const found = document.createElement(tag);
-    found.textContent = text;
-    if (className) found.className = className;
-    return found;
-  }
-
-  link(text, action) {
-    const found = this.text("button", text, "link");
-    found.addEventListener("click", action);
-    return found;
-  }
-
   why(queue) {
     const ns = this.playhead, { about } = this;
-    if (!this.selected) return [this.text("p", "Nothing is selected. Click a lane or a bar."), this.text("h2", "Next to fire"), ...this.queueTable(queue, 9)];
+    if (!this.selected) return [this.text("p", "Nothing is selected. Click a lane or a bar."), this.text("h3", "Next to fire"), ...this.queueTable(queue, 9)];
     const { kind, place } = this.selected;
     return kind === "clock" ? this.whyClock(about.clocks[place], queue, place) : this.whyLane(about.lanes[place], queue, place);
-  }
-
-  table(rows) {
-    const table = document.createElement("table");
-    for (const [name, value] of rows) {
-      const row = table.insertRow(), first = row.insertCell();
-      first.append(typeof name === "string" ? document.createTextNode(name) : name);
-      row.insertCell().textContent = value;
-    }
-    return table;
   }
 
   whyClock(clock, queue, place) {
@@ -530,10 +420,10 @@ class Page {
     const rows = state ? [["Local", instant(state.local)], ["Session", instant(Math.floor(ns))], ["Effective rate", String(state.rate)], ["Pending", own.length.toLocaleString("en")]] : [];
     const blocks = clock.blocks.filter((each) => each.at <= ns && each.end >= ns);
     return [
-      this.text("p", `Clock · ${clock.path.join(" / ")}`, "muted"), this.text("h1", clock.name),
+      this.text("p", `Clock · ${clock.path.join(" / ")}`, "muted"), this.text("h2", clock.name, "name"),
       this.text("p", state === null ? "It does not exist yet." : `${state.word[0].toUpperCase()}${state.word.slice(1)}.`),
       ...blocks.flatMap((each) => [this.text("p", `blocked by ${each.name}. ${each.text}`), this.text("p", each.stack, "muted")]),
-      this.text("h2", "Times"), this.table(rows), this.text("h2", "Next to fire"), ...this.queueTable(own, 9),
+      this.text("h3", "Times"), this.table(rows), this.text("h3", "Next to fire"), ...this.queueTable(own, 9),
     ];
   }
 
@@ -541,7 +431,7 @@ class Page {
     const ns = this.playhead, { about } = this, clock = about.clocks[lane.clock];
     const own = queue.filter((row) => this.isOf(row, place));
     const fired = lane.word ? 0 : placeAt(lane.at, ns) + 1;
-    const parts = [this.text("p", `${lane.kind} · ${clock.path.join(" / ")}`, "muted"), this.text("h1", lane.name)];
+    const parts = [this.text("p", `${lane.kind} · ${clock.path.join(" / ")}`, "muted"), this.text("h2", lane.name, "name")];
     if (this.firing >= 0 && !lane.word) {
       const when = lane.at[this.firing], late = lane.late[this.firing], told = this.lateOf(lane, place, when);
       parts.push(this.text("p", `Fired at ${at(when)}${late > about.lateFrom ? `, ${duration(late)} late` : ""}.`));
@@ -553,7 +443,7 @@ class Page {
     const rows = lane.word ? [] : [["Fired so far", fired.toLocaleString("en")], ["Pending", own.length.toLocaleString("en")]];
     if (fired) rows.push([this.link("Last fired", () => this.goTo(lane.at[fired - 1])), at(lane.at[fired - 1])]);
     if (lane.site) rows.push(["Set in", lane.site]);
-    parts.push(this.text("h2", "Numbers"), this.table(rows));
+    parts.push(this.text("h3", "Numbers"), this.table(rows));
     return parts;
   }
 
@@ -580,7 +470,7 @@ class Page {
         else if (each.clock >= 0) this.select("clock", each.clock);
         this.goTo(each.at);
       }), document.createTextNode(` ${each.kind && each.lane === undefined ? `${each.kind}: ` : ""}${each.text}`));
-      if (each.stack) item.append(this.text("p", each.stack, "muted"));
+      for (const more of [each.stack, each.more]) if (more) item.append(this.text("p", more, "muted"));
       list.append(item);
     }
     return [list];
@@ -589,56 +479,30 @@ class Page {
   // --------------------------------------------------------------------------- input
 
   listen() {
-    const wheel = (event) => {
-      event.preventDefault();
-      const amount = event.deltaY || event.deltaX;
-      if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-        const by = (amount / this.width) * (this.high - this.low);
-        this.setView(this.low + by, this.high + by);
-      } else this.zoom(Math.exp(amount * (event.ctrlKey ? 0.006 : 0.002)), this.ns(event.offsetX));
-    };
-    for (const canvas of [this.top, this.lanes]) {
-      canvas.addEventListener("wheel", wheel, { passive: false });
-      canvas.addEventListener("pointerdown", (event) => this.press(event, canvas));
-      canvas.addEventListener("pointermove", (event) => this.hover(event, canvas));
-      canvas.addEventListener("pointerleave", () => { this.element("readout").hidden = true; });
-      canvas.addEventListener("dblclick", () => this.setView(this.about.start, this.about.end));
-    }
+    super.listen();
     this.scroller.addEventListener("scroll", () => this.refresh());
-    new ResizeObserver(() => this.refresh()).observe(this.element("arrangement"));
-    document.addEventListener("keydown", (event) => this.key(event));
     addEventListener("hashchange", () => { this.takeLink(); this.refresh(); });
     this.element("filter").addEventListener("input", (event) => { this.filter = event.target.value; this.layOutRows(); this.refresh(); });
     this.element("time").addEventListener("change", (event) => {
       const ns = typedInstant(event.target.value);
       if (Number.isNaN(ns)) this.refresh(); else this.goTo(ns);
     });
-    for (const button of document.querySelectorAll("[data-tab]")) button.addEventListener("click", () => { this.tab = button.dataset.tab; this.refresh(); });
-    for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => this.perform(button.dataset.do));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.refresh());
+    const tabs = [...document.querySelectorAll("[role=tab]")];
+    tabs.forEach((button, place) => {
+      button.addEventListener("click", () => this.openTab(button));
+      button.addEventListener("keydown", (event) => {
+        const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (by === undefined) return;
+        event.preventDefault();
+        this.openTab(tabs[(place + by + tabs.length) % tabs.length]);
+      });
+    });
   }
 
-  press(event, canvas) {
-    const isRuler = canvas === this.top && event.offsetY < 24;
-    const start = { x: event.clientX, low: this.low, high: this.high, moved: false };
-    canvas.setPointerCapture(event.pointerId);
-    if (isRuler || event.altKey) this.goTo(this.ns(event.offsetX), false);
-    const move = (next) => {
-      const by = next.clientX - start.x;
-      start.moved ||= Math.abs(by) > 3;
-      if (isRuler) this.goTo(this.ns(next.offsetX), false);
-      else if (start.moved) {
-        const span = (by / this.width) * (start.high - start.low);
-        this.setView(start.low - span, start.high - span);
-      }
-    };
-    const release = (next) => {
-      canvas.removeEventListener("pointermove", move);
-      canvas.removeEventListener("pointerup", release);
-      if (!start.moved && !isRuler && !event.altKey) this.click(next, canvas);
-    };
-    canvas.addEventListener("pointermove", move);
-    canvas.addEventListener("pointerup", release);
+  openTab(button) {
+    this.tab = button.dataset.tab;
+    button.focus();
+    this.refresh();
   }
 
   rowAt(y) {
@@ -654,18 +518,10 @@ class Page {
     return near.length ? near[0] : -1;
   }
 
-  frameNear(x) {
-    const { at: ends, ns } = this.about.frames;
-    let best = -1;
-    const last = Math.min(lower(ends, this.ns(x + 8)) + 1, ends.length);
-    for (let place = lower(ends, this.ns(x - 8)); place < last; place++) if (best < 0 || ns[place] > ns[best]) best = place;
-    return best;
-  }
-
   click(event, canvas) {
     if (canvas === this.top) {
-      const frame = this.frameNear(event.offsetX);
-      if (frame >= 0) this.goTo(this.about.frames.at[frame]);
+      const frame = this.frameNear(this.frames, event.offsetX);
+      if (frame >= 0) this.goTo(this.frames.ends[frame]);
       return;
     }
     const row = this.rowAt(event.offsetY);
@@ -673,25 +529,13 @@ class Page {
     this.select(row.kind, row.place, row.kind === "lane" ? this.firingNear(this.about.lanes[row.place], event.offsetX) : -1);
   }
 
-  hover(event, canvas) {
-    const readout = this.element("readout"), text = event.buttons ? "" : this.readoutText(event, canvas);
-    readout.hidden = !text;
-    readout.textContent = text;
-    const right = event.clientX + 12 + readout.offsetWidth > innerWidth;
-    readout.style.left = `${right ? event.clientX - 12 - readout.offsetWidth : event.clientX + 12}px`;
-    readout.style.top = `${event.clientY + 14}px`;
-  }
-
   readoutText(event, canvas) {
     const { about } = this, ns = this.ns(event.offsetX);
     if (canvas === this.top) {
       const mark = about.marks.find((each) => Math.abs(this.x(each.at) - event.offsetX) < 5 && event.offsetY < 36);
       if (mark) return `${at(mark.at)} ${mark.kind}: ${mark.text}`;
-      const frame = this.frameNear(event.offsetX);
-      if (frame < 0 || event.offsetY < 24) return at(Math.floor(ns));
-      const { index, at: ends, ns: lengths, own } = about.frames;
-      const share = own[frame] ? `\n${duration(own[frame])} of it the inspector’s own share` : "";
-      return `frame ${index[frame].toLocaleString("en")}, ${duration(lengths[frame])}, at ${at(ends[frame])}${share}`;
+      const frame = this.frameNear(this.frames, event.offsetX);
+      return frame < 0 || event.offsetY < RULER ? at(Math.floor(ns)) : this.frames.text(frame);
     }
     const row = this.rowAt(event.offsetY);
     if (!row) return at(Math.floor(ns));
@@ -706,38 +550,21 @@ class Page {
     return `${lane.name}\nfired at ${at(lane.at[place])}${lane.late[place] > about.lateFrom ? `, ${duration(lane.late[place])} late` : ""}`;
   }
 
-  key(event) {
-    if (event.target.matches("input")) {
-      if (event.key === "Escape") event.target.blur();
-      return;
-    }
-    if (event.metaKey || event.altKey || (event.ctrlKey && !"fF".includes(event.key))) return;
-    const action = { ArrowLeft: "before", ArrowRight: "after", ArrowUp: "up", ArrowDown: "down", "+": "in", "=": "in", "-": "out", f: event.ctrlKey ? "find" : "fit", "/": "find", j: "next over", k: "previous over", c: "fold", Home: "start", End: "end", Escape: "clear", PageUp: "left", PageDown: "right" }[event.key];
-    if (action === undefined) return;
-    event.preventDefault();
-    this.perform(action);
-  }
-
   perform(action) {
-    const span = this.high - this.low, middle = this.playhead >= this.low && this.playhead <= this.high ? this.playhead : (this.low + this.high) / 2;
+    if (this.move(action)) return true;
+    const isOnFrames = document.activeElement === this.top;
     switch (action) {
-      case "in": this.zoom(0.5, middle); break;
-      case "out": this.zoom(2, middle); break;
-      case "fit": this.setView(this.about.start, this.about.end); break;
       case "find": this.element("filter").focus(); break;
-      case "start": this.goTo(this.about.start); break;
-      case "end": this.goTo(this.about.end); break;
-      case "left": this.setView(this.low - span / 2, this.high - span / 2); break;
-      case "right": this.setView(this.low + span / 2, this.high + span / 2); break;
       case "clear": this.select(null); break;
       case "up": this.selectNext(-1); break;
       case "down": this.selectNext(1); break;
-      case "before": this.goAlong(-1); break;
-      case "after": this.goAlong(1); break;
+      case "before": this.goAlong(-1, isOnFrames); break;
+      case "after": this.goAlong(1, isOnFrames); break;
       case "next over": this.goToOver(1); break;
       case "previous over": this.goToOver(-1); break;
       case "fold": if (this.selected) this.fold(this.selected.kind, this.selected.place); break;
     }
+    return true;
   }
 
   selectNext(by) {
@@ -749,20 +576,21 @@ class Page {
   }
 
   /** To the firing before or after of the selected lane, else the frame. */
-  goAlong(by) {
-    const lane = this.selected && this.selected.kind === "lane" ? this.about.lanes[this.selected.place] : null;
-    const instants = lane ? lane.at : this.about.frames.at;
+  goAlong(by, isOnFrames) {
+    const lane = !isOnFrames && this.selected && this.selected.kind === "lane" ? this.about.lanes[this.selected.place] : null;
+    const instants = lane ? lane.at : this.frames.ends;
     const place = by > 0 ? placeAt(instants, this.playhead) + 1 : lower(instants, this.playhead) - 1;
     if (place < 0 || place >= instants.length) return;
     if (lane && !lane.word) this.firing = place;
     this.goTo(instants[place]);
+    const late = lane && !lane.word && lane.late[place] > this.about.lateFrom ? `, ${duration(lane.late[place])} late` : "";
+    this.announce(lane ? `${lane.name}, ${lane.word ? this.about.texts[lane.word[place]] : "fired"} at ${at(instants[place])}${late}` : this.frames.text(place));
   }
 
   goToOver(by) {
-    const { at: ends, class: classes } = this.about.frames;
-    let place = by > 0 ? placeAt(ends, this.playhead) + 1 : lower(ends, this.playhead) - 1;
-    while (place >= 0 && place < ends.length && classes[place] !== 1 && classes[place] !== 2) place += by;
-    if (place >= 0 && place < ends.length) this.goTo(ends[place]);
+    const place = this.frames.over(this.playhead, by);
+    if (place >= 0) this.goTo(this.frames.ends[place]);
+    this.announce(place < 0 ? "No further frame is over budget." : this.frames.text(place));
   }
 
   takeLink() {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from inspector.formats.page.columns import PageData
 
 _HERE: Final = Path(__file__).parent
-_SCRIPTS: Final = ("reading.js", "scene.js", "page.js")
+_SCRIPTS: Final = ("reading.js", "axis.js", "scene.js", "page.js")
 
 
 def write_page(
@@ -76,4 +76,4 @@ def _palettes(theme: ThemeName) -> str:
     asked = "".join(
         f"@media (prefers-color-scheme:{each}){{:root{{{shades[each]}}}}}\n" for each in THEMES
     )
-    return f":root{{{shades[theme]}}}\n{asked}"
+    return f":root{{{shades[theme]}}}\n{asked}:root.paper{{{shades['light']}}}\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from inspector.analysis.explain.explain import CALL_OVERDUE, FIRES_IN, OVERDUE
 from inspector.analysis.lanes.clocks import GONE
@@ -309,22 +309,24 @@ class _Session:
     # -------------------------------------------------------------- marks and findings
 
     def _add_marks(self, state: Timeline) -> None:
-        marks = [(each.at_ns, "mark", each.text) for each in state.marks]
+        marks: list[dict[str, Any]] = [
+            {"at": each.at_ns, "kind": "mark", "text": each.text} for each in state.marks
+        ]
         for record in state.commands:
             text = f"{record.text} ({record.refusal})" if record.refusal else record.text
-            marks.append((record.at_ns, "you", text))
+            marks.append({"at": record.at_ns, "kind": "you", "text": text})
         for failure in state.failures:
             text = f"{failure.label}: {failure.traceback.strip().rpartition(chr(10))[2]}"
-            marks.append((failure.at_ns, "failed", text))
-        marks += [
-            (each.at_ns, each.kind, each.name or each.text)
-            for each in self._frames.landmarks
-            if each.kind != "mark"
-        ]
+            marks.append({"at": failure.at_ns, "kind": "failed", "text": text})
+        for each in self._frames.landmarks:
+            if each.kind != "mark":
+                name, more = (each.name, each.text) if each.name else (each.text, "")
+                found = {"at": each.at_ns, "kind": each.kind, "text": name, "end": each.end_ns}
+                marks.append(found | ({"more": more} if more and more != name else {}))
         self._data.about["marks"] = [
-            {"at": at_ns, "kind": kind, "text": text}
-            for at_ns, kind, text in sorted(marks, key=itemgetter(0))
-            if self._start_ns <= at_ns <= self._end_ns
+            each
+            for each in sorted(marks, key=itemgetter("at"))
+            if self._start_ns <= each["at"] <= self._end_ns
         ]
 
     def _add_findings(self, first: int, end: int) -> None:

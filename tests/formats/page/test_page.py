@@ -6,20 +6,19 @@ import json
 import random
 import re
 import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 import pytest
 from typing_extensions import override
 
 from inspector.analysis.explain.explain import explain
+from inspector.analysis.landmarks import Landmark
 from inspector.calls.call import SCHEDULED, Call, CallId, call_of
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.events.history import LogHistory
@@ -29,12 +28,12 @@ from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.formats.page import page
 from inspector.formats.traces.session_trace import Events
-from inspector.sessions.attached.doors.browser import _started
-from inspector.sessions.attached.doors.cdp import Cdp
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.timebase import format_at, format_duration, format_instant
-from tests.javascript import chromium, node
+from inspector.tokens import COLORS
+from tests.formats.page.browser_tab import Tab, opened
+from tests.javascript import node
 
 SCENES = Path(__file__).parents[3] / "resources" / "scenes"
 _FOLDER = Path(page.__file__).parent
@@ -90,6 +89,11 @@ def session(tmp_path: Path) -> HostedSession:
 def written(session: HostedSession, path: Path) -> Path:
     frames = FrameTimes.from_history(session.timeline.frames)
     events = Events(LogHistory(session.log), pictures=session.pictures)
+    bookmarks = (
+        Landmark("note", 1_200_000_000, 72, "", "why <b>here</b>"),
+        Landmark("range", 2_000_000_000, 120, "slow", "and why", 3_000_000_000, 180),
+    )
+    frames = replace(frames, landmarks=bookmarks)
     exporter = next(each for each in exporters() if each.key == "page")
     export_frames(frames, ABOUT, ExportOptions(), path, events=events, exporter=exporter)
     return path
@@ -176,6 +180,9 @@ def test_that_a_page_writes_durations_and_instants_as_the_inspector_does() -> No
     assert told == [[format_duration(ns), format_instant(ns), format_at(ns)] for ns in values]
 
 
+DARK = {"name": "prefers-color-scheme", "value": "dark"}
+
+
 class _Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
@@ -248,48 +255,11 @@ def test_that_a_page_has_the_pictures_of_the_scene(session: HostedSession, tmp_p
         ]
 
 
-class Tab:
-    """A page in a browser."""
-
-    def __init__(self, connection: Cdp, path: Path) -> None:
-        target = connection.call("Target.createTarget", {"url": path.as_uri()})["targetId"]
-        attached = {"targetId": target, "flatten": True}
-        self._connection = connection
-        self._session = connection.call("Target.attachToTarget", attached)["sessionId"]
-        self.wait("globalThis.page !== undefined && !page.waiting && page.reading === undefined")
-
-    def run(self, script: str) -> Any:  # noqa: ANN401 - any value of JSON
-        asked = {"expression": script, "returnByValue": True, "awaitPromise": True}
-        told = self._connection.call("Runtime.evaluate", asked, self._session)
-        assert "exceptionDetails" not in told, told
-        return told["result"].get("value")
-
-    def wait(self, condition: str) -> None:
-        until_s = time.monotonic() + 30
-        while not self.run(condition):
-            assert time.monotonic() < until_s, condition
-
-    def press(self, key: str) -> None:
-        for kind in ("keyDown", "keyUp"):
-            event = {"type": kind, "key": key, "text": key if len(key) == 1 else ""}
-            self._connection.call("Input.dispatchKeyEvent", event, self._session)
-        self.wait("!page.waiting && page.reading === undefined")
-
-
 @pytest.fixture
 def tab(session: HostedSession, tmp_path: Path) -> Iterator[Tab]:
     """The page of the session in Chromium."""
-    chromium()
-    path = written(session, tmp_path / "session.page.html")
-    process, transport, profile = _started(headless=True)
-    connection = Cdp(transport, lambda *_: None, lambda _: None)
-    try:
-        with closing(connection):
-            yield Tab(connection, path)
-    finally:
-        process.kill()
-        process.wait()
-        rmtree(profile, ignore_errors=True)
+    with opened(written(session, tmp_path / "session.page.html")) as found:
+        yield found
 
 
 def test_that_a_page_in_a_browser_shows_the_local_times_and_reasons_of_the_timeline(
@@ -302,7 +272,7 @@ def test_that_a_page_in_a_browser_shows_the_local_times_and_reasons_of_the_timel
         timeline.set_present(at_ns)
 
         tab.run(f"page.goTo({at_ns})")
-        tab.wait("!page.waiting && page.reading === undefined")
+        tab.rest()
 
         notes = tab.run(
             "page.rows.filter((row) => row.kind === 'clock').map((row) => row.note.textContent)"
@@ -358,6 +328,103 @@ def test_that_a_page_is_used_by_keys_alone_and_says_why_a_timer_waits(tab: Tab) 
     assert tab.run("page.playhead") > 2e9
     tab.press("Escape")
     assert tab.run("page.selected") is None
+
+
+def test_that_notes_and_named_ranges_are_marks_with_all_they_say(tab: Tab) -> None:
+    tab.run("document.querySelector('[data-tab=marks]').click()")
+    tab.rest()
+
+    said = tab.run("[...document.querySelectorAll('#side li')].map((each) => each.textContent)")
+    assert "0:01.200 note: why <b>here</b>" in said
+    assert "0:02.000 range: slowand why" in said
+    assert tab.run("page.about.marks.find((each) => each.kind === 'range').end") == 3e9
+
+
+def test_that_a_screen_reader_is_told_of_every_part_and_of_what_changes(tab: Tab) -> None:
+    tab.run("page.goTo(1.5e9)")
+    tab.rest()
+    nodes = tab.nodes()
+
+    named = {(role, name) for role, name, _ in nodes}
+    for role, name in (
+        ("main", ""),
+        ("region", "Frames and lanes"),
+        ("complementary", "Side"),
+        ("tree", "Lanes"),
+        ("tablist", "About the session"),
+        ("tabpanel", "About the session"),
+        ("textbox", "Session time"),
+        ("searchbox", "Find a lane"),
+        ("button", "Zoom in"),
+        ("image", "Scene at 0:01.500"),
+    ):
+        assert (role, name) in named, (role, name)
+    items = [(name, said) for role, name, said in nodes if role == "treeitem"]
+    assert "enemies, clock, paused by you, local time 00:00.338" in [name for name, _ in items]
+    attack = next(said for name, said in items if name == "attack, timer, waits: enemies")
+    assert attack["level"] == 4
+    (frames,) = [said for role, name, said in nodes if (role, name) == ("slider", "Frames")]
+    assert frames["value"] == 1_500
+    said_of_frame = tab.run("page.top.getAttribute('aria-valuetext')")
+    assert said_of_frame == "frame 89, 16.7 ms, at 0:01.500"
+    assert not [name for role, name, _ in nodes if role in {"button", "tab"} and not name]
+    live = [said for role, _, said in nodes if role == "status"]
+    assert [said["live"] for said in live] == ["polite"]
+
+    tab.run("page.top.focus()")
+    tab.press("ArrowRight")
+    assert tab.run("document.getElementById('status').textContent") == (
+        "frame 90, 16.7 ms, at 0:01.516"
+    )
+    tab.run("document.querySelector('[role=tab][aria-selected=true]').focus()")
+    tab.press("ArrowRight")
+    assert tab.run("document.activeElement.dataset.tab") == "queue"
+    assert tab.run("page.playhead") < 1.6e9
+
+
+def test_that_a_page_prints_all_lanes_on_white(tab: Tab) -> None:
+    tab.call("Emulation.setEmulatedMedia", features=[DARK])
+    tab.run(
+        "addEventListener('beforeprint', () => { globalThis.onPaper = ["
+        "page.lanes.height / devicePixelRatio >= page.height, page.color('bg')]; })"
+    )
+
+    document = tab.printed()
+
+    assert document.startswith(b"%PDF")
+    assert tab.run("onPaper") == [True, COLORS["light"]["bg"]]
+    tab.rest()
+    assert tab.run("getComputedStyle(document.body).backgroundColor") == "rgb(27, 31, 37)"
+
+
+def test_that_frames_and_lanes_have_one_axis_also_beside_a_scroll_bar(tab: Tab) -> None:
+    tab.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=900, height=340, deviceScaleFactor=1, mobile=False,
+    )  # fmt: skip
+    tab.rest()
+
+    assert tab.run("page.scroller.scrollHeight > page.scroller.clientHeight")
+    assert tab.run("page.top.getBoundingClientRect().width") == tab.run(
+        "page.lanes.getBoundingClientRect().width"
+    )
+
+
+def test_that_the_longest_frame_of_any_stretch_is_found() -> None:
+    dice = random.Random(5)
+    times = [dice.randrange(1, 1_000) for _ in range(9_000)]
+    stretches = [sorted(dice.sample(range(9_001), 2)) for _ in range(200)]
+    code = (_FOLDER / "axis.js").read_text()
+
+    told = in_node(
+        f"{code};const [ns, stretches] = JSON.parse(process.argv[1]);"
+        "const frames = new Frames({ index: ns, at: ns, ns, own: ns, class: ns });"
+        "console.log(JSON.stringify(stretches.map("
+        "([first, end]) => ns[frames.longestWithin(first, end)])))",
+        json.dumps([times, stretches]),
+    )
+
+    assert told == [max(times[first:end]) for first, end in stretches]
 
 
 def test_that_a_link_leads_to_an_instant_and_a_selection(tab: Tab) -> None:
