@@ -1,15 +1,12 @@
-"""The state machines panel: states over time, transitions, and a diagram."""
+"""The state machines panel: a diagram, and every transition."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, Slot
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QScrollArea, QVBoxLayout, QWidget
-from typing_extensions import override
+from PySide6.QtWidgets import QComboBox, QScrollArea, QWidget
 
-from inspector.analysis.lanes.states import state_numbers
 from inspector.commands.command import Capability
 from inspector.commands.members import MakeTransition
 from inspector.display_text import one_line
@@ -27,11 +24,8 @@ from ..kit.theme import Theme
 from ..plotting.machines import NO_SHAPE, shape_of
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .machine_diagram import MachineDiagram
-from .machine_lane import MachineLane
 from .machine_transitions_model import MachineTransitionsModel, Refusals, rows_of
 
-#: Below this height the lane is beside the diagram, in pixels.
-_LOW: Final = 240
 NO_SESSION: Final = "No scene is open."
 NO_MACHINE: Final = (
     "This scene has no state machine. State machines made with stage.state_machine(…) appear here."
@@ -44,7 +38,6 @@ class StateMachinesPanel(QWidget):
 
     Attributes:
         chooser: Every machine of the session.
-        lane: States over time.
         diagram: States and transitions.
         model: The transitions, newest first.
         view: Their table.
@@ -57,13 +50,11 @@ class StateMachinesPanel(QWidget):
         self._bridge = bridge
         self._machine_id = 0
         self._known: tuple[tuple[int, str], ...] = ()
-        self._numbers: dict[int, int] = {}
         self._refusals = Refusals()
         self.chooser = QComboBox()
         self.chooser.setAccessibleName("State machine")
         self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.readout = ElidedLabel()
-        self.lane = MachineLane(theme)
         self.diagram = MachineDiagram(theme)
         self.model = MachineTransitionsModel(theme)
         self.view = TableView(self.model, "Transitions", bridge.panel_choices)
@@ -110,7 +101,7 @@ class StateMachinesPanel(QWidget):
             self._show_machine(self._known[0][0] if self._known else 0)
         machine = self.machine
         # Without a machine only the notice is visible.
-        for part in (self._top, self.lane, self._scroll):
+        for part in (self._top, self._scroll):
             part.setHidden(machine is None)
         if session is None or machine is None:
             self.notice.show_text(NO_SESSION if session is None else NO_MACHINE)
@@ -123,11 +114,6 @@ class StateMachinesPanel(QWidget):
             self._refusals.read(session.history)
         strings = self._bridge.strings
         history = members.histories.get(machine.id)
-        self._numbers = {
-            state: number for number, state in enumerate(state_numbers(members, machine.id))
-        }
-        live = self._bridge.timeline
-        self.lane.refresh(live.members.histories.get(machine.id, history), live.at_ns)
         self.diagram.show_shape(shape_of(members, machine.id, strings))
         refusals = [each for each in self._refusals.of(machine.id) if each[0] <= timeline.at_ns]
         self.model.show_rows(rows_of(history, refusals, strings))
@@ -161,9 +147,6 @@ class StateMachinesPanel(QWidget):
         self.chooser.blockSignals(True)
         self.chooser.setCurrentIndex(self.chooser.findData(machine_id))
         self.chooser.blockSignals(False)
-        self._numbers = {}
-        strings = self._bridge.strings
-        self.lane.show_machine(lambda state: self._numbers.get(state, 0), lambda s: strings[s])
         self.refresh()
 
     def _show_state(self) -> None:
@@ -234,36 +217,19 @@ class StateMachinesPanel(QWidget):
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setWidget(self.diagram)
         self._scroll = scroll
-        self._beside = QWidget()
-        fill(self._beside, (self.view, 1))
-        parts = (scroll, 6), (self._beside, 5)
+        parts = (scroll, 6), (self.view, 5)
         self.splitter = splitter(Qt.Orientation.Horizontal, *parts, sizes=(600, 500))
-        fill(self, self._top, self.lane, (self.splitter, 1))
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        # In a low panel the diagram needs the height: the lane is beside it.
-        owner, place = (self._beside, 0) if self.height() < _LOW else (self, 1)
-        if self.lane.parentWidget() is not owner:
-            layout = owner.layout()
-            assert isinstance(layout, QVBoxLayout), "made by fill"
-            layout.insertWidget(place, self.lane)
+        fill(self, self._top, (self.splitter, 1))
 
     def _connect(self, theme: Theme) -> None:
         bridge = self._bridge
         bridge.refreshed.connect(self._pace.request)
         bridge.session_changed.connect(self.show_session)
         bridge.selection_changed.connect(self.show_selection)
-        bridge.hover_changed.connect(self.lane.show_hover_ns)
         bridge.playhead_changed.connect(self._pace.request)
-        bridge.playhead_changed.connect(self.lane.show_playhead_ns)
-        bridge.following_changed.connect(self.lane.set_following)
         self._pace.due.connect(self.refresh)
         self.chooser.activated.connect(self._choose_machine)
         self.diagram.transition_chosen.connect(self._make_transition)
         self.diagram.transition_pointed.connect(self._point_at)
-        self.lane.instant_hovered.connect(bridge.set_hover)
-        self.lane.following_changed.connect(bridge.set_following)
         self.view.clicked.connect(self._show_instant)
         theme.changed.connect(self.view.repaint_rows)

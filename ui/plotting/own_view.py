@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
-from .axis_range import AxisRange, ViewMode
-
-#: Initial range of a view that follows the present, in nanoseconds.
-FOLLOWED_NS: Final = 5e9
+from .axis_range import AxisRange
 
 
 class OwnView:
@@ -24,7 +20,7 @@ class OwnView:
         changed: Callable[[], None],
         shown: AxisRange,
     ) -> None:
-        """Move a range; one that follows to begin with can do so again.
+        """Move a range.
 
         Args:
             extent: Returns where data begin, where they end, and how many pixels there are.
@@ -34,11 +30,6 @@ class OwnView:
         self.range = shown
         self._extent = extent
         self._changed = changed
-        self._follows = shown.is_following
-
-    @property
-    def is_following(self) -> bool:
-        return self.range.is_following
 
     def settle(self) -> None:
         self.range.settle(*self._extent())
@@ -49,7 +40,7 @@ class OwnView:
         self._end()
 
     def pan(self, share: float) -> None:
-        """Move by a share of what is visible; stops following."""
+        """Move by a share of what is visible."""
         self._take_extent()
         self.range.pan(share * self.range.span)
         self._end()
@@ -63,23 +54,8 @@ class OwnView:
         self.fit()
 
     def go_live(self) -> None:
-        """Follow the end of the data, or show everything if they do not grow."""
-        self.set_following(is_following=self._follows)
-
-    def set_following(self, *, is_following: bool) -> None:
-        """Follow the end of the data, or stop; where it cannot be followed, show everything."""
-        if is_following:
-            self.range.follow(min(self.range.span, 12 * FOLLOWED_NS))
-        elif self._follows:
-            self.range.mode = ViewMode.FREE
-        else:
-            self.range.fit()
-        self._end()
-
-    def show_instant(self, at_ns: float) -> None:
-        shown = self.range
-        if not shown.low <= at_ns <= shown.high:
-            self.pan((at_ns - (shown.low + shown.high) / 2) / shown.span)
+        """Show everything: these data do not grow."""
+        self.fit()
 
     def show_span(self, low_ns: float, high_ns: float) -> None:
         self._take_extent()

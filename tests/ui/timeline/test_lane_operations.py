@@ -135,9 +135,7 @@ class Player:
         self.bridge.select(self.chance.choice(kinds)(number))
 
     def press_a_key(self) -> None:
-        target = self.chance.choice(
-            (self.timeline.canvas, self.machines.lane, self.machines.diagram, self.frame.flame)
-        )
+        target = self.chance.choice((self.timeline.canvas, self.machines.diagram, self.frame.flame))
         self.qtbot.keyClick(target, self.chance.choice(KEYS))
 
     def click_somewhere(self) -> None:
