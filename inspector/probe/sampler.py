@@ -206,6 +206,7 @@ class Sampler:
             most_ns = min(most_ns, self._pace_ns(now_ns))
         # poll() counts in milliseconds.
         self._asked_ns = now_ns + most_ns + _MS_NS
+        self._stops.sleeps()
         return most_ns
 
     def look(self) -> None:

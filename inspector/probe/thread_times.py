@@ -88,7 +88,9 @@ class Stops:
 
     def __init__(self) -> None:
         self.lacked_ns = self.read_ns = 0
-        self._process_ns = 0
+        #: What the process had used when the thread went to sleep, and how often it has done so
+        #: since its times were read.
+        self._process_ns = self._slept = 0
         self._native = -1
         self._own: Optional[ThreadTimes] = None
         self._times = (0, 0)
@@ -99,9 +101,17 @@ class Stops:
             self._own.close()
         self._own, self._native = None, -1
 
+    def sleeps(self) -> None:
+        """Take note that the thread is about to sleep."""
+        self._process_ns = process_time_ns()
+        self._slept += 1
+
     def stopped_ns(self, now_ns: int, late_ns: int) -> int:
-        """Return for how long the process was stopped before this look, which is so late."""
-        stale_ns = now_ns - self.read_ns
+        """Return for how long the process was stopped before this look, which is so late.
+
+        Nothing has run meanwhile, and the thread was woken once when the process was stopped and
+        once when it was continued.
+        """
         if not _HAS_TIMES:
             return 0
         native = threading.get_native_id()
@@ -114,19 +124,17 @@ class Stops:
         except OSError:
             return 0
         before, self._times, self.read_ns = self._times, times, now_ns
-        self.lacked_ns = min(times[0] - before[0], late_ns)
-        process_ns, self._process_ns = self._process_ns, process_time_ns()
-        # What was used before the gap is not known by itself.
-        before_ns = max(stale_ns - late_ns, 0)
-        used_ns = self._process_ns - process_ns - before_ns
-        if late_ns < STOP_NS or used_ns > late_ns // 10:
+        slept, self._slept = self._slept, 0
+        # It may have lacked a processor before the gap, but also all the time within.
+        waited_ns, wakes = times[0] - before[0], times[1] - before[1] - slept
+        self.lacked_ns = min(waited_ns, late_ns)
+        if late_ns < STOP_NS or process_time_ns() - self._process_ns > late_ns // 10:
             return 0
-        waited_ns, wakes = times[0] - before[0] - before_ns, times[1] - before[1]
         # A thread that waits for the interpreter asks for it again and again.
         most_wakes = _FEW_WAKES + late_ns // SWITCH_NS // 2
         # After a stop, it may have to wait for a processor.
-        stood_ns = late_ns - max(waited_ns, 0)
-        is_stop = stood_ns >= max(STOP_NS, late_ns // 2) and wakes <= most_wakes
+        stood_ns = late_ns - waited_ns
+        is_stop = stood_ns >= max(STOP_NS, late_ns // 2) and 0 < wakes <= most_wakes
         return stood_ns if is_stop else 0
 
 
