@@ -22,18 +22,24 @@ def recordings_folder(config: pytest.Config) -> Path:
     return Path(asked) if asked else _OWN_RECORDINGS
 
 
-def _cases(folder: Path) -> Iterator[tuple[System, GoldenLine]]:
+def _cases(folder: Path) -> Iterator[tuple[System, Path, list[GoldenLine]]]:
     for path in golden_files(folder):
         lines = list(read_lines(path))
         for system in SYSTEMS:
-            for line in lines:
-                if system.name == line.system and system.expected(line) is not None:
-                    yield system, line
+            recorded = [
+                line
+                for line in lines
+                if system.name == line.system and system.expected(line) is not None
+            ]
+            if recorded:
+                yield system, path, recorded
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make one test of every line of every recording."""
-    if "golden_case" in metafunc.fixturenames:
+    """Make one test of every recording of a system: one of every line would take twice as long."""
+    if "golden_lines" in metafunc.fixturenames:
         cases = list(_cases(recordings_folder(metafunc.config)))
-        ids = [f"{system.title}:{line.id}" for system, line in cases]
-        metafunc.parametrize("golden_case", cases, ids=ids)
+        ids = [f"{system.title}:{path.name}" for system, path, _ in cases]
+        metafunc.parametrize(
+            ("system", "golden_lines"), [(system, lines) for system, _, lines in cases], ids=ids
+        )
