@@ -26,10 +26,12 @@ _CHILD = """
 import sys
 from pathlib import Path
 from inspector.events.recording import About
-from inspector.events.recording.writing.file import RecordingFile
+from inspector.events.recording.writing import file as writing
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import MARK
-file = RecordingFile(Path(sys.argv[1]), About(), Timeline([""]), 0)
+# Pages move to the file after a few commits, not hundreds.
+writing._CHECKPOINT_PAGES = 8
+file = writing.RecordingFile(Path(sys.argv[1]), About(), Timeline([""]), 0)
 file.add_strings([""])
 number = 0
 for line in sys.stdin:
@@ -92,7 +94,7 @@ def test_that_a_copy_made_while_another_program_records_is_whole(
     times: int,
 ) -> None:
     path = tmp_path / "a.tlrec"
-    committed = other_program.record(150)
+    committed = other_program.record(15)
     copied = 0
 
     def slowly(source: Path, target: Path) -> None:
@@ -100,7 +102,7 @@ def test_that_a_copy_made_while_another_program_records_is_whole(
         shutil.copyfile(source, target)
         if source.name.endswith(f"tlrec{suffix}") and copied < times:
             copied += 1
-            other_program.record(200)
+            other_program.record(20)
 
     monkeypatch.setattr(private_copy, "_copy_file", slowly)
     found = events_in(path)
