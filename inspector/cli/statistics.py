@@ -6,14 +6,21 @@ import operator
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, TextIO
 
 from inspector.analysis.statistics.column_summary import ColumnSummary, lasting_ns, summary_of
 from inspector.analysis.statistics.comparison import LEAST_SAMPLES
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.analysis.statistics.frame_series import FrameSeries
+from inspector.analysis.statistics.frame_series import (
+    OUTLIER_RULE,
+    USUAL_STUTTER,
+    FrameSeries,
+    Outliers,
+    StutterLimits,
+    without_outliers,
+)
 from inspector.analysis.statistics.metrics import METRICS, Metric, MetricValue, metric_values
 from inspector.cli.export import check_knows_inspector, checked_part, part_in
 from inspector.cli.run_report import table
@@ -105,6 +112,7 @@ class _Read:
     series: FrameSeries  # The frame times that are asked for
     frames: FrameTimes  # The frames that are asked for
     left_out: int | None = None  # How many frames are left out of them, None if none were to be
+    outliers: Outliers | None = None  # Which long frames are left out, None if none were to be
 
     def columns(self) -> list[ColumnSummary]:
         """Return the columns of the capture beside the frame times, in numbers.
@@ -354,14 +362,24 @@ def _read(text: str, options: Namespace, err: TextIO) -> _Read:
     if options.without_inspector:
         check_knows_inspector(path, file)
         frames, left_out = frames.without_inspector(_budget(path, file, options))
-    series = series_of(frames, refresh_ms=options.refresh)
+    stutter = StutterLimits(options.stutter_factor, options.low_fps)
+    series = series_of(frames, refresh_ms=options.refresh, stutter=stutter)
     if not len(series):
         raise CaptureError(f"{path} has no frames to count. Choose another file.")
     timeless = len(frames) - len(series)
     if timeless:
         takes = "takes" if timeless == 1 else "take"
         say(err, f"{counted(timeless, 'frame')} that {takes} no time: not in the statistics.")
-    return _Read(text, file, series, frames, left_out)
+    if not options.without_outliers:
+        return _Read(text, file, series, frames, left_out)
+    if file.samples:
+        message = f"{path} has samples, not every frame: no outliers can be left out."
+        raise CaptureError(f"{message} Omit --without-outliers.")
+    series, found = without_outliers(series)
+    # As they are numbered in the file, where frames that take no time count.
+    outliers = replace(found, places=frames.index[frames.interval_ns > 0][found.places])
+    say(err, f"{text}: {outliers.text}. {outliers.ranges_text}".strip())
+    return _Read(text, file, series, frames, left_out, outliers)
 
 
 def _budget(path: Path, file: FrameFile, options: Namespace) -> FrameBudget:
@@ -389,6 +407,11 @@ def _one_text(read: _Read, values: Sequence[MetricValue], *, is_all: bool) -> st
         former = tool
     column = f", column {read.file.column}" if read.file.column else ""
     without = f", {left_out_text(read.left_out)}" if read.left_out else ""
+    if read.outliers is not None and len(read.outliers.places):
+        without += f", {len(read.outliers.places):,} outliers left out"
+    stutter = read.series.stutter
+    if stutter != USUAL_STUTTER:
+        without += f", stuttering over {stutter.factor:g} times, low below {stutter.low_rate:g} fps"
     what = "sample" if read.file.samples else "frame"
     heading = f"{read.text}: {counted(len(read.series), what)}{without}{column}"
     lines = [heading, "", table(("tool", "statistic", "value", "id"), rows, right={2})]
@@ -399,6 +422,15 @@ def _one_text(read: _Read, values: Sequence[MetricValue], *, is_all: bool) -> st
     if missing:
         lines += ["", *(f"no {', '.join(ids)}: {why}" for why, ids in missing.items())]
     return "\n".join(lines)
+
+
+def _outlier_values(outliers: Outliers) -> dict[str, object]:
+    return {
+        "rule": OUTLIER_RULE,
+        "limit_ms": outliers.limit_ms,
+        "frames": len(outliers.places),
+        "ranges": outliers.ranges,
+    }
 
 
 def _columns_text(name: str, columns: Sequence[ColumnSummary]) -> str:
@@ -437,6 +469,9 @@ def _values(read: _Read, values: Iterable[MetricValue]) -> dict[str, object]:
         "stream": read.file.provenance.note,
         "frames": len(read.series),
         **({} if read.left_out is None else {"left_out": read.left_out}),
+        **({} if read.outliers is None else {"outliers": _outlier_values(read.outliers)}),
+        "stutter_factor": read.series.stutter.factor,
+        "low_fps": read.series.stutter.low_rate,
         "metrics": {
             value.metric.id: {
                 "value": value.value,

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.analysis.statistics.frame_series import NO_FACTS, FrameFacts, FrameSeries
+from inspector.analysis.statistics.frame_series import (
+    NO_FACTS,
+    USUAL_STUTTER,
+    FrameFacts,
+    FrameSeries,
+    StutterLimits,
+)
 from inspector.analysis.statistics.long_frames import long_frame_causes
-from inspector.formats.frame_times import FrameColumns, FrameTimes
+from inspector.formats.captures.text_table import comparable
+from inspector.formats.frame_times import Beside, FrameColumns, FrameTimes
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import Measure, Phase, Share
 
 
 def series_of(
-    frames: FrameTimes, measure: Measure = "interval", refresh_ms: float | None = None
+    frames: FrameTimes,
+    measure: Measure = "interval",
+    refresh_ms: float | None = None,
+    stutter: StutterLimits = USUAL_STUTTER,
 ) -> FrameSeries:
     """Return frames for statistics.
 
     Args:
         refresh_ms: Refresh interval or target, ``None`` if unknown; without it no frame is long.
     """
-    facts = frames.facts or NO_FACTS
+    facts = _with_columns(frames.facts or NO_FACTS, frames.beside)
     if frames.has_shares and refresh_ms is not None:
         budget = FrameBudget.of_ms(refresh_ms)
         causes = [
@@ -37,7 +49,18 @@ def series_of(
         ]
         facts = replace(facts, causes=np.concatenate(causes))
     sampled_ms = frames.length_ns / NS_PER_MS if frames.samples else None
-    return FrameSeries(frames.measured(measure) / NS_PER_MS, refresh_ms, facts, sampled_ms)
+    times_ms = frames.measured(measure) / NS_PER_MS
+    return FrameSeries(times_ms, refresh_ms, facts, sampled_ms, stutter)
+
+
+def _with_columns(facts: FrameFacts, beside: Beside | None) -> FrameFacts:
+    return facts if beside is None else replace(facts, column=partial(_column_named, beside))
+
+
+def _column_named(beside: Beside, names: Sequence[str]) -> NDArray[np.float64] | None:
+    places = {comparable(name): at for at, name in enumerate(beside.names)}
+    found = next((places[name] for name in map(comparable, names) if name in places), None)
+    return None if found is None else beside.numbers([found])[0]
 
 
 def causes_in(history: FrameColumns, frames: range, refresh_ms: float) -> NDArray[np.int64] | None:
@@ -51,13 +74,20 @@ def causes_in(history: FrameColumns, frames: range, refresh_ms: float) -> NDArra
 
 
 def facts_in(
-    history: FrameColumns, frames: range, refresh_ms: float, facts: FrameFacts | None
+    history: FrameColumns,
+    frames: range,
+    refresh_ms: float,
+    facts: FrameFacts | None,
+    beside: Beside | None = None,
 ) -> FrameFacts:
     """Return what is known of frames of a session besides their times.
 
     Args:
         facts: What the capture says of all its frames, if it is one.
+        beside: Its columns beside the frame times.
     """
-    if facts is not None:
-        return facts.kept(slice(frames.start - history.first, frames.stop - history.first))
+    if facts is not None or beside is not None:
+        part = slice(frames.start - history.first, frames.stop - history.first)
+        kept = (facts or NO_FACTS).kept(part)
+        return _with_columns(kept, beside and beside.between(part.start, part.stop))
     return FrameFacts(causes=causes_in(history, frames, refresh_ms))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+from msgspec import Struct
 from PySide6.QtCore import QObject, QSignalBlocker, Signal, Slot
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QComboBox, QWidget
@@ -12,9 +16,17 @@ from typing_extensions import override
 
 from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.analysis.statistics.frame_series import FrameSeries
+from inspector.analysis.statistics.frame_series import (
+    USUAL_STUTTER,
+    FrameSeries,
+    Outliers,
+    StutterLimits,
+    without_outliers,
+)
 from inspector.analysis.statistics.metrics import MetricValue, metric_values
 from inspector.display_text import counted
+from inspector.errors import InspectorError
+from inspector.foreign.numbers import number_in
 from inspector.formats.distribution_chart import ChartKind, Curve, band_text
 from inspector.formats.series import facts_in
 from inspector.sessions.session import ShowsCapture, samples_of
@@ -30,6 +42,10 @@ from ..session.bridge import SelectionKind, SessionBridge
 from .scoped_times import ScopedTimes, Wanted, frames_of, scopes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
     from ..kit.theme import Theme
 
 _PERIOD_MS: Final = 500
@@ -37,7 +53,33 @@ _PERIOD_MS: Final = 500
 _LARGEST_SHARE: Final = 0.05
 #: More frames are sorted beside the window's thread: 10 million take 0.3 s.
 _MOST_AT_ONCE: Final = 1_000_000
+#: What settings know the options by.
+STUTTER_FACTOR: Final = "stutter_factor"
+LOW_FPS: Final = "low_fps"
+WITHOUT_OUTLIERS: Final = "without_outliers"
 _HINT: Final = "Click or drag to choose frame times."
+
+
+class MetricOptions(Struct, frozen=True):
+    """How statistics are made, as it is kept in the settings.
+
+    Attributes:
+        stutter: What counts as stuttering and as slow.
+        without_outliers: Whether outliers are left out.
+    """
+
+    stutter: StutterLimits
+    without_outliers: bool
+
+    @classmethod
+    def kept_in(cls, choices: Mapping[str, str]) -> MetricOptions:
+        without = choices.get(WITHOUT_OUTLIERS) == "yes"
+        numbers = (choices.get(STUTTER_FACTOR, ""), choices.get(LOW_FPS, ""))
+        try:
+            factor, rate = (float(number_in(each)) for each in numbers)
+            return cls(StutterLimits(factor, rate), without)
+        except ValueError:
+            return cls(USUAL_STUTTER, without)
 
 
 @guarded
@@ -69,6 +111,8 @@ class FrameDistribution(QWidget):
         self._bridge = bridge
         self._times = ScopedTimes()
         self._band_ns: tuple[int, int] | None = None
+        self._outliers: Outliers | None = None
+        self._text = ""
         self.view = DistributionView(theme)
         self.scope_box = QComboBox(self)
         self.scope_box.setAccessibleName("Frames of the statistics")
@@ -124,6 +168,7 @@ class FrameDistribution(QWidget):
         self.former_button.clicked.connect(self.select_former)
         self.next_button.clicked.connect(self.select_next)
         self._metrics.found.connect(self.metrics_found)
+        self._metrics.outliers_found.connect(self._take_outliers)
         self._sorter.done.connect(self._take_sorted)
 
     # ---------------------------------------------------------------- which frames
@@ -178,7 +223,14 @@ class FrameDistribution(QWidget):
         assert self._sorting is not None, "it has been asked for"
         self._take(*self._sorting, sorted_times)
 
+    @Slot(object)
+    def _take_outliers(self, found: Outliers | None) -> None:
+        if found is not self._outliers:
+            self._outliers = found
+            self._show_frames(self._text)
+
     def _show_frames(self, text: str) -> None:
+        self._text = text
         frames, budgets_ms = self._times.frames, self._bridge.budgets_ms
         curve = Curve("", self._times.distribution)
         self.view.show_curves((curve,), budgets_ms, empty_text="There are no frames.")
@@ -191,7 +243,11 @@ class FrameDistribution(QWidget):
             said = (
                 f"{text}: {counted(len(frames), 'frame')} ({span}){without}, {measure}; {against}"
             )
-            self.what.show_text(said, f"{said}\n{_HINT}")
+            tips = [said, _HINT]
+            if self._outliers is not None:
+                said += f"; {self._outliers.text}"
+                tips = [said, self._outliers.ranges_text, _HINT]
+            self.what.show_text(said, "\n".join(filter(None, tips)))
         else:
             self.what.show_text("")
         if self._band_ns is not None:
@@ -258,11 +314,21 @@ class FrameDistribution(QWidget):
             self.view.choose_nothing()
 
 
+def _found(
+    series: FrameSeries, index: NDArray[np.int64], options: MetricOptions
+) -> tuple[list[MetricValue], Outliers | None]:
+    if not options.without_outliers or series.sampled_ms is not None or not len(series):
+        return metric_values(series), None
+    series, found = without_outliers(series)
+    return metric_values(series), replace(found, places=index[found.places])
+
+
 @guarded
 class _PacedMetrics(QObject):
     """Computes the metrics of the frames that were asked for last, at once or some time after."""
 
     found = Signal(object)  # list[MetricValue]
+    outliers_found = Signal(object)  # Outliers | None
 
     def __init__(self, bridge: SessionBridge, parent: QObject) -> None:
         super().__init__(parent)
@@ -270,8 +336,10 @@ class _PacedMetrics(QObject):
         self._wanted: Wanted | None = None
         self._began_ns = 0
         self._computed: tuple[object, ...] = ()
-        self._background = Background(self)
+        self._background = Background(self, expected=InspectorError)
         self._background.done.connect(self._show)
+        # The file of a capture has changed, which is said where its columns are.
+        self._background.failed.connect(partial(self.found.emit, []))
         self._pause = single_shot(self, self._compute)
 
     def request(self, wanted: Wanted | None) -> None:
@@ -286,7 +354,8 @@ class _PacedMetrics(QObject):
         session: object = self._bridge.session
         capture = session if isinstance(session, ShowsCapture) else None
         budgets_ms, shown = self._bridge.budgets_ms, self._wanted
-        wanted = (shown, budgets_ms)
+        options = MetricOptions.kept_in(self._bridge.panel_choices)
+        wanted = (shown, budgets_ms, options)
         if wanted == self._computed:
             return
         self._computed = wanted
@@ -297,18 +366,23 @@ class _PacedMetrics(QObject):
         refresh_ms = budgets_ms[0]
         times_ns, counted = shown.read(shown.frames)
         known = None if capture is None else capture.facts
-        facts = facts_in(shown.history, shown.frames, refresh_ms, known)
+        beside = None if capture is None else capture.beside
+        facts = facts_in(shown.history, shown.frames, refresh_ms, known, beside)
         if counted is not None:
             times_ns, facts = times_ns[counted], facts.kept(counted)
         sampled_ms = None
         if samples_of(session):
             at_ns = shown.history.numpy("at_ns", shown.frames.start, shown.frames.stop)
             sampled_ms = float(at_ns[-1] - at_ns[0]) / NS_PER_MS
-        series = FrameSeries(times_ns / NS_PER_MS, refresh_ms, facts, sampled_ms)
-        self._background.start(lambda _report: metric_values(series))
+        series = FrameSeries(times_ns / NS_PER_MS, refresh_ms, facts, sampled_ms, options.stutter)
+        index = np.arange(shown.frames.start, shown.frames.stop)
+        index = (index if counted is None else index[counted])[times_ns > 0]
+        self._background.start(lambda _report: _found(series, index, options))
 
     @Slot(object)
-    def _show(self, values: list[MetricValue]) -> None:
+    def _show(self, found: tuple[list[MetricValue], Outliers | None]) -> None:
+        values, outliers = found
+        self.outliers_found.emit(outliers)
         self.found.emit(values)
         cost_ms = (perf_counter_ns() - self._began_ns) / NS_PER_MS
         self._pause.start(max(_PERIOD_MS, round(cost_ms / _LARGEST_SHARE)))

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QWidget
 from typing_extensions import override
 
+from inspector.analysis.statistics.frame_series import OUTLIER_RULE
 from inspector.analysis.statistics.metrics import MetricValue
 
+from ..kit.guards import guarded
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import TableView
 from ..kit.theme import Theme
+from .frame_distribution import LOW_FPS, STUTTER_FACTOR, WITHOUT_OUTLIERS, MetricOptions
 
 _column = Column[MetricValue]
 
@@ -53,15 +57,56 @@ class MetricModel(ListTableModel[MetricValue]):
         return row.metric.id
 
 
+@guarded
 class MetricTable(TablePanel):
-    """The metrics, with a filter above them."""
+    """The metrics, with a filter and options above them.
+
+    Signals:
+        options_changed: Other options are kept.
+
+    Attributes:
+        factor_box: From how many times the usual frame time on a frame stutters.
+        rate_box: Below which rate a frame counts as slow.
+        outlier_box: Whether outliers are left out.
+    """
+
+    options_changed = Signal()
 
     def __init__(self, choices: MutableMapping[str, str], theme: Theme, parent: QWidget) -> None:
+        self._choices = choices
         self.model = MetricModel(MetricColumn, theme)
         view = TableView(self.model, "Statistics by tool", choices)
         super().__init__(view, theme, parent, filter_hint="Filter statistics")
-        self.lay_out()
+        kept = MetricOptions.kept_in(choices)
+        self.factor_box, self.rate_box = QDoubleSpinBox(), QDoubleSpinBox()
+        for box, name, value, most in (
+            (self.factor_box, "Stutter factor", kept.stutter.factor, 100),
+            (self.rate_box, "Low frame rate", kept.stutter.low_rate, 10_000),
+        ):
+            box.setAccessibleName(name)
+            box.setDecimals(1)
+            box.setRange(1.1, most)
+            box.setValue(value)
+            box.setKeyboardTracking(False)
+            box.valueChanged.connect(self._keep_options)
+        self.factor_box.setPrefix("stutter × ")
+        self.factor_box.setToolTip("A frame stutters that takes over so many times the usual")
+        self.rate_box.setPrefix("low < ")
+        self.rate_box.setSuffix(" fps")
+        self.rate_box.setToolTip("The rate below which CapFrameX counts low FPS time")
+        self.outlier_box = QCheckBox("Without outliers")
+        self.outlier_box.setToolTip(f"Leave out the longest frames, by {OUTLIER_RULE}")
+        self.outlier_box.setChecked(kept.without_outliers)
+        self.outlier_box.toggled.connect(self._keep_options)
+        self.lay_out(self.factor_box, self.rate_box, self.outlier_box)
         self.update_counts()
+
+    @Slot()
+    def _keep_options(self) -> None:
+        self._choices[STUTTER_FACTOR] = f"{self.factor_box.value():g}"
+        self._choices[LOW_FPS] = f"{self.rate_box.value():g}"
+        self._choices[WITHOUT_OUTLIERS] = "yes" if self.outlier_box.isChecked() else "no"
+        self.options_changed.emit()
 
     @override
     def why_empty(self) -> str:

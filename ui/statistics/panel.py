@@ -29,6 +29,8 @@ class StatisticsPanel(QWidget):
         self.table = MetricTable(bridge.panel_choices, theme, self)
         self.frames = FrameDistribution(bridge, theme)
         self.frames.metrics_found.connect(self._show_metrics)
+        # The summary of a capture has the same options.
+        self.table.options_changed.connect(bridge.frame_focus.changed)
         parts = (self.frames, 0), (self.table, 0)
         fill(self, (splitter(Qt.Orientation.Horizontal, *parts, sizes=(620, 560)), 1))
 

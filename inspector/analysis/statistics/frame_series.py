@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 _MS_PER_SECOND: Final = 1000.0
+_OUTLIER_SHARE: Final = 0.999
+OUTLIER_RULE: Final = "CapFrameX's rule: f ≥ Q₈(f, 0.999)"
+#: Ranges that a text names.
+_SHOWN: Final = 10
+_MOST_TIMES: Final = 100.0
+_MOST_RATE: Final = 10_000.0
 T = TypeVar("T")
 
 
@@ -25,9 +31,27 @@ class FrameFacts:
     # Why the frame is long, see long_frames; -1 for one that is not.
     causes: NDArray[np.int64] | None = None
 
+    # Reads a column of a capture by the first of these names that it has, as a number for each
+    # frame, not a number where there is none.
+    column: Callable[[Sequence[str]], NDArray[np.float64] | None] | None = None
+
     def kept(self, is_kept: NDArray[np.bool_] | slice) -> FrameFacts:
-        columns = (self.animation_error_ms, self.displayed_ms, self.causes)
-        return FrameFacts(*(None if each is None else each[is_kept] for each in columns))  # type: ignore[arg-type]
+        def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if values is None else values[is_kept]
+
+        read = None if self.column is None else partial(_kept_column, self.column, is_kept)
+        return FrameFacts(
+            part(self.animation_error_ms), part(self.displayed_ms), part(self.causes), read
+        )
+
+
+def _kept_column(
+    read: Callable[[Sequence[str]], NDArray[np.float64] | None],
+    is_kept: NDArray[np.bool_] | slice,
+    names: Sequence[str],
+) -> NDArray[np.float64] | None:
+    values = read(names)
+    return None if values is None else values[is_kept]
 
 
 NO_FACTS: Final = FrameFacts()
@@ -40,7 +64,29 @@ def joined(facts: Sequence[FrameFacts]) -> FrameFacts:
         parts = [getattr(each, name) for each in facts]
         return None if any(each is None for each in parts) else np.concatenate(parts)
 
-    return FrameFacts(*(column(each.name) for each in fields(FrameFacts)))
+    names = (each.name for each in fields(FrameFacts) if each.name != "column")
+    return FrameFacts(*map(column, names))
+
+
+@dataclass(frozen=True, slots=True)
+class StutterLimits:
+    """What counts as stuttering, and as slow, with CapFrameX's defaults.
+
+    Raises:
+        ValueError: A factor is not above 1, or a rate is not above 0.
+    """
+
+    factor: float = 2.5  # A frame stutters that takes longer than so many times the usual
+    low_rate: float = 25.0  # A frame is slow that is below so many frames per second
+
+    def __post_init__(self) -> None:
+        if not 1 < self.factor <= _MOST_TIMES:
+            raise ValueError(f"a stutter factor is above 1, up to {_MOST_TIMES:g}: {self.factor}")
+        if not 0 < self.low_rate <= _MOST_RATE:
+            raise ValueError(f"a low frame rate is up to {_MOST_RATE:,g} fps: {self.low_rate}")
+
+
+USUAL_STUTTER: Final = StutterLimits()
 
 
 class FrameSeries:
@@ -60,6 +106,7 @@ class FrameSeries:
         refresh_ms: float | None = None,
         facts: FrameFacts = NO_FACTS,
         sampled_ms: float | None = None,
+        stutter: StutterLimits = USUAL_STUTTER,
     ) -> None:
         """Take frame times; those of 0 or less are left out, as no frame rate has them."""
         is_usable = times_ms > 0
@@ -69,6 +116,7 @@ class FrameSeries:
         self.refresh_ms = refresh_ms
         self.facts = facts
         self.sampled_ms = sampled_ms
+        self.stutter = stutter
         self._found: dict[object, Any] = {}
 
     def once(self, compute: Callable[[FrameSeries], T]) -> T:
@@ -140,3 +188,46 @@ def _between(
     lower = int(place)
     low, high = of(float(ordered[lower])), of(float(ordered[min(lower + 1, len(ordered) - 1)]))
     return low + (place - lower) * (high - low)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outliers:
+    """Frames that are left out of statistics for being long."""
+
+    limit_ms: float  # They take this or longer
+    places: NDArray[np.int64]  # Which of the frames they are, ascending
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """The first and the last frame of each stretch of them."""
+        breaks = np.flatnonzero(np.diff(self.places) > 1) + 1
+        return [
+            (int(each[0]), int(each[-1])) for each in np.split(self.places, breaks) if len(each)
+        ]
+
+    @property
+    def text(self) -> str:
+        """Their number and the rule."""
+        if not len(self.places):
+            return "no outlier: no frame is longer than the others"
+        are = "1 outlier is" if len(self.places) == 1 else f"{len(self.places):,} outliers are"
+        return f"{are} left out, from {self.limit_ms:,.4g} ms on ({OUTLIER_RULE})"
+
+    @property
+    def ranges_text(self) -> str:
+        """Which frames they are, the first of many."""
+        found = self.ranges
+        shown = [f"{low:,}" if low == high else f"{low:,}–{high:,}" for low, high in found[:_SHOWN]]
+        more = f" and {len(found) - _SHOWN:,} more ranges" if len(found) > _SHOWN else ""
+        return f"Frames {', '.join(shown)}{more}" if found else ""
+
+
+def without_outliers(series: FrameSeries) -> tuple[FrameSeries, Outliers]:
+    """Leave out ``f_i >= Q8(f, 0.999)`` (CapFrameX, "decipercentile"), unless that is all."""
+    limit = quantile_8(series.ordered_ms, _OUTLIER_SHARE)
+    kept = series.times_ms < limit
+    if not kept.any():
+        return series, Outliers(limit, np.zeros(0, dtype=np.int64))
+    facts = series.facts.kept(kept)
+    fewer = FrameSeries(series.times_ms[kept], series.refresh_ms, facts, stutter=series.stutter)
+    return fewer, Outliers(limit, np.flatnonzero(~kept))

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from inspector.analysis.statistics import pacing
+from inspector.analysis.statistics import active_times, pacing
 from inspector.analysis.statistics.frame_series import FrameSeries, quantile_7, quantile_8, rate_of
 from inspector.analysis.statistics.frame_statistics import nearest_rank
 from inspector.analysis.statistics.long_frames import Cause
@@ -230,6 +230,13 @@ def _below(rate: float, series: FrameSeries) -> float:
 _FRAMEVIEW, _PRESENTMON, _CAPFRAMEX = "NVIDIA FrameView", "PresentMon", "CapFrameX"
 _MANGOHUD, _ANDROID, _APPLE, _FLUTTER = "MangoHud", "Android", "Apple", "Flutter"
 
+#: Behind formulas of stuttering.
+_SET: Final = "; k = 2.5 and l = 25 unless set"
+#: Behind those of input lag.
+_LAG: Final = (
+    "; u: MsUntilDisplayed, f': of the displayed frame before, a'': MsInPresentAPI of the one "
+    "before that; CapFrameX adds an offset, 10 ms by default"
+)
 _EDGES: Final = pacing.VARIANCE_EDGES_MS
 
 
@@ -357,30 +364,40 @@ def _capframex() -> Iterator[Metric]:
         (
             "stuttering",
             "Stuttering time",
-            "Σ f with f > 2.5 trailing mean, over Σ f",
+            f"Σ f with f > k trailing mean, over Σ f{_SET}",
             pacing.stuttering_time_share,
         ),
         (
             "low-fps",
             "Low FPS time",
-            "Σ f below 25 fps that does not stutter, over Σ f",
+            f"Σ f below l fps that does not stutter, over Σ f{_SET}",
             pacing.low_rate_time_share,
         ),
         (
             "stutters",
             "Stuttering frames",
-            "frames with f > 2.5 mean f, over n",
+            f"frames with f > k mean f, over n{_SET}",
             pacing.stuttering_count_share,
         ),
         (
             "stuttering-live",
             "Stuttering time (as seen live)",
-            "Σ f with f > 2.5 mean f, over Σ f",
+            f"Σ f with f > k mean f, over Σ f{_SET}",
             pacing.stuttering_live_share,
         ),
     ):
         compute = partial(_percent, share_of)
         yield Metric(f"capframex.{key}", tool, name, _PERCENT, formula, compute)
+    yield from _active_times(tool)
+    for bound, mean in (
+        (active_times.Bound.LOWER, "mean u"),
+        (active_times.Bound.EXPECTED, "mean of lower and upper bound"),
+        (active_times.Bound.UPPER, "mean of f' - a'' + Σ f dropped since + f + u"),
+    ):
+        key = f"capframex.lag-{bound.name.lower()}"
+        name = f"Approximate input lag, {bound.value}"
+        lag = partial(active_times.input_lag, bound)
+        yield Metric(key, tool, name, _MS, f"{mean}{_LAG}", lag, needs=active_times.LAG_NEEDS)
     formula = "√(Σ (f - trailing mean of 500 ms)² / (n - 1))"
     deviation = pacing.adaptive_deviation
     yield Metric("capframex.deviation", tool, "Adaptive deviation", _MS, formula, deviation)
@@ -403,6 +420,26 @@ def _capframex() -> Iterator[Metric]:
         count = partial(_below_count, threshold)
         name = f"Frames below {threshold} fps"
         yield Metric(f"capframex.count-{threshold}", tool, name, _COUNT, formula, count)
+
+
+def _active_times(tool: str) -> Iterator[Metric]:
+    for part, needs in active_times.ACTIVE_NEEDS.items():
+        title = part.name
+        rate, mean = (
+            partial(each, part)
+            for each in (active_times.active_rate, active_times.mean_active_time)
+        )
+        quantile = partial(active_times.active_rate_quantile, part, 0.01)
+        low = partial(active_times.active_low, part, 0.01)
+        for key, name, unit, formula, compute in (
+            ("time", "active time", _MS, "Σ g / n", mean),
+            ("average", "active average", _FPS, "1000 n / Σ g", rate),
+            ("p1", "active P1", _FPS, "Q₈(1000 / g, 0.01)", quantile),
+            ("low-1", "active 1% low average", _FPS, "1000 / mean of g ≥ Q₈(g, 0.99)", low),
+        ):
+            whole = f"{formula}, g: the time that the {title} was active for the frame"
+            metric_id = f"capframex.{title.lower()}-{key}"
+            yield Metric(metric_id, tool, f"{title} {name}", unit, whole, compute, needs=needs)
 
 
 def _others() -> Iterator[Metric]:

@@ -16,10 +16,6 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.timebase import NS_PER_MS
 
-#: A frame stutters that takes longer than this many times the trailing mean: CapFrameX's default.
-STUTTERING_FACTOR: Final = 2.5
-#: Slower than this, in frames per second, a frame counts as slow: CapFrameX's default.
-LOW_RATE: Final = 25.0
 #: Edges in milliseconds of the classes of change from frame to frame: CapFrameX.
 VARIANCE_EDGES_MS: Final = (2.0, 4.0, 8.0, 12.0)
 #: Frames per second below which frames are counted: CapFrameX.
@@ -59,13 +55,13 @@ def trailing_mean(series: FrameSeries) -> NDArray[np.float64]:
 
 
 def _is_steady(series: FrameSeries) -> NDArray[np.bool_]:
-    return series.times_ms <= STUTTERING_FACTOR * trailing_mean(series)
+    return series.times_ms <= series.stutter.factor * trailing_mean(series)
 
 
 def stuttering_time_share(series: FrameSeries) -> float:
-    """Return the share of time in frames over 2.5 times the trailing mean, 0 to 1.
+    """Return the share of time in frames over k times the trailing mean, 0 to 1.
 
-    ``sum(f_i : f_i > 2.5 MA_i) / sum f`` (CapFrameX, "stuttering time").
+    ``sum(f_i : f_i > k MA_i) / sum f`` (CapFrameX, "stuttering time").
     """
     times = series.times_ms
     slow = ~series.once(_is_steady)
@@ -73,27 +69,30 @@ def stuttering_time_share(series: FrameSeries) -> float:
 
 
 def low_rate_time_share(series: FrameSeries) -> float:
-    """Return the share of time in frames below 25 fps that do not stutter, 0 to 1.
+    """Return the share of time in frames below l fps that do not stutter, 0 to 1.
 
-    ``sum(f_i : f_i <= 2.5 MA_i and 1000 / f_i < 25) / sum f`` (CapFrameX, "low FPS time").
+    ``sum(f_i : f_i <= k MA_i and 1000 / f_i < l) / sum f`` (CapFrameX, "low FPS time").
     """
     times = series.times_ms
     steady = series.once(_is_steady)
-    return float(times[steady & (times > _MS_PER_SECOND / LOW_RATE)].sum()) / series.total_ms
+    return (
+        float(times[steady & (times > _MS_PER_SECOND / series.stutter.low_rate)].sum())
+        / series.total_ms
+    )
 
 
 def stuttering_count_share(series: FrameSeries) -> float:
-    """Return the share of frames over 2.5 times the mean of all, 0 to 1 (CapFrameX)."""
-    return float(np.mean(series.times_ms > STUTTERING_FACTOR * series.mean_ms))
+    """Return the share of frames over k times the mean of all, 0 to 1 (CapFrameX)."""
+    return float(np.mean(series.times_ms > series.stutter.factor * series.mean_ms))
 
 
 def stuttering_live_share(series: FrameSeries) -> float:
-    """Return the share of time in frames over 2.5 times the mean of all, 0 to 1.
+    """Return the share of time in frames over k times the mean of all, 0 to 1.
 
-    ``sum(f_i : f_i > 2.5 mean) / sum f`` (CapFrameX, the variant shown while capturing).
+    ``sum(f_i : f_i > k mean) / sum f`` (CapFrameX, the variant shown while capturing).
     """
     times = series.times_ms
-    return float(times[times > STUTTERING_FACTOR * series.mean_ms].sum()) / series.total_ms
+    return float(times[times > series.stutter.factor * series.mean_ms].sum()) / series.total_ms
 
 
 def adaptive_rate_deviation(series: FrameSeries) -> float:

@@ -11,6 +11,9 @@ from inspector.cli.command import Command
 from inspector.cli.commands.values import add_stream, add_without_inspector
 from inspector.foreign.numbers import number_in, refusal
 
+#: CapFrameX's defaults, as of :class:`~inspector.analysis.statistics.frame_series.StutterLimits`.
+_STUTTER: Final = 2.5
+_LOW_FPS: Final = 25.0
 STATS_EPILOG: Final = """\
 what is read:
   Captures of other tools, frame times exported by the inspector, and recordings.
@@ -73,6 +76,24 @@ def refresh_rate(text: str) -> float:
     return float(1000 / rate)
 
 
+def _stutter_factor(text: str) -> float:
+    return _number(text, "a stutter factor", 1, 100, "write 2.5")
+
+
+def _low_rate(text: str) -> float:
+    return _number(text, "a frame rate", 0, 10_000, "write 25")
+
+
+def _number(text: str, what: str, above: int, most: int, hint: str) -> float:
+    try:
+        number = number_in(text)
+    except ValueError:
+        raise ArgumentTypeError(refusal(what, text, hint)) from None
+    if not above < number <= most:
+        raise ArgumentTypeError(f"{what} must be above {above}, up to {most:,}: {text}")
+    return float(number)
+
+
 def _add_allow_missing(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--allow-missing",
@@ -92,6 +113,26 @@ def add_stats_arguments(stats: ArgumentParser) -> None:
         metavar="HZ",
         type=refresh_rate,
         help="refresh rate of the display, for hitches and jank",
+    )
+    stats.add_argument(
+        "--stutter-factor",
+        metavar="K",
+        type=_stutter_factor,
+        default=_STUTTER,
+        help="a frame stutters that takes over K times the usual, in CapFrameX' statistics "
+        f"(default: {_STUTTER})",
+    )
+    stats.add_argument(
+        "--low-fps",
+        metavar="FPS",
+        type=_low_rate,
+        default=_LOW_FPS,
+        help=f"the rate below which they count low FPS time (default: {_LOW_FPS})",
+    )
+    stats.add_argument(
+        "--without-outliers",
+        action="store_true",
+        help="leave out frames from the 99.9 %% quantile on, as CapFrameX does, and say which",
     )
     stats.add_argument(
         "--range",

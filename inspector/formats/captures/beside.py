@@ -115,6 +115,7 @@ class KnownColumn:
     values: NDArray[np.float64]  # Its values, not a number where there is none
     # Which value each frame has, -1 for none; None for a value a frame.
     places: NDArray[np.int64] | None = None
+    is_flag: bool = False  # Whether it measures nothing: 1 or 0
 
     def numbers(self, start: int, stop: int) -> NDArray[np.float64]:
         """Return the values of frames from ``start`` up to, not including, ``stop``."""
@@ -137,7 +138,8 @@ class KnownColumns:
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
-        return tuple(Quantity(at, each.name, each.unit) for at, each in enumerate(self.columns))
+        columns = enumerate(self.columns)
+        return tuple(Quantity(at, of.name, of.unit) for at, of in columns if not of.is_flag)
 
     def between(self, start: int, stop: int) -> KnownColumns:
         begin, end, _step = slice(start, stop).indices(self.stop - self.start)
@@ -155,7 +157,7 @@ class KnownColumns:
 
 def joined_columns(parts: Sequence[KnownColumns]) -> KnownColumns:
     """Return the columns of runs one after the other; one that a run lacks has no values there."""
-    units = {each.name: each.unit for part in parts for each in part.columns}
+    kinds = {each.name: (each.unit, each.is_flag) for part in parts for each in part.columns}
     length = sum(part.stop - part.start for part in parts)
 
     def values(part: KnownColumns, name: str) -> NDArray[np.float64]:
@@ -164,7 +166,9 @@ def joined_columns(parts: Sequence[KnownColumns]) -> KnownColumns:
         return np.full(part.stop - part.start, np.nan)
 
     columns = (
-        KnownColumn(name, unit, np.concatenate([values(part, name) for part in parts]))
-        for name, unit in units.items()
+        KnownColumn(
+            *(name, unit, np.concatenate([values(part, name) for part in parts])), is_flag=is_flag
+        )
+        for name, (unit, is_flag) in kinds.items()
     )
     return KnownColumns(tuple(columns), 0, length)

@@ -222,6 +222,10 @@ def _per_frame(data: object, count: int, is_usable: NDArray[np.bool_]) -> Iterat
         numbers = _numbers(values, np.nan, count) if isinstance(values, list) else None
         if numbers is not None and np.nan_to_num(numbers).any():
             yield KnownColumn(name, "ms", numbers[is_usable])
+    flags = data.get("Dropped") if isinstance(data, dict) else None
+    if isinstance(flags, list) and len(flags) == count:
+        dropped = np.array([each is True or each == 1 for each in flags], dtype=np.float64)
+        yield KnownColumn("Dropped", "", dropped[is_usable], is_flag=True)
 
 
 def _sensors(run: _Run, ends_ns: NsColumn) -> Iterator[KnownColumn]:

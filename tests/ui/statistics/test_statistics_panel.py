@@ -303,3 +303,38 @@ def test_that_many_frames_are_sorted_beside_the_thread_of_the_window(
     assert chart is not None
     assert len(chart.curves[0].times) == 110
     assert isinstance(chart.curves[0].times, Noting)
+
+
+def test_that_stutter_limits_are_set_and_kept(
+    qtbot: QtBot, world: World, bridge: SessionBridge, theme: Theme
+) -> None:
+    world.pass_frames(200)
+    assert world.value_of("capframex.stutters") == "10.00 %"
+    assert world.value_of("capframex.low-fps") == "0.00 %"
+
+    world.panel.table.factor_box.setValue(4.5)
+    world.panel.table.rate_box.setValue(50)
+    world.look()
+
+    assert world.value_of("capframex.stutters") == "0.00 %"
+    assert world.value_of("capframex.low-fps") != "0.00 %"
+    again = StatisticsPanel(bridge, theme)
+    qtbot.addWidget(again)
+    assert (again.table.factor_box.value(), again.table.rate_box.value()) == (4.5, 50)
+
+
+def test_that_outliers_are_left_out_only_when_asked_and_named(world: World) -> None:
+    world.pass_frames(200)
+    assert world.value_of("max") == "40.00 ms"
+    assert "outlier" not in world.panel.frames.what.text()
+
+    world.panel.table.outlier_box.setChecked(True)
+    world.look()
+
+    assert world.value_of("max") == "10.00 ms"
+    assert "outliers are left out, from 40 ms on" in world.panel.frames.what.text()
+    assert "Frames " in world.panel.frames.what.toolTip()
+    world.panel.table.outlier_box.setChecked(False)
+    world.look()
+    assert world.value_of("max") == "40.00 ms"
+    assert "outlier" not in world.panel.frames.what.text()

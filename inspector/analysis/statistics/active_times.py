@@ -1,0 +1,132 @@
+"""What CapFrameX makes of the columns beside frame times: active times, and input lag."""
+
+from __future__ import annotations
+
+from enum import Enum
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from inspector.analysis.statistics.frame_series import FrameSeries, quantile_8, rate_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+
+
+class Part(Enum):
+    """A processor, by the names of its active time in captures."""
+
+    GPU = ("GpuActive", "msGPUActive", "MsGPUBusy", "GPUBusy")
+    CPU = ("CpuActive", "MsCPUBusy", "CPUBusy")
+
+
+class Bound(Enum):
+    """Which end of the time that an input may have taken to the display."""
+
+    LOWER = "lower bound"
+    EXPECTED = "expected"
+    UPPER = "upper bound"
+
+
+_UNTIL_DISPLAYED: Final = ("MsUntilDisplayed",)
+_IN_PRESENT: Final = ("MsInPresentAPI",)
+_DROPPED: Final = ("Dropped",)
+ACTIVE_NEEDS: Final = {
+    Part.GPU: "the time that the GPU was active, such as MsGPUBusy or GpuActive",
+    Part.CPU: "the time that the CPU was active, such as MsCPUBusy or CpuActive",
+}
+LAG_NEEDS: Final = "MsUntilDisplayed and MsInPresentAPI"
+
+
+def _column(series: FrameSeries, names: tuple[str, ...]) -> Numbers | None:
+    read = series.facts.column
+    return None if read is None else read(names)
+
+
+def _active(series: FrameSeries, part: Part) -> Numbers | None:
+    """Return the active times that are known, the shortest first; ``None`` for none."""
+    values = _column(series, part.value)
+    known = None if values is None else np.sort(values[np.isfinite(values) & (values >= 0)])
+    return known if known is not None and len(known) and known[-1] > 0 else None
+
+
+def _gpu(series: FrameSeries) -> Numbers | None:
+    return _active(series, Part.GPU)
+
+
+def _cpu(series: FrameSeries) -> Numbers | None:
+    return _active(series, Part.CPU)
+
+
+def active_times(part: Part, series: FrameSeries) -> Numbers | None:
+    """Return the active times of a part, sorted, read once for all statistics."""
+    return series.once(_gpu if part is Part.GPU else _cpu)
+
+
+def mean_active_time(part: Part, series: FrameSeries) -> float | None:
+    """Return the mean active time in milliseconds."""
+    times = active_times(part, series)
+    return None if times is None else float(times.mean())
+
+
+def active_rate(part: Part, series: FrameSeries) -> float | None:
+    """Return ``1000 n / sum g``: the rate of frames if nothing else took time."""
+    times = active_times(part, series)
+    return None if times is None else 1000 * len(times) / float(times.sum())
+
+
+def active_rate_quantile(part: Part, share: float, series: FrameSeries) -> float | None:
+    """Return ``Q8(1000 / g, share)``."""
+    times = active_times(part, series)
+    if times is None:
+        return None
+    found = quantile_8(times[::-1], share, of=lambda each: rate_of(each) if each > 0 else inf)
+    return found if isfinite(found) else None
+
+
+def active_low(part: Part, share: float, series: FrameSeries) -> float | None:
+    """Return ``1000 / mean(g_i : g_i >= Q8(g, 1 - share))``."""
+    times = active_times(part, series)
+    if times is None:
+        return None
+    first = int(np.searchsorted(times, quantile_8(times, 1 - share), side="left"))
+    return rate_of(float(times[min(first, len(times) - 1) :].mean()))
+
+
+def input_lag(bound: Bound, series: FrameSeries) -> float | None:
+    """Return the mean time from an input to the display, in milliseconds, without any offset.
+
+    An input comes between the end of the present before that of the last displayed frame, and
+    the present of this one. So at least the time until this frame is displayed, and at most that,
+    its frame time, those of frames dropped before it, and what the last displayed frame took after
+    the present before it: ``f_p - a_(p - 1) + sum f_dropped + f_i + u_i``.
+    """
+    found = series.once(_lags)
+    if found is None:
+        return None
+    lower, upper = found
+    return {
+        Bound.LOWER: float(lower.mean()),
+        Bound.UPPER: float(upper.mean()),
+        Bound.EXPECTED: float((lower + upper).mean()) / 2,
+    }[bound]
+
+
+def _lags(series: FrameSeries) -> tuple[Numbers, Numbers] | None:
+    until, present = _column(series, _UNTIL_DISPLAYED), _column(series, _IN_PRESENT)
+    if until is None or present is None:
+        return None
+    flags = _column(series, _DROPPED)
+    # Without flags, what was never displayed has no time until then.
+    displayed = np.flatnonzero(np.isfinite(until) if flags is None else ~(flags > 0))
+    before, this = displayed[:-1], displayed[1:]
+    # Of the first frame, it is not known what came before.
+    before, this = before[before > 0], this[before > 0]
+    ends = np.cumsum(series.times_ms)
+    lower = until[this]
+    upper = series.times_ms[before] - present[before - 1] + ends[this] - ends[before] + lower
+    known = np.isfinite(upper)
+    return (lower[known], upper[known]) if known.any() else None
