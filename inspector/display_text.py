@@ -15,7 +15,14 @@ _MOST_OF_LINE: Final = 500
 _MOST_OF_LINES: Final = 20_000
 #: Longest text of a tool tip, in characters.
 _MOST_SHOWN: Final = 4_000
+#: A name between quotation marks.
+QUOTED: Final = re.compile("“([^“”]*)”")
 _HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+
+
+def without_quotes(text: str) -> str:
+    """Return a sentence whose names stand in their own spelling alone."""
+    return QUOTED.sub(r"\1", text)
 
 
 def one_line(text: str) -> str:

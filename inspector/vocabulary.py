@@ -65,6 +65,7 @@ VOCABULARY_VERSION: Final = 7
 #: Rates are exact multiples of one over this: halves to sixteenths, thirds,
 #: sevenths, elevenths, thirteenths, sixtieths and four decimals are exact.
 RATE_DENOMINATOR: Final = 720_720_000
+_SHORT_RATES: Final = {RATE_DENOMINATOR // 4: "¼", RATE_DENOMINATOR // 2: "½"}
 
 #: The due time of something that will not happen: after every instant.
 NEVER: Final = 2**63 - 1
@@ -515,6 +516,11 @@ _TIMER_KIND_TEXTS: Final = {
 def rate_text(rate_n: int) -> str:
     """Return a rate numerator as text: ``1``, ``0.25``, ``1/3``, ``1,440``."""
     return _grouped(typed_rate(rate_n))
+
+
+def rate_chip(rate_n: int) -> str:
+    """Return a rate numerator as briefly as can be: ``×¼``."""
+    return f"×{_SHORT_RATES.get(rate_n) or rate_text(rate_n)}"
 
 
 def typed_rate(rate_n: int) -> str:

@@ -14,14 +14,14 @@ from typing import Final, NamedTuple, TypeAlias
 
 from inspector.events.timeline import Timeline
 from inspector.pictures.shapes import Shape, ShapeKind
-from inspector.vocabulary import RATE_DENOMINATOR, rate_text
+from inspector.vocabulary import RATE_DENOMINATOR, rate_chip
 
 #: How much of its colour a shape loses that stands still, and how far it goes to a middle grey.
 _FADED: Final = 0.88
 _TOWARDS_GREY: Final = 0.3
 _GREY: Final = 0x8A
 
-_STOPPED: Final = "paused:"
+_PAUSED: Final = " paused"
 #: More clocks than these are counted instead of named.
 _MOST_NOTED: Final = 3
 
@@ -36,7 +36,7 @@ class ClockLook(NamedTuple):
 
     clock_id: int
     is_stopped: bool  # Whether it stands still: by its own pause or that of an ancestor
-    note: str  # What to say of it, such as paused: enemies or 1/4× enemies; empty for nothing
+    note: str  # What to say of it, such as enemies paused or enemies ×¼; empty for nothing
 
 
 def clock_looks(timeline: Timeline, shapes: Iterable[Shape]) -> dict[int, ClockLook]:
@@ -54,9 +54,9 @@ def clock_looks(timeline: Timeline, shapes: Iterable[Shape]) -> dict[int, ClockL
     for clock_id in {each.id for shown in found for each in timeline.path(shown)}:
         clock = timeline.clocks[clock_id]
         if clock.n == 0:
-            note = f"{_STOPPED} {clock.name}"
+            note = f"{clock.name}{_PAUSED}"
         elif clock.n != RATE_DENOMINATOR:
-            note = f"{rate_text(clock.n)}× {clock.name}"
+            note = f"{clock.name} {rate_chip(clock.n)}"
         else:
             continue
         is_stopped = bool(timeline.pause_reasons(clock_id))
@@ -70,10 +70,10 @@ def notes_of(looks: Mapping[int, ClockLook]) -> list[str]:
     Of many clocks that stand still, or run at other rates, only the number is said.
     """
     noted = [looks[number].note for number in sorted(looks) if looks[number].note]
-    stopped = [note for note in noted if note.startswith(_STOPPED)]
-    others = [note for note in noted if not note.startswith(_STOPPED)]
+    stopped = [note for note in noted if note.endswith(_PAUSED)]
+    others = [note for note in noted if not note.endswith(_PAUSED)]
     if len(stopped) > _MOST_NOTED:
-        stopped = [f"{_STOPPED} {len(stopped):,} clocks"]
+        stopped = [f"{len(stopped):,} clocks{_PAUSED}"]
     if len(others) > _MOST_NOTED:
         others = [f"{len(others):,} clocks at other rates"]
     return stopped + others

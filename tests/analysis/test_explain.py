@@ -299,7 +299,7 @@ def test_that_several_stopped_clocks_are_all_named(stand: Stand) -> None:
     explanation = stand.explain("boss")
 
     assert explanation.headline == (
-        "Its time stands still: you paused enemies 2.98 s ago; 1 above it is stopped too."
+        "Its time stands still: you paused enemies 2.98 s ago; game above it stands still, too."
     )
     assert len([text for text in texts(explanation) if " paused " in text]) == 2
 

@@ -33,7 +33,7 @@ def test_that_stopped_clocks_and_other_rates_are_noted(tmp_path: Path) -> None:
 
     looks = clock_looks(timeline, shapes)
 
-    assert notes_of(looks) == ["paused: enemies", "0.5× game"]
+    assert notes_of(looks) == ["enemies paused", "game ×½"]
     assert looks[by_name["enemies"]].is_stopped
     assert not looks[by_name["game"]].is_stopped
     assert not looks[by_name["ui"]].note
@@ -51,7 +51,7 @@ def build(stage):
     shapes = [Shape(0, (0, 0, 1), "#ffffff", clock=each) for each in session.timeline.clocks]
 
     assert notes_of(clock_looks(session.timeline, shapes)) == [
-        "paused: 5 clocks",
+        "5 clocks paused",
         "5 clocks at other rates",
     ]
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.intervention_list import held_host_ms
+from inspector.display_text import without_quotes
 from inspector.events.annotations import Annotation
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.frame_series import FrameSeries
@@ -175,7 +176,7 @@ class TimelineMarks:
             case MarkKind.MARK:
                 return timeline.marks[number].text
             case MarkKind.COMMAND:
-                return timeline.commands[number].text
+                return without_quotes(timeline.commands[number].text)
             case MarkKind.HIT:
                 return f"breakpoint {timeline.hits[number].number}"
             case MarkKind.HELD:
@@ -189,7 +190,7 @@ class TimelineMarks:
             case MarkKind.FAILURE:
                 failure = timeline.failures[number]
                 last = what_was_raised(failure.traceback)
-                return f"{instant}  “{failure.label}” failed: {last}"
+                return f"{instant}  {failure.label} failed: {last}"
             case MarkKind.DELTA_CUT:
                 frame = timeline.frames.frame(self._cut_frames[number])
                 cut = format_duration(frame.cut_ns)
@@ -202,10 +203,11 @@ class TimelineMarks:
                 command = timeline.commands[number]
                 refused = f" (refused: {command.refusal})" if command.refusal else ""
                 by = f" (by {command.by})" if command.by else ""
-                return f"{instant}  {command.text}{by}{refused}"
+                return f"{instant}  {without_quotes(command.text)}{by}{refused}"
             case MarkKind.HIT:
                 hit = timeline.hits[number]
-                return f"{instant}  breakpoint {hit.number}, frame {hit.frame}: {hit.text}"
+                said = without_quotes(hit.text)
+                return f"{instant}  breakpoint {hit.number}, frame {hit.frame}: {said}"
             case MarkKind.HELD:
                 held_ms = held_host_ms(timeline, at_ns)
                 long = f" for {format_duration(held_ms * NS_PER_MS)}" if held_ms else ""

@@ -8,7 +8,7 @@ from time import thread_time_ns
 from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QPoint, Qt, Slot
-from PySide6.QtGui import QFont, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from typing_extensions import override
 
@@ -25,6 +25,7 @@ from inspector.sessions.session import (
 )
 from inspector.timebase import NS_PER_MS
 
+from ..kit.fonts import in_type
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, plain_label
 from ..kit.layouts import bar, fill, open_menu
@@ -108,11 +109,10 @@ class ScenePanel(QWidget):
         # For keyboards and screen readers, which go from panel to panel.
         self.notice.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.readout = ElidedLabel()
+        in_type(self.readout, "small", is_muted=True)
         self.readout.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.title = plain_label("Scene")
-        font = QFont(self.title.font())
-        font.setWeight(QFont.Weight.DemiBold)
-        self.title.setFont(font)
+        in_type(self.title, "strong")
         # A program has no picture; made when there is one.
         self.program: ProgramCard | None = None
         top = bar(self.title, 12, (self.readout, 1), margins=(_SIDE, 12, _SIDE, 8))
@@ -302,7 +302,7 @@ class ScenePanel(QWidget):
     def _say(self, _owner: object = None) -> None:
         pictures, moment = self._pictures, self._moment
         failure = "" if pictures is None or moment is None else pictures.failure
-        notes = "" if moment is None else "   ".join(notes_of(moment.looks))
+        notes = "" if moment is None else " · ".join(notes_of(moment.looks))
         self.readout.show_text(failure or self.text_of(self.canvas.owner) or self._written or notes)
 
     @Slot(object)

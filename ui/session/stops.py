@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.commands.breakpoints import ChangeBreakpoint
+from inspector.display_text import without_quotes
 from inspector.events.conditions.breakpoint import BreakKind
 from inspector.sessions.session import AttachesPrograms, SessionPhase
 from inspector.timebase import format_duration
@@ -73,7 +74,8 @@ class Stops(QObject):
             self._say()
 
     def _say(self) -> None:
-        sentence = "" if self._bridge.playhead_ns is not None else self._sentence()
+        is_past = self._bridge.playhead_ns is not None
+        sentence = "" if is_past else without_quotes(self._sentence())
         if sentence != self.sentence:
             self.sentence = sentence
             self.changed.emit()

@@ -11,9 +11,8 @@ from inspector.analysis.evidence import listed
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import waiting
 from inspector.display_text import counted, one_line
-from inspector.formats.arrangement.clock_layout import rate_chip
 from inspector.timebase import NS_PER_SECOND, format_duration
-from inspector.vocabulary import NEVER, TimerKind, rate_text
+from inspector.vocabulary import NEVER, TimerKind, rate_chip, rate_text
 
 from ..previews.selected import is_clock_paused
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final
 from inspector.analysis.evidence import last_event, listed, subject_of
 from inspector.analysis.explain.blocker_reasons import stands_still
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers
-from inspector.display_text import counted
+from inspector.display_text import counted, without_quotes
 from inspector.timebase import format_at
-from inspector.vocabulary import CLOCK_ADDED, CLOCK_RATE, CLOCK_RESUMED, ratio_text
+from inspector.vocabulary import CLOCK_ADDED, CLOCK_RATE, CLOCK_RESUMED, rate_chip, ratio_text
 
 from ..kit.texts.clock_texts import rate_algebra
 from ..session.bridge import Selection
-from .reason_rows import without_quotes
 from .rows import (
     MOST_LISTED,
     ClockCounts,
@@ -103,7 +102,7 @@ def clock_rows(  # noqa: PLR0913, PLR0917 - the clock at an instant, and what kn
         heading("Times"),
         instant("Local", timeline.local_ns(clock_id)),
         instant("Session", timeline.at_ns),
-        DetailRow("Own rate", f"×{ratio_text(clock.rate)}"),
+        DetailRow("Own rate", f"{rate_chip(clock.rate_n)}"),
         *([] if overruled is None else [DetailRow("Set by", overruled.note)]),
         DetailRow("Effective", _effective_text(timeline, clock_id)),
         DetailRow("Added at", format_at(clock.created_ns)),
@@ -119,7 +118,7 @@ def _effective_text(timeline: Timeline, clock_id: int) -> str:
     clock = timeline.clocks[clock_id]
     if timeline.effective_rate(clock_id):
         if all(above.rate == 1 for above in timeline.path(clock_id)[1:]):
-            return f"×{ratio_text(clock.rate)}"
+            return f"{rate_chip(clock.rate_n)}"
         return rate_algebra(timeline, clock_id)
     if clock.paused:
         return "0, as it is paused"
@@ -197,7 +196,7 @@ def _before(history: History, clock_id: int, paused_ns: int) -> DetailRow | None
     clock = then.clocks.get(clock_id)
     if clock is None or not clock.n:
         return None
-    runs = f"It ran at ×{ratio_text(clock.rate)}"
+    runs = f"It ran at {rate_chip(clock.rate_n)}"
     found = last_event(history, history.cursor_at(paused_ns - 1), _BEGINNINGS, clock_id)
     if found is None:
         return step("before that", [Link(f"{runs}.")])
@@ -212,11 +211,11 @@ def _rate_step(history: History, timeline: Timeline, clock_id: int) -> DetailRow
     found = last_event(history, cursor, {CLOCK_RATE}, clock_id)
     if found is None:
         since = "since it was added" if not history.first else "for a long time"
-        return note(f"It has had rate ×{ratio_text(clock.rate)} {since}.")
+        return note(f"It has had rate {rate_chip(clock.rate_n)} {since}.")
     at_ns, _, _, _, cause = found[1]
     verb = "slowed" if clock.rate < 1 else "sped up"
     text = f"{subject_of(timeline, cause)} {verb} {clock.name}"
-    pieces = [Link(text, at_ns=at_ns), Link(f" to ×{ratio_text(clock.rate)}.")]
+    pieces = [Link(text, at_ns=at_ns), Link(f" to {rate_chip(clock.rate_n)}.")]
     return step(format_at(at_ns), pieces)
 
 

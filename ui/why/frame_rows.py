@@ -10,7 +10,7 @@ from inspector.analysis.frame_spans import extent_of, heaviest_before, heaviest_
 from inspector.analysis.interval_shares import named_shares
 from inspector.analysis.lateness.flame import sampled_spans
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.display_text import counted
+from inspector.display_text import counted, without_quotes
 from inspector.events.frame_history import Frame
 from inspector.events.history import History
 from inspector.events.states import Failure
@@ -141,7 +141,7 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
         most = heaviest.of(history, timeline, index)
         rows += _most_rows(timeline, most, index)
         if not (most and most[1]) and (seen := heaviest.seen(history, timeline, index)):
-            rows.append(DetailRow("Most of it", seen))
+            rows.append(DetailRow("Most of it", without_quotes(seen)))
     shares = _share_rows(frame)
     if shares and interval_ns >= NS_PER_MS:
         most = heaviest.of(history, timeline, index, before=True)
@@ -167,10 +167,10 @@ def _most_rows(timeline: Timeline, most: tuple[int, str] | None, index: int) -> 
         return []
     frame, who = most
     if frame == index:
-        return [DetailRow("Most of it", who)]
+        return [DetailRow("Most of it", without_quotes(who))]
     busy = format_duration(timeline.frames.frame(frame).busy_ns)
     caller = Link(f"frame {frame:,}", Selection.frame(frame))
-    text = f"{who} in " if who else "callbacks of "
+    text = f"{without_quotes(who)} in " if who else "callbacks of "
     return [linked("Most of it", [Link(text), caller, Link(f", {busy} busy")])]
 
 
@@ -252,7 +252,7 @@ def _frame_of(failure: Failure) -> int:
 def _failure_rows(failure: Failure) -> list[DetailRow]:
     last_line = what_was_raised(failure.traceback)
     return [
-        DetailRow("✖ Failed", f"“{failure.label}”: {last_line}"),
+        DetailRow("✖ Failed", f"{failure.label}: {last_line}"),
         DetailRow("", failure.traceback.strip(), RowKind.CODE),
     ]
 

@@ -15,6 +15,7 @@ from inspector.analysis.explain.story import CallStory
 from inspector.analysis.predict.forecast import Forecast, scored_calls, tally_text
 from inspector.analysis.predict.scores import Outcome
 from inspector.calls.call import CallId
+from inspector.display_text import QUOTED, without_quotes
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_at, format_instant
@@ -34,7 +35,6 @@ READ_AT_ONCE: Final = 15_000
 
 #: So many reasons are shown before more are asked for.
 _MOST_STEPS: Final = 4
-_QUOTED: Final = re.compile("“([^“”]*)”")
 #: Ends the part of a sentence that leads to its instant, unless a name does.
 _CLAUSE_END: Final = re.compile(r"[,:;.](?:\s|$)")
 _FRAME: Final = re.compile(r"\b[Ff]rame (\d[\d,]*)")
@@ -212,11 +212,6 @@ def _score_row(at_ns: int, text: str) -> DetailRow:
     return DetailRow("", "".join(link.text for link in links), RowKind.SENTENCE, links=links)
 
 
-def without_quotes(text: str) -> str:
-    """Return a sentence whose names stand in their own spelling alone."""
-    return _QUOTED.sub(r"\1", text)
-
-
 def _has_instant(reason: Reason, timeline: Timeline) -> bool:
     return reason.cursor is not None or reason.at_ns != timeline.at_ns
 
@@ -238,7 +233,7 @@ def _step(reason: Reason, timeline: Timeline) -> DetailRow:
 
 def _clause_end(text: str) -> int:
     """Return how much of a sentence leads to its instant, without the quotation marks."""
-    name, clause = _QUOTED.search(text), _CLAUSE_END.search(text)
+    name, clause = QUOTED.search(text), _CLAUSE_END.search(text)
     end = len(text) if clause is None else clause.start()
     if name is not None and name.start() < end:
         return name.end() - 2

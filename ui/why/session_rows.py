@@ -10,22 +10,22 @@ import numpy as np
 
 from inspector.analysis.evidence import listed, subject_of, who
 from inspector.commands.command import Capability
-from inspector.display_text import counted
+from inspector.display_text import counted, without_quotes
 from inspector.events.timeline import Timeline
 from inspector.sessions.scene import built_in_scene
 from inspector.sessions.session import (
     AttachedProgram,
     AttachesPrograms,
     Session,
+    SessionPhase,
     pictures_of,
     samples_of,
     time_name,
 )
 from inspector.timebase import format_at, format_duration, format_instant
-from inspector.vocabulary import NEVER, ratio_text
+from inspector.vocabulary import NEVER, rate_chip, what_was_raised
 
 from ..session.bridge import Selection
-from .reason_rows import without_quotes
 from .rows import (
     MOST_LISTED,
     ClockCounts,
@@ -38,6 +38,7 @@ from .rows import (
     heading,
     instant,
     linked,
+    note,
     opening,
     sentence,
     step,
@@ -76,7 +77,9 @@ def overview_rows(  # noqa: PLR0913 - the session in two states, and what is wan
         rows += [heading("So far"), *_counted_rows(timeline, are_samples=are_samples)]
         if session.is_recorded and session.history.missing:
             rows.append(DetailRow("Missing", counted(session.history.missing, "event")))
-        rows += _failure_rows(timeline)
+        if session.status.phase is not SessionPhase.FAILED:
+            # That is said where its frames would be.
+            rows += _failure_rows(timeline)
     else:
         rows = [*_past_rows(timeline, present), *_timer_rows(session, timeline)[1:]]
     rows.append(opening(f"About this {_what(session)}", "whole", is_open=is_whole))
@@ -153,7 +156,7 @@ def _past_rows(timeline: Timeline, present: Timeline) -> list[DetailRow]:
         if clock.paused
     ]
     rates = [
-        f"{clock.name} ×{ratio_text(clock.rate)}"
+        f"{clock.name} {rate_chip(clock.rate_n)}"
         for clock in timeline.clocks.values()
         if clock.rate != 1
     ]
@@ -233,8 +236,8 @@ def _failure_rows(timeline: Timeline) -> list[DetailRow]:
     last = failures[-1]
     where = Link(format_instant(last.at_ns), Selection.frame(last.frame))
     return [
-        linked("Failures", (Link(f"{len(failures):,}, last: “{last.label}” at "), where)),
-        DetailRow("", last.traceback.strip(), RowKind.CODE),
+        linked("Failures", (Link(f"{len(failures):,}, last: {last.label} at "), where)),
+        note(what_was_raised(last.traceback)),
     ]
 
 

@@ -45,8 +45,9 @@ def next_rows(
             break
         link = Link(timeline.strings[table.label[place]], Selection.timer(table.id[place]))
         clock = timeline.clocks[table.clock[place]].name
-        left_ns = max(0, int(dues[place]) - timeline.at_ns)
-        rows.append(item(link, clock, format_duration(left_ns)))
+        left_ns = int(dues[place]) - timeline.at_ns
+        late = "late " if left_ns < 0 else ""
+        rows.append(item(link, clock, f"{late}{format_duration(abs(left_ns))}"))
     return rows
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QBuffer, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from inspector.commands.command import Capability, command_in
+from inspector.sessions.session import SessionPhase
 
+from ..kit.icons import icon_size
 from ..kit.keys import hide_with_keyboard
 from ..kit.labels import plain_label
 from ..kit.layouts import tool_button
@@ -36,7 +38,8 @@ class FirstRunLine(QWidget):
         keyboard_left: It was closed while its button had the keyboard.
 
     Attributes:
-        label: The step.
+        label: Shows the step.
+        step: What is to be tried, empty for nothing.
         close_button: Closes it for good.
     """
 
@@ -46,7 +49,9 @@ class FirstRunLine(QWidget):
         super().__init__()
         self._bridge = bridge
         self._theme = theme
+        self.step = ""
         self.label = plain_label(wraps=True)
+        self.label.setTextFormat(Qt.TextFormat.RichText)
         self.close_button = tool_button("", "Do not show this again")
         self.close_button.setAccessibleName("Close the hint")
         self.close_button.setAutoRaise(True)
@@ -57,6 +62,7 @@ class FirstRunLine(QWidget):
         row.addWidget(self.label, 1)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignBottom)
         bridge.session_changed.connect(self.refresh)
+        bridge.status_changed.connect(self.refresh)
         bridge.playhead_changed.connect(self._take_playhead)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
@@ -75,9 +81,11 @@ class FirstRunLine(QWidget):
     @Slot(object)
     def refresh(self, _session: object = None) -> None:
         session, done = self._bridge.session, self._done
-        is_shown = session is not None and not session.is_recorded and done < len(STEPS)
-        if is_shown:
-            self.label.setText(STEPS[done])
+        is_of_scene = session is not None and not session.is_recorded
+        has_failed = session is not None and session.status.phase is SessionPhase.FAILED
+        is_shown = is_of_scene and not has_failed and done < len(STEPS)
+        self.step = STEPS[done] if is_shown else ""
+        self._show_step()
         self.setVisible(is_shown)
 
     @Slot(object)
@@ -103,6 +111,17 @@ class FirstRunLine(QWidget):
         if hide_with_keyboard(self):
             self.keyboard_left.emit()
 
+    def _show_step(self) -> None:
+        """Say the step; the sign of a pause is drawn: that of a font looks different in each."""
+        self.label.setAccessibleName(self.step)
+        side, picture = icon_size(), QBuffer()
+        self._theme.icon("hold").pixmap(side).save(picture, "PNG")
+        data = bytes(picture.data().toBase64().data()).decode()
+        look = f'width={side} height={side} style="vertical-align: middle"'
+        sign = f'<img {look} src="data:image/png;base64,{data}">'
+        self.label.setText(self.step.replace("‖", sign))
+
     @Slot()
     def _apply_theme(self) -> None:
         self.close_button.setIcon(self._theme.icon("close"))
+        self._show_step()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -128,14 +129,14 @@ def _detached(history: History, timeline: Timeline, blocker: Blocker) -> Reason:
 
 
 def stands_still(
-    timeline: Timeline, blocker: Blocker, name: str, more: int = 0, ago: str = ""
+    timeline: Timeline, blocker: Blocker, name: str, more: Sequence[str] = (), ago: str = ""
 ) -> str:
     """Return that the time of something stands still, and which clock stops it.
 
     Args:
         blocker: The clock.
         name: What that is called in the sentence.
-        more: How many clocks above it are stopped too.
+        more: The names of the clocks above it that are stopped, too.
         ago: For how long, in words; that of the timeline's present unless it is given.
     """
     match blocker.kind:
@@ -146,7 +147,8 @@ def stands_still(
         case _:
             ago = ago or format_duration(timeline.at_ns - (blocker.since_ns or 0))
             what = f"{who(timeline, blocker.cause)} paused {name} {ago} ago"
-    above = f"; {more} above it {'is' if more == 1 else 'are'} stopped too" if more else ""
+    are = "stands" if len(more) == 1 else "stand"
+    above = f"; {listed(list(more))} above it {are} still, too" if more else ""
     return f"Its time stands still: {what}{above}."
 
 

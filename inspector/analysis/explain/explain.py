@@ -123,7 +123,7 @@ def _blocked_text(
         return f"{what}: {reason.text[:1].lower()}{reason.text[1:]}"
     if first.kind is BlockerKind.DETACHED:
         return f"Nothing more is known of it: {first.text}."
-    more = sum(1 for each in blockers if each.clock_id) - 1
+    more = [each.name for each in blockers[1:] if each.clock_id]
     return stands_still(timeline, first, first.name, more, ago)
 
 

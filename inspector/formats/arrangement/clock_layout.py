@@ -11,7 +11,7 @@ from inspector.analysis.lateness.words import block_name
 from inspector.formats.arrangement.sheet import Row, Sheet, mixed
 from inspector.formats.drawing.pixel_rects import edge_rects, nearest_pixels, pixel_rects, row_rects
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import RATE_DENOMINATOR, rate_text
+from inspector.vocabulary import RATE_DENOMINATOR, rate_chip
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,12 +32,6 @@ _LEAST_WITH_TEXT: Final = 0.6
 _EFFECTIVE: Final = 0.42
 _RATE_ZERO: Final = "rate 0"
 _BLOCKED_PAD: Final = 6
-_SHORT_RATES: Final = {RATE_DENOMINATOR // 4: "¼", RATE_DENOMINATOR // 2: "½"}
-
-
-def rate_chip(rate_n: int) -> str:
-    """Return a rate as briefly as can be: ``×¼``."""
-    return f"×{_SHORT_RATES.get(rate_n, rate_text(rate_n))}"
 
 
 class _Layer(IntEnum):

@@ -62,8 +62,8 @@ def test_that_interventions_and_hits_say_what_they_are(marked: Marked, timeline:
     timeline.hits.append(BreakHit(6_000 * MS, 4, "timer “boss” fires", 299))
     marked.refresh()
 
-    assert marked.text_at(100) == "00:02.000  pause “game” (by breakpoint 4)"
-    assert marked.text_at(300) == "00:06.000  breakpoint 4, frame 299: timer “boss” fires"
+    assert marked.text_at(100) == "00:02.000  pause game (by breakpoint 4)"
+    assert marked.text_at(300) == "00:06.000  breakpoint 4, frame 299: timer boss fires"
     kinds = [group.kind for group in marked.row.groups]
     assert kinds == [MarkKind.COMMAND, MarkKind.HIT]
 
@@ -205,7 +205,7 @@ def test_that_signs_say_what_happened(marked: Marked, timeline: Timeline) -> Non
     marked.refresh()
 
     assert marked.text_at(100) == "00:02.000  mark: boss"
-    assert marked.text_at(300) == "00:06.000  “think” failed: ValueError: no"
+    assert marked.text_at(300) == "00:06.000  think failed: ValueError: no"
     assert marked.text_at(500) == (
         "00:10.000  pause enemies\n00:10.000  step 5 frames (refused: there are none)"
     )

@@ -174,7 +174,7 @@ def test_that_a_paused_branch_is_named(
     session.submit(PauseClock(clock_id(session, "game")))
     refresh(panel, bridge)
 
-    assert panel.readout.text() == "paused: game"
+    assert panel.readout.text() == "game paused"
 
 
 def test_that_looking_back_shows_the_picture_of_that_frame(
@@ -282,7 +282,7 @@ def test_that_a_recording_shows_the_picture_of_the_frame_looked_at(
     assert panel.canvas._picture is not None
     assert panel.canvas._picture.shapes[2].numbers[0] == 4
     # What stands still is taken from the recorded state.
-    assert panel.readout.text() == "paused: game"
+    assert panel.readout.text() == "game paused"
     bridge.set_playhead(frames_ns[1])
     refresh(panel, bridge)
     assert panel.canvas._picture.shapes[2].numbers[0] == 2

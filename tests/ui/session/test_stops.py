@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.commands.breakpoints import AddBreakpoint
+from inspector.display_text import without_quotes
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.timebase import NS_PER_MS
@@ -63,7 +64,7 @@ def test_that_a_frame_that_was_too_long_is_said_with_its_numbers_and_selected(
 def test_that_another_hit_is_said_in_words_until_you_look_back(shell: Shell) -> None:
     note = stopped_by(shell, Breakpoint(BreakKind.TIMER_FIRES, "attack"))
     hit = shell.bridge.timeline.hits[-1]
-    assert note.label.text() == f"Stopped in frame {hit.frame}: {hit.text}."
+    assert note.label.text() == f"Stopped in frame {hit.frame}: {without_quotes(hit.text)}."
 
     shell.bridge.set_playhead(100 * NS_PER_MS)
     settle()
@@ -110,7 +111,7 @@ def test_that_a_callback_that_stopped_the_scene_is_named(qtbot: QtBot, tmp_path:
     shell.advance(0.5)
 
     note = note_of(shell)
-    assert "“load level” failed: KeyError" in note.label.text()
+    assert "load level failed: KeyError" in note.label.text()
     assert not note.frame_button.isVisible()
     note.events_button.click()
     assert shell.window.panels.is_open("event_list")

@@ -31,6 +31,7 @@ from ui.session.bridge import Selection, SessionBridge
 from ui.why.frame_rows import Heaviest, frame_rows
 from ui.why.labels import LinkedLabel, ValueLabel
 from ui.why.panel import WhyPanel
+from ui.why.timer_lists import next_rows
 
 
 class Stand:
@@ -75,9 +76,20 @@ def test_that_a_clock_shows_its_rate_as_a_product(stand: Stand) -> None:
     assert stand.lines()[:2] == ["Clock · root / game", "enemies"]
     assert "Its time passes at 0.125 × the session's." in stand.lines()
     assert stand.value("Local") == "00:01.000  (1,000,000,000 ns)"
-    assert stand.value("Own rate") == "×0.25"
+    assert stand.value("Own rate") == "×¼"
     assert stand.value("Effective") == "1 × 1/2 × 1/4 = 1/8"
-    assert "It has had rate ×0.25 since it was added." in stand.lines()
+    assert "It has had rate ×¼ since it was added." in stand.lines()
+
+
+def test_that_a_timer_that_should_have_fired_is_listed_as_late(stand: Stand) -> None:
+    stand.game.set_timeout(1, print, name="bell")
+    timeline = stand.session.timeline
+    stand.run_to_ms(0)
+    timeline.set_present(timeline.at_ns + 2_421_000_000)
+
+    rows = next_rows(timeline, 1)
+
+    assert rows[0].text == "late 421 ms"
 
 
 def test_that_nanoseconds_are_in_tool_tips_and_copies_only(stand: Stand) -> None:
@@ -256,7 +268,7 @@ def test_that_a_frame_shows_its_phases_and_what_happened_in_it(stand: Stand) -> 
     assert stand.value("Update") == "1.00 ms, 50 %"
     assert stand.value("Command 4") == "pause “game”"
     assert stand.value("Mark") == "boss"
-    assert stand.value("✖ Failed") == "“open chest”: KeyError: 'x'"
+    assert stand.value("✖ Failed") == "open chest: KeyError: 'x'"
     assert traceback.strip() in stand.panel.text()
 
 

@@ -15,7 +15,7 @@ from ui.window.settings import Settings, SettingsFile
 
 def said(shell: Shell) -> str:
     line = shell.contents.first_run
-    return line.label.text() if line.isVisible() else ""
+    return line.step if line.isVisible() else ""
 
 
 def test_that_a_step_is_said_until_it_was_made_then_none_ever(qtbot: QtBot, tmp_path: Path) -> None:
@@ -49,3 +49,9 @@ def test_that_who_dismissed_the_former_card_sees_no_line(qtbot: QtBot, tmp_path:
     SettingsFile(tmp_path / "settings.json").save(kept)
 
     assert said(open_shell(qtbot, tmp_path)) == ""
+
+
+def test_that_a_scene_that_failed_has_nothing_to_try(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, "def build(stage):\n    {}['level']\n")
+
+    assert said(shell) == ""

@@ -18,7 +18,7 @@ from inspector.commands.transport import StepTo, StepToNextTimer
 from inspector.display_text import counted
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.timebase import format_at, format_duration, parse_duration_ns
-from inspector.vocabulary import ratio_text
+from inspector.vocabulary import rate_chip
 
 from ...kit.filter_line import FilterLine
 from ...kit.texts.call_texts import due_in_text
@@ -142,7 +142,7 @@ class PaletteFinder:
         timeline = self._bridge.timeline
         if thing.clock is not None:
             state = run_state_of(timeline, thing.clock.id)
-            rate = "" if thing.clock.rate == 1 else f" · ×{ratio_text(thing.clock.rate)}"
+            rate = "" if thing.clock.rate == 1 else f" · {rate_chip(thing.clock.rate_n)}"
             return f"clock · {state.brief or state.text}{rate}"
         if thing.lane is None:
             return timeline.members.by_id[thing.selection.id].kind.text
