@@ -1,15 +1,15 @@
-"""The plot of the refresh-rate lab: every firing of every run, against the expected ones."""
+"""The plots of the refresh-rate lab: every firing of every run, and their drift."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QFont,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -21,43 +21,42 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 from typing_extensions import override
 
-from inspector.engines.lab.graph import outcome_text
+from inspector.engines.lab.drift import DriftChart, drift_chart, drift_groups
+from inspector.engines.lab.graph import AXIS, TRACK, Tracks, end_of, outcome_text
 from inspector.engines.lab.refresh_lab import LabResult, instant_text
 from inspector.engines.lab.timer import duration_text
-from inspector.formats.arrangement.lane_window import drawable
-from inspector.formats.drawing.ticks import instant_ticks
-from inspector.timebase import NS_PER_SECOND
+from inspector.formats.drawing.display_list import Box, DisplayList, Group, Item
+from inspector.tokens import TYPE
 
+from ..kit.fonts import text_scale
 from ..kit.guards import guarded
 from ..kit.keys import keeps_key
 from ..kit.labels import EmptyNotice
-from ..kit.theme import ColorRole, Theme, mixed
+from ..kit.picture import paint
+from ..kit.theme import ColorRole, Theme
 from ..plotting.axis_range import AxisRange
 from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
 from ..plotting.own_view import OwnView
 
-_PAD: Final = 6
-_MARK: Final = 14
-#: Closer bars, in pixels, are drawn as one area.
-_MERGED_BELOW: Final = 3.0
-#: Closer expected instants, in pixels, are not drawn.
-_EXPECTED_APART: Final = 6
+#: Pixels for a point of the picture, at 100 % text: its small texts have the size of the tokens.
+_SCALE: Final = TYPE["small"].px / 7.5
+#: Points around a chart of drift, and for its title.
+_PAD: Final = 4.0
+_TITLE: Final = 14.0
 #: Of the width; titles are whole in all but the narrowest plots.
 _LARGEST_TITLE_SHARE: Final = 0.6
-#: With shorter tracks there are no outcomes, which the table has too.
-_LEAST_TRACK_SHARE: Final = 0.33
-_SMALLEST_TRACK: Final = 60
+#: Largest distance from a curve, in points, at which the pointer reads it.
+_REACH: Final = 28.0
 _NOTHING_CHOSEN: Final = "Select a result to see when its timer fired."
 
 
 @guarded
 class LabPlot(QAbstractScrollArea):
-    """A track per run, grouped by display and timer; paints only what is visible.
+    """A track per run, grouped by display and timer, or the drift of the runs of one group.
 
-    A firing on time is a bar as high as the track; from the first divergence on, bars are half as
-    high and in another colour. Faint lines are expected instants. The pointer or the arrow keys
-    read a firing. The wheel zooms, and scrolls the runs over their titles; dragging moves, and keys
-    are those of :mod:`.gestures`.
+    It looks as in a file. The pointer or the arrow keys read a firing. Along tracks the wheel
+    zooms, and over their titles it scrolls; dragging moves, and keys are those of
+    :mod:`.gestures`.
 
     Signals:
         firing_read: A sentence about the current firing, empty for none.
@@ -70,11 +69,12 @@ class LabPlot(QAbstractScrollArea):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._results: tuple[LabResult, ...] = ()
         self._rows: list[LabResult | str] = []
+        self._is_drift = False
         self._current: LabResult | None = None
         self._firing = -1
-        self._end_ns = NS_PER_SECOND
-        self._title_width = self._text_width = 0
+        self._chart: DriftChart | None = None
         self.view = OwnView(
             self._extent, self.viewport().update, AxisRange(shortest=1_000.0, has_room=False)
         )
@@ -86,7 +86,7 @@ class LabPlot(QAbstractScrollArea):
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setMouseTracking(True)
-        theme.changed.connect(self.viewport().update)
+        theme.changed.connect(self._draw_again)
 
     # ---------------------------------------------------------------------- display
 
@@ -94,81 +94,74 @@ class LabPlot(QAbstractScrollArea):
     def current_result(self) -> LabResult | None:
         return self._current
 
+    @property
+    def group_title(self) -> str:
+        """The display and timer whose drift is shown, empty for none."""
+        shown = self._current or next(iter(self._results), None)
+        return "" if shown is None else shown.group_title
+
+    def set_drift_shown(self, is_drift: bool) -> None:  # noqa: FBT001 - follows a button
+        self._is_drift = is_drift
+        self.setAccessibleName("Drift of each run over time" if is_drift else "Firings of each run")
+        self._draw_again()
+
     def show_results(self, results: Sequence[LabResult]) -> None:
-        self._rows = []
+        self._results, self._rows = tuple(results), []
         for title, runs in groupby(results, lambda each: each.group_title):
             self._rows += [title, *runs]
         self.notice.show_text("" if self._rows else _NOTHING_CHOSEN)
-        self._end_ns = max((each.display.end_ns for each in results), default=0) or NS_PER_SECOND
-        metrics = self.fontMetrics()
-        titles = {each.row_title for each in results}
-        texts = {outcome_text(each) for each in results}
-        self._title_width = max(map(metrics.horizontalAdvance, titles), default=0)
-        self._text_width = max(map(metrics.horizontalAdvance, texts), default=0)
         if all(each is not self._current for each in results):
             self._read(None, -1)
         self.view.settle()
-        self._fit_bar()
-        self.viewport().update()
+        self._draw_again()
 
     def show_result(self, result: LabResult | None) -> None:
-        if result is None or result is self._current:
+        if result is None or result is self._current or self._row_of(result) is None:
             return
-        if self._row_of(result) is not None:
-            self._read(result, -1)
-            self._scroll_to(result)
+        self._read(result, -1)
+        self._scroll_to(result)
 
     def _scroll_to(self, result: LabResult) -> None:
-        index = self._row_of(result)
-        if index is None:
-            return
-        top = index * self._row_height
-        bar = self.verticalScrollBar()
-        room = self._tracks_height
-        if top < bar.value() + self._row_height:
-            bar.setValue(top - self._row_height)
-        elif top + self._row_height > bar.value() + room:
-            bar.setValue(top + self._row_height - room)
+        index, bar = self._row_of(result), self.verticalScrollBar()
+        if index is not None:
+            top, height = index * self._row_height, self._row_height
+            bar.setValue(min(max(bar.value(), top + height - self._room), top - height))
 
     def _row_of(self, result: LabResult) -> int | None:
         return next((index for index, row in enumerate(self._rows) if row is result), None)
 
+    def _draw_again(self) -> None:
+        self._chart = None
+        self._fit_bar()
+        self.viewport().update()
+
     # ------------------------------------------------------------------ places
 
     @property
+    def _scale(self) -> float:
+        """Pixels for a point of the picture."""
+        return _SCALE * text_scale(self)
+
+    @property
     def _row_height(self) -> int:
-        return self.fontMetrics().height() + 4
+        return round(TRACK * self._scale)
 
     @property
-    def _axis_height(self) -> int:
-        return self.fontMetrics().height() + 8
+    def _room(self) -> int:
+        """Pixels of height for tracks, above the axis."""
+        return max(0, self.viewport().height() - round(AXIS * self._scale))
 
-    @property
-    def _tracks_height(self) -> int:
-        return max(0, self.viewport().height() - self._axis_height)
-
-    def _track_span(self) -> tuple[int, int]:
-        width = self.viewport().width()
-        most = int(width * _LARGEST_TITLE_SHARE)
-        left = _PAD + _MARK + min(self._title_width + 4, most) + _PAD
-        right = width - _PAD - (self._text_width + 4) - _PAD
-        if right - left < width * _LEAST_TRACK_SHARE:
-            # Room for half of the last number of the axis.
-            right = width - _PAD - _MARK
-        return left, max(right, left + _SMALLEST_TRACK)
+    def _tracks(self) -> Tracks:
+        shown, width = self.view.range, self.viewport().width() / self._scale
+        span = shown.low, shown.high
+        return Tracks.of(self._results, width, self._theme.name, span, _LARGEST_TITLE_SHARE)
 
     def x_of(self, at_ns: float) -> float:
-        left, right = self._track_span()
-        shown = self.view.range
-        return drawable(left + (at_ns - shown.low) / shown.span * (right - left))
+        return self._tracks().x(at_ns) * self._scale
 
     def _extent(self) -> tuple[float, float, int]:
-        left, right = self._track_span()
-        return 0.0, float(self._end_ns), right - left
-
-    def _at_ns(self, x: float) -> float:
-        left, right = self._track_span()
-        return self.view.range.low + (x - left) / (right - left) * self.view.range.span
+        width = self.viewport().width()
+        return 0.0, float(end_of(self._results)), max(width, 1)
 
     def row_rect(self, result: LabResult) -> QRect:
         """Return the area of a run in the viewport; empty if it is not visible."""
@@ -178,21 +171,40 @@ class LabPlot(QAbstractScrollArea):
         top = index * self._row_height - self.verticalScrollBar().value()
         return QRect(0, top, self.viewport().width(), self._row_height)
 
+    def chart(self) -> DriftChart | None:
+        """Return the drift of the runs of a group in points; ``None`` if there are none."""
+        if self._chart is None and self._results:
+            width, height = self.viewport().width(), self.viewport().height()
+            box = Box(
+                _PAD,
+                _PAD + _TITLE,
+                max(width / self._scale - 2 * _PAD, 40.0),
+                max(height / self._scale - 2 * _PAD - _TITLE, 30.0),
+            )
+            runs = dict(drift_groups(self._results))[self.group_title]
+            self._chart = drift_chart(runs, box, self._theme.name, self._current)
+        return self._chart
+
+    def place_of(self, result: LabResult, firing: int) -> QPointF:
+        """Return the position of a firing among drifts, in pixels."""
+        chart = self.chart()
+        assert chart is not None, "there are no results"
+        x, y = chart.x(result.fired_ns[firing]), chart.y(result.drifts_ns[firing])
+        return QPointF(x, y) * self._scale
+
     def _fit_bar(self) -> None:
-        whole = len(self._rows) * self._row_height
+        whole = 0 if self._is_drift else len(self._rows) * self._row_height
         bar = self.verticalScrollBar()
-        bar.setRange(0, max(0, whole - self._tracks_height))
-        bar.setPageStep(max(1, self._tracks_height))
+        bar.setRange(0, max(0, whole - self._room))
+        bar.setPageStep(max(1, self._room))
         bar.setSingleStep(self._row_height)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         current = self._current
         lost = event.oldSize().height() - event.size().height()
-        was_seen = (
-            current is not None and -1 < self.row_rect(current).top() < self._tracks_height + lost
-        )
-        self._fit_bar()
+        was_seen = current is not None and -1 < self.row_rect(current).top() < self._room + lost
+        self._draw_again()
         if current is not None and was_seen:
             self._scroll_to(current)
         self.view.settle()
@@ -201,7 +213,7 @@ class LabPlot(QAbstractScrollArea):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            self._fit_bar()
+            self._draw_again()
 
     @override
     def scrollContentsBy(self, dx: int, dy: int) -> None:
@@ -223,9 +235,9 @@ class LabPlot(QAbstractScrollArea):
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:
-        left, right = self._track_span()
-        if left <= event.position().x() <= right:
-            take_wheel(event, self.view, self._at_ns(event.position().x()))
+        tracks, x = self._tracks(), event.position().x() / self._scale
+        if tracks.left <= x <= tracks.right and not self._is_drift:
+            take_wheel(event, self.view, tracks.at_ns(x))
         else:
             super().wheelEvent(event)
 
@@ -240,10 +252,9 @@ class LabPlot(QAbstractScrollArea):
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if event.buttons() and self._drag.pressed is not None:
-            moved = self._drag.move(event.position())
-            if moved is not None:
-                left, right = self._track_span()
-                self.view.pan(-moved.x() / (right - left))
+            moved, tracks = self._drag.move(event.position()), self._tracks()
+            if moved is not None and not self._is_drift:
+                self.view.pan(-moved.x() / self._scale / (tracks.right - tracks.left))
             return
         result, firing = self._at(event.position())
         if result is None:
@@ -260,26 +271,36 @@ class LabPlot(QAbstractScrollArea):
             self.result_chosen.emit(result)
 
     def _at(self, position: QPointF) -> tuple[LabResult | None, int]:
-        if position.y() >= self._tracks_height:
-            return None, -1
+        place = position / self._scale
+        if self._is_drift:
+            chart = self.chart()
+            found = None if chart is None else chart.nearest(place.x(), place.y(), self._current)
+            if found is None:
+                return None, -1
+            offset = self.place_of(*found) / self._scale - place
+            return found if offset.manhattanLength() <= _REACH else (None, -1)
         index = int(position.y() + self.verticalScrollBar().value()) // self._row_height
-        row = self._rows[index] if 0 <= index < len(self._rows) else ""
+        is_row = 0 <= index < len(self._rows) and position.y() < self._room
+        row = self._rows[index] if is_row else ""
         if isinstance(row, str):
             return None, -1
-        left, right = self._track_span()
-        if not left - 4 <= position.x() <= right + 4:
+        tracks = self._tracks()
+        if not tracks.left - 3 <= place.x() <= tracks.right + 3:
             return row, -1
-        return row, _nearest(row.fired_ns, self._at_ns(position.x()))
+        return row, _nearest(row.fired_ns, tracks.at_ns(place.x()))
 
     def _read(self, result: LabResult | None, firing: int) -> None:
+        if result is not self._current:
+            self._chart = None
         self._current, self._firing = result, firing
         self.viewport().update()
         self.firing_read.emit("" if result is None else reading_text(result, firing))
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Change the run with Up and Down, the firing with Left and Right."""
         match event.key():
-            case Qt.Key.Key_Up | Qt.Key.Key_Down:
+            case Qt.Key.Key_Up | Qt.Key.Key_Down if self._results:
                 self._go_on(-1 if event.key() == Qt.Key.Key_Up else 1)
             case Qt.Key.Key_Left | Qt.Key.Key_Right if self._current is not None:
                 step = -1 if event.key() == Qt.Key.Key_Left else 1
@@ -291,9 +312,7 @@ class LabPlot(QAbstractScrollArea):
                 super().keyPressEvent(event)
 
     def _go_on(self, step: int) -> None:
-        runs = [row for row in self._rows if not isinstance(row, str)]
-        if not runs:
-            return
+        runs = self._results
         at = next((index for index, run in enumerate(runs) if run is self._current), -step)
         chosen = runs[min(max(at + step, 0), len(runs) - 1)]
         self.show_result(chosen)
@@ -303,124 +322,56 @@ class LabPlot(QAbstractScrollArea):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        area = self.viewport().rect()
-        painter.fillRect(area, self._theme.color(ColorRole.BG))
-        painter.setClipRect(QRect(0, 0, area.width(), self._tracks_height))
-        height = self._row_height
-        first = self.verticalScrollBar().value() // height
-        shown = self._rows[first : first + self._tracks_height // height + 2]
-        for number, row in enumerate(shown, first):
-            top = number * height - self.verticalScrollBar().value()
+        # A painter that outlives its event takes Qt down with it.
+        with QPainter(self.viewport()) as painter:
+            painter.fillRect(self.viewport().rect(), self._theme.color(ColorRole.BG))
+            if self._rows and self._is_drift:
+                self._paint_drift(painter)
+            elif self._rows:
+                self._paint_tracks(painter)
+
+    def _paint_tracks(self, painter: QPainter) -> None:
+        tracks, height, bar = self._tracks(), self._row_height, self.verticalScrollBar()
+        if self._current is not None:
+            painter.fillRect(self.row_rect(self._current), self._theme.color(ColorRole.RAISED))
+        first = bar.value() // height
+        items: list[Item] = []
+        for number, row in enumerate(self._rows[first : first + self._room // height + 2], first):
+            top = (number * height - bar.value()) / self._scale
             if isinstance(row, str):
-                self._paint_head(painter, row, top)
+                items.append(tracks.head(row, top + TRACK - 4))
             else:
-                self._paint_run(painter, row, top)
-        painter.setClipping(False)
-        if self._rows:
-            self._paint_axis(painter)
+                items += tracks.run(row, top)
+        width, room = self.viewport().width() / self._scale, self._room / self._scale
+        clipped = Group("tracks", tuple(items), Box(0, 0, width, room))
+        self._paint(painter, (clipped, tracks.axis(room - 2)))
+        if self._current is not None and 0 <= self._firing < len(self._current.fired_ns):
+            rect = self.row_rect(self._current)
+            x = tracks.x(self._current.fired_ns[self._firing]) * self._scale
+            if rect.top() < self._room:
+                self._mark(painter, QRectF(x - 3.5, rect.top() + 0.5, 7, rect.height() - 1.5))
 
-    def _paint_head(self, painter: QPainter, title: str, top: int) -> None:
-        font = QFont(self.font())
-        font.setBold(True)
-        painter.setFont(font)
-        painter.setPen(self._theme.color(ColorRole.TEXT))
-        room = QRect(_PAD, top, self.viewport().width() - 2 * _PAD, self._row_height)
-        painter.drawText(room, _LEFT_IN_ROW, title)
-        painter.setFont(self.font())
+    def _paint_drift(self, painter: QPainter) -> None:
+        chart, tracks = self.chart(), self._tracks()
+        assert chart is not None, "there are results"
+        title = tracks.head(f"Drift, {self.group_title}", _PAD + _TITLE - 4)
+        self._paint(painter, (title, *chart.items))
+        if self._current is not None and 0 <= self._firing < len(self._current.drifts_ns):
+            place = self.place_of(self._current, self._firing)
+            self._mark(painter, QRectF(place.x() - 3.5, place.y() - 3.5, 7, 7))
 
-    def _paint_run(self, painter: QPainter, run: LabResult, top: int) -> None:
-        color = self._theme.color
-        height, width = self._row_height, self.viewport().width()
-        left, right = self._track_span()
-        is_right = run.verdict.is_right
-        if run is self._current:
-            painter.fillRect(QRect(0, top, width, height), color(ColorRole.RAISED))
-        painter.setPen(color(ColorRole.BAR if is_right else ColorRole.RED))
-        painter.drawText(QRect(_PAD, top, _MARK, height), _LEFT_IN_ROW, "✓" if is_right else "✗")
-        metrics = painter.fontMetrics()
-        painter.setPen(color(ColorRole.TEXT))
-        room = QRect(_PAD + _MARK, top, left - 2 * _PAD - _MARK, height)
-        title = metrics.elidedText(run.row_title, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, _LEFT_IN_ROW, title)
-        painter.setPen(color(ColorRole.MUTED if is_right else ColorRole.TEXT))
-        room = QRect(right + _PAD, top, width - right - 2 * _PAD, height)
-        if room.width() >= self._text_width:
-            painter.drawText(room, _LEFT_IN_ROW, outcome_text(run))
-        self._paint_firings(painter, run, top)
+    def _mark(self, painter: QPainter, rect: QRectF) -> None:
+        painter.setPen(QPen(self._theme.color(ColorRole.TEXT), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(rect)
 
-    def _paint_firings(self, painter: QPainter, run: LabResult, top: int) -> None:
-        color, height = self._theme.color, self._row_height
-        painter.setPen(Qt.PenStyle.NoPen)
-        left, right = self._track_span()
+    def _paint(self, painter: QPainter, items: tuple[Item, ...]) -> None:
+        width, height = self.viewport().width(), self.viewport().height()
+        created = datetime.fromtimestamp(0, UTC)
         painter.save()
-        painter.setClipRect(
-            QRect(left - 2, top, right - left + 4, height), Qt.ClipOperation.IntersectClip
-        )
-        # Lines too close to be told apart are useless.
-        if len(run.expected_ns) * _EXPECTED_APART <= right - left:
-            painter.setBrush(mixed(color(ColorRole.HATCH), color(ColorRole.BG), 0.6))
-            painter.drawRects(
-                [QRectF(self.x_of(due_ns) - 0.5, top, 1, height) for due_ns in run.expected_ns]
-            )
-        limit = len(run.fired_ns) if run.divergence is None else run.divergence.index
-        painter.setBrush(color(ColorRole.BAR))
-        painter.drawRects(
-            [
-                QRectF(low - 1, top + 2, high - low + 2, height - 4)
-                for low, high in self._spans(run.fired_ns[:limit])
-            ]
-        )
-        painter.setBrush(color(ColorRole.RED))
-        painter.drawRects(
-            [
-                QRectF(low - 1, top + height / 2, high - low + 2, height / 2 - 2)
-                for low, high in self._spans(run.fired_ns[limit:])
-            ]
-        )
-        if run is self._current and 0 <= self._firing < len(run.fired_ns):
-            x = self.x_of(run.fired_ns[self._firing])
-            painter.setPen(QPen(color(ColorRole.TEXT), 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(QRectF(x - 3.5, top + 0.5, 7, height - 1.5))
+        painter.scale(self._scale, self._scale)
+        paint(DisplayList(width, height, "", items, "", "", created, ""), painter)
         painter.restore()
-
-    def _spans(self, instants: Sequence[int]) -> list[tuple[float, float]]:
-        """Return start and end of bars; bars that touch are merged."""
-        shown = self.view.range
-        first, behind = bisect_left(instants, shown.low), bisect_left(instants, shown.high)
-        spans: list[tuple[float, float]] = []
-        low = high = -_MERGED_BELOW
-        for at_ns in instants[max(first - 1, 0) : behind + 1]:
-            x = self.x_of(at_ns)
-            if spans and x - high < _MERGED_BELOW:
-                high = x
-                spans[-1] = (low, high)
-            else:
-                low = high = x
-                spans.append((low, high))
-        return spans
-
-    def _paint_axis(self, painter: QPainter) -> None:
-        left, right = self._track_span()
-        top = self._tracks_height
-        painter.setPen(self._theme.color(ColorRole.MUTED))
-        painter.drawLine(left, top, right, top)
-        shown = self.view.range
-        ticks = instant_ticks(max(shown.low, 0), shown.high, max(2, (right - left) // 70))
-        metrics = painter.fontMetrics()
-        for tick in ticks.ticks:
-            x = round(self.x_of(tick.value_ns))
-            if not left <= x <= right:
-                continue
-            painter.drawLine(x, top, x, top + 3)
-            width = metrics.horizontalAdvance(tick.label)
-            painter.drawText(x - width // 2, top + 4 + metrics.ascent(), tick.label)
-        unit = QRect(_PAD, top + 4, left - 2 * _PAD, metrics.height())
-        painter.drawText(unit, Qt.AlignmentFlag.AlignRight, f"time ({ticks.unit})")
-
-
-_LEFT_IN_ROW: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 def reading_text(result: LabResult, firing: int) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 from typing_extensions import override
 
 import inspector
@@ -26,7 +26,6 @@ from ..kit.layouts import bar, choice_buttons, fill, splitter, tool_button
 from ..kit.save_dialog import SaveDialog
 from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole
-from .lab_drift_plot import LabDriftPlot
 from .lab_form import LIMITS_TEXT, LIMITS_TIP, LabForm
 from .lab_plot import LabPlot, reading_text
 from .lab_results_model import LabColumn, LabResultsModel
@@ -64,8 +63,7 @@ class LabPanel(QWidget):
         runner: Carries out the runs.
         model: The results.
         view: The table.
-        plot: The firings.
-        drift_plot: Their drift over time.
+        plot: The firings, or their drift.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
@@ -91,10 +89,6 @@ class LabPanel(QWidget):
         )
         self.notice = self.view.notice
         self.plot = LabPlot(theme)
-        self.drift_plot = LabDriftPlot(theme)
-        self.plots = QStackedWidget()
-        self.plots.addWidget(self.plot)
-        self.plots.addWidget(self.drift_plot)
         self.plot_buttons = choice_buttons(self, ("Firings", "Drift"))
         self.readout = ElidedLabel()
         self.summary = ElidedLabel()
@@ -124,7 +118,7 @@ class LabPanel(QWidget):
         buttons = self.plot_buttons.buttons()
         below = bar((self.summary, 3), (self.limits, 3), 8, *buttons, margins=(6, 0, 4, 0))
         self.readout.setContentsMargins(6, 0, 6, 2)
-        parts = (self.view, 3), (self.plots, 2)
+        parts = (self.view, 3), (self.plot, 2)
         self.splitter = splitter(Qt.Orientation.Horizontal, *parts, sizes=(600, 400))
         for label in (self.problem, self.notes):
             label.setContentsMargins(6, 0, 6, 0)
@@ -142,10 +136,9 @@ class LabPanel(QWidget):
         self.export_button.clicked.connect(self._ask_for_export)
         self.view.selectionModel().currentRowChanged.connect(self._show_row)
         self.view.horizontalHeader().sortIndicatorChanged.connect(self._scroll_to_current)
-        for plot in (self.plot, self.drift_plot):
-            plot.firing_read.connect(self._show_reading)
-            plot.result_chosen.connect(self._mark_result)
-        self.plot_buttons.idClicked.connect(self.plots.setCurrentIndex)
+        self.plot.firing_read.connect(self._show_reading)
+        self.plot.result_chosen.connect(self._mark_result)
+        self.plot_buttons.idClicked.connect(self.plot.set_drift_shown)
         self._theme.changed.connect(self._take_theme)
 
     # ------------------------------------------------------------------ running
@@ -170,7 +163,7 @@ class LabPanel(QWidget):
         self._has_run = True
         self.runner.cancel()
         self.model.show_rows(())
-        self._draw(())
+        self.plot.show_results(())
         self._done = 0.0
         self._show_notes(())
         try:
@@ -188,7 +181,7 @@ class LabPanel(QWidget):
     def _run_or_stop(self) -> None:
         if self.runner.is_running:
             self.runner.cancel()
-            self._draw(self.model.results)
+            self.plot.show_results(self.model.results)
             self._show_state()
         else:
             self.run_now()
@@ -201,7 +194,7 @@ class LabPanel(QWidget):
     @Slot(str)
     def _finish(self, problem: str) -> None:
         self.problem.show_text(problem)
-        self._draw(self.model.results)
+        self.plot.show_results(self.model.results)
         results = self.model.results
         is_scene = any(isinstance(each.timer, SceneTimer) for each in results)
         self._fit_columns(
@@ -268,10 +261,6 @@ class LabPanel(QWidget):
             shown[-1] = f"And {len(notes) - _MOST_NOTES + 1:,} more."
         self.notes.show_text("\n".join(shown))
 
-    def _draw(self, results: Sequence[LabResult]) -> None:
-        self.plot.show_results(results)
-        self.drift_plot.show_results(results)
-
     def _open_scene(self) -> Path | None:
         session = self._bridge.session
         path = "" if session is None else str(session.timeline.scene_path or "")
@@ -291,7 +280,6 @@ class LabPanel(QWidget):
         if current.isValid():
             result = self.model.rows[current.row()]
             self.plot.show_result(result)
-            self.drift_plot.show_result(result)
             if self.plot.current_result is not result:
                 self._show_reading(reading_text(result, -1))
 
@@ -306,9 +294,8 @@ class LabPanel(QWidget):
 
     @Slot(str)
     def _show_reading(self, text: str) -> None:
-        plot = self.drift_plot if self.plots.currentIndex() else self.plot
-        if not text and plot.current_result is not None:
-            text = reading_text(plot.current_result, -1)
+        if not text and self.plot.current_result is not None:
+            text = reading_text(self.plot.current_result, -1)
         self.readout.show_text(text)
 
     @Slot()

@@ -158,6 +158,7 @@ def _axes(chart: DriftChart, ticks: Ticks, theme: ThemeName) -> list[Item]:
     colors, area = GRAPH_COLORS[theme], chart.area
     times = instant_ticks(0, chart.end_ns, max(2, int(area.width / 60)))
     name = f"actual − expected ({ticks.unit}) over time ({times.unit})"
+    name = shortened(name, area.width, _SIZE)
     items: list[Item] = [Text(Point(area.x, area.y - 4), name, _SIZE, colors.muted_text)]
     for tick in ticks.ticks:
         y = round(chart.y(tick.value_ns), 2)

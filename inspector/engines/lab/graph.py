@@ -5,6 +5,7 @@ instants. A firing on time is a bar as high as the track; from the first diverge
 half as high and in another colour. Below, a chart per group shows the lateness of each firing.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -39,9 +40,11 @@ _PAD: Final = 12.0
 _TITLE_SIZE: Final = 13.0
 _TEXT_SIZE: Final = 8.5
 _SMALL_SIZE: Final = 7.5
-_TRACK: Final = 14.0
+#: The height of the track of a run, in points.
+TRACK: Final = 14.0
 _GROUP_HEAD: Final = 18.0
-_AXIS: Final = 30.0
+#: The height of the axis below them.
+AXIS: Final = 30.0
 _FAULT_LINE: Final = 11.0
 _BAR_WIDTH: Final = 1.4
 #: Closer bars, in points, are drawn as one area.
@@ -49,6 +52,8 @@ _MERGED_BELOW: Final = 2.4
 #: Closer expected instants, in points, are not drawn.
 _EXPECTED_APART: Final = 4.0
 _LARGEST_TITLE_SHARE: Final = 0.3
+#: With shorter tracks there are no outcomes, which tables have too.
+_LEAST_TRACK_SHARE: Final = 0.33
 
 
 class _Legend(Enum):
@@ -68,15 +73,130 @@ class LabGraphOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
-    """Positions of instants."""
+class Tracks:
+    """Titles, firings and outcomes of runs along an axis of time, in points from the left."""
 
-    left: float  # Start of the runs, in points
-    right: float  # End of the longest run
-    end_ns: int  # The end of the longest run
+    left: float  # Where the axis begins
+    right: float  # Where it ends
+    title_width: float  # Room for the title of a run
+    text_width: float  # Room for its outcome; 0 to leave it out
+    low_ns: float  # The instant at the left
+    high_ns: float  # The instant at the right
+    theme: ThemeName
+
+    @classmethod
+    def of(
+        cls,
+        results: Sequence[LabResult],
+        width: float,
+        theme: ThemeName,
+        shown: tuple[float, float] | None = None,
+        most_title: float = _LARGEST_TITLE_SHARE,
+    ) -> "Tracks":
+        """Share out a width among titles, firings and outcomes.
+
+        Args:
+            shown: The first and the last instant; by default all runs are shown whole.
+            most_title: The part of the width that titles have at most.
+        """
+        titles = [text_width(each.row_title, _TEXT_SIZE) for each in results]
+        texts = [text_width(outcome_text(each), _SMALL_SIZE) for each in results]
+        title_width = min(max(titles, default=0.0), width * most_title)
+        outcome_width = min(max(texts, default=0.0), width * _LARGEST_TITLE_SHARE)
+        left = round(_PAD + 12 + title_width + 8, 2)
+        right = round(width - _PAD - outcome_width - 8, 2)
+        if right - left < width * _LEAST_TRACK_SHARE:
+            right, outcome_width = round(width - _PAD - 8, 2), 0.0
+        low_ns, high_ns = shown or (0.0, float(end_of(results)))
+        return cls(left, max(left + 40, right), title_width, outcome_width, low_ns, high_ns, theme)
 
     def x(self, at_ns: float) -> float:
-        return self.left + at_ns / self.end_ns * (self.right - self.left)
+        share = (at_ns - self.low_ns) / (self.high_ns - self.low_ns)
+        return self.left + share * (self.right - self.left)
+
+    def at_ns(self, x: float) -> float:
+        share = (x - self.left) / (self.right - self.left)
+        return self.low_ns + share * (self.high_ns - self.low_ns)
+
+    def run(self, run: LabResult, top: float) -> list[Item]:
+        """Return the track of a run, :data:`TRACK` high; lower bars are after the divergence."""
+        colors = GRAPH_COLORS[self.theme]
+        is_right = run.verdict.is_right
+        base, middle = round(top + TRACK - 4, 2), top + TRACK / 2
+        limit = len(run.fired_ns) if run.divergence is None else run.divergence.index
+        bars = [
+            *self._bars(run.fired_ns[:limit], top + 2, TRACK - 4, colors.line),
+            *self._bars(run.fired_ns[limit:], middle, TRACK / 2 - 2, colors.failure),
+        ]
+        title = shortened(plain(run.row_title), self.title_width, _TEXT_SIZE)
+        rule = round(top + TRACK - 0.5, 2)
+        items: list[Item] = [
+            Polyline((Point(self.left, rule), Point(self.right, rule)), Stroke(colors.grid, 0.5)),
+            *_mark(
+                _PAD + 4, middle, colors.line if is_right else colors.failure, is_right=is_right
+            ),
+            Text(Point(_PAD + 12, base), title, _TEXT_SIZE, colors.text),
+            *self._expected_lines(run, top),
+            *bars,
+        ]
+        if self.text_width:
+            text = shortened(outcome_text(run), self.text_width, _SMALL_SIZE)
+            color = colors.muted_text if is_right else colors.text
+            items.append(Text(Point(round(self.right + 8, 2), base), text, _SMALL_SIZE, color))
+        return items
+
+    def head(self, title: str, y: float) -> Text:
+        shown = shortened(plain(title), self.right - _PAD, _TEXT_SIZE, is_bold=True)
+        at = Point(_PAD, round(y, 2))
+        return Text(at, shown, _TEXT_SIZE, GRAPH_COLORS[self.theme].text, is_bold=True)
+
+    def axis(self, y: float) -> Group:
+        colors = GRAPH_COLORS[self.theme]
+        stroke, y = Stroke(colors.axis, 0.5), round(y + 3, 2)
+        items: list[Item] = [Polyline((Point(self.left, y), Point(self.right, y)), stroke)]
+        count = max(2, int((self.right - self.left) / 60))
+        ticks = instant_ticks(max(self.low_ns, 0), self.high_ns, count)
+        for tick in ticks.ticks:
+            x = round(self.x(tick.value_ns), 2)
+            items.append(Polyline((Point(x, y), Point(x, y + 3)), stroke))
+            at = Point(x, y + 11)
+            items.append(Text(at, tick.label, _SMALL_SIZE, colors.muted_text, Anchor.MIDDLE))
+        at = Point(round((self.left + self.right) / 2, 2), y + 22)
+        name = f"time ({ticks.unit})"
+        items.append(Text(at, name, _SMALL_SIZE, colors.muted_text, Anchor.MIDDLE))
+        return Group("time axis", tuple(items))
+
+    def _expected_lines(self, run: LabResult, top: float) -> list[Item]:
+        shown = self._in_view(run.expected_ns)
+        # Lines too close to be told apart are useless.
+        if len(shown) * _EXPECTED_APART > self.right - self.left:
+            return []
+        colors = GRAPH_COLORS[self.theme]
+        return [_expected_line(self.x(due_ns), top, top + TRACK, colors) for due_ns in shown]
+
+    def _bars(self, instants: Sequence[int], top: float, height: float, color: str) -> list[Rect]:
+        """Return firings in view; bars that touch are merged."""
+        spans: list[tuple[float, float]] = []
+        for at_ns in self._in_view(instants):
+            x = self.x(at_ns)
+            if spans and x - spans[-1][1] < _MERGED_BELOW:
+                spans[-1] = (spans[-1][0], x)
+            else:
+                spans.append((x, x))
+        half = _BAR_WIDTH / 2
+        return [
+            Rect(Box(round(low - half, 2), top, round(high - low + _BAR_WIDTH, 2), height), color)
+            for low, high in spans
+        ]
+
+    def _in_view(self, instants: Sequence[int]) -> Sequence[int]:
+        first = bisect_left(instants, self.low_ns)
+        return instants[first : bisect_right(instants, self.high_ns, first)]
+
+
+def end_of(results: Sequence[LabResult]) -> int:
+    """Return how long the longest run is, a second without any."""
+    return max((each.display.end_ns for each in results), default=0) or NS_PER_SECOND
 
 
 def lab_graph(
@@ -101,23 +221,15 @@ class _Drawing:
         self._options = options
         self._colors = GRAPH_COLORS[options.theme]
         self._items: list[Item] = []
-        width = options.width_pt
-        titles = [text_width(each.row_title, _TEXT_SIZE) for each in results]
-        texts = [text_width(outcome_text(each), _SMALL_SIZE) for each in results]
-        self._title_width = min(max(titles, default=0.0), width * _LARGEST_TITLE_SHARE)
-        self._text_width = min(max(texts, default=0.0), width * _LARGEST_TITLE_SHARE)
-        left = round(_PAD + 12 + self._title_width + 8, 2)
-        right = max(left + 40, round(width - _PAD - self._text_width - 8, 2))
-        end_ns = max((each.display.end_ns for each in results), default=0) or NS_PER_SECOND
-        self._scale = _Scale(left, right, end_ns)
+        self._tracks = Tracks.of(results, options.width_pt, options.theme)
 
     def picture(self) -> DisplayList:
         y = self._add_header()
         for head, runs in groupby(self._results, lambda each: each.group_title):
             y = self._add_group(plain(head), list(runs), y)
             self._check_height(y)
-        self._add_axis(y)
-        height = self._add_footer(self._add_faults(self._add_drifts(y + _AXIS)))
+        self._items.append(self._tracks.axis(y))
+        height = self._add_footer(self._add_faults(self._add_drifts(y + AXIS)))
         title = plain(self._options.title) or "Refresh-rate lab"
         summary = summary_text(self._results) if self._results else "No runs."
         return DisplayList(
@@ -161,91 +273,12 @@ class _Drawing:
         self._items.append(Group("legend", tuple(items)))
 
     def _add_group(self, head: str, runs: list[LabResult], y: float) -> float:
-        shown = shortened(head, self._options.width_pt - 2 * _PAD, _TEXT_SIZE, is_bold=True)
-        at = Point(_PAD, round(y + 13, 2))
-        items: list[Item] = [Text(at, shown, _TEXT_SIZE, self._colors.text, is_bold=True)]
         top = y + _GROUP_HEAD
+        items: list[Item] = [self._tracks.head(head, y + 13)]
         for number, run in enumerate(runs):
-            items += self._track_items(run, top + number * _TRACK)
+            items += self._tracks.run(run, top + number * TRACK)
         self._items.append(Group(head, tuple(items)))
-        return top + len(runs) * _TRACK
-
-    def _expected_lines(self, run: LabResult, top: float) -> list[Item]:
-        scale = self._scale
-        if len(run.expected_ns) * _EXPECTED_APART > scale.right - scale.left:
-            return []
-        return [
-            _expected_line(scale.x(due_ns), top, top + _TRACK, self._colors)
-            for due_ns in run.expected_ns
-        ]
-
-    def _track_items(self, run: LabResult, top: float) -> list[Item]:
-        colors, scale = self._colors, self._scale
-        base = round(top + _TRACK - 4, 2)
-        is_right = run.verdict.is_right
-        color = colors.line if is_right else colors.failure
-        title = shortened(plain(run.row_title), self._title_width, _TEXT_SIZE)
-        text = shortened(outcome_text(run), self._text_width, _SMALL_SIZE)
-        rule = round(top + _TRACK - 0.5, 2)
-        return [
-            Polyline((Point(scale.left, rule), Point(scale.right, rule)), Stroke(colors.grid, 0.5)),
-            *_mark(_PAD + 4, top + _TRACK / 2, color, is_right=is_right),
-            Text(Point(_PAD + 12, base), title, _TEXT_SIZE, colors.text),
-            *self._expected_lines(run, top),
-            *self._bars(run, top),
-            Text(
-                Point(round(scale.right + 8, 2), base),
-                text,
-                _SMALL_SIZE,
-                colors.muted_text if is_right else colors.text,
-            ),
-        ]
-
-    def _bars(self, run: LabResult, top: float) -> list[Item]:
-        """Return the firings; those after the first divergence are lower."""
-        limit = len(run.fired_ns) if run.divergence is None else run.divergence.index
-        right = self._merged(run.fired_ns[:limit])
-        wrong = self._merged(run.fired_ns[limit:])
-        colors = self._colors
-        return [
-            *(Rect(Box(x, top + 2, width, _TRACK - 4), colors.line) for x, width in right),
-            *(
-                Rect(Box(x, top + _TRACK / 2, width, _TRACK / 2 - 2), colors.failure)
-                for x, width in wrong
-            ),
-        ]
-
-    def _merged(self, instants: Sequence[int]) -> list[tuple[float, float]]:
-        """Return left edges and widths of bars; bars that touch are merged."""
-        spans: list[tuple[float, float]] = []
-        for at_ns in instants:
-            x = self._scale.x(at_ns)
-            if spans and x - spans[-1][1] < _MERGED_BELOW:
-                spans[-1] = (spans[-1][0], x)
-            else:
-                spans.append((x, x))
-        return [
-            (round(low - _BAR_WIDTH / 2, 2), round(high - low + _BAR_WIDTH, 2))
-            for low, high in spans
-        ]
-
-    def _add_axis(self, y: float) -> None:
-        colors, scale = self._colors, self._scale
-        stroke = Stroke(colors.axis, 0.5)
-        y = round(y + 3, 2)
-        items: list[Item] = [
-            Polyline((Point(scale.left, y), Point(scale.right, y)), stroke),
-        ]
-        ticks = instant_ticks(0, scale.end_ns, max(2, int((scale.right - scale.left) / 60)))
-        for tick in ticks.ticks:
-            x = round(scale.x(tick.value_ns), 2)
-            items.append(Polyline((Point(x, y), Point(x, y + 3)), stroke))
-            at = Point(x, y + 11)
-            items.append(Text(at, tick.label, _SMALL_SIZE, colors.muted_text, Anchor.MIDDLE))
-        at = Point(round((scale.left + scale.right) / 2, 2), y + 22)
-        name = f"time ({ticks.unit})"
-        items.append(Text(at, name, _SMALL_SIZE, colors.muted_text, Anchor.MIDDLE))
-        self._items.append(Group("time axis", tuple(items)))
+        return top + len(runs) * TRACK
 
     def _add_drifts(self, y: float) -> float:
         room = self._options.width_pt - 2 * _PAD

@@ -173,27 +173,29 @@ def test_that_a_recording_brings_its_frame_times(
 def test_that_the_drift_is_read_exactly(stand: Stand) -> None:
     stand.show()
     stand.ask(displays="240 Hz", subjects="clock,egret")
-    panel, plot = stand.panel, stand.panel.drift_plot
+    panel, plot = stand.panel, stand.panel.plot
     panel.plot_buttons.button(1).click()
     egret = panel.model.rows[1]
 
-    QTest.mouseMove(plot, plot.place_of(egret, 39).toPoint())
+    QTest.mouseMove(plot.viewport(), plot.place_of(egret, 39).toPoint())
 
     stand.wait_for_reading("firing 40 at")
     assert panel.readout.text().endswith("due at 00:40.000: 30 s early")
-    assert plot.title == "240 Hz, timer “every 1 s”"
-    stand.qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=plot.place_of(egret, 20).toPoint())
+    assert plot.group_title == "240 Hz, timer “every 1 s”"
+    stand.qtbot.mouseClick(
+        plot.viewport(), Qt.MouseButton.LeftButton, pos=plot.place_of(egret, 20).toPoint()
+    )
     assert panel.view.currentIndex().row() == 1
 
 
 def test_that_the_drift_follows_the_current_row_and_the_keyboard(stand: Stand) -> None:
     stand.show()
     stand.ask(displays="60 Hz,240 Hz", subjects="clock,egret")
-    panel, plot = stand.panel, stand.panel.drift_plot
+    panel, plot = stand.panel, stand.panel.plot
     panel.plot_buttons.button(1).click()
 
     panel.view.setCurrentIndex(panel.model.index(2, 0))
-    assert plot.title.startswith("240 Hz")
+    assert plot.group_title.startswith("240 Hz")
     plot.setFocus()
     QTest.keyClick(plot, Qt.Key.Key_Down)
     QTest.keyClick(plot, Qt.Key.Key_Right)
