@@ -12,8 +12,7 @@ from inspector.analysis.statistics.runs import ComparedRun, differences
 from inspector.errors import ExportError
 from inspector.formats.aligned_chart import AlignedRun, aligned_chart
 from inspector.formats.drawing.display_list import Box, Group, Polyline, Text
-from inspector.formats.report.comparison import comparison_report, write_comparison
-from inspector.formats.report.report import html_of
+from inspector.formats.report.comparison import html_of_comparison, write_comparison
 from tests.formats.test_report import Balanced
 
 MS = 1_000_000
@@ -28,14 +27,14 @@ def test_that_the_page_is_well_formed_and_names_are_text() -> None:
     runs = [run("<a>", 10, 11), run("b & c", 12, 13), run("d", 10, 11)]
 
     found = differences(runs)
-    page = html_of(comparison_report(found, "dark", (16.7, 8.3), NOW))
+    page = html_of_comparison(found, "dark", (16.7, 8.3), NOW)
 
     reader = Balanced()
     reader.feed(page)
     assert (reader.open, reader.wrong) == ([], [])
     assert "“b &amp; c” is slower than “&lt;a&gt;”" in page
     assert "There is no evidence that “d” is faster or slower" in page
-    assert page == html_of(comparison_report(differences(runs), "dark", (16.7, 8.3), NOW))
+    assert page == html_of_comparison(differences(runs), "dark", (16.7, 8.3), NOW)
 
 
 def test_that_it_is_written_in_the_format_of_its_suffix(qapp: object, tmp_path: Path) -> None:

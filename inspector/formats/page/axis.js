@@ -62,6 +62,7 @@ class View {
   constructor(about, canvases) {
     this.about = about;
     this.canvases = canvases;
+    this.element("title").textContent = about.title;
     this.low = about.start;
     this.high = Math.max(about.end, about.start + 1e6);
     this.playhead = about.end;

@@ -30,9 +30,8 @@ class Page extends View {
 
   show() {
     const { about } = this;
-    this.element("title").textContent = about.title;
     this.element("from").textContent = about.from.join(" · ");
-    this.element("status").textContent = "";
+    this.announce("");
     this.top.setAttribute("aria-valuemax", String(Math.round(about.end / 1e6)));
     this.layOutRows();
   }
@@ -602,12 +601,3 @@ class Page extends View {
     else if (clock >= 0) this.selected = { kind: "clock", place: clock };
   }
 }
-
-unpacked(document.getElementById("data").textContent.trim()).then(
-  (about) => {
-    globalThis.page = new Page(resolved(about));
-    const pictures = document.getElementById("pictures");
-    if (pictures) requestAnimationFrame(() => setTimeout(() => unpacked(pictures.textContent.trim()).then((found) => page.showScene(new Scene(found))), 0));
-  },
-  (error) => { document.getElementById("status").textContent = `This file is damaged: ${error.message}`; },
-);

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from inspector.formats.page.columns import PageData
 
 _HERE: Final = Path(__file__).parent
-_SCRIPTS: Final = ("reading.js", "axis.js", "scene.js", "page.js")
+_SCRIPTS: Final = (
+    *("reading.js", "axis.js", "scene.js", "page.js"),
+    *("comparison.js", "opening.js"),
+)
 
 
 def write_page(
@@ -37,10 +40,27 @@ def write_page(
     stream.write(html_of(found, options.theme, pictures).encode("utf-8", "backslashreplace"))
 
 
-def html_of(data: PageData, theme: ThemeName, pictures: PageData | None = None) -> str:
+def html_of(
+    data: PageData,
+    theme: ThemeName,
+    pictures: PageData | None = None,
+    *,
+    body: str = "session.html",
+    sections: str = "",
+) -> str:
+    """Return a whole page.
+
+    Args:
+        data: What is drawn.
+        theme: The theme, which a reader's system overrides.
+        pictures: What a scene drew of itself.
+        body: The file with its elements.
+        sections: What stands in it as it is, as HTML.
+    """
     style = _palettes(theme) + (_HERE / "page.css").read_text(encoding="utf-8")
     script = "".join((_HERE / name).read_text(encoding="utf-8") for name in _SCRIPTS)
-    body = (_HERE / "body.html").read_text(encoding="utf-8")
+    elements = (_HERE / body).read_text(encoding="utf-8")
+    elements = elements.replace("<!--sections-->", sections)
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; "
         f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
@@ -54,7 +74,7 @@ def html_of(data: PageData, theme: ThemeName, pictures: PageData | None = None) 
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>{escape(data.about['title'])}</title><style>{style}</style></head><body>\n"
-        f"{body}{''.join(blocks)}<script>{script}</script></body></html>\n"
+        f"{elements}{''.join(blocks)}<script>{script}</script></body></html>\n"
     )
 
 

@@ -28,7 +28,7 @@ from inspector.vocabulary import (
 if TYPE_CHECKING:
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
-    from inspector.formats.frame_times import FrameTimes, Provenance
+    from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
     from inspector.formats.options import ExportOptions
     from inspector.formats.traces.session_trace import Events
 
@@ -72,11 +72,7 @@ def page_data(
                 )
                 if each
             ],
-            "budget": {
-                "ns": budget.budget_ns,
-                "longest": budget.longest_ns,
-                "text": budget.over_text,
-            },
+            "budget": budget_about(budget),
             "lateFrom": _LEAST_LATE_NS,
             "words": {"fires": FIRES_IN, "due": OVERDUE, "dueCall": CALL_OVERDUE},
             "start": 0,
@@ -107,20 +103,35 @@ def pictures_data(data: PageData, frames: FrameTimes, events: Events | None) -> 
 def _add_frames(data: PageData, frames: FrameTimes, budget: FrameBudget) -> None:
     interval_ns = frames.interval_ns
     own_ns = frames.share(Share.INSPECTOR) if frames.has_shares else interval_ns * 0
-    counted_ns = interval_ns - own_ns
-    twice_ns = budget.longest_missing_one_ns
-    classes = (counted_ns > budget.longest_ns) * OVER + (counted_ns > twice_ns) * 1
-    classes[budget.is_over_because_of(interval_ns, own_ns)] = BY_INSPECTOR
-    data.about["frames"] = {
-        "index": data.column(frames.index.tolist()),
-        "at": data.column(frames.at_ns.tolist()),
-        "ns": data.column(interval_ns.tolist()),
-        "own": data.column(own_ns.tolist()),
-        "class": data.column(classes.tolist()),
-    }
+    found = frames_about(data, frames.index, frames.at_ns, interval_ns, own_ns, budget)
+    data.about["frames"] = found
     if len(frames):
         data.about["start"] = int(frames.at_ns[0] - interval_ns[0])
         data.about["end"] = int(frames.at_ns[-1])
+
+
+def frames_about(  # noqa: PLR0913, PLR0917 - as many columns make frames
+    data: PageData,
+    index: NsColumn,
+    at_ns: NsColumn,
+    interval_ns: NsColumn,
+    own_ns: NsColumn,
+    budget: FrameBudget | None,
+) -> dict[str, int]:
+    """Return the columns of frames: numbers, instants, times, shares of the inspector, classes."""
+    classes = interval_ns * 0
+    if budget is not None:
+        counted_ns = interval_ns - own_ns
+        twice_ns = budget.longest_missing_one_ns
+        classes = (counted_ns > budget.longest_ns) * OVER + (counted_ns > twice_ns) * 1
+        classes[budget.is_over_because_of(interval_ns, own_ns)] = BY_INSPECTOR
+    names = ("index", "at", "ns", "own", "class")
+    columns = (index, at_ns, interval_ns, own_ns, classes)
+    return {name: data.column(each.tolist()) for name, each in zip(names, columns, strict=True)}
+
+
+def budget_about(budget: FrameBudget) -> dict[str, Any]:
+    return {"ns": budget.budget_ns, "longest": budget.longest_ns, "text": budget.over_text}
 
 
 class _Session:

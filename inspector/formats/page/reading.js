@@ -75,9 +75,10 @@ async function unpacked(text) {
 /** Puts the columns of a session in the places that name them. */
 function resolved(about) {
   const resolve = (value, names) => { for (const name of names) if (name in value) value[name] = about.columns[value[name]]; };
-  resolve(about.frames, ["index", "at", "ns", "own", "class"]);
-  about.clocks.forEach((each) => resolve(each, ["at", "local", "state", "rate", "word"]));
-  about.lanes.forEach((each) => resolve(each, ["at", "late", "word"]));
+  const frames = ["index", "at", "ns", "own", "class"];
+  for (const run of about.runs || [about]) resolve(run.frames, frames);
+  (about.clocks || []).forEach((each) => resolve(each, ["at", "local", "state", "rate", "word"]));
+  (about.lanes || []).forEach((each) => resolve(each, ["at", "late", "word"]));
   if (about.queue) resolve(about.queue, Object.keys(about.queue));
   return about;
 }

@@ -21,14 +21,15 @@ from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
 from inspector.formats.drawing.display_list import Box, DisplayList
 from inspector.formats.file_formats import write_document
 from inspector.formats.options import GRAPH_COLORS
+from inspector.formats.page.comparison_page import FRAME_TIMES, comparison_html
 from inspector.formats.report.page_layout import A4, Table, room_of
-from inspector.formats.report.report import Report, Section, html_of, markdown_of, pages_of
+from inspector.formats.report.report import Report, Section, markdown_of, pages_of
 from inspector.timebase import format_duration
-from inspector.tokens import ThemeName
+from inspector.tokens import THEMES, ThemeName
 
 #: What a comparison can be written as, by the suffix of the file.
 COMPARISON_FORMATS: Final = {
-    ".html": "HTML: plots, differences and verdict",
+    ".html": "HTML: verdict, differences, and frames to explore in a browser",
     ".pdf": "PDF: the same, on pages",
     ".md": "Markdown: differences and verdict, for a pull request",
     ".csv": "CSV: a row for each difference",
@@ -91,6 +92,11 @@ def write_comparison(  # noqa: PLR0913 - as for a report
         with replacing(path) as stream:
             stream.write(text.encode("utf-8", "replace"))
         return
+    if kind == ".html":
+        text = html_of_comparison(found, theme, budgets_ms, created, conditions=conditions)
+        with replacing(path) as stream:
+            stream.write(text.encode("utf-8", "backslashreplace"))
+        return
     width = room_of(A4) if kind == ".pdf" else _WIDTH
     report = comparison_report(found, theme, budgets_ms, created, width, conditions=conditions)
     with replacing(path) as stream:
@@ -98,8 +104,24 @@ def write_comparison(  # noqa: PLR0913 - as for a report
             first, *more = pages_of(report, created, _SOFTWARE)
             write_document(first, stream, more)
         else:
-            text = markdown_of(report) if kind == ".md" else html_of(report)
-            stream.write(text.encode("utf-8", "replace"))
+            stream.write(markdown_of(report).encode("utf-8", "replace"))
+
+
+def html_of_comparison(
+    found: Sequence[RunDifference],
+    theme: ThemeName,
+    budgets_ms: Sequence[float],
+    created: datetime,
+    *,
+    conditions: Table | None = None,
+) -> str:
+    """Return comparisons with the same first run as a page to explore, as of a time."""
+    reports = {
+        each: comparison_report(found, each, budgets_ms, created, conditions=conditions)
+        for each in THEMES
+    }
+    sides = [found[0].before.runs, *(each.after.runs for each in found)]
+    return comparison_html(reports, sides, budgets_ms, theme)
 
 
 def comparison_report(  # noqa: PLR0913 - as many things make a report
@@ -139,7 +161,7 @@ def comparison_report(  # noqa: PLR0913 - as many things make a report
             Section("Verdict", table=verdicts),
             *([Section("Conditions", table=conditions)] if conditions and conditions.rows else []),
             Section("Runs", table=runs_table(runs)),
-            Section("Frame times", pictures=(_plot(several, theme, budgets_ms, created, width),)),
+            Section(FRAME_TIMES, pictures=(_plot(several, theme, budgets_ms, created, width),)),
             Section("Distributions", pictures=charts),
             *(_differences(each) for each in found),
         ),

@@ -66,14 +66,14 @@ def write_html(
 
 
 def html_of(report: Report) -> str:
-    parts = [_html_of(report.about)]
+    parts = [html_of_table(report.about)]
     for section in report.sections:
         parts.append(f"<h2>{escape(section.title)}</h2>")
         if section.note:
             parts.append(f'<p class="quiet">{escape(section.note)}</p>')
         parts += map(svg_element, section.pictures)
         if section.table is not None:
-            parts.append(_html_of(section.table))
+            parts.append(html_of_table(section.table))
     return html_page(report.title, report.theme, parts)
 
 
@@ -139,7 +139,7 @@ def pages_of(report: Report, created: datetime | None, software: str) -> tuple[D
     return pages.finished()
 
 
-def _html_of(table: Table) -> str:
+def html_of_table(table: Table) -> str:
     return html_table(table.heading, table.rows, numbers=table.numbers)
 
 
