@@ -26,6 +26,7 @@ from inspector.vocabulary import (
     FRAME_BEGAN,
     FRAME_ENDED,
     LOOP_FOUND,
+    LOOP_FRAME_BEGAN,
     LOOP_FRAME_ENDED,
     NEVER,
     OTHER_THREAD,
@@ -448,8 +449,19 @@ def test_that_a_call_is_late_because_of_the_function_that_had_most_of_the_time()
     ]
 
 
-@pytest.mark.parametrize("is_same_turn", [True, False])
-def test_that_a_job_that_sets_its_calls_late_has_that_as_the_cause(is_same_turn: bool) -> None:
+@pytest.mark.parametrize(
+    ("turns", "idle_ms", "cause"),
+    [
+        # A task goes on in the turn after that in which its timer fires.
+        (1, 0, Cause.DRIFT),
+        (2, 0, Cause.AWAITING),
+        # What it waited for came first.
+        (1, 30, Cause.AWAITING),
+    ],
+)
+def test_that_a_job_that_sets_its_calls_late_has_that_as_the_cause(
+    turns: int, idle_ms: int, cause: Cause
+) -> None:
     log = Program().log
     name, site, at_ns = log.intern("job"), log.intern("/srv/server.py:60 in poll"), 0
     for timer in range(100, 108):
@@ -458,11 +470,12 @@ def test_that_a_job_that_sets_its_calls_late_has_that_as_the_cause(is_same_turn:
         log.append((at_ns, TIMER_ARMED, timer, at_ns + 100 * MS, 0))
         at_ns += 100 * MS
         log.append((at_ns, TIMER_FIRED, timer, 0, NEVER))
-        at_ns += 40 * MS
-        for _ in range(1 if is_same_turn else 2):
+        for turn in range(turns):
             log.append((at_ns, LOOP_FRAME_ENDED, LOOP, 0, 0))
+            log.append((at_ns + idle_ms * MS, LOOP_FRAME_BEGAN, LOOP, turn, 0))
+        at_ns += 40 * MS
     causes = [call.lateness.cause for call in late_calls(LogHistory(log), 20 * MS)]
-    assert causes[1:] == [Cause.DRIFT if is_same_turn else Cause.AWAITING] * 6
+    assert causes[1:] == [cause] * 6
     assert not list(late_calls(LogHistory(log), 50 * MS))
 
 

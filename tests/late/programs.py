@@ -183,6 +183,54 @@ base.run()
 """,
 }
 
+#: How a library runs a job that sets its next call 350 ms later once its work is done: the loop,
+#: work that computes, and work that waits without blocking the loop.
+SCHEDULES = {
+    "asyncio-task": (
+        """
+import asyncio
+async def poll():
+    while True:
+        await asyncio.sleep(0.35)
+        WORK
+async def main():
+    polling = asyncio.ensure_future(poll())
+    await asyncio.sleep(4.2)
+asyncio.run(main())
+""",
+        "crunch(0.14)",
+        "await asyncio.get_running_loop().run_in_executor(None, time.sleep, 0.14)",
+    ),
+    "twisted": (
+        """
+from twisted.internet import reactor, threads
+def poll(done=None):
+    WORK
+def again(done=None):
+    reactor.callLater(0.35, poll)
+again()
+reactor.callLater(4.2, reactor.stop)
+reactor.run()
+""",
+        "crunch(0.14); again()",
+        "threads.deferToThread(time.sleep, 0.14).addCallback(again)",
+    ),
+    "tkinter": (
+        """
+import tkinter
+root = tkinter.Tk()
+root.withdraw()
+def poll():
+    WORK
+root.after(350, poll)
+root.after(4200, root.destroy)
+root.mainloop()
+""",
+        "crunch(0.14); root.after(350, poll)",
+        "",
+    ),
+}
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -453,6 +501,13 @@ def programs() -> list[LateProgram]:
             found.append(
                 LateProgram(f"{fault_name}/{library}", code, tuple(causes), tuple(culprits))
             )
+    for library, (loop, *works) in SCHEDULES.items():
+        for name, cause, work in zip(
+            ("drifts", "awaits"), ("drift", "awaiting"), works, strict=True
+        ):
+            if work:
+                code = f"{_HEAD}{loop.replace('WORK', work)}"
+                found.append(LateProgram(f"{name}/{library}", code, (cause,), ()))
     return found + [
         _scripted(name, way) for name, (_, _, _, ways) in scripts.FAULTS.items() for way in ways
     ]

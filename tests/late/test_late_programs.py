@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import pytest
 
+from inspector.analysis.lateness.attribution import Cause
 from tests.javascript import chromium, node
 from tests.late.__main__ import is_starved, late_in
 from tests.late.programs import programs
@@ -15,6 +17,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _PROGRAMS = {program.name: program for program in programs()}
+
+
+def test_that_every_cause_is_tried_in_two_libraries() -> None:
+    libraries: defaultdict[str, set[str]] = defaultdict(set)
+    for program in _PROGRAMS.values():
+        _, _, way = program.name.partition("/")
+        for cause in program.causes[:1]:
+            libraries[cause].add(way.partition("-")[0])
+    claimed = set(Cause) - {Cause.HELD, Cause.NOT_LATE, Cause.UNKNOWN}
+    assert not {cause for cause in claimed if len(libraries[cause.value]) < 2}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="times of threads are Linux's")

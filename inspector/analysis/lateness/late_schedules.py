@@ -60,8 +60,8 @@ class _Job(Struct):
     """What is called again and again from one place."""
 
     pending: int = 0  # How many of its timers wait
-    # The latest call: its instant, its delay and the turn of its loop.
-    fired: tuple[int, int, int] | None = None
+    # The latest call: its instant, its delay, the turn of its loop and how long that had waited.
+    fired: tuple[int, int, int, int] | None = None
     links: list[_Link] = []  # Its calls that were set anew
 
 
@@ -78,6 +78,9 @@ class LateSchedules:
         self._timers: dict[int, _Set] = {}
         self._jobs: defaultdict[tuple[int, int, int], _Job] = defaultdict(_Job)
         self._turns: Counter[int] = Counter()
+        #: When the latest turn of a loop has ended, and how long it has waited between turns.
+        self._ended_ns: dict[int, int] = {}
+        self._waited_ns: Counter[int] = Counter()
         self.steps = handlers_of(self)
 
     def _on_timer_added(self, at_ns: int, timer_id: int, clock_id: int, label: int) -> None:
@@ -104,9 +107,11 @@ class LateSchedules:
     def _link(self, job: _Job, timer: _Set) -> None:
         """Note how a timer follows the call before, if that was the last of its job."""
         if job.pending == 1 and job.fired is not None and timer.site:
-            fired_ns, delay_ns, turn = job.fired
+            fired_ns, delay_ns, turn, waited_ns = job.fired
+            waited_ns = self._waited_ns[timer.clock_id] - waited_ns
             # A task goes on in the turn after that in which its timer fires.
             is_same = self._turns[timer.clock_id] - turn <= 1
+            is_same &= waited_ns * 2 < timer.added_ns - fired_ns
             job.links.append(_Link(fired_ns, delay_ns, is_same, timer))
         job.fired = None
 
@@ -114,13 +119,20 @@ class LateSchedules:
         timer = self._ended(timer_id) if next_ns == NEVER else self._timers.get(timer_id)
         if timer is not None:
             delay_ns = at_ns - late_ns - timer.added_ns
-            self._job(timer).fired = at_ns, delay_ns, self._turns[timer.clock_id]
+            loop = timer.clock_id
+            self._job(timer).fired = at_ns, delay_ns, self._turns[loop], self._waited_ns[loop]
 
     def _on_timer_cleared(self, _at_ns: int, timer_id: int, _site: int, _cause: int) -> None:
         self._ended(timer_id)
 
-    def _on_frame_ended(self, _at_ns: int, clock_id: int, _since: int, _busy: int) -> None:
+    def _on_frame_began(self, at_ns: int, clock_id: int, _index: int, _delta: int) -> None:
+        self._waited_ns[clock_id] += at_ns - self._ended_ns.pop(clock_id, at_ns)
+
+    _on_loop_frame_began = _on_frame_began
+
+    def _on_frame_ended(self, at_ns: int, clock_id: int, _since: int, _busy: int) -> None:
         self._turns[clock_id] += 1
+        self._ended_ns[clock_id] = at_ns
 
     _on_loop_frame_ended = _on_frame_ended
 
