@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.display_text import one_line
+from inspector.display_text import as_plain, one_line
 from inspector.errors import ColumnChoiceError, InspectorError
 from inspector.formats.distribution_chart import ChartKind, Curve
 from inspector.formats.report.comparison import COMPARISON_FORMATS, write_comparison
@@ -47,7 +47,7 @@ from ..kit.layouts import (
 )
 from ..kit.save_dialog import SaveDialog
 from ..kit.theme import ColorRole
-from ..kit.tile import Tile, caption, height_below
+from ..kit.tile import Tile, caption, height_below, is_low
 from ..plotting.distribution_view import DistributionView
 from .aligned_view import AlignedView
 from .difference_table import DifferenceTable
@@ -317,6 +317,7 @@ class ComparisonView(QWidget):
         sure = said[0][1] if len(said) == 1 else ""
         remarks = dict.fromkeys(each for found in self._found for each in found.remarks)
         self.remarks.show_text(" ".join(filter(None, (sure, *remarks))))
+        self.verdict.setToolTip(as_plain(self.remarks.text()))
         self.table.show_differences(self._found)
         self._show_runs()
 
@@ -412,6 +413,8 @@ class ComparisonView(QWidget):
         super().resizeEvent(event)
         scale = text_scale(self)
         self._lower.setFixedHeight(height_below(self))
+        # Frames need the room more than what is to be borne in mind.
+        self.remarks.setVisible(not is_low(self))
         for tile in self.tiles:
             tile.aside.setVisible(self.width() >= _LEAST_WITH_ASIDES * scale)
         self._zones.setGeometry(self.rect())

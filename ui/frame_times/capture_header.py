@@ -50,6 +50,9 @@ _LEAST_NAME: Final = 150
 _SIDE: Final = 16
 #: A narrower row has the values of its tiles without what stands beside them.
 _LEAST_WITH_ASIDES: Final = 1160
+#: A narrower one has its choices below its name, and one that is narrower still smaller numbers.
+_LEAST_IN_A_ROW: Final = 1000
+_LEAST_WITH_LARGE: Final = 900
 
 
 @guarded
@@ -95,6 +98,7 @@ class CaptureHeader(QWidget):
         self.over = Tile("Over budget", theme, "Go to the next frame over budget (J)")
         self.longest.clicked.connect(self.longest_wanted)
         self.over.clicked.connect(self.over_wanted)
+        self._choices = QWidget()
         self._tiles = (self.p50, self.p99, self.longest, self.over)
         self.setAccessibleName("Capture")
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -107,15 +111,21 @@ class CaptureHeader(QWidget):
         texts.addWidget(self.name)
         texts.addWidget(self.label)
         texts.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(_SIDE, 8, 4, 8)
-        row.setSpacing(8)
-        row.addLayout(texts, 1)
+        choices = QHBoxLayout(self._choices)
+        choices.setContentsMargins(0, 0, 0, 0)
+        choices.setSpacing(8)
         for widget in (
             *(self.stream_box, self.column_box, self.budget_button, self.columns_button),
         ):
             widget.setMinimumHeight(SIZES["control"])
-            row.addWidget(widget)
+            choices.addWidget(widget)
+        choices.addStretch(1)
+        self._texts, self._row = texts, QHBoxLayout(self)
+        row = self._row
+        row.setContentsMargins(_SIDE, 8, 4, 8)
+        row.setSpacing(8)
+        row.addLayout(texts, 1)
+        row.addWidget(self._choices)
         row.addSpacing(4)
         for tile in self._tiles:
             row.addWidget(tile, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -151,7 +161,6 @@ class CaptureHeader(QWidget):
         has_streams = len(self._names) > 1 or (bool(self._names) and not capture.stream)
         self.stream_box.setVisible(has_streams)
         self.column_box.setVisible(len(capture.columns) > 1)
-        self.name.show_text(capture.path.name, str(capture.path))
         self._say_what_it_is(session, capture, has_streams=has_streams)
 
     def _say_what_it_is(
@@ -170,6 +179,7 @@ class CaptureHeader(QWidget):
         )
         said = tuple(filter(None, parts))
         self.label.show_text("  ·  ".join(said), "\n".join(said))
+        self.name.show_text(capture.path.name, "\n".join((str(capture.path), *said)))
 
     def show_budget(self, text: str, tip: str) -> None:
         self.budget_button.setText(text)
@@ -218,9 +228,19 @@ class CaptureHeader(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        scale = text_scale(self)
+        width = self.width() / text_scale(self)
         for tile in self._tiles:
-            tile.aside.setVisible(self.width() >= _LEAST_WITH_ASIDES * scale)
+            tile.aside.setVisible(width >= _LEAST_WITH_ASIDES)
+            tile.set_type("title" if width >= _LEAST_WITH_LARGE else "heading")
+        is_narrow = width < _LEAST_IN_A_ROW
+        if is_narrow is self.label.isHidden():
+            return
+        # Below the name, in place of what the tool tip of the name has as well.
+        self.label.setVisible(not is_narrow)
+        if is_narrow:
+            self._texts.insertWidget(2, self._choices)
+        else:
+            self._row.insertWidget(1, self._choices)
 
 
 def _rate(duration_ns: int) -> str:

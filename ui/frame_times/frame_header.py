@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from inspector.vocabulary import Phase
 
 _PAD: Final = 12
+_ABOVE, _BELOW = 4, 8
 _BETWEEN: Final = 8
 _LABELS: Final = 40
 _LINE: Final = 18
@@ -198,17 +199,22 @@ class FrameHeader(_Header):
         top.addWidget(self.menu_button)
         top.addStretch(1)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(_PAD, 4, 0, 8)
+        layout.setContentsMargins(_PAD, _ABOVE, 0, _BELOW)
         layout.setSpacing(0)
         layout.addLayout(top)
+        self._loops = loops
         layout.addWidget(loops)
-        for label, value in self._values:
-            row = QHBoxLayout()
-            row.setSpacing(0)
-            row.addWidget(label)
-            row.addWidget(value)
-            row.addStretch(1)
-            layout.addLayout(row)
+        self._rows = []
+        for pair in self._values:
+            row = QWidget(self)
+            fill_row = QHBoxLayout(row)
+            fill_row.setContentsMargins(0, 0, 0, 0)
+            fill_row.setSpacing(0)
+            for part in pair:
+                fill_row.addWidget(part)
+            fill_row.addStretch(1)
+            layout.addWidget(row)
+            self._rows.append(row)
         layout.addStretch(1)
         layout.addWidget(self.legend)
         self._fit_values()
@@ -268,6 +274,7 @@ class FrameHeader(_Header):
             self.over.show_text(text if over else "", "Over budget,")
             self._values[3][0].setVisible(bool(over))
         self._numbers = "" if found is None else found.text
+        self._fit_rows()
         self._tell()
 
     def _tell(self) -> None:
@@ -280,7 +287,18 @@ class FrameHeader(_Header):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_title()
+        self._fit_rows()
         self._fit_legend()
+
+    def _fit_rows(self) -> None:
+        """Leave out numbers that there is no room for, the links last; the tool tip has all."""
+        beside = self.title.sizeHint().height() + _ABOVE + _BELOW
+        beside += 0 if self._loops.isHidden() else self._loops.sizeHint().height()
+        room = max((self.height() - beside) // _line_of(self), 0)
+        known = [place for place, (label, _) in enumerate(self._values) if not label.isHidden()]
+        left_out = known[: len(known) - room] if room < len(known) else []
+        for place, row in enumerate(self._rows):
+            row.setVisible(place not in left_out)
 
     def _fit_legend(self) -> None:
         numbers = self.title.sizeHint().height() + 10 + _line_of(self) * len(self._values)

@@ -327,10 +327,15 @@ class PlottedFrames(QWidget):
         painter.setPen(theme.color(ColorRole.MUTED))
         ticks = scale_ticks(self.top_ns, self._budget_ns, area.height())
         line = QFontMetricsF(self._bars.font).height()
-        for tick in ticks.ticks[1:]:
+        above = 0.0
+        for tick in reversed(ticks.ticks[1:]):
             y = area.height() * (1 - tick.value_ns / self.top_ns)
             is_last = tick is ticks.ticks[-1]
             top = min(max(y - line / 2, 4.0), area.height() - line)
+            if top < above:
+                # There is no room for it below the last one.
+                continue
+            above = top + line
             text = f"{tick.label} {ticks.unit}" if is_last else tick.label
             box = QRectF(0, top, area.left() - _LABEL_PAD, line)
             painter.drawText(

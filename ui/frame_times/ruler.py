@@ -275,8 +275,9 @@ class Ruler(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.color(ColorRole.BLUE))
-        top, x = self.height() - _GRIP_HEIGHT, round(x)
-        corners = [(x - _GRIP, top), (x + _GRIP, top), (x, self.height())]
+        unit = text_scale(self)
+        half, top, x = _GRIP * unit, self.height() - _GRIP_HEIGHT * unit, round(x)
+        corners = [(x - half, top), (x + half, top), (x, self.height())]
         painter.drawPolygon([QPointF(*corner) for corner in corners])
         painter.restore()
 

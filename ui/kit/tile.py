@@ -71,8 +71,7 @@ class Tile(QWidget):
         self.link.clicked.connect(self.clicked)
         for small in (self.title, self.aside):
             in_type(small, "small", is_muted=True)
-        for large in (self.value, self.link):
-            in_type(large, size)
+        self.set_type(size)
         in_type(self.before, "query", is_muted=True)
         row = QHBoxLayout()
         row.setSpacing(8)
@@ -85,6 +84,11 @@ class Tile(QWidget):
         layout.addWidget(self.title)
         layout.addLayout(row)
         self.before.hide()
+
+    def set_type(self, size: str) -> None:
+        """Write the number in a type of the tokens."""
+        for large in (self.value, self.link):
+            in_type(large, size)
 
     def show_value(
         self, text: str, aside: str = "", *, before: str = "", is_link: bool = False

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QPalette
+from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from ..kit.fonts import text_scale
 from ..kit.guards import guarded
@@ -33,6 +34,7 @@ _FIRST: Final = (
     "capframex.stuttering",
 )
 _SIDE: Final = 16
+_SPACING: Final = 4
 _TOOLS_WIDTH: Final = 420
 _LEAST_TOOLS: Final = 280
 #: A narrower summary has no room for both of its parts.
@@ -55,6 +57,7 @@ class ToolsSay(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self._count = 0
         self.rows: list[tuple[ElidedLabel, ElidedLabel, QLabel]] = []
         self.all_link = TextLink(theme)
         self.all_link.setToolTip("Show all statistics with their formulas")
@@ -62,7 +65,7 @@ class ToolsSay(QWidget):
         grid = QGridLayout()
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(4)
+        grid.setVerticalSpacing(_SPACING)
         for number in range(len(_FIRST)):
             row = ElidedLabel(), ElidedLabel(), plain_label()
             row[1].setForegroundRole(QPalette.ColorRole.PlaceholderText)
@@ -74,26 +77,38 @@ class ToolsSay(QWidget):
         grid.setColumnStretch(1, 2)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(_SIDE, 8, _SIDE, 8)
-        layout.setSpacing(4)
+        layout.setSpacing(_SPACING)
         layout.addWidget(caption("What tools say"))
         layout.addLayout(grid)
         layout.addWidget(self.all_link)
         layout.addStretch(1)
 
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Show as many as there is room for; the link leads to the others."""
+        line = self.fontMetrics().height()
+        room = (self.height() - 2 * (line + _SPACING + 8)) // (line + _SPACING)
+        for number, row in enumerate(self.rows):
+            for label in row:
+                label.setVisible(number < min(room, self._count))
+
     @Slot(object)
     def show_metrics(self, values: list[MetricValue]) -> None:
         by_id = {each.metric.id: each for each in values}
         shown = [by_id[each] for each in _FIRST if each in by_id and not by_id[each].why_not]
+        self._count = len(shown)
         for number, row in enumerate(self.rows):
-            is_there = number < len(shown)
-            for label in row:
-                label.setVisible(is_there)
-            if is_there:
+            if number < len(shown):
                 value = shown[number]
                 tool = "all tools" if value.metric.id == "fps" else value.metric.tool
                 row[0].show_text(value.metric.name, tool_tip_of(value))
                 row[1].show_text(tool, tool_tip_of(value))
                 row[2].setText(value.text)
+        self._fit()
         self.all_link.show_text(f"All {len(values)} statistics" if values else "", "")
 
 

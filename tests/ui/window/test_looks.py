@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import cast
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QImage
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QComboBox,
+    QLabel,
     QLineEdit,
     QPushButton,
+    QScrollBar,
     QSpinBox,
     QToolButton,
     QWidget,
@@ -22,10 +25,12 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from inspector.tokens import COLORS, SIZES, ThemeName
+from tests.sessions.test_captured import table
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from ui.kit.fonts import TextSize
 from ui.kit.style import FlatStyle
 from ui.kit.theme import Theme
+from ui.kit.tile import Tile
 from ui.timeline.lane_canvas import LaneCanvas
 from ui.window.settings import Settings, SettingsFile
 
@@ -114,6 +119,8 @@ def test_that_another_text_size_looks_as_if_the_window_had_begun_with_it(
 
     begun, changed = shells
     qtbot.waitUntil(lambda: has_settled(begun) and has_settled(changed))
+    for _ in range(4):
+        QApplication.processEvents()
     assert seen_sizes(changed) == seen_sizes(begun)
 
 
@@ -125,12 +132,58 @@ def seen_sizes(shell: Shell) -> dict[str, set[int]]:
     """Return the sizes of letters that are seen by the class of their widget, and some heights."""
     found: dict[str, set[int]] = {}
     for widget in shell.window.findChildren(QWidget):
-        if widget.isVisible():
+        if widget.isVisible() and not isinstance(widget, QScrollBar):
             found.setdefault(type(widget).__name__, set()).add(widget.fontInfo().pixelSize())
     canvas, panel = shell.window.findChild(LaneCanvas), shell.window.frame_times
     assert canvas is not None
     parts = (panel.strip, panel.header.p99, shell.window.transport, shell.window.panels.foot)
     return found | {"heights": {canvas.rows.bottom(0), *(each.height() for each in parts)}}
+
+
+@pytest.mark.parametrize(
+    ("percent", "size"),
+    [(100, (1280, 720)), (100, (720, 420)), (150, (1280, 720)), (200, (1280, 720))],
+)
+def test_that_a_capture_has_its_numbers_whole_and_its_parts_apart(
+    qtbot: QtBot, tmp_path: Path, percent: int, size: tuple[int, int]
+) -> None:
+    shell = open_shell(qtbot, tmp_path, None, is_dressed=True)
+    shell.window.open_path(table(tmp_path))
+    shell.trigger(f"text-size-{percent}")
+    shell.window.resize(*size)
+    header = shell.window.frame_times.capture_header
+
+    qtbot.waitUntil(lambda: header.p99.value.text() != "")
+    QApplication.processEvents()
+
+    labels = [each for each in header.findChildren(QLabel) if each.isVisible()]
+    plain = [each for each in labels if type(each) is QLabel and each.text()]
+    assert header.p50.value in plain
+    assert [each.text() for each in plain if each.width() < each.sizeHint().width()] == []
+    parts = [header.name, *header.findChildren(QComboBox), *header.findChildren(Tile)]
+    assert overlapping([each for each in parts if each.isVisible()], header) == []
+
+
+@pytest.mark.parametrize("percent", [150, 200])
+def test_that_numbers_beside_low_frames_do_not_overlap(
+    qtbot: QtBot, tmp_path: Path, percent: int
+) -> None:
+    shell = dressed(qtbot, tmp_path, percent, 1280, 720)
+    shell.window.panels.open_panel("timer_queue")
+    header = shell.window.frame_times.header
+
+    qtbot.waitUntil(lambda: has_settled(shell))
+    QApplication.processEvents()
+
+    labels = [each for each in header.findChildren(QLabel) if each.isVisible() and each.text()]
+    assert overlapping(labels, header) == []
+    assert all(each.height() >= each.fontMetrics().height() - 2 for each in labels)
+
+
+def overlapping(widgets: Sequence[QWidget], of: QWidget) -> list[tuple[QRect, QRect]]:
+    """Return the places of widgets that have pixels in common, in another widget."""
+    boxes = [QRect(each.mapTo(of, QPoint()), each.size()) for each in widgets]
+    return [(one, other) for one, other in combinations(boxes, 2) if one.intersects(other)]
 
 
 def controls(qtbot: QtBot, theme: Theme) -> dict[str, QWidget]:

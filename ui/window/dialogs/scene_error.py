@@ -75,6 +75,7 @@ class SceneErrorView(QWidget):
         self.source.setReadOnly(True)
         self.source.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.source.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        in_type(self.source, "text")
         self.source.setAccessibleName("Source and traceback")
         self.source.setTabChangesFocus(True)
         self.gallery: SceneGallery | None = None
