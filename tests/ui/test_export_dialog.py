@@ -419,7 +419,7 @@ def test_that_the_title_names_what_the_format_holds(qtbot: QtBot, tmp_path: Path
     qtbot.addWidget(dialog)
 
     found = {}
-    for name in ("PNG", "CSV", "HTML", "PDF report", "Timeline SVG", "Perfetto"):
+    for name in ("PNG", "CSV", "HTML", "PDF report", "Timeline SVG", "Page", "Perfetto"):
         choose(dialog, "Format", name)
         dialog.show_preview()
         found[name] = dialog.windowTitle(), dialog._suggested_path().name
@@ -431,8 +431,38 @@ def test_that_the_title_names_what_the_format_holds(qtbot: QtBot, tmp_path: Path
         "HTML": ("Export a report", f"{stem}.html"),
         "PDF report": ("Export a report", f"{stem}.report.pdf"),
         "Timeline SVG": ("Export the timeline", f"{stem}.timeline.svg"),
+        "Page": ("Export a page", f"{stem}.page.html"),
         "Perfetto": ("Export a trace", f"{stem}.pftrace"),
     }
+
+
+def test_that_what_a_page_has_is_said_in_place_of_a_picture_of_something_else(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    session = virtual_session(find_scene("small_game"))
+    session.pictures.is_watched = True
+    pass_seconds(session, 1)
+    frames = session.timeline.frames
+    source = ExportSource(
+        frames,
+        (FrameRange("all", "All frames", 0, frames.end),),
+        provenance_of(session),
+        events=Events(session.history, pictures=session.pictures),
+    )
+    dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
+    qtbot.addWidget(dialog)
+
+    choose(dialog, "Format", "Page")
+    dialog.show_preview()
+
+    said = dialog.preview.accessibleDescription()
+    assert "60 frames" in said
+    assert "pictures of the scene" in said
+    assert "There is no preview." in said
+    assert dialog._title_line.isEnabled()
+    assert not dialog._width_box.isEnabled()
+    assert dialog.export_to(tmp_path / "game.page.html")
+    assert 'id="pictures"' in (tmp_path / "game.page.html").read_text()
 
 
 def test_that_a_capture_leaves_its_suffix_out_of_the_name(qtbot: QtBot, tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ class Needs(Enum):
     REDO = "a session that can redo commands", Capability.UNDO
     SESSION = "an open session", None
     FRAMES = "frames", None
+    EXPORT = "frames, or a comparison", None
     PAST = "a session with frames", None
     LOOKING_BACK = "a session in which you look back", None
     REWIND = "a session that can go back in time", Capability.REWIND
@@ -72,6 +73,7 @@ class Facts(Struct, frozen=True):
         has_clock: A clock is selected, by itself or through a timer or member on it.
         has_timer: A pending timer is selected.
         has_frames: At least one frame was run.
+        is_comparing: A comparison is shown in place of the session.
         has_undo: Something was changed from outside that can be undone.
         has_redo: Something was undone that can be done again.
         is_looking_back: What is shown is not the present.
@@ -87,6 +89,7 @@ class Facts(Struct, frozen=True):
     has_clock: bool = False
     has_timer: bool = False
     has_frames: bool = False
+    is_comparing: bool = False
     has_undo: bool = False
     has_redo: bool = False
     is_looking_back: bool = False
@@ -126,13 +129,13 @@ _NOT_SELECTED: Final = {
 
 
 def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911, PLR0912 - one after another
-    if needs is Needs.NOTHING:
+    if needs is Needs.NOTHING or (needs is Needs.EXPORT and facts.is_comparing):
         return ""
     if not facts.has_session:
         return "no scene is open"
     if needs is Needs.SESSION:
         return ""
-    if needs in (Needs.FRAMES, Needs.PAST):
+    if needs in (Needs.FRAMES, Needs.EXPORT, Needs.PAST):
         return "" if facts.has_frames else "no frame has run yet"
     if needs is Needs.LOOKING_BACK:
         not_back = _AT_END.format(facts.file_word) if facts.file_word else _NOT_BACK

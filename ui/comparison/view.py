@@ -190,7 +190,7 @@ class ComparisonView(QWidget):
         self.cancel_button.clicked.connect(self.cancel)
         self.add_button.clicked.connect(partial(self.files_wanted.emit, -1))
         self.swap_button.clicked.connect(self._swap)
-        self.report_button.clicked.connect(self._ask_for_report)
+        self.report_button.clicked.connect(self.ask_for_report)
         self.close_button.clicked.connect(self.left)
         self.row.sides_chosen.connect(self.compare)
         self.row.runs_wanted.connect(self.files_wanted)
@@ -364,7 +364,10 @@ class ComparisonView(QWidget):
         self.compare([second, first, *others])
 
     @Slot()
-    def _ask_for_report(self) -> None:
+    def ask_for_report(self) -> None:
+        """Ask for a file, and write the report to it."""
+        if not self._found:
+            return
         sources = (source for side in self.sides for source in side.sources)
         folder = next((each.path.parent for each in sources if each.path), Path.cwd())
         proposed = folder / "comparison.html"

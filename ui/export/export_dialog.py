@@ -29,6 +29,7 @@ from inspector.extensions import ExtensionError
 from inspector.formats.arrangement.pages import frame_pages, timeline_picture
 from inspector.formats.export import (
     EXPORTERS,
+    PAGE,
     TIMELINE_EXPORTERS,
     TRACE_EXPORTERS,
     export_frames,
@@ -336,6 +337,8 @@ class ExportDialog(QDialog):
     @property
     def _contents(self) -> str:
         exporter = self._exporter
+        if exporter is PAGE:
+            return "a page"
         if exporter in TIMELINE_EXPORTERS:
             return "the timeline"
         if exporter in TRACE_EXPORTERS:
@@ -351,9 +354,13 @@ class ExportDialog(QDialog):
         self.setWindowTitle(f"Export {self._contents}")
         try:
             frames, about = self.chosen_frames, self._provenance
-            self._enable_fields(frames, is_picture=exporter.is_picture)
+            self._enable_fields(frames, exporter)
             options = self.options
             more: list[DisplayList] = []
+            if exporter is PAGE:
+                self.preview.show_message(self._page_text(frames))
+                self._say(f"{counted(len(frames), 'frame')}. It opens in any browser.")
+                return
             if exporter in TIMELINE_EXPORTERS:
                 picture = timeline_picture((frames, self._chosen_events), about, options)
             else:
@@ -367,6 +374,21 @@ class ExportDialog(QDialog):
             self._say_bad_choice(exporter.missing)
         else:
             self._say(self._summary(exporter, picture, len(more)))
+
+    def _page_text(self, frames: FrameTimes) -> str:
+        """Return what is in a page, of which there is no preview."""
+        events = self._chosen_events
+        parts = [counted(len(frames), "frame")]
+        if events is not None:
+            parts.append("lanes of clocks, timers and machines on the same axis")
+            if events.pictures is not None and len(frames):
+                has_one = events.pictures.at(int(frames.index[-1])) is not None
+                parts += ["pictures of the scene"] if has_one else []
+            parts.append("what is pending at any instant, and why")
+            parts.append("findings, late calls, marks and notes")
+        listed = "\n".join(f"· {each}" for each in parts)
+        head = "A page to explore: zoom, keys, search and links to an instant."
+        return f"{head}\n\n{listed}\n\nOne HTML file, which loads nothing. There is no preview."
 
     def _summary(self, exporter: AnyExporter, picture: DisplayList, more: int) -> str:
         count = len(self.chosen_frames)
@@ -532,15 +554,13 @@ class ExportDialog(QDialog):
     def _preview_soon(self) -> None:
         self._pause.start()
 
-    def _enable_fields(self, frames: FrameTimes, *, is_picture: bool) -> None:
-        for widget in (
-            self._title_line,
-            self._budgets_line,
-            self._theme_box,
-            self._width_box,
-            self._height_box,
-        ):
-            widget.setEnabled(is_picture)
+    def _enable_fields(self, frames: FrameTimes, exporter: AnyExporter) -> None:
+        is_picture = exporter.is_picture
+        for widget in (self._title_line, self._budgets_line, self._theme_box):
+            widget.setEnabled(is_picture or exporter is PAGE)
+        for size_box in (self._width_box, self._height_box):
+            size_box.setEnabled(is_picture)
+        self._measure_box.setEnabled(exporter is not PAGE)
         self._stacked_box.setEnabled(is_picture and self._has_phases)
         self._resolution_box.setEnabled(self._exporter.suffix.endswith(_PNG))
         self.interventions_box.setEnabled(bool(frames.interventions))

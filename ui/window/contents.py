@@ -200,7 +200,7 @@ class WindowContents(QObject):
         window.transport_actions.place_refused.connect(self._show_place_refusal)
         annotations.refused.connect(self._show_place_refusal)
         annotations.said.connect(self._show_message)
-        self.states = ActionStates(bridge, actions, undo)
+        self.states = ActionStates(bridge, actions, undo, window.middle)
         self.states.command_refused.connect(self._show_refusal)
 
     def _add_bars(self) -> None:

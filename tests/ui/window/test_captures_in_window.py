@@ -37,6 +37,7 @@ from ui.frame_times.capture_header import CaptureHeader
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.frame_statistics import SAMPLES_TEXT, FoundStatistics, StatisticsWanted
 from ui.frame_times.loop_choice import LoopChoice
+from ui.kit.save_dialog import SaveDialog
 from ui.kit.texts.member_texts import member_run_state
 from ui.plotting.shared_view import SharedView
 from ui.session import opening
@@ -416,6 +417,25 @@ def test_that_a_comparison_takes_the_place_of_the_frames_until_it_is_left(
     states.compare([capture(tmp_path / "third.csv", [10.0, 10.1] * 200)], has_session=True)
     shell.window.open_path(trace(tmp_path))
     assert middle.currentIndex() == 0
+
+
+def test_that_export_in_a_comparison_writes_its_page(shell: Shell, tmp_path: Path) -> None:
+    action = shell.window.actions_by_id["export"]
+    assert shell.bridge.session is None or action.isEnabled()
+    states = shell.contents.window_states
+    files = [capture(tmp_path / f"{each}.csv", [each, each + 0.1] * 200) for each in (10.0, 12.0)]
+    states.compare(files, has_session=False)
+    assert states.comparison is not None
+    states.comparison.finish()
+
+    assert action.isEnabled()
+    action.trigger()
+
+    (dialog,) = states.comparison.findChildren(SaveDialog)
+    dialog.file_given.emit(tmp_path / "comparison.html")
+    assert 'id="plots"' in (tmp_path / "comparison.html").read_text()
+    states.leave_comparison()
+    assert not states.is_comparison
 
 
 def test_that_a_second_file_can_be_opened_instead(shell: Shell, tmp_path: Path) -> None:

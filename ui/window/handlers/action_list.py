@@ -120,8 +120,8 @@ PROGRAM_ACTIONS: Final = (
 LEAVE_ACTIONS: Final = (
     ActionDescription(
         "export", "&Export …", MenuId.SCENE, WindowActions.export_frames,
-        shortcuts=("Ctrl+E",), icon="export", needs=Needs.FRAMES,
-        tip="Export frame times as a graph, a table, a report or a trace, with a preview.",
+        shortcuts=("Ctrl+E",), icon="export", needs=Needs.EXPORT,
+        tip="Export what is open as a graph, a table, a report, a page to explore or a trace.",
     ),
     ActionDescription(
         "export-timeline", "E&xport the timeline …", MenuId.SCENE, WindowActions.export_timeline,

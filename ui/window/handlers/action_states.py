@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -12,6 +12,8 @@ from ...actions.descriptions import Facts, Needs
 from ...previews.selected import member_needs, selected_clock, selected_timer
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QStackedWidget
+
     from inspector.commands.command import Capability
     from inspector.events.timeline import Timeline
     from inspector.sessions.session import Session
@@ -46,6 +48,14 @@ _ASKED: Final = tuple(
 )
 
 
+@runtime_checkable
+class Reports(Protocol):
+    """What is shown in the middle and has a report of its own to export."""
+
+    def ask_for_report(self) -> None:
+        """Ask for a file and write it."""
+
+
 class ActionStates(QObject):
     """Enables the actions that are possible, whenever that may have changed.
 
@@ -57,8 +67,11 @@ class ActionStates(QObject):
     command_refused = Signal(object)  # CommandRecord
     command_applied = Signal(object)  # CommandRecord
 
-    def __init__(self, bridge: SessionBridge, actions: ActionSet, undo: UndoActions) -> None:
+    def __init__(
+        self, bridge: SessionBridge, actions: ActionSet, undo: UndoActions, middle: QStackedWidget
+    ) -> None:
         super().__init__(bridge)
+        self._middle = middle
         self._bridge = bridge
         self._actions = actions
         self._undo = undo
@@ -69,6 +82,7 @@ class ActionStates(QObject):
         self._capabilities: frozenset[Capability] = frozenset()
         self._possible: frozenset[Needs] = frozenset()
         bridge.session_changed.connect(self._take_session)
+        middle.currentChanged.connect(self._take_news)
         for changed in (
             bridge.refreshed,
             bridge.status_changed,
@@ -102,7 +116,12 @@ class ActionStates(QObject):
         if session is None:
             # A scene that could not be opened at all can still be tried again.
             possible = frozenset({Needs.RELOAD}) if has_failed else frozenset()
-            return Facts(has_session=has_failed, has_failed=has_failed, possible=possible)
+            return Facts(
+                has_session=has_failed,
+                has_failed=has_failed,
+                possible=possible,
+                is_comparing=self._is_comparing,
+            )
         if bridge.capabilities is not self._capabilities:
             self._capabilities = bridge.capabilities
             self._possible = frozenset(
@@ -124,10 +143,15 @@ class ActionStates(QObject):
             has_undo=has_undo,
             has_redo=has_redo,
             has_frames=timeline.frames.end > 0,
+            is_comparing=self._is_comparing,
             is_looking_back=bridge.playhead_ns is not None,
             fulfilled=member_needs(timeline, selection),
             file_word=file_word(session) if session.is_recorded else "",
         )
+
+    @property
+    def _is_comparing(self) -> bool:
+        return isinstance(self._middle.currentWidget(), Reports)
 
     @staticmethod
     def _reasons(session: Session, selected: int) -> dict[Needs, str]:

@@ -22,6 +22,7 @@ from ...kit.paced_refresh import is_in_sight
 from ...kit.table.column_choices import forget_columns
 from ..dialogs.replacing import replace_session
 from ..keyboard import enter
+from .action_states import Reports
 from .menu_previews import MenuPreviews
 
 if TYPE_CHECKING:
@@ -208,11 +209,15 @@ class WindowActions(QObject):
     # ---------------------------------------------------------------- export
 
     def export_frames(self, format_name: str = "") -> None:
-        """Open the export dialog for the frames there are now.
+        """Open the export dialog for the frames there are now, or for a comparison that is shown.
 
         Args:
             format_name: The format; by default the one chosen before.
         """
+        shown: object = self._window.middle.currentWidget()
+        if isinstance(shown, Reports):
+            shown.ask_for_report()
+            return
         # Graphs, fonts and file formats: half a first paint.
         from .export_setup import choices_of, export_dialog  # noqa: PLC0415
 
