@@ -33,9 +33,9 @@ from inspector.events.conditions.event_fields import EVENT_FIELDS
 from inspector.sessions.breakpoints.names import SUBJECTS
 from inspector.timebase import format_duration, parse_duration_ns
 
-from ..kit.exact_entry import RangeNote
 from ..kit.guards import guarded
 from ..kit.labels import WrappedLabel, color_text
+from ..kit.range_note import RangeNote
 from ..kit.theme import ColorRole, Theme
 
 _FIRST_LIMITS: Final = {

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from ..actions.actions import ActionSet
+    from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
 _NOTHING_LEADS_AWAY: Final = "(no transition leaves this state)"
@@ -38,8 +39,11 @@ _NOTHING_LEADS_AWAY: Final = "(no transition leaves this state)"
 class BranchActions(QObject):
     """Carries out the actions on the selected clock, scheduler, call, component or machine."""
 
-    def __init__(self, bridge: SessionBridge, actions: ActionSet, window: QWidget) -> None:
+    def __init__(
+        self, bridge: SessionBridge, actions: ActionSet, theme: Theme, window: QWidget
+    ) -> None:
         super().__init__(window)
+        self._theme = theme
         self._bridge = bridge
         self._window = window
         self._action = actions["pause-branch"]
@@ -56,7 +60,7 @@ class BranchActions(QObject):
         bridge = self._bridge
         clock = selected_clock(bridge.timeline, bridge.selection)
         if clock is not None:
-            ask_for_rate(bridge, clock, self._window)
+            ask_for_rate(bridge, clock, self._theme, self._window)
 
     @Slot(object)
     def _show_state(self, _news: object = None) -> None:
@@ -96,9 +100,9 @@ class BranchActions(QObject):
             return
         number, bridge = scheduler.id, self._bridge
         scale = Fraction(scheduler.fields.get(Field.RATE, RATE_DENOMINATOR), RATE_DENOMINATOR)
-        prompt = RatePrompt(scheduler.name, scale, self._window)
-        prompt.setWindowTitle(f"Time scale of “{one_line(scheduler.name)}”")
-        prompt.rate_requested.connect(lambda rate: bridge.submit(SetTimeScale(number, rate)))
+        title = f"Time scale of “{scheduler.name}”"
+        prompt = RatePrompt(title, scale, self._theme, self._window)
+        prompt.rate_given.connect(lambda rate: bridge.submit(SetTimeScale(number, rate)))
         prompt.open()
 
     def ask_for_transition(self) -> None:

@@ -23,7 +23,7 @@ from ..kit.texts.clock_texts import path_text
 from ..kit.theme import ColorRole, Theme
 from ..previews.previewing import Previewer
 from ..previews.selected import clock_toggle, member_toggle
-from ..previews.tree_menus import Requests, add_clock_actions, add_member_actions, ask_for_rate
+from ..previews.tree_menus import Requests, add_clock_actions, add_member_actions
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .columns import ClockColumn, Known, TreeRow, is_member, member_of, node_of, order_below
 
@@ -290,9 +290,7 @@ class ClockTreePanel(TablePanel):
 
     @Slot()
     def _ask_for_rate(self) -> None:
-        row = self._current
-        if row is not None and row.clock is not None:
-            ask_for_rate(self._bridge, row.clock, self)
+        self._bridge.action_wanted.emit("set-rate")
 
     @override
     def make_menu(self, row: int) -> QMenu:
@@ -303,7 +301,7 @@ class ClockTreePanel(TablePanel):
         if found.clock is not None:
             rates = add_clock_actions(menu, found.timeline, found.node, requests)
             rates.addSeparator()
-            rates.addAction("Other …", partial(ask_for_rate, self._bridge, found.clock, self))
+            rates.addAction("Other …", self._ask_for_rate)
         else:
             add_member_actions(menu, found.timeline, member_of(found.node), requests, self)
         menu.addSeparator()

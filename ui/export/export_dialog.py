@@ -55,10 +55,10 @@ from inspector.formats.options import (
 from inspector.tokens import ThemeName
 from inspector.vocabulary import Measure
 
-from ..kit.exact_entry import RangeNote
 from ..kit.labels import plain_label
 from ..kit.layouts import button_box
 from ..kit.paced_refresh import single_shot
+from ..kit.range_note import RangeNote
 from ..kit.save_dialog import SaveDialog, file_stem
 from ..kit.theme import ColorRole
 from .export_preview import ExportPreview

@@ -7,7 +7,6 @@ from enum import Enum
 from fractions import Fraction
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
@@ -21,12 +20,13 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.analysis.instants import EXAMPLES
+from inspector.clocks.rate import parse_rate
 from inspector.display_text import one_line
 from inspector.timebase import format_instant, parse_duration_ns
 
 from .labels import color_text, plain_label
 from .layouts import button_box
-from .rate_widgets import RateSlider
+from .rates import rate_to_text
 from .theme import ColorRole, Theme
 
 
@@ -250,48 +250,34 @@ class SaveLastPrompt(Prompt):
         self.duration_given.emit(duration_ns)
 
 
-class RatePrompt(QDialog):
-    """Lets the rate of one clock be chosen; every choice takes effect at once.
+class RatePrompt(Prompt):
+    """Asks for the rate of a clock, or of time in a scheduler.
 
     Signals:
-        rate_requested: Another rate is wanted.
-
-    Attributes:
-        rate_slider: Slider and exact field.
+        rate_given: The rate.
     """
 
-    rate_requested = Signal(object)  # Fraction
+    rate_given = Signal(object)  # Fraction
 
-    def __init__(self, clock_name: str, rate: Fraction, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(f"Rate of “{one_line(clock_name)}”")
-        self.setObjectName("rate_prompt")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.rate_slider = RateSlider(f"Rate of {clock_name}")
-        self.rate_slider.show_rate(rate)
-        self.rate_slider.rate_requested.connect(self.rate_requested)
-        hint = QLabel(
+    def __init__(
+        self, title: str, rate: Fraction, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        """Ask.
+
+        Args:
+            title: Of the window, such as ``Rate of “enemies”``; may have line breaks in names.
+            rate: What it is now.
+        """
+        super().__init__(
+            one_line(title),
             "Local seconds per second of its parent: 1/3, 0.25, 25% or 2x; 0 freezes it. "
-            "Local time never jumps."
+            "Local time never jumps.",
+            self._take,
+            theme,
+            parent,
         )
-        hint.setWordWrap(True)
-        hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        buttons = button_box(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        close = buttons.button(QDialogButtonBox.StandardButton.Close)
-        # Enter belongs to the field, which has read the text when it comes here.
-        close.setAutoDefault(False)
-        self.rate_slider.entry.returnPressed.connect(self._close_if_taken)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.rate_slider)
-        layout.addWidget(hint)
-        layout.addWidget(buttons)
-        self.setMinimumWidth(420)
-        self.rate_slider.entry.setFocus()
-        self.rate_slider.entry.selectAll()
+        self.line.setText(rate_to_text(rate))
+        self.line.selectAll()
 
-    @Slot()
-    def _close_if_taken(self) -> None:
-        """Close after Enter, unless the field has something to say about the text."""
-        if not self.rate_slider.entry.note.isVisible():
-            self.accept()
+    def _take(self, text: str) -> None:
+        self.rate_given.emit(parse_rate(text))

@@ -36,10 +36,10 @@ from inspector.engines.lab.timer_files import parse_timer, read_timers
 from inspector.sessions.frame_files import read_frame_file
 from inspector.timebase import NS_PER_MS, format_duration, seconds_to_ns
 
-from ..kit.exact_entry import RangeNote
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, fill, menu_button, tool_button
+from ..kit.range_note import RangeNote
 from .lab_runner import LabJob, SceneJob
 
 EXAMPLE_TEXT: Final = "1000ms"

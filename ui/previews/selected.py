@@ -20,7 +20,7 @@ from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import MemberKind
 
 from ..actions.descriptions import Needs
-from ..kit.rate_widgets import next_usual_rate
+from ..kit.rates import next_usual_rate
 from ..kit.texts.member_texts import UNSCHEDULABLE, is_paused_itself
 from ..session.selection import SelectionKind
 

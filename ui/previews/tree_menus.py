@@ -32,11 +32,12 @@ from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
-from ..kit.exact_entry import RangeNote
 from ..kit.layouts import without_icons
 from ..kit.prompts import RatePrompt
-from ..kit.rate_widgets import RATE_PRESETS
+from ..kit.range_note import RangeNote
+from ..kit.rates import RATE_PRESETS
 from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
+from ..kit.theme import Theme
 from ..session.bridge import Selection, SessionBridge
 from .previewing import Previewer, global_rect, typed_rate_command
 from .selected import clock_toggle, is_clock_paused, member_toggle, rate_command
@@ -197,30 +198,17 @@ def ask_priority(scheduler: MemberState, requests: Requests, parent: QWidget) ->
     dialog.open()
 
 
-def ask_for_rate(bridge: SessionBridge, clock: ClockState, parent: QWidget) -> None:
-    """Let the rate of a clock be chosen; what is shown is the rate that it has."""
-    clock_id = clock.id
-    prompt = RatePrompt(clock.name, clock.rate, parent)
-
-    def show_rate(_info: object) -> None:
-        state = bridge.timeline.clocks.get(clock_id)
-        if state is not None:
-            prompt.rate_slider.show_rate(state.rate)
-
-    def let_go(_result: int) -> None:
-        bridge.refreshed.disconnect(show_rate)
-
-    previewer, entry = Previewer(bridge, prompt), prompt.rate_slider.entry
+def ask_for_rate(bridge: SessionBridge, clock: ClockState, theme: Theme, parent: QWidget) -> None:
+    """Ask for the rate of a clock, with a preview of what would fire when."""
+    prompt = RatePrompt(f"Rate of “{clock.name}”", clock.rate, theme, parent)
+    previewer, line, clock_id = Previewer(bridge, prompt), prompt.line, clock.id
 
     def preview(text: str) -> None:
-        previewer.consider(typed_rate_command(clock_id, text), partial(global_rect, entry))
+        previewer.consider(typed_rate_command(clock_id, text), partial(global_rect, line))
 
-    entry.textEdited.connect(preview)
-    prompt.rate_requested.connect(previewer.hide)
+    line.textEdited.connect(preview)
     prompt.finished.connect(previewer.hide)
-    prompt.rate_requested.connect(lambda rate: bridge.submit(rate_command(clock_id, rate)))
-    bridge.refreshed.connect(show_rate)
-    prompt.finished.connect(let_go)
+    prompt.rate_given.connect(lambda rate: bridge.submit(rate_command(clock_id, rate)))
     prompt.open()
 
 

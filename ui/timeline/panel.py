@@ -23,7 +23,7 @@ from ..kit.guards import guarded
 from ..kit.labels import EmptyNotice
 from ..kit.layouts import fill, open_menu
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.rate_widgets import RATE_PRESETS
+from ..kit.rates import RATE_PRESETS
 from ..kit.source_menu import add_source_actions
 from ..kit.texts.clock_texts import path_text
 from ..plotting.shared_view import SharedView

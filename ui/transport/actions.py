@@ -205,7 +205,7 @@ class TransportActions(QObject):
         root = 0 if session is None else session.driven_clock(0)
         clock = self._bridge.timeline.clocks.get(root)
         if clock is not None:
-            ask_for_rate(self._bridge, clock, self._window)
+            ask_for_rate(self._bridge, clock, self._theme, self._window)
 
     def set_frame_rate(self, text: str) -> None:
         self._bridge.submit(SetFrameRate(Fraction(text)))

@@ -16,7 +16,7 @@ from inspector.tokens import SIZES
 
 from ..kit.guards import guarded
 from ..kit.layouts import tool_button
-from ..kit.rate_widgets import RATE_PRESETS, rate_to_text
+from ..kit.rates import RATE_PRESETS, rate_to_text
 from ..kit.theme import ColorRole
 
 if TYPE_CHECKING:

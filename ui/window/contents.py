@@ -190,7 +190,8 @@ class WindowContents(QObject):
         actions.bind(recording, RECORDING_ACTIONS)
         actions.bind(annotations, ANNOTATION_ACTIONS)
         actions.bind(undo, UNDO_ACTIONS)
-        actions.bind(BranchActions(bridge, actions, window), (*BRANCH_ACTIONS, *MEMBER_ACTIONS))
+        branch = BranchActions(bridge, actions, theme, window)
+        actions.bind(branch, (*BRANCH_ACTIONS, *MEMBER_ACTIONS))
         actions.bind(TimerActions(bridge), TIMER_ACTIONS)
         # So that shortcuts work whatever menu they are in; the window is told of each change.
         window.addActions(list(actions.by_id.values()))

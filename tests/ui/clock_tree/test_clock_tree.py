@@ -19,7 +19,6 @@ from inspector.frames.state_machine import Edge, StateMachine
 from tests.ui.world import PlayedSession, Thing
 from ui.clock_tree.columns import ClockColumn, node_of
 from ui.clock_tree.panel import ClockTreePanel
-from ui.kit.prompts import RatePrompt
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 
@@ -324,9 +323,13 @@ def test_that_enter_pauses_and_resumes_what_is_marked(fights: Stand, qtbot: QtBo
 def test_that_f2_asks_for_a_rate(stand: Stand, qtbot: QtBot) -> None:
     stand.choose(stand.enemies.id)
 
-    qtbot.keyClick(stand.view, Qt.Key.Key_F2)
+    with qtbot.waitSignal(stand.bridge.action_wanted) as wanted:
+        qtbot.keyClick(stand.view, Qt.Key.Key_F2)
 
-    assert stand.panel.findChild(RatePrompt) is not None
+    assert (wanted.args, stand.bridge.selection) == (
+        ["set-rate"],
+        Selection.clock(stand.enemies.id),
+    )
 
 
 def test_that_the_menu_pauses_scales_copies_and_folds(stand: Stand) -> None:

@@ -110,10 +110,10 @@ def test_that_a_rate_of_the_menu_is_previewed(stand: Stand, qtbot: QtBot) -> Non
 def test_that_a_rate_is_previewed_while_it_is_typed_and_not_applied(
     stand: Stand, qtbot: QtBot
 ) -> None:
-    ask_for_rate(stand.bridge, stand.session.timeline.clocks[2], stand.panel)
+    ask_for_rate(stand.bridge, stand.session.timeline.clocks[2], Theme("light"), stand.panel)
     prompt = stand.panel.findChild(RatePrompt)
     assert prompt is not None
-    editor, (card,) = prompt.rate_slider.entry, prompt.findChildren(PreviewCard)
+    editor, (card,) = prompt.line, prompt.findChildren(PreviewCard)
 
     qtbot.keyClicks(editor, "2")
 

@@ -197,9 +197,9 @@ def test_that_the_rate_of_the_selected_clock_can_be_chosen(qtbot: QtBot, tmp_pat
     prompt = only_dialog(RatePrompt)
     assert isinstance(prompt, RatePrompt)
 
-    prompt.rate_slider.entry.selectAll()
-    qtbot.keyClicks(prompt.rate_slider.entry, "1/3")
-    qtbot.keyClick(prompt.rate_slider.entry, Qt.Key.Key_Return)
+    prompt.line.selectAll()
+    qtbot.keyClicks(prompt.line, "1/3")
+    qtbot.keyClick(prompt.line, Qt.Key.Key_Return)
     shell.advance(0.1)
 
     assert shell.bridge.timeline.clocks[clock_id].rate == Fraction(1, 3)
@@ -215,12 +215,12 @@ def test_that_a_rate_that_cannot_be_read_keeps_the_prompt_open_and_says_why(
     prompt = only_dialog(RatePrompt)
     assert isinstance(prompt, RatePrompt)
 
-    prompt.rate_slider.entry.selectAll()
-    qtbot.keyClicks(prompt.rate_slider.entry, "fast")
-    qtbot.keyClick(prompt.rate_slider.entry, Qt.Key.Key_Return)
+    prompt.line.selectAll()
+    qtbot.keyClicks(prompt.line, "fast")
+    qtbot.keyClick(prompt.line, Qt.Key.Key_Return)
 
     assert prompt.isVisible()
-    assert "fast" in prompt.rate_slider.entry.note.text()
+    assert "fast" in prompt.problem.text()
 
 
 def test_that_a_question_grows_with_what_is_wrong_with_the_answer(qtbot: QtBot) -> None:

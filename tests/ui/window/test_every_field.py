@@ -28,7 +28,7 @@ from inspector.commands.clocks import PauseClock
 from inspector.sessions.scene import find_scene
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import Shell, open_shell
-from ui.kit.exact_entry import RangeNote
+from ui.kit.range_note import RangeNote
 from ui.session.bridge import Selection
 
 _DIALOGS = (

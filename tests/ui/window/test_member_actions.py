@@ -135,9 +135,9 @@ def test_that_the_time_scale_is_asked_for(shell: Shell, qtbot: QtBot) -> None:
     shell.trigger("time-scale")
     prompt = next(each for each in shell.window.findChildren(RatePrompt) if each.isVisible())
     assert prompt.windowTitle() == "Time scale of “fights”"
-    prompt.rate_slider.entry.selectAll()
-    qtbot.keyClicks(prompt.rate_slider.entry, "1/4")
-    qtbot.keyClick(prompt.rate_slider.entry, Qt.Key.Key_Return)
+    prompt.line.selectAll()
+    qtbot.keyClicks(prompt.line, "1/4")
+    qtbot.keyClick(prompt.line, Qt.Key.Key_Return)
     shell.bridge.refresh_now()
 
     member = shell.bridge.timeline.members.by_id[number]

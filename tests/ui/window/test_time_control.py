@@ -119,7 +119,7 @@ def test_that_everything_is_the_root_and_keys_are_about_what_is_selected(
 
     shell.trigger("rate-of-everything")
     prompt = shell.window.findChildren(RatePrompt)[-1]
-    prompt.rate_slider.rate_requested.emit(Fraction(2, 5))
+    prompt.rate_given.emit(Fraction(2, 5))
     assert (rate_of("enemies"), rate_of("root")) == (Fraction(1, 2), Fraction(2, 5))
     assert rates.buttons[Fraction(1, 2)].text() == "0.4"
 

@@ -91,10 +91,9 @@ def test_that_a_user_gets_through_the_first_minutes(qtbot: QtBot, tmp_path: Path
     press(shell, Key.Key_R)
     prompt = open_dialog(RatePrompt)
     assert isinstance(prompt, RatePrompt)
-    prompt.rate_slider.entry.selectAll()
-    qtbot.keyClicks(prompt.rate_slider.entry, "0.25")
-    qtbot.keyClick(prompt.rate_slider.entry, Key.Key_Return)
-    prompt.close()
+    prompt.line.selectAll()
+    qtbot.keyClicks(prompt.line, "0.25")
+    qtbot.keyClick(prompt.line, Key.Key_Return)
     shell.advance(1 / 60)
     assert clocks[shell.clock_id("audio")].rate == Fraction(1, 4)
 
