@@ -31,6 +31,7 @@ from ..kit.background import Background
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, WrappedLabel, plain_label
 from ..kit.layouts import bar, fill, splitter, tool_button
+from ..kit.range_note import RangeNote
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import ENTER, TableView
 from .answer_table import NameColumn, NameModel, answer_view
@@ -132,6 +133,7 @@ class QueryPanel(QWidget):
         self.limit_box.setRange(1, _MOST_ROWS)
         self.limit_box.setGroupSeparatorShown(True)
         self.limit_box.setAccessibleName("Rows at most")
+        RangeNote(self.limit_box)
         kept = choices.get(_LIMIT, "")
         self.limit_box.setValue(int(kept) if kept.isdecimal() else _USUAL_LIMIT)
         self.run_button = tool_button("Run", "Answer the query (Ctrl+Enter)")

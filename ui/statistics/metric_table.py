@@ -12,6 +12,7 @@ from inspector.analysis.statistics.frame_series import OUTLIER_RULE
 from inspector.analysis.statistics.metrics import MetricValue
 
 from ..kit.guards import guarded
+from ..kit.range_note import RangeNote
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_panel import TablePanel
@@ -89,6 +90,7 @@ class MetricTable(TablePanel):
             box.setValue(value)
             box.setKeyboardTracking(False)
             box.valueChanged.connect(self._keep_options)
+            RangeNote(box)
         self.factor_box.setPrefix("stutter × ")
         self.factor_box.setToolTip("A frame stutters that takes over so many times the usual")
         self.rate_box.setPrefix("low < ")
