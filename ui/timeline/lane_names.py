@@ -286,6 +286,10 @@ class LaneNames:
         bold = QFont(font)
         bold.setBold(not is_usual)
         painter.setFont(bold)
+        if painter.fontMetrics().horizontalAdvance(rate) > box.width() - 2:
+            # As briefly as it can be said: without bold letters and commas.
+            painter.setFont(font)
+            rate = rate.replace(",", "")
         text = painter.fontMetrics().elidedText(rate, Qt.TextElideMode.ElideRight, box.width() - 2)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         painter.setFont(font)

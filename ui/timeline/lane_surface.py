@@ -79,7 +79,9 @@ class LaneSurface(QAbstractScrollArea):
         rows: The other rows.
         chosen_key: The lane of the keyboard.
         caret_ns: The instant reached by the keyboard.
-        past: The state at the playhead, for predictions; ``None`` for the present.
+        past: The state at the playhead; ``None`` for the present.
+        is_live: Whether what headers show can be changed.
+        has_controls: Whether clocks can be paused and have rates at all.
         reader: Reads positions.
         reading: What is read at the pointer, ``None`` for nothing.
         pointer: Where the pointer is in the lanes, ``None`` elsewhere.
@@ -121,6 +123,7 @@ class LaneSurface(QAbstractScrollArea):
         self.rows = RowPlaces((), ())
         self.chosen_key: LaneKey | None = None
         self.caret_ns: int | None = None
+        self.is_live = self.has_controls = True
         self.past: Timeline | None = None
         self._strings: Sequence[str] = ("",)
         self.reader = LaneReader(self.store, self.timeline, self._strings)
@@ -340,6 +343,10 @@ class LaneSurface(QAbstractScrollArea):
 
     def header_state(self, row: LaneRow) -> HeaderState:
         """Return what the header of a row says at the instant shown."""
+        state = self._header_state(row)
+        return state if self.has_controls else state._replace(rate="")
+
+    def _header_state(self, row: LaneRow) -> HeaderState:
         lane = row.lane
         if self.past is not None:
             return header_state(row, self.past, is_past=True)
@@ -440,6 +447,8 @@ class LaneSurface(QAbstractScrollArea):
 
     def _header_tip(self, row: LaneRow, place: QPoint) -> str:
         places = self.header_places(row)
+        if not self.is_live:
+            return f"{row.label} ({row.kind.text})"
         if places.pause.contains(place):
             verb = "Resume" if self.header_state(row).is_paused else "Pause"
             return f"{verb} {row.label} (P)"

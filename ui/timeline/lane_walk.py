@@ -237,6 +237,8 @@ class LaneWalk:
     def press_button(self, row: LaneRow, place: QPointF) -> bool:
         """Press what is at a position of a header; returns whether there is a button."""
         canvas, places = self._canvas, self._canvas.header_places(row)
+        if not canvas.is_live:
+            return False
         if places.pause.contains(place.toPoint()):
             canvas.pause_pressed.emit(row.clock_id)
         elif places.rate.contains(place.toPoint()):
@@ -250,7 +252,8 @@ class LaneWalk:
         row = self._canvas.row_at(place.y())
         if row is None:
             return
-        if self._canvas.header_places(row).rate.contains(place.toPoint()):
+        is_on_chip = self._canvas.header_places(row).rate.contains(place.toPoint())
+        if is_on_chip and self._canvas.is_live:
             self._canvas.other_rate_wanted.emit(row.clock_id)
             return
         if self.press_button(row, place):

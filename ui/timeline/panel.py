@@ -15,7 +15,7 @@ from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.analysis.lanes.rows import OCCASIONAL
 from inspector.analysis.lateness.blocks import delayed_calls
 from inspector.formats.arrangement.frame_bars import budget_ns_of
-from inspector.sessions.session import time_name
+from inspector.sessions.session import ShowsCapture, time_name
 from inspector.timebase import format_instant
 
 from ..kit.clipboard import add_copying, copy_text
@@ -102,6 +102,8 @@ class TimelinePanel(QWidget):
         strings = ("",) if session is None else session.history.strings
         # Hidden, it is not painted for a long time, and the picture holds the lanes in it.
         self.canvas.picture.forget()
+        self.canvas.is_live = session is not None and not session.is_recorded
+        self.canvas.has_controls = not isinstance(session, ShowsCapture)
         self.canvas.show_session(self._bridge.timeline, strings, store, self._delayed_by)
         self.canvas.show_selection(self._bridge.selection)
         self._show_playhead(self._bridge.playhead_ns)

@@ -28,6 +28,7 @@ from ui.events.panel import EventListPanel
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.plotted_frames import NONE_IN_FILE_TEXT
 from ui.session.bridge import Selection
+from ui.timeline.lane_canvas import LaneCanvas
 from ui.timer_queue.panel import TimerQueuePanel
 from ui.why.panel import WhyPanel
 
@@ -78,6 +79,26 @@ def test_that_a_recording_is_played_and_stopped(recorded: Shell) -> None:
 
     recorded.trigger("run-or-hold")
     assert not playhead.is_playing
+
+
+def test_that_buttons_in_headers_of_a_recording_cannot_be_pressed(
+    recorded: Shell, qtbot: QtBot
+) -> None:
+    canvas = recorded.window.findChild(LaneCanvas)
+    assert canvas is not None
+    row = next(each for each in canvas.rows.rows if canvas.header_state(each).rate)
+    places = canvas.header_places(row)
+    asked: list[object] = []
+    for wanted in (canvas.pause_pressed, canvas.rate_pressed, canvas.other_rate_wanted):
+        wanted.connect(lambda *what: asked.append(what))
+
+    for place in (places.pause.center(), places.rate.center()):
+        qtbot.mouseClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        qtbot.mouseDClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+    # They show the state of that instant; a press selects, as it does beside them.
+    assert asked == []
+    assert recorded.bridge.selection == Selection.clock(row.clock_id)
 
 
 def test_that_a_recording_cannot_be_rewound(recorded: Shell) -> None:
