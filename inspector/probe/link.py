@@ -388,6 +388,8 @@ class Link:
                 has_news = self._wait()
                 if self._attachment is not None:
                     self._attend(self._attachment, has_news=has_news)
+            if self._attachment is not None:
+                self._attachment.sampler.look_last()
         except Exception as error:  # noqa: BLE001 - whatever happens here, the program goes on
             self.problem = f"{type(error).__name__}: {error}"
             self._hang_up()

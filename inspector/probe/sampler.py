@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-from time import monotonic_ns, process_time_ns
+from time import monotonic_ns
 
 from .kinds import (
     COLLECTED,
@@ -32,7 +32,7 @@ from .kinds import (
     STACK_FRAME,
 )
 from .stacks import WAITING_FILES, Runner, is_own, stack_of, wait_of
-from .thread_times import STOP_NS, SWITCH_NS, Stops, ThreadTimes, busiest, other_times
+from .thread_times import STOP_NS, SWITCH_NS, OtherThreads, Stops, ThreadTimes, other_times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,7 +97,6 @@ class Watched:
         "number",
         "others",
         "part",
-        "process_ns",
         "ready_ns",
         "running",
         "runs",
@@ -116,8 +115,7 @@ class Watched:
         #: When it was last looked at, and what its thread had used by then.
         self.looked_ns = 0
         self.cpu_ns = self.ready_ns = self.runs = -1
-        self.process_ns = 0
-        self.others: dict[int, int] = {}
+        self.others = OtherThreads()
         #: When the turn began that is long, 0 without one; whether it was seen twice.
         self.turn_ns = 0
         self.is_certain = False
@@ -228,6 +226,11 @@ class Sampler:
             self._is_broken = True
             self.is_busy = False
 
+    def look_last(self) -> None:
+        """Look once more before the thread ends: it may not have had the interpreter for long."""
+        self.wait_ns(0)
+        self.look()
+
     def tell_waits(self, waiting: Callable[[int], bool], passed_ns: int) -> None:
         """Tell that virtual time has passed, and what loops waited for in a turn meanwhile.
 
@@ -269,16 +272,18 @@ class Sampler:
         if self._stuck_ns >= _GAP_NS:
             late_ns += self._stuck_ns
         self._asked_ns, self._stuck_ns, self._began_ns = 0, 0, now_ns
+        gone: list[Watched] = []
         if program.changes != self._changes:
             self._changes = program.changes
-            self._find_loops()
-        if not self._watched:
-            return
+            gone = self._find_loops()
         loops = [
             watched
-            for watched in list(self._watched.values())
+            # What nobody could look at may have been the end of a loop.
+            for watched in (*self._watched.values(), *gone)
             if late_ns >= _GAP_NS or not watched.is_quiet(now_ns)
         ]
+        if not self._watched and not loops:
+            return
         others = other_times() if loops else {}
         # Reading files lets the interpreter go, so what threads are at comes first.
         seen = [(watched, self._see(watched, now_ns, late_ns, others)) for watched in loops]
@@ -288,6 +293,8 @@ class Sampler:
         for watched, view in seen:
             if self._look_at(watched, view, now_ns, 0 if stop_ns else late_ns):
                 is_busy = True
+        for watched in gone:
+            watched.thread_times.close()
         if stop_ns:
             program.extend(((now_ns, PROCESS_STOPPED, program.own_clock.number, stop_ns, 0),))
         self.is_busy = is_busy
@@ -306,11 +313,15 @@ class Sampler:
 
     # ----------------------------------------------------------------- which loops
 
-    def _find_loops(self) -> None:
+    def _find_loops(self) -> list[Watched]:
+        """Watch the loops that there are; returns those that are gone."""
         program, watched = self._program, self._watched
         clocks = program.clocks.by_number
-        for number in [number for number in watched if number not in clocks]:
-            watched.pop(number).thread_times.close()
+        gone = [watched.pop(number) for number in list(watched) if number not in clocks]
+        for each in gone:
+            if each.frames is not None:
+                # Its last turn does not end.
+                each.frames.began_ns = 0
         for number, frames in list(program.loops.items()):
             clock = clocks.get(number)
             if clock is None or number in watched:
@@ -320,6 +331,7 @@ class Sampler:
         for number, clock in list(clocks.items()):
             if getattr(clock.adapter, "has_hidden_turns", False) and number not in watched:
                 watched[number] = Watched(clock, clock.threads, None)
+        return gone
 
     # -------------------------------------------------------------------- one loop
 
@@ -340,15 +352,7 @@ class Sampler:
             view.stack, view.runner = stack_of(watched.thread, is_after=late_ns >= _GAP_NS)
             view.running = self._running(watched, view.runner)
         passed_ns = now_ns - watched.looked_ns
-        before, watched.others = watched.others, others
-        process_ns = process_time_ns()
-        used_ns, watched.process_ns = process_ns - watched.process_ns, process_ns
-        other, most_ns, other_ns = busiest(others, before, watched.thread)
-        if others and before:
-            ended_ns = used_ns - sum(others.values()) + sum(before.values())
-            if ended_ns > most_ns:
-                # Of threads that have ended since.
-                other, other_ns = 0, max(other_ns, ended_ns)
+        other, other_ns = watched.others.used(others, watched.thread)
         view.other_ns = min(other_ns, passed_ns)
         if other_ns * 4 >= passed_ns:
             view.other = self._place_of(other)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from time import process_time_ns
+from time import process_time_ns, thread_time_ns
 
 try:
     from time import clock_gettime_ns
@@ -153,17 +153,35 @@ def other_times() -> dict[int, int]:
     return found
 
 
-def busiest(now: dict[int, int], before: dict[int, int], without: int) -> tuple[int, int, int]:
-    """Return the other thread that has used most processor time, how much, and all others."""
-    best = most_ns = all_ns = 0
-    for thread, ns in now.items():
+class OtherThreads:
+    """Tells which threads have run instead of that of a loop."""
+
+    def __init__(self) -> None:
+        self._times: dict[int, int] = {}
+        self._all_ns = 0
+
+    def used(self, times: dict[int, int], without: int) -> tuple[int, int]:
+        """Return the thread that has run most since the call before, and how long all have.
+
+        It is 0 if that thread has ended, or is none of Python's.
+
+        Args:
+            times: What :func:`other_times` has returned.
+            without: The thread of the loop.
+        """
+        before, self._times = self._times, times
+        # The thread that looks is not the program's.
+        all_ns = process_time_ns() - thread_time_ns()
+        passed_ns, self._all_ns = all_ns - self._all_ns, all_ns
         # A thread that was not there before has used all of it since.
-        used_ns = ns - before.get(thread, 0)
-        if thread != without:
-            all_ns += used_ns
-            if used_ns > most_ns:
-                best, most_ns = thread, used_ns
-    return best, most_ns, all_ns
+        since = {thread: ns - before.get(thread, 0) for thread, ns in times.items()}
+        gone_ns = passed_ns - sum(since.values()) if before else 0
+        since.pop(without, None)
+        busiest = max(since, key=since.__getitem__, default=0)
+        others_ns = sum(since.values())
+        if gone_ns > since.get(busiest, 0):
+            return 0, max(others_ns, gone_ns)
+        return busiest, others_ns
 
 
 def _cpu_clock(native: int) -> int:

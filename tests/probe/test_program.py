@@ -23,8 +23,17 @@ from inspector.probe.cost import CostMeter
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from inspector.probe.program import Program
 from inspector.probe.requests import Requests
+from inspector.probe.sampler import Sampler
 from inspector.probe.starting import watch_threads
-from inspector.vocabulary import CALLBACK_FAILED, CLOCK_PAUSED, FRAME_ENDED, what_was_raised
+from inspector.vocabulary import (
+    CALLBACK_FAILED,
+    CLOCK_PAUSED,
+    FRAME_ENDED,
+    SAMPLED,
+    SAW_BETWEEN_TURNS,
+    SampleForm,
+    what_was_raised,
+)
 from tests.probe.frame_tiles import check_frames_tile
 
 if TYPE_CHECKING:
@@ -388,3 +397,21 @@ def test_that_what_ends_a_thread_is_a_failure(
 
 def test_that_asyncio_is_not_measured_while_it_may_be_loading(played: Played) -> None:
     assert AsyncioAdapter(played.program).costs() == {}
+
+
+def test_that_the_end_of_a_loop_that_nobody_could_look_at_is_told(played: Played) -> None:
+    sampler = Sampler(played.program, lambda: played.now_ns)
+    played.frame(1)
+    sampler.look()
+    sampler.wait_ns(10 * MS)
+    played.pass_ms(500)
+    # The last turn of a loop that is closed within has no end.
+    played.program.frame_began(played.loop)
+    played.program.remove_clock(played.loop)
+    played.pass_ms(10)
+    sampler.look_last()
+    (told,) = [event for event in played.events if event[1] == SAMPLED]
+    _, _, subject, covers_ns, form = told
+    assert (subject, covers_ns) == (played.loop.number, 510 * MS)
+    assert SampleForm.of(form).flags & SAW_BETWEEN_TURNS
+    sampler.end()

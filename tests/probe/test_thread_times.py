@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.probe import thread_times
-from inspector.probe.thread_times import Stops
+from inspector.probe.thread_times import OtherThreads, Stops
 
 MS = 1_000_000
 
@@ -77,3 +77,31 @@ def test_that_a_thread_that_waited_for_the_interpreter_was_not_stopped(watcher: 
 def test_that_a_thread_that_was_woken_too_late_was_not_stopped(watcher: Watcher) -> None:
     watcher.looks(5)
     assert watcher.gap_ms(80, wakes=1) == 0
+
+
+def test_that_what_others_have_run_is_neither_the_looks_nor_the_past(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    process_ms = own_ms = 0
+    monkeypatch.setattr(thread_times, "process_time_ns", lambda: process_ms * MS)
+    monkeypatch.setattr(thread_times, "thread_time_ns", lambda: own_ms * MS)
+    loop, worker = 1, 2
+    others = OtherThreads()
+
+    def used_ms(**threads_ms: int) -> tuple[int, int]:
+        times = {{"loop": loop, "worker": worker}[name]: ms * MS for name, ms in threads_ms.items()}
+        thread, ns = others.used(times, loop)
+        return thread, ns // MS
+
+    process_ms, own_ms = 900, 100
+    used_ms(loop=300, worker=500)
+    # Only the thread that looks has run.
+    process_ms, own_ms = 960, 160
+    assert used_ms(loop=300, worker=500) == (worker, 0)
+    process_ms += 70
+    assert used_ms(loop=310, worker=560) == (worker, 60)
+    # The worker has ended after 20 ms more.
+    process_ms += 25
+    assert used_ms(loop=315) == (0, 20)
+    process_ms += 5
+    assert used_ms(loop=320) == (0, 0)
