@@ -276,9 +276,9 @@ def test_that_an_engine_follows_the_clock_of_its_page(
         assert after_ms - before_ms == pytest.approx(ended_ms - began_ms, rel=0.3)
 
         session.submit(Hold())
-        pass_s(session, 0.5)
+        pass_s(session, 1.5)
         held_ms, held = game_ms(), len(events(session, FRAME_ENDED))
-        pass_s(session, 0.5)
+        pass_s(session, 1.5)
         assert game_ms() == held_ms
         assert len(events(session, FRAME_ENDED)) == held
         session.submit(StepFrames(2))
