@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from PySide6.QtGui import QIcon
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks import ManualTimeSource
 from inspector.resources import resource_path
+from ui.kit.icons import icon_size
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
 from ui.window.application import make_application
@@ -20,6 +22,8 @@ from ui.window.settings import SettingsFile
 
 _PATIENCE_MS = 60_000
 _SIZE = (1_280, 760)
+#: Icons by theme and name, by their size: drawn once for all windows.
+_ICONS: dict[int, dict[tuple[str, str], QIcon]] = {}
 SMALL_GAME = resource_path("scenes", "01_small_game.py")
 
 SCENE = """
@@ -97,7 +101,9 @@ def open_shell(
     make_application()
     settings_file = SettingsFile(folder / "settings.json")
     settings = settings_file.load()
-    window = MainWindow(Theme(settings.theme), settings_file, settings)
+    theme = Theme(settings.theme)
+    theme._icons = _ICONS.setdefault(icon_size(), {})
+    window = MainWindow(theme, settings_file, settings)
     qtbot.addWidget(window)
     sources: list[ManualTimeSource] = []
 

@@ -65,7 +65,7 @@ class Theme(QObject):
         palette = QGuiApplication.palette()
         self._name: ThemeName = _name_of(palette) if choice == "system" else choice
         self._is_high_contrast = False
-        self._icons: dict[str, QIcon] = {}
+        self._icons: dict[tuple[str, str], QIcon] = {}
 
     @property
     def choice(self) -> ThemeChoice:
@@ -152,25 +152,24 @@ class Theme(QObject):
         Raises:
             ValueError: There is no such icon.
         """
-        icon = self._icons.get(name)
+        icon = self._icons.get((self._name, name))
         if icon is None:
             from .icons import drawn_icon  # noqa: PLC0415 - after the first paint
 
             faint = mixed(self.color(ColorRole.TEXT), self.color(ColorRole.PANEL), 0.35)
             icon = drawn_icon(name, self.color(ColorRole.TEXT), faint)
-            self._icons[name] = icon
+            self._icons[self._name, name] = icon
         return icon
 
     @Slot()
     def redraw_icons(self) -> None:
         """Draw icons again, because there is another screen, which may be sharper."""
-        self._icons.clear()
+        self._icons = {}
         self.changed.emit(self._name)
 
     def _use(self, name: ThemeName) -> None:
         if name != self._name:
             self._name = name
-            self._icons.clear()
             self.changed.emit(name)
 
     def follow_system(self) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from ui.kit.theme import Theme
+from ui.window.handlers import palette_entries
 from ui.window.handlers.command_palette import CommandPalette, parts_of, sections_of
 from ui.window.handlers.palette_entries import (
     EntryKind,
@@ -95,6 +96,21 @@ def test_that_the_best_match_comes_first(pattern: str, first: str) -> None:
 def test_that_letters_must_come_in_order() -> None:
     assert match_score("pots", "Stop") is None
     assert matching_entries("zzz", ENTRIES) == []
+
+
+def test_that_a_search_ends_with_the_first_letter_that_is_not_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sought = []
+
+    def continued(best: dict[int, int], letter: str, *_texts: str) -> dict[int, int]:
+        sought.append(letter)
+        return {} if letter == "x" else best
+
+    monkeypatch.setattr(palette_entries, "_continued", continued)
+
+    assert match_score("stxop", "Stop") is None
+    assert sought == ["t", "x"]
 
 
 def test_that_without_a_pattern_everything_is_in_its_own_order() -> None:

@@ -94,6 +94,8 @@ def match_score(pattern: str, text: str) -> int | None:
         if found == letters[0]
     }
     for letter in letters[1:]:
+        if not best:
+            return None
         best = _continued(best, letter, lowered, text)
     return max(best.values()) * 4 - len(text) if best else None
 
