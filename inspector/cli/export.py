@@ -23,6 +23,7 @@ from inspector.events.recording import as_far_as_it_goes
 from inspector.exit_codes import ExitCode
 from inspector.foreign.files import check_readable
 from inspector.foreign.paths import is_there
+from inspector.formats.arrangement.figures import FIGURE_FORMATS, FigureData, Shown
 from inspector.formats.captures.capture import split_column
 from inspector.formats.export import (
     TIMELINE_EXPORTERS,
@@ -34,7 +35,7 @@ from inspector.formats.export import (
 )
 from inspector.formats.file_formats import check_file, write_file
 from inspector.formats.frame_times import CAPTURED, FrameTimes, Part, parse_range
-from inspector.formats.options import ExportOptions
+from inspector.formats.options import DEFAULT_DPI, DEFAULT_SIZE_PT, PRESETS, ExportOptions
 from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions
 from inspector.formats.scene_shapes import SceneMoment
 from inspector.formats.traces.session_trace import Events
@@ -71,6 +72,8 @@ def export(options: Namespace, out: TextIO, err: TextIO) -> int:
         return _export_picture(Path(options.files[0]), options, out)
     part_in(options)
     graph_options(options, "interval")
+    if options.output and len(options.files) > 1:
+        return _export_figure(options, out, err)
     if not _is_batch(options):
         (file,) = options.files
         check_readable(split_column(file)[0])
@@ -120,6 +123,36 @@ def _export_picture(path: Path, options: Namespace, out: TextIO) -> int:
         *(options.picture, SCENE_PICTURE_FORMATS),
     )
     out.write(f"wrote {options.picture} (frame {frame:,} at {format_instant(at_ns)})\n")
+    return ExitCode.OK
+
+
+def _export_figure(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Draw several files in one picture.
+
+    Raises:
+        InspectorError: A file cannot be read, or the picture cannot be written.
+    """
+    for path in options.output:
+        check_file(path, FIGURE_FORMATS)
+        refuse_existing(path, options)
+    shown = []
+    for file in options.files:
+        path, column = split_column(file)
+        check_readable(path)
+        read = read_frames(path, column, options.stream, err)
+        _check_known(path, read, options)
+        if read.frames.samples:
+            raise CaptureError(f"{path}: {read.frames.samples} Draw captures of every frame.")
+        if options.without_inspector:
+            check_knows_inspector(path, read)
+        frames = checked_part(read.frames, part_in(options), options.range)
+        shown.append(Shown(path.name, frames, read.provenance))
+    about = shown[0].provenance
+    graph = graph_options(options, "interval", target=about.frame_rate)
+    for path in options.output:
+        data = FigureData(tuple(shown), options.side_by_side)
+        write_file(data, about, graph, path, FIGURE_FORMATS)
+        out.write(f"wrote {path} ({counted(len(shown), 'file')})\n")
     return ExitCode.OK
 
 
@@ -393,7 +426,9 @@ def graph_options(
     Raises:
         ArgumentError: One is out of range.
     """
-    width_pt, height_pt = options.size
+    preset = PRESETS.get(options.preset)
+    width_pt, height_pt = options.size or (preset.size_pt if preset else DEFAULT_SIZE_PT)
+    usual_dpi = preset.dots_per_inch if preset else DEFAULT_DPI
     inspector_ms = None
     if options.without_inspector:
         rate = frame_rate or target or DEFAULT_FRAME_RATE
@@ -407,7 +442,8 @@ def graph_options(
             theme=options.theme,
             width_pt=width_pt,
             height_pt=height_pt,
-            dots_per_inch=options.dpi,
+            dots_per_inch=usual_dpi if options.dpi is None else options.dpi,
+            figure=options.figure or "frames",
             interventions="interventions" not in options.without,
             landmarks="bookmarks" not in options.without,
             inspector_budget_ms=inspector_ms,

@@ -143,6 +143,7 @@ def distribution_chart(  # noqa: PLR0913 - as many things make a chart
     *,
     budgets_ms: Sequence[float] = (),
     band_ns: tuple[int, int] | None = None,
+    beside: Sequence[Curve] = (),
 ) -> DistributionChart:
     """Return a chart of frame times.
 
@@ -161,7 +162,7 @@ def distribution_chart(  # noqa: PLR0913 - as many things make a chart
         round(max(box.width - left - 8, 20.0), 2),
         round(max(box.height - _HEAD - foot, 10.0), 2),
     )
-    draw = _Chart(tuple(curves), area, theme, colors, band_ns)
+    draw = _Chart(tuple(curves), area, theme, colors, band_ns, tuple(beside))
     if kind is ChartKind.L_SHAPE:
         chart, items = draw.l_shape()
     else:
@@ -179,13 +180,19 @@ class _Chart:
     theme: ThemeName
     colors: GraphColors
     band_ns: tuple[int, int] | None
+    beside: tuple[Curve, ...] = ()
+
+    @property
+    def measured(self) -> tuple[Curve, ...]:
+        """The frames that the axes are made for."""
+        return self.beside or self.curves
 
     def over_times(
         self, kind: ChartKind, budgets_ms: Sequence[float]
     ) -> tuple[DistributionChart, list[Item]]:
-        edges = bin_edges_ns([each.times for each in self.curves])
+        edges = bin_edges_ns([each.times for each in self.measured])
         chart = DistributionChart(kind, self.curves, self.area, edges)
-        is_single = len(self.curves) == 1
+        is_single = len(self.measured) == 1
         counts = [each.times.histogram(edges) for each in self.curves]
         shares = [found / len(each.times) for found, each in zip(counts, self.curves, strict=True)]
         items = [*self._shade(chart), *self._time_axis(chart)]
@@ -195,7 +202,8 @@ class _Chart:
             items += self._value_axis(f"frames, in steps of {step}", top, is_count=True)
             items += self._bars(chart, counts[0] / top)
         elif kind is ChartKind.HISTOGRAM:
-            top = max(float(each.max()) for each in shares) * _ROOM
+            most = [each.times.histogram(edges) / len(each.times) for each in self.measured]
+            top = max(float(each.max()) for each in most) * _ROOM
             items += self._value_axis(f"share of frames, in steps of {step}", top)
             items += self._outlines(chart, [each / top for each in shares])
         else:
@@ -206,7 +214,8 @@ class _Chart:
     def l_shape(self) -> tuple[DistributionChart, list[Item]]:
         shares = [each / 100 for each in L_SHAPE_PERCENTS]
         found = [each.times.quantiles_8(shares) for each in self.curves]
-        top_ns = max(1.0, *(float(each.max()) for each in found)) * 1.08
+        longest = [float(each.times.quantiles_8(shares).max()) for each in self.measured]
+        top_ns = max(1.0, *longest) * 1.08
         edges = (*(int(each) for each in found[0]), MAX_NS)
         chart = DistributionChart(ChartKind.L_SHAPE, self.curves, self.area, edges)
         ticks = duration_ticks(top_ns, max(2, int(self.area.height / 24)))

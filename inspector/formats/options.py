@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from inspector.analysis.statistics.frame_budget import (
     DEFAULT_BUDGETS_MS,
@@ -17,11 +17,47 @@ from inspector.formats.frame_times import FrameTimes
 from inspector.tokens import COLORS, CURVES, THEMES, ThemeName
 from inspector.vocabulary import Measure
 
+DEFAULT_SIZE_PT: Final = (720.0, 405.0)
+DEFAULT_DPI: Final = 144.0
 SMALLEST_WIDTH_PT: Final = 400.0
 SMALLEST_HEIGHT_PT: Final = 300.0
 LARGEST_SIDE_PT: Final = 14_400.0
 FEWEST_DOTS_PER_INCH: Final = 36.0
 MOST_DOTS_PER_INCH: Final = 1_200.0
+
+
+#: What a graph shows of frame times: each as a bar, or how they are distributed.
+FigureName: TypeAlias = Literal["frames", "percentiles", "distribution", "l-shape"]
+FIGURES: Final[tuple[FigureName, ...]] = get_args(FigureName)
+#: The smallest text of a graph, in points, and the share of the height that a preset gives it.
+_SMALLEST_TEXT_PT: Final = 11.0
+_TEXTS_HIGH: Final = 45
+
+
+class Preset(NamedTuple):
+    """The size of a figure for a use, in pixels."""
+
+    title: str
+    width: int
+    height: int
+
+    @property
+    def size_pt(self) -> tuple[float, float]:
+        """Width and height at which the smallest text is 1/45 of the height."""
+        height_pt = _TEXTS_HIGH * _SMALLEST_TEXT_PT
+        return self.width * height_pt / self.height, height_pt
+
+    @property
+    def dots_per_inch(self) -> float:
+        """Resolution at which a PNG of that size has as many pixels."""
+        return 72 * self.height / self.size_pt[1]
+
+
+PRESETS: Final = {
+    "slide": Preset("Slide", 1920, 1080),
+    "article": Preset("Article column", 1440, 900),
+    "card": Preset("Social card", 1200, 630),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +77,7 @@ class ExportOptions:
         landmarks: Whether bookmarks, notes, named ranges and marks are shown and written.
         inspector_budget_ms: Frames over this budget because of the inspector alone do not count in
             numbers; ``None`` if all count.
+        figure: What a graph shows.
     """
 
     title: str = ""
@@ -48,17 +85,20 @@ class ExportOptions:
     budgets_ms: tuple[float, ...] = DEFAULT_BUDGETS_MS
     stacked: bool = False
     theme: ThemeName = "light"
-    width_pt: float = 720.0
-    height_pt: float = 405.0
-    dots_per_inch: float = 144.0
+    width_pt: float = DEFAULT_SIZE_PT[0]
+    height_pt: float = DEFAULT_SIZE_PT[1]
+    dots_per_inch: float = DEFAULT_DPI
     interventions: bool = True
     landmarks: bool = True
     inspector_budget_ms: float | None = None
+    figure: FigureName = "frames"
 
     def __post_init__(self) -> None:
         """Refuse values out of range; a ``ValueError`` names them."""
         if self.measure not in ("interval", "busy", "delta"):
             raise ValueError(f"measure must be interval, busy or delta, not {self.measure!r}")
+        if self.figure not in FIGURES:
+            raise ValueError(f"figure must be one of {', '.join(FIGURES)}, not {self.figure!r}")
         if self.theme not in GRAPH_COLORS:
             raise ValueError(f"theme must be light or dark, not {self.theme!r}")
         for budget_ms in self.budgets_ms:

@@ -228,7 +228,7 @@ def test_that_one_output_takes_one_file(run: Run) -> None:
     code, _, err = run("export a.csv b.csv -o c.svg")
 
     assert code == ExitCode.USAGE
-    assert "-o/--output takes one file; choose formats with --as, and a folder with --out" in err
+    assert "-o/--output takes one file, or --figure for a picture of all; choose formats" in err
 
 
 def test_that_the_timeline_is_a_picture_of_runs_recordings_and_captures(
@@ -361,3 +361,50 @@ def test_that_an_output_that_cannot_be_written_does_not_stop_the_others(
     assert code == ExitCode.FAILED
     assert "wrote r.json (2 frames)\nrecorded r.tlrec" in out
     assert err == "timeline-inspector: Cannot write it: the disk is full.\n"
+
+
+def _captures(folder: Path) -> None:
+    for name, times in (("before.csv", (16.0, 17.0)), ("after.csv", (12.0, 13.0))):
+        lines = ["frame_time_ms", *(str(each) for each in times * 100)]
+        (folder / name).write_text("\n".join(lines) + "\n")
+
+
+def test_that_several_captures_are_drawn_in_one_figure(run: Run, tmp_path: Path) -> None:
+    _captures(tmp_path)
+
+    code, out, err = run(
+        "export before.csv after.csv --figure distribution --preset card -o a.svg --side-by-side"
+    )
+
+    assert (code, err) == (ExitCode.OK, "")
+    assert out == "wrote a.svg (2 files)\n"
+    text = (tmp_path / "a.svg").read_text()
+    assert "<title>before.csv and after.csv</title>" in text
+    assert "before.csv: 200 frames, P50 16.0 ms, P99 17.0 ms, longest 17.0 ms." in text
+
+
+def test_that_a_figure_of_one_capture_is_a_format_of_its_graph(run: Run, tmp_path: Path) -> None:
+    _captures(tmp_path)
+
+    code, _, err = run("export before.csv after.csv --figure l-shape --as svg")
+
+    assert (code, err) == (ExitCode.OK, "")
+    assert "Upper percentiles of frame times, 200 frames" in (tmp_path / "after.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("export a.csv --preset slide --size 800x600 -o a.png", "--preset: it has a size"),
+        ("run 1 --frames 9 --preset slide --dpi 72 --export a.png", "--preset: it has a size"),
+        ("export a.csv --figure frames --side-by-side -o a.png", "several files"),
+        ("export a.csv b.csv -o a.png", "--figure for a picture of all"),
+    ],
+)
+def test_that_two_sizes_and_columns_of_one_file_are_refused(
+    run: Run, line: str, reason: str
+) -> None:
+    code, _, err = run(line)
+
+    assert code == ExitCode.USAGE
+    assert reason in err

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -303,6 +304,26 @@ def test_that_data_formats_switch_off_what_only_pictures_have(dialog: ExportDial
     choose(dialog, "Format", "SVG")
     assert line(dialog, "Title").isEnabled()
     assert not box(dialog, "Resolution").isEnabled()
+
+
+def test_that_a_figure_for_a_use_is_previewed_and_written_in_its_pixels(
+    dialog: ExportDialog, tmp_path: Path
+) -> None:
+    choose(dialog, "Graph", "distribution")
+    choose(dialog, "Use", "card")
+    dialog.show_preview()
+
+    assert dialog.problem == ""
+    assert "Distribution of frame times" in dialog.preview.accessibleDescription()
+    assert not box(dialog, "Resolution").isEnabled()
+    assert dialog.export_to(tmp_path / "a.png")
+    image = QImage(str(tmp_path / "a.png"))
+    assert (image.width(), image.height()) == (1200, 630)
+    kept = choices_of(dialog)
+    assert (kept["figure"], kept["preset"]) == ("distribution", "card")
+    choose(dialog, "Format", "CSV")
+    assert not box(dialog, "Graph").isEnabled()
+    assert not box(dialog, "Use").isEnabled()
 
 
 def test_that_interventions_are_exported_unless_switched_off(qtbot: QtBot, tmp_path: Path) -> None:

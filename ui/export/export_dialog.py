@@ -45,10 +45,13 @@ from inspector.formats.frame_times import (
     parse_range,
 )
 from inspector.formats.options import (
+    FIGURES,
     LARGEST_SIDE_PT,
+    PRESETS,
     SMALLEST_HEIGHT_PT,
     SMALLEST_WIDTH_PT,
     ExportOptions,
+    FigureName,
     budgets_to_text,
     parse_budgets_ms,
 )
@@ -85,6 +88,14 @@ _TYPED: Final = "typed"
 _FRAME_TIMES: Final = "frame times"
 #: Formats that have more in them than the graph.
 _REPORTS: Final = ("HTML", "PDF report")
+#: Formats in which the graph may be a figure of another kind.
+_GRAPHS: Final = ("PNG", "SVG", "PDF")
+_FIGURE_TITLES: Final[Mapping[FigureName, str]] = {
+    "frames": "Each frame",
+    "percentiles": "Share of frames up to each time",
+    "distribution": "Distribution",
+    "l-shape": "Upper percentiles (L-shape)",
+}
 _MEASURE_TITLES: Final[Mapping[Measure, str]] = {
     "interval": "Frame time (interval)",
     "busy": "Busy time in callbacks",
@@ -146,12 +157,14 @@ class ExportChoices(Struct, frozen=True):
         folder: Suggested folder.
         format_name: The format.
         range_id: The range, if it exists.
+        preset: The use that gives the size, empty for none.
     """
 
     options: ExportOptions
     folder: Path
     format_name: str = "PNG"
     range_id: str = "all"
+    preset: str = ""
 
 
 class ExportDialog(QDialog):
@@ -205,6 +218,7 @@ class ExportDialog(QDialog):
         self._inspector_budget_ms = choices.options.inspector_budget_ms
         self._make_fields(choices.options, source.unknown)
         self._range_box.setCurrentIndex(max(0, self._range_box.findData(choices.range_id)))
+        self._use_box.setCurrentIndex(max(0, self._use_box.findData(choices.preset)))
         self._format_box.setCurrentIndex(max(0, self._format_box.findData(choices.format_name)))
         self.preview = ExportPreview()
         self._note = plain_label(wraps=True)
@@ -229,6 +243,11 @@ class ExportDialog(QDialog):
         return self._exporter.format
 
     @property
+    def preset(self) -> str:
+        """The use that gives the size, empty for none."""
+        return str(self._use_box.currentData())
+
+    @property
     def range_id(self) -> str:
         return str(self._range_box.currentData())
 
@@ -239,15 +258,18 @@ class ExportDialog(QDialog):
         Raises:
             ValueError: An input is invalid; the message says which.
         """
+        preset = PRESETS.get(self.preset)
+        size_pt = preset.size_pt if preset else (self._width_box.value(), self._height_box.value())
         return ExportOptions(
             title=self._title_line.text().strip(),
             measure=self._measure_box.currentData(),
             budgets_ms=parse_budgets_ms(self._budgets_line.text()),
             stacked=self._stacked_box.isChecked(),
             theme=self._theme_box.currentData(),
-            width_pt=self._width_box.value(),
-            height_pt=self._height_box.value(),
-            dots_per_inch=float(self._resolution_box.currentData()),
+            width_pt=size_pt[0],
+            height_pt=size_pt[1],
+            dots_per_inch=preset.dots_per_inch if preset else self._resolution_box.currentData(),
+            figure=self._figure_box.currentData(),
             interventions=self.interventions_box.isChecked(),
             landmarks=self.landmarks_box.isChecked(),
             inspector_budget_ms=self._inspector_budget_ms,
@@ -405,10 +427,11 @@ class ExportDialog(QDialog):
         if not exporter.is_picture:
             return f"{frames}. The picture shows the same data."
         size = f"{picture.width:,.0f} × {picture.height:,.0f} points"
-        if picture.height > self._height_box.value():
+        options = self.options
+        if picture.height > options.height_pt:
             pages = f" Its lanes need more height than was chosen.{pages}"
         if exporter.suffix.endswith(_PNG):
-            scale = float(self._resolution_box.currentData()) / _POINTS_PER_INCH
+            scale = options.dots_per_inch / _POINTS_PER_INCH
             width, height = round(picture.width * scale), round(picture.height * scale)
             return f"{frames}, {size}, {width:,} × {height:,} pixels.{pages}"
         return f"{frames}, {size}, vector graphics, sharp at any size.{pages}"
@@ -459,6 +482,13 @@ class ExportDialog(QDialog):
         self._measure_box.setCurrentIndex(max(0, self._measure_box.findData(options.measure)))
         self._theme_box = _box("Colours", [(title, each) for each, title in _THEME_TITLES.items()])
         self._theme_box.setCurrentIndex(self._theme_box.findData(options.theme))
+        self._figure_box = _box("Graph", [(_FIGURE_TITLES[each], each) for each in FIGURES])
+        self._figure_box.setCurrentIndex(self._figure_box.findData(options.figure))
+        uses = [
+            (f"{each.title}, {each.width} × {each.height}", key) for key, each in PRESETS.items()
+        ]
+        self._use_box = _box("Use", [("Any, of this size", ""), *uses])
+        self._use_box.setToolTip("The size in pixels, with text that can be read there")
         self._title_line = QLineEdit(options.title)
         self._title_line.setPlaceholderText(self._provenance.scene or "Frame times")
         self._title_line.setAccessibleName("Title")
@@ -500,6 +530,7 @@ class ExportDialog(QDialog):
         form.setRowVisible(self.part_line, False)
         self._form = form
         form.addRow("F&ormat", self._format_box)
+        form.addRow("&Graph", self._figure_box)
         form.addRow("&Measure", self._measure_box)
         form.addRow("&Title", self._title_line)
         form.addRow("&Budgets, fps or ms", self._budgets_line)
@@ -507,6 +538,7 @@ class ExportDialog(QDialog):
         form.addRow("", self.interventions_box)
         form.addRow("", self.landmarks_box)
         form.addRow("&Colours", self._theme_box)
+        form.addRow("&Use", self._use_box)
         size_label = QLabel("&Size, points")
         size_label.setBuddy(self._width_box)
         form.addRow(size_label, size)
@@ -530,7 +562,9 @@ class ExportDialog(QDialog):
         for box in (
             self._range_box,
             self._format_box,
+            self._figure_box,
             self._measure_box,
+            self._use_box,
             self._theme_box,
             self._resolution_box,
         ):
@@ -558,11 +592,14 @@ class ExportDialog(QDialog):
         is_picture = exporter.is_picture
         for widget in (self._title_line, self._budgets_line, self._theme_box):
             widget.setEnabled(is_picture or exporter is PAGE)
+        self._use_box.setEnabled(is_picture)
         for size_box in (self._width_box, self._height_box):
-            size_box.setEnabled(is_picture)
+            size_box.setEnabled(is_picture and not self.preset)
+        self._figure_box.setEnabled(exporter.format in _GRAPHS)
         self._measure_box.setEnabled(exporter is not PAGE)
-        self._stacked_box.setEnabled(is_picture and self._has_phases)
-        self._resolution_box.setEnabled(self._exporter.suffix.endswith(_PNG))
+        is_of_frames = exporter.format not in _GRAPHS or self._figure_box.currentIndex() == 0
+        self._stacked_box.setEnabled(is_picture and self._has_phases and is_of_frames)
+        self._resolution_box.setEnabled(exporter.suffix.endswith(_PNG) and not self.preset)
         self.interventions_box.setEnabled(bool(frames.interventions))
         self.landmarks_box.setEnabled(bool(frames.landmarks))
 

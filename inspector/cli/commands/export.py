@@ -16,6 +16,7 @@ from inspector.cli.commands.values import (
     size,
 )
 from inspector.formats.export import exporters
+from inspector.formats.options import FIGURES, PRESETS
 
 #: What is not an exporter, as it writes a whole recording as a program.
 PYTEST: Final = "pytest"
@@ -41,6 +42,8 @@ examples:
   timeline-inspector export run.csv -o boss.svg --range 1:00..1:30 --budget 60fps
   timeline-inspector export game.tlrec --as svg --as csv
   timeline-inspector export game.tlrec -o game.png --without interventions
+  timeline-inspector export game.tlrec -o slide.png --preset slide --theme dark
+  timeline-inspector export a.csv b.csv --figure distribution --preset card -o card.png
   timeline-inspector export game.tlrec --as pytest -o test_game.py
   timeline-inspector export game.tlrec --as trace --as pftrace
   timeline-inspector export game.tlrec --picture boss.svg --frame 3100
@@ -93,6 +96,12 @@ def add_export_arguments(parser: ArgumentParser) -> None:
     )
     batch = parser.add_argument_group("several files")
     batch.add_argument(
+        "--side-by-side",
+        action="store_true",
+        help="with --figure and -o, which draws all files in one picture: each in a column with "
+        "the same axes, not over each other",
+    )
+    batch.add_argument(
         "--out", metavar="DIR", type=Path, help="folder for what --as writes, made if missing"
     )
     add_overwrite(parser)
@@ -128,11 +137,32 @@ def check_export_arguments(options: Namespace) -> None:
         error("--as pytest takes one recording, and no other formats")
     if STANDARD_OUTPUT in options.output and (len(options.output), len(options.formats)) != (1, 1):
         error("-o - is the only output, in the one format that --as names, such as --as csv")
-    if options.output and (options.out or len(options.files) > 1):
-        error("-o/--output takes one file; choose formats with --as, and a folder with --out")
+    _check_several(options)
+    check_preset(options)
     for each in options.files if options.formats else ():
         if not Path(each).name:
             error(f"--as writes beside FILE, and {each} is not a file")
+
+
+def _check_several(options: Namespace) -> None:
+    error, are_several = options.parser.error, len(options.files) > 1
+    if options.output and (options.out or (are_several and options.figure is None)):
+        error(
+            "-o/--output takes one file, or --figure for a picture of all; choose formats with "
+            "--as, and a folder with --out"
+        )
+    if options.side_by_side and not (are_several and options.output):
+        error("argument --side-by-side: add --figure, -o and several files")
+
+
+def check_preset(options: Namespace) -> None:
+    """Refuse two sizes.
+
+    Raises:
+        SystemExit: There are two; the reason is on stderr.
+    """
+    if options.preset is not None and (options.size is not None or options.dpi is not None):
+        options.parser.error("argument --preset: it has a size; omit --size and --dpi")
 
 
 def add_graph_options(parser: ArgumentParser) -> None:
@@ -157,11 +187,19 @@ def add_graph_options(parser: ArgumentParser) -> None:
     )
     graph.add_argument("--theme", choices=("light", "dark"), default="light")
     graph.add_argument(
-        "--size", metavar="WxH", type=size, default=(720.0, 405.0), help="in points (720x405)"
+        "--figure",
+        choices=FIGURES,
+        help="what the graph shows: each frame (default), the share of frames up to each time, how "
+        "many took how long, or the times of the upper percentiles",
     )
     graph.add_argument(
-        "--dpi", metavar="N", type=dots_per_inch, default=144.0, help="resolution of a PNG (144)"
+        "--preset",
+        choices=tuple(PRESETS),
+        help="size for a use, with text that can be read there: "
+        + ", ".join(f"{key} {each.width}x{each.height} pixels" for key, each in PRESETS.items()),
     )
+    graph.add_argument("--size", metavar="WxH", type=size, help="in points (720x405)")
+    graph.add_argument("--dpi", metavar="N", type=dots_per_inch, help="resolution of a PNG (144)")
     graph.add_argument(
         "--range",
         metavar="A:B",

@@ -8,7 +8,7 @@ from typing import Final
 
 from inspector.analysis.statistics.frame_budget import OVER_RULE
 from inspector.cli.command import Command
-from inspector.cli.commands.export import add_graph_options, add_overwrite, suffixes
+from inspector.cli.commands.export import add_graph_options, add_overwrite, check_preset, suffixes
 from inspector.cli.commands.values import (
     add_stream,
     add_time_source,
@@ -128,6 +128,7 @@ def add_outputs(parser: ArgumentParser) -> None:
 def _check_run(options: Namespace) -> None:
     if options.no_pictures and options.record is None:
         options.parser.error("argument --no-pictures: nothing is recorded without --record")
+    check_preset(options)
 
 
 RUN: Final = Command(add_run_arguments, "inspector.cli.run:run_scene", RUN_EPILOG, _check_run)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from inspector.formats.arrangement.figures import FigureData, Shown, figure
 from inspector.formats.arrangement.picture import arrangement_picture
 from inspector.formats.drawing.font_metrics import plain
 from inspector.formats.report.page_layout import Pages, Table
@@ -25,7 +26,10 @@ def timeline_picture(data: Timed, provenance: Provenance, options: ExportOptions
 def frame_pages(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions
 ) -> tuple[DisplayList, ...]:
-    """Return the frames alone, and a list of the interventions if some have no name there."""
+    """Return a figure of frames, and a list of the interventions if some have no name in it."""
+    if options.figure != "frames":
+        shown = Shown(plain(provenance.scene) or "frames", frames, provenance)
+        return (figure(FigureData((shown,)), provenance, options),)
     data = frames, None
     graph, unnamed = arrangement_picture(data, provenance, options, has_lanes=False)
     if not (unnamed and options.interventions and frames.interventions):

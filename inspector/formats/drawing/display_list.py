@@ -191,6 +191,34 @@ def moved(item: Item, dx: float, dy: float) -> Item:  # noqa: PLR0911 - one for 
             return structs.replace(item, items=inner, clip=shifted_box(clip) if clip else None)
 
 
+def scaled(item: Item, scale: float) -> Item:
+    """Return a shape with all its places and sizes multiplied."""
+
+    def grown(points: tuple[Point, ...]) -> tuple[Point, ...]:
+        return tuple([Point(round(x * scale, 2), round(y * scale, 2)) for x, y in points])
+
+    def box_of(box: Box) -> Box:
+        return Box(*(round(each * scale, 2) for each in (box.x, box.y, box.width, box.height)))
+
+    match item:
+        case Rect(box=box):
+            return structs.replace(item, box=box_of(box))
+        case Polyline(points=points, stroke=Stroke(color, width, dash)):
+            stroke = Stroke(color, width * scale, tuple(each * scale for each in dash))
+            return Polyline(grown(points), stroke)
+        case Polygon(points=points):
+            return structs.replace(item, points=grown(points))
+        case Circle(center=center, radius=radius):
+            return structs.replace(item, center=grown((center,))[0], radius=radius * scale)
+        case Text(at=at, size=size):
+            return structs.replace(item, at=grown((at,))[0], size=size * scale)
+        case Group(items=items, clip=clip):
+            inner = tuple(scaled(each, scale) for each in items)
+            return structs.replace(item, items=inner, clip=box_of(clip) if clip else None)
+        case _:
+            raise TypeError(f"{type(item).__name__} is on whole pixels")
+
+
 def _texts(items: tuple[Item, ...]) -> list[Text]:
     found: list[Text] = []
     for item in items:

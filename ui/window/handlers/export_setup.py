@@ -12,6 +12,7 @@ from inspector.analysis.landmarks import landmarks_between
 from inspector.foreign.paths import is_folder
 from inspector.formats.options import (
     FEWEST_DOTS_PER_INCH,
+    FIGURES,
     LARGEST_SIDE_PT,
     MOST_DOTS_PER_INCH,
     SMALLEST_HEIGHT_PT,
@@ -71,6 +72,7 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
         interventions=choices.get("interventions", "yes") != "no",
         landmarks=choices.get("landmarks", "yes") != "no",
         inspector_budget_ms=panel.inspector_budget_ms,
+        figure=next((each for each in FIGURES if each == choices.get("figure")), "frames"),
     )
     ranges = _ranges(session, panel)
     dialog = ExportDialog(
@@ -93,6 +95,7 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
             format_name or choices.get("format", "PNG"),
             # What the user has gone to the trouble of choosing is what is meant.
             "chosen" if any(each.id == "chosen" for each in ranges) else "all",
+            choices.get("preset", ""),
         ),
         theme,
         parent,
@@ -107,12 +110,16 @@ def choices_of(dialog: ExportDialog) -> dict[str, str]:
         options = dialog.options
     except ValueError:
         return {"format": dialog.format_name}
-    return {
-        "format": dialog.format_name,
-        "theme": options.theme,
+    own_size = {
         "width_pt": f"{options.width_pt:g}",
         "height_pt": f"{options.height_pt:g}",
         "dots_per_inch": f"{options.dots_per_inch:g}",
+    }
+    return {
+        "format": dialog.format_name,
+        "theme": options.theme,
+        "figure": options.figure,
+        **({"preset": dialog.preset} if dialog.preset else own_size),
         "interventions": "yes" if options.interventions else "no",
         "landmarks": "yes" if options.landmarks else "no",
     }

@@ -1,0 +1,140 @@
+"""Figures for slides, articles and cards: in pixels, readable, and in words."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QImage
+
+from inspector.errors import ExportError
+from inspector.formats.arrangement.figures import FIGURE_FORMATS, FigureData, Shown, figure
+from inspector.formats.drawing.display_list import DisplayList, Group, Item, Polyline
+from inspector.formats.file_formats import write_file
+from inspector.formats.frame_times import Provenance
+from inspector.formats.options import FIGURES, PRESETS, ExportOptions, FigureName
+from tests.formats.conftest import MakeFrames
+
+MS = 1_000_000
+
+
+def options_of(preset: str, name: FigureName) -> ExportOptions:
+    width_pt, height_pt = PRESETS[preset].size_pt
+    dots = PRESETS[preset].dots_per_inch
+    return ExportOptions(
+        width_pt=width_pt, height_pt=height_pt, dots_per_inch=dots, figure=name, budgets_ms=(16.7,)
+    )
+
+
+@pytest.fixture
+def shown(make_frames: MakeFrames, provenance: Provenance) -> tuple[Shown, Shown]:
+    """Return two captures, of which the second is the slower one."""
+    dice = random.Random(3)
+    found = []
+    for name, around_ms in (("before.csv", 12.0), ("after.csv", 22.0)):
+        times = [round(dice.gauss(around_ms, 1.0) * MS) for _ in range(600)]
+        found.append(Shown(name, make_frames(times), replace(provenance, scene=name)))
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("is_side_by_side", [False, True])
+@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_that_a_preset_is_in_pixels_and_its_text_can_be_read(  # noqa: PLR0913, PLR0917
+    qapp: object,
+    shown: tuple[Shown, Shown],
+    provenance: Provenance,
+    tmp_path: Path,
+    preset: str,
+    name: FigureName,
+    is_side_by_side: bool,
+) -> None:
+    assert qapp is not None
+    options, path = options_of(preset, name), tmp_path / "figure.png"
+    data = FigureData(shown, is_side_by_side)
+    if name == "frames" and is_side_by_side and preset != "slide":
+        # Two columns of frames with their headers need the width of a slide or a card.
+        options = replace(options, width_pt=max(options.width_pt, 800.0))
+
+    write_file(data, provenance, options, path, FIGURE_FORMATS)
+    picture = figure(data, provenance, options)
+
+    image = QImage(str(path))
+    size = PRESETS[preset]
+    assert image.height() == size.height
+    if options == options_of(preset, name):
+        assert image.width() == size.width
+    assert min(each.size for each in picture.texts()) >= picture.height / 45 - 1e-9
+    assert all(0 <= each.at.x <= picture.width for each in picture.texts())
+    assert all(0 <= each.at.y <= picture.height for each in picture.texts())
+
+
+def test_that_figures_say_their_numbers_to_those_who_cannot_see_them(
+    qapp: object, shown: tuple[Shown, Shown], provenance: Provenance, tmp_path: Path
+) -> None:
+    assert qapp is not None
+    options = options_of("slide", "distribution")
+    data = FigureData(shown)
+
+    for suffix in ("png", "svg"):
+        write_file(data, provenance, options, tmp_path / f"a.{suffix}", FIGURE_FORMATS)
+
+    said = "before.csv: 600 frames, P50 11.9 ms, P99 14.0 ms, longest "
+    text = (tmp_path / "a.svg").read_text()
+    assert "<title>before.csv and after.csv</title>" in text
+    assert said in text.partition("<desc>")[2].partition("</desc>")[0]
+    assert said in QImage(str(tmp_path / "a.png")).text("Description")
+
+
+def _labels(picture: DisplayList, low: float, high: float) -> list[str]:
+    found = [each for each in picture.texts() if low <= each.at.x < high and each.at.y > 100]
+    return sorted(each.text for each in found if each.text[:1].isdigit())
+
+
+@pytest.mark.parametrize("name", ["percentiles", "distribution", "l-shape"])
+def test_that_charts_side_by_side_have_the_same_axes(
+    shown: tuple[Shown, Shown], provenance: Provenance, name: FigureName
+) -> None:
+    picture = figure(FigureData(shown, True), provenance, options_of("slide", name))
+
+    half = picture.width / 2
+    left, right = _labels(picture, 0, half), _labels(picture, half, picture.width)
+    assert [each for each in left if "longer" not in each] == [
+        each for each in right if "longer" not in each
+    ]
+    names = [each.text for each in picture.texts() if each.is_bold]
+    assert names == ["before.csv and after.csv", "before.csv", "after.csv"]
+
+
+def _lines(items: tuple[Item, ...]) -> list[Polyline]:
+    found: list[Polyline] = []
+    for each in items:
+        if isinstance(each, Group):
+            found += _lines(each.items)
+        elif isinstance(each, Polyline) and len(each.points) > 20:
+            found.append(each)
+    return found
+
+
+def test_that_overlaid_captures_have_a_line_and_a_name_each(
+    shown: tuple[Shown, Shown], provenance: Provenance
+) -> None:
+    for name in ("frames", "percentiles"):
+        picture = figure(FigureData(shown), provenance, options_of("card", name))
+
+        lines = _lines(picture.items)
+        assert len({each.stroke.color for each in lines}) == 2
+        texts = [each.text for each in picture.texts()]
+        assert {"before.csv", "after.csv"} <= set(texts)
+
+
+def test_that_more_columns_than_have_room_and_captures_without_frames_are_refused(
+    shown: tuple[Shown, Shown], make_frames: MakeFrames, provenance: Provenance
+) -> None:
+    with pytest.raises(ExportError, match="frames of 2 captures side by side, not 4"):
+        figure(FigureData((*shown, *shown), True), provenance, options_of("slide", "frames"))
+    empty = Shown("empty.csv", make_frames([]), provenance)
+    with pytest.raises(ExportError, match=r"empty\.csv has no frames"):
+        figure(FigureData((shown[0], empty)), provenance, options_of("slide", "l-shape"))
