@@ -79,7 +79,7 @@ class Lanes:
         self.canvas.resize(*_SIZE)
         self.canvas.show()
         QApplication.processEvents()
-        self.canvas.show_session(self._timeline, log.strings, self._store)
+        self.canvas.set_session(self._timeline, log.strings, self._store)
         self.canvas.view.fit()
         self.image = QImage(*_SIZE, QImage.Format.Format_RGB32)
 

@@ -1,1 +1,1 @@
-"""What an action of the window is, the menus, and the list of panels."""
+"""Actions of the window, its menus, and the list of panels."""

@@ -1,4 +1,4 @@
-"""What an action is as data, what it needs, and why it is not possible now.
+"""Actions as data: what they need, and why one is not possible now.
 
 An action names the method that carries it out, of a class that is bound to it later, and
 what it needs to be possible. Why it is not possible is a sentence, shown wherever the action

@@ -77,7 +77,7 @@ class BookmarksPanel(TablePanel):
         desk.picked.connect(self.mark)
         desk.done.connect(self._say)
         desk.refused.connect(self._say_refused)
-        bridge.session_changed.connect(self._take_session)
+        bridge.session_changed.connect(self._on_session_changed)
         self.bookmark_button.clicked.connect(self.add_bookmark)
         self.note_button.clicked.connect(self.ask_for_note)
         self.range_button.clicked.connect(desk.ask_for_name_of_range)
@@ -92,13 +92,13 @@ class BookmarksPanel(TablePanel):
     # --------------------------------------------------------------- display
 
     @Slot(object)
-    def _take_session(self, _session: object) -> None:
+    def _on_session_changed(self, _session: object) -> None:
         self.message.show_text("")
         self.refresh()
 
     @Slot()
     def refresh(self) -> None:
-        self.model.show_rows(self._desk.items)
+        self.model.set_rows(self._desk.items)
         self._show_possible()
         self.update_counts()
 

@@ -151,21 +151,21 @@ class BreakpointsPanel(QWidget):
         self.view.doubleClicked.connect(self._show_last_hit)
         self.view.on(Qt.Key.Key_Delete, self.remove_marked)
         self.view.make_menu = self.make_menu
-        bridge.refreshed.connect(self._take_news)
-        bridge.session_changed.connect(self._take_session)
-        self._take_session()
+        bridge.refreshed.connect(self._on_refreshed)
+        bridge.session_changed.connect(self._on_session_changed)
+        self._on_session_changed()
 
     # ---------------------------------------------------------------- what is shown
 
     @Slot()
-    def _take_session(self) -> None:
+    def _on_session_changed(self) -> None:
         self._version, self._hits_seen = -1, 0
         self._last.clear()
         self.begin_new()
         self.refresh()
 
     @Slot(object)
-    def _take_news(self, events: int) -> None:
+    def _on_refreshed(self, events: int) -> None:
         if events or self._version < 0:
             self.refresh()
 
@@ -181,7 +181,7 @@ class BreakpointsPanel(QWidget):
             self._last.update((hit.number, hit) for hit in hits[self._hits_seen :])
             self._version, self._hits_seen = version, len(hits)
             items = [] if breakpoints is None else breakpoints.items()
-            self.model.show_rows(
+            self.model.set_rows(
                 BreakpointRow(number, each, hits, self._last.get(number))
                 for number, each, hits in items
             )

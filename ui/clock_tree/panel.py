@@ -83,14 +83,14 @@ class ClockTreePanel(TablePanel):
         self.lay_out()
         self._pace = PacedRefresh(self, bridge.pace)
         self._connect()
-        self.show_session(bridge.session)
+        self.set_session(bridge.session)
 
     def _connect(self) -> None:
         bridge, view = self._bridge, self.view
         bridge.refreshed.connect(self._pace.request)
         bridge.playhead_changed.connect(self._pace.request)
-        bridge.session_changed.connect(self.show_session)
-        bridge.selection_changed.connect(self.show_selection)
+        bridge.session_changed.connect(self.set_session)
+        bridge.selection_changed.connect(self.on_selection_changed)
         bridge.pointed_changed.connect(self._show_pointed)
         self._theme.changed.connect(self._show_rows)
         self._pace.due.connect(self.refresh)
@@ -105,13 +105,13 @@ class ClockTreePanel(TablePanel):
     # ---------------------------------------------------------------- what is shown
 
     @Slot(object)
-    def show_session(self, session: Session | None) -> None:
+    def set_session(self, session: Session | None) -> None:
         if session is not self._session:
             self._session = session
             self._turned.clear()
         self._known = None
         self.refresh()
-        self.show_selection(self._bridge.selection)
+        self.on_selection_changed(self._bridge.selection)
 
     @Slot()
     def refresh(self) -> None:
@@ -133,7 +133,7 @@ class ClockTreePanel(TablePanel):
         if known is not None:
             known.sign_color = self._theme.color(ColorRole.MUTED)
         with self.view.arranging():
-            self.model.show_rows([] if known is None else self._rows(known))
+            self.model.set_rows([] if known is None else self._rows(known))
         self._mark_selected()
         self._tint_pointed()
 
@@ -220,7 +220,7 @@ class ClockTreePanel(TablePanel):
         return self.model.row_at(self.view.currentIndex().row())
 
     @Slot(object)
-    def show_selection(self, selection: Selection) -> None:
+    def on_selection_changed(self, selection: Selection) -> None:
         known = self._known
         members = None if known is None else known.timeline.members
         if selection.kind is SelectionKind.MEMBER and members and selection.id in members.by_id:

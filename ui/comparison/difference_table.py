@@ -1,4 +1,4 @@
-"""What differs between sides as a table: their frames, then columns, clocks and timers."""
+"""Differences between sides as a table: their frames, then columns, clocks and timers."""
 
 from __future__ import annotations
 
@@ -140,14 +140,14 @@ class DifferenceModel(ListTableModel[DifferenceRow]):
         return row.run, row.subject, row.name
 
     @override
-    def show_rows(self, rows: Iterable[DifferenceRow]) -> None:
+    def set_rows(self, rows: Iterable[DifferenceRow]) -> None:
         rows = list(rows)
         ends = [
             abs(end) for row in rows for end in (row.change.low, row.change.high) if end is not None
         ]
         most = max(ends, default=0.0)
         self.reach = next((each for each in _REACHES if most <= each), _REACHES[-1])
-        super().show_rows(rows)
+        super().set_rows(rows)
         last = len(DifferenceColumn) - 1
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, last)
 
@@ -219,7 +219,7 @@ class DifferenceTable(TablePanel):
         self.update_counts()
 
     def show_differences(self, found: list[RunDifference]) -> None:
-        self.model.show_rows(difference_rows(found))
+        self.model.set_rows(difference_rows(found))
         has_parts = any(each.parts for each in found)
         self.view.choices.use(DifferenceColumn.RUN, is_used=len(found) > 1)
         self.view.choices.use(DifferenceColumn.SUBJECT, is_used=has_parts)

@@ -1,4 +1,4 @@
-"""What is compared: the sides, each with one run or several, and the row that names them."""
+"""The sides of a comparison, each with one run or several, and the row that names them."""
 
 from __future__ import annotations
 

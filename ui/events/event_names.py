@@ -1,4 +1,4 @@
-"""What the subjects of events are called: remembered while events are read, in their order."""
+"""Names of the subjects of events, kept while events are read in their order."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class EventListPanel(TablePanel):
         self.lay_out(kinds_button, self.subject_button, self.follow_button)
         self._pace = PacedRefresh(self, bridge.pace)
         self._connect()
-        self.show_session(bridge.session)
+        self.set_session(bridge.session)
         if _SHOWN_KINDS in bridge.panel_choices:
             self._apply_groups()
 
@@ -110,8 +110,8 @@ class EventListPanel(TablePanel):
     def _connect(self) -> None:
         bridge, view = self._bridge, self.view
         bridge.refreshed.connect(self._pace.request)
-        bridge.session_changed.connect(self.show_session)
-        bridge.selection_changed.connect(self.show_selection)
+        bridge.session_changed.connect(self.set_session)
+        bridge.selection_changed.connect(self.on_selection_changed)
         bridge.playhead_changed.connect(self._show_playhead)
         self._pace.due.connect(self.refresh)
         self.subject_button.toggled.connect(self._apply_subject)
@@ -122,7 +122,7 @@ class EventListPanel(TablePanel):
     # ------------------------------------------------------------------ following
 
     @Slot(object)
-    def show_session(self, session: Session | None) -> None:
+    def set_session(self, session: Session | None) -> None:
         """Show the events of another session, following them."""
         self.follow_button.setChecked(True)
         if session is None:
@@ -144,7 +144,7 @@ class EventListPanel(TablePanel):
         self.update_counts()
 
     @Slot(object)
-    def show_selection(self, _selection: Selection) -> None:
+    def on_selection_changed(self, _selection: Selection) -> None:
         """Show another subject's events, if only the selected one's are wanted."""
         if self.subject_button.isChecked():
             self._apply_subject()

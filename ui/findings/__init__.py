@@ -1,1 +1,1 @@
-"""What looks wrong."""
+"""Findings: problems in the timers and frames of a session."""

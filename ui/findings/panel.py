@@ -120,21 +120,21 @@ class FindingsPanel(QWidget):
         self.view.clicked.connect(self.show_evidence)
         for key in ENTER:
             self.view.on(key, lambda: self.show_evidence(self.view.currentIndex()))
-        bridge.refreshed.connect(self._take_news)
-        bridge.session_changed.connect(self._take_session)
-        self._take_session()
+        bridge.refreshed.connect(self._on_refreshed)
+        bridge.session_changed.connect(self._on_session_changed)
+        self._on_session_changed()
 
     # ---------------------------------------------------------------- looking
 
     @Slot()
-    def _take_session(self) -> None:
+    def _on_session_changed(self) -> None:
         self._looked_s, self._looked_at, self._took_s = None, -1, 0.0
         self._steps = None
         self._show([])
         self._look_if_due()
 
     @Slot(object)
-    def _take_news(self, _events: int) -> None:
+    def _on_refreshed(self, _events: int) -> None:
         self._look_if_due()
 
     @override
@@ -221,7 +221,7 @@ class FindingsPanel(QWidget):
 
     def _show(self, found: list[Finding]) -> None:
         # What blocks a loop explains much of the rest.
-        self.model.show_rows(sorted(found, key=lambda each: each.kind is not BLOCKED_LOOP))
+        self.model.set_rows(sorted(found, key=lambda each: each.kind is not BLOCKED_LOOP))
         self._say()
         self.counted.emit()
 

@@ -1,1 +1,1 @@
-"""What took how long within a frame."""
+"""The calls within a frame and their durations."""

@@ -1,4 +1,4 @@
-"""Who took how long in a frame, or in several, as a Qt table."""
+"""The time that calls took in one frame or several, as a Qt table."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
 
     def _show(self, rows: list[SpanRow], whole_ns: int, unlisted: int = 0) -> None:
         self.unlisted_count = unlisted
-        self.show_rows(
+        self.set_rows(
             structs.replace(
                 row,
                 share=_share(row, whole_ns),

@@ -104,7 +104,7 @@ class FrameSpansPanel(QWidget):
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace, _PERIOD_MS)
         self._connect(theme)
-        self.show_selection(bridge.selection)
+        self.on_selection_changed(bridge.selection)
         self.refresh()
 
     # ---------------------------------------------------------------- what is shown
@@ -122,14 +122,14 @@ class FrameSpansPanel(QWidget):
         return frame if frame >= frames.first else None
 
     @Slot(object)
-    def show_session(self, _session: Session | None) -> None:
+    def set_session(self, _session: Session | None) -> None:
         self._frame = None
         self._shown = self._sums = None
         self.newest_button.setChecked(True)
         self.refresh()
 
     @Slot(object)
-    def show_selection(self, selection: Selection) -> None:
+    def on_selection_changed(self, selection: Selection) -> None:
         """Show the frame that is selected, or where in the shown one the selected thing is."""
         if selection.kind is SelectionKind.FRAME:
             self._frame = selection.id
@@ -382,8 +382,8 @@ class FrameSpansPanel(QWidget):
     def _connect(self, theme: Theme) -> None:
         bridge = self._bridge
         bridge.refreshed.connect(self._pace.request)
-        bridge.session_changed.connect(self.show_session)
-        bridge.selection_changed.connect(self.show_selection)
+        bridge.session_changed.connect(self.set_session)
+        bridge.selection_changed.connect(self.on_selection_changed)
         bridge.playhead_changed.connect(self._pace.request)
         self._pace.due.connect(self.refresh)
         self.flame.span_chosen.connect(self._choose_span)

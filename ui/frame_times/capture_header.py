@@ -134,7 +134,7 @@ class CaptureHeader(QWidget):
 
     # ---------------------------------------------------------------- what is shown
 
-    def show_session(self, session: Session | None) -> None:
+    def set_session(self, session: Session | None) -> None:
         capture: object = session
         if not isinstance(capture, ShowsCapture) or session is None:
             return

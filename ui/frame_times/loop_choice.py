@@ -44,7 +44,7 @@ class LoopChoice(QToolButton):
         session: object = self._bridge.session
         return session if isinstance(session, ShowsLoops) else None
 
-    def take_session(self) -> None:
+    def on_session_changed(self) -> None:
         self._shown = None
         self.refresh()
         capture: object = self._bridge.session

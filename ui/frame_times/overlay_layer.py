@@ -1,4 +1,4 @@
-"""What lies over the frames: selection, hover line, chosen range, playhead, readout."""
+"""The layer over the frames: selection, hover line, chosen range, playhead, readout."""
 
 from __future__ import annotations
 

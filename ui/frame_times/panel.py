@@ -113,7 +113,7 @@ class FrameTimesPanel(QWidget):
         self._connect_parts()
         self._connect_bridge()
         self._show_budgets(bridge.budgets_ms)
-        self._take_session(bridge.session)
+        self._on_session_changed(bridge.session)
         self._show_selection(bridge.selection)
         self.follow_action.setChecked(self.view.is_following)
         self._show_axis()
@@ -149,7 +149,7 @@ class FrameTimesPanel(QWidget):
     # ---------------------------------------------------------------- the session
 
     @Slot(object)
-    def _take_session(self, session: Session | None) -> None:
+    def _on_session_changed(self, session: Session | None) -> None:
         timeline = None if session is None else self._bridge.timeline
         empty_text = EMPTY_TEXT
         if session is None:
@@ -160,7 +160,7 @@ class FrameTimesPanel(QWidget):
         elif session.is_recorded:
             empty_text = NONE_IN_FILE_TEXT.format(file_word(session))
         self._choose_usual_measure()
-        self._loop_choice.take_session()
+        self._loop_choice.on_session_changed()
         self.view.show_ruler(time_name(session))
         self.plot.start_scale_at(2 if self.view.opens_whole() else 3)
         self._offer_known(unknown_of_frames(session), file_word(session))
@@ -171,7 +171,7 @@ class FrameTimesPanel(QWidget):
         self._statistics.forget()
         self._whole.forget()
         self._name_frames()
-        self.capture_header.show_session(session)
+        self.capture_header.set_session(session)
         self._place_headers()
         self._show_view()
 
@@ -520,7 +520,7 @@ class FrameTimesPanel(QWidget):
         left_out = self._budget_menu.left_out_action
         left_out.setChecked(_LEFT_OUT in self._bridge.panel_choices)
         left_out.toggled.connect(self._leave_out)
-        self._bridge.session_changed.connect(self._take_session)
+        self._bridge.session_changed.connect(self._on_session_changed)
         self._pace.due.connect(self.refresh)
         self._bridge.refreshed.connect(self._pace.request)
         self._bridge.selection_changed.connect(self._show_selection)

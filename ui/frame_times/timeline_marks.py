@@ -1,4 +1,4 @@
-"""What happened beside the frames, along the axis: failures, marks, bookmarks, holds."""
+"""Marks along the axis of the frames: failures, marks, bookmarks, holds."""
 
 from array import array
 from bisect import bisect_left, bisect_right

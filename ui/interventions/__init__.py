@@ -1,1 +1,1 @@
-"""What was changed in a session."""
+"""The history of changes to a session, each of which can be undone."""

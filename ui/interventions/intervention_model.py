@@ -143,7 +143,7 @@ class InterventionModel(ListTableModel[InterventionRow]):
         """
         self._list = None if timeline is None else InterventionList(timeline)
         self._undoing = undoing
-        self.show_rows(())
+        self.set_rows(())
         self.refresh()
 
     def refresh(self) -> int:

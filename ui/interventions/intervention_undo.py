@@ -1,4 +1,4 @@
-"""What undoing or redoing the last intervention is called, and the actions that do it."""
+"""Undo and redo of the last intervention: the actions, and what they are called."""
 
 from __future__ import annotations
 

@@ -41,12 +41,12 @@ class InterventionsPanel(TablePanel):
         self.lay_out(self.undo_button)
         self._pace = PacedRefresh(self, bridge.pace)
         self._connect()
-        self.show_session()
+        self.set_session()
 
     def _connect(self) -> None:
         bridge, view = self._bridge, self.view
         bridge.refreshed.connect(self._pace.request)
-        bridge.session_changed.connect(self.show_session)
+        bridge.session_changed.connect(self.set_session)
         self._pace.due.connect(self.refresh)
         self.undo_button.clicked.connect(self.undo_marked)
         view.clicked.connect(self._take_click)
@@ -56,7 +56,7 @@ class InterventionsPanel(TablePanel):
     # ---------------------------------------------------------------- what is shown
 
     @Slot()
-    def show_session(self) -> None:
+    def set_session(self) -> None:
         session = self._bridge.session
         self._asked.clear()
         if session is None:

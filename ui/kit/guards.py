@@ -1,4 +1,4 @@
-"""What Qt calls in the window, guarded: a fault shows "?" or is reported, and the window goes on.
+"""Guards for what Qt calls: a fault shows "?" or is reported, and the window goes on.
 
 Qt calls in the midst of its own work, and an exception cannot get through that: it floods
 the log, what a painter leaves behind half done ends the process, and so does an exception

@@ -1,4 +1,4 @@
-"""What a menu offers of a line of source code."""
+"""The entries of a menu about a line of source code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How controls look: flat, raised by their colour alone, in the sizes of the tokens."""
+"""The looks of controls: flat, raised by their colour alone, in the sizes of the tokens."""
 
 from __future__ import annotations
 

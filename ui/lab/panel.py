@@ -102,7 +102,7 @@ class LabPanel(QWidget):
         self._soon.setInterval(0)
         self._lay_out()
         self._connect()
-        self._take_theme()
+        self._on_theme_changed()
         self._show_state()
 
     # ------------------------------------------------------------------ building
@@ -139,7 +139,7 @@ class LabPanel(QWidget):
         self.plot.firing_read.connect(self._show_reading)
         self.plot.result_chosen.connect(self._mark_result)
         self.plot_buttons.idClicked.connect(self.plot.set_drift_shown)
-        self._theme.changed.connect(self._take_theme)
+        self._theme.changed.connect(self._on_theme_changed)
 
     # ------------------------------------------------------------------ running
 
@@ -162,7 +162,7 @@ class LabPanel(QWidget):
     def run_now(self) -> None:
         self._has_run = True
         self.runner.cancel()
-        self.model.show_rows(())
+        self.model.set_rows(())
         self.plot.show_results(())
         self._done = 0.0
         self._show_notes(())
@@ -240,7 +240,7 @@ class LabPanel(QWidget):
         return self.problem.text() or "Press Run to compare timers at different display rates."
 
     @Slot()
-    def _take_theme(self) -> None:
+    def _on_theme_changed(self) -> None:
         for label, role in ((self.problem, ColorRole.RED), (self.limits, ColorRole.MUTED)):
             color_text(label, self._theme.color(role))
         self.view.repaint_rows()

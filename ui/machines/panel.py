@@ -62,7 +62,7 @@ class StateMachinesPanel(QWidget):
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace)
         self._connect(theme)
-        self.show_session(bridge.session)
+        self.set_session(bridge.session)
 
     # --------------------------------------------------------------- display
 
@@ -72,15 +72,15 @@ class StateMachinesPanel(QWidget):
         return found if found is not None and found.kind is MemberKind.MACHINE else None
 
     @Slot(object)
-    def show_session(self, _session: Session | None) -> None:
+    def set_session(self, _session: Session | None) -> None:
         self._machine_id = 0
         self._known = ()
         self._refusals = Refusals()
-        self.show_selection(self._bridge.selection)
+        self.on_selection_changed(self._bridge.selection)
         self.refresh()
 
     @Slot(object)
-    def show_selection(self, selection: Selection) -> None:
+    def on_selection_changed(self, selection: Selection) -> None:
         """Show the selected machine, or that of the selected transition."""
         if selection.kind is not SelectionKind.MEMBER:
             return
@@ -107,7 +107,7 @@ class StateMachinesPanel(QWidget):
             self.notice.show_text(NO_SESSION if session is None else NO_MACHINE)
             self.readout.show_text("")
             self.diagram.show_shape(NO_SHAPE)
-            self.model.show_rows([])
+            self.model.set_rows([])
             return
         self.notice.show_text("")
         if self.isVisible() and not self._bridge.is_behind:
@@ -116,7 +116,7 @@ class StateMachinesPanel(QWidget):
         history = members.histories.get(machine.id)
         self.diagram.show_shape(shape_of(members, machine.id, strings))
         refusals = [each for each in self._refusals.of(machine.id) if each[0] <= timeline.at_ns]
-        self.model.show_rows(rows_of(history, refusals, strings))
+        self.model.set_rows(rows_of(history, refusals, strings))
         self._show_state()
 
     def _list_machines(self) -> None:
@@ -224,8 +224,8 @@ class StateMachinesPanel(QWidget):
     def _connect(self, theme: Theme) -> None:
         bridge = self._bridge
         bridge.refreshed.connect(self._pace.request)
-        bridge.session_changed.connect(self.show_session)
-        bridge.selection_changed.connect(self.show_selection)
+        bridge.session_changed.connect(self.set_session)
+        bridge.selection_changed.connect(self.on_selection_changed)
         bridge.playhead_changed.connect(self._pace.request)
         self._pace.due.connect(self.refresh)
         self.chooser.activated.connect(self._choose_machine)

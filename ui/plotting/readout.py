@@ -1,4 +1,4 @@
-"""What is read at the pointer: one small box beside it."""
+"""The readout: one small box beside the pointer."""
 
 from __future__ import annotations
 

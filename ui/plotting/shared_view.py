@@ -1,4 +1,4 @@
-"""What frame times and lanes have in common: one axis, and what is in view and marked on it."""
+"""The axis that frame times and lanes share: what is in view, and what is marked on it."""
 
 from __future__ import annotations
 

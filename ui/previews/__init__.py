@@ -1,1 +1,1 @@
-"""What a pause or a rate would do, shown before it is applied."""
+"""Previews of what a pause or a rate would do, before it is applied."""

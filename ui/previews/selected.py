@@ -1,4 +1,4 @@
-"""What is selected, what can be done with it, and which command each action is then."""
+"""The selection: what can be done with it, and the command of each action."""
 
 from __future__ import annotations
 

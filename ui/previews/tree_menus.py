@@ -1,4 +1,4 @@
-"""What menus offer for a clock, a timer, and a member, whatever lists them."""
+"""The entries of menus about a clock, a timer, or a member."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which intervention would be undone or redone next."""
+"""The interventions that would be undone or redone next."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def answer_view(answer: Answer, theme: Theme) -> TableView:
     make = cast("Callable[[str, dict[str, Column[AnswerRow]]], type[ColumnEnum]]", ColumnEnum)
     columns = make("AnswerColumn", dict(_columns_of(answer)))
     model = AnswerModel(columns, theme)
-    model.show_rows(map(AnswerRow, range(len(answer.rows)), answer.rows))
+    model.set_rows(map(AnswerRow, range(len(answer.rows)), answer.rows))
     # Another answer has other columns: what is made of these is not kept.
     return TableView(model, "Answer", {}, selects_many=True)
 

@@ -169,7 +169,7 @@ class QueryPanel(QWidget):
         self.cancel_button.clicked.connect(self.cancel)
         self.add_button.clicked.connect(self._ask_for_files)
         self.remove_button.clicked.connect(self._remove_files)
-        self._bridge.session_changed.connect(self._take_session)
+        self._bridge.session_changed.connect(self._on_session_changed)
         self._names_view.doubleClicked.connect(self._write_name)
         for key in ENTER:
             self._names_view.on(key, self._write_current_name)
@@ -207,7 +207,7 @@ class QueryPanel(QWidget):
         self._background.wait()
 
     @Slot(object)
-    def _take_session(self, _session: object) -> None:
+    def _on_session_changed(self, _session: object) -> None:
         self._stop()
         self._show_state()
         self._show_names()
@@ -279,7 +279,7 @@ class QueryPanel(QWidget):
 
     def _show_names(self) -> None:
         files = [file.frames.beside for file in self.files.values() if file is not None]
-        self.names.show_rows(query_columns([_beside_of(self._bridge.session), *files]))
+        self.names.set_rows(query_columns([_beside_of(self._bridge.session), *files]))
         self._name_list.update_counts()
 
     @Slot(QModelIndex)

@@ -126,15 +126,15 @@ class ScenePanel(QWidget):
         self._fading = single_shot(self, self._pace.request, _FADING_MS)
         self._written = ""
         self._forgetting = single_shot(self, self._forget_written, _WRITTEN_MS)
-        bridge.refreshed.connect(self._take_news)
-        bridge.session_changed.connect(self._take_session)
+        bridge.refreshed.connect(self._on_refreshed)
+        bridge.session_changed.connect(self._on_session_changed)
         bridge.playhead_changed.connect(self._pace.request)
         bridge.selection_changed.connect(self._pace.request)
         bridge.pointed_changed.connect(self._pace.request)
         self.canvas.chosen.connect(self.select)
         self.canvas.pointed.connect(self._point_at)
         self.canvas.menu_wanted.connect(self._open_menu)
-        self._take_session(bridge.session)
+        self._on_session_changed(bridge.session)
         self.refresh()
 
     # ---------------------------------------------------------------- what is shown
@@ -144,14 +144,14 @@ class ScenePanel(QWidget):
         return pictures_of(self._bridge.session)
 
     @Slot(object)
-    def _take_session(self, _session: object) -> None:
+    def _on_session_changed(self, _session: object) -> None:
         self._fired.clear()
         self._rings.clear()
         self._watch()
         self._pace.request()
 
     @Slot(object)
-    def _take_news(self, _events: int) -> None:
+    def _on_refreshed(self, _events: int) -> None:
         self._watch()
         self._pace.request()
 

@@ -1,4 +1,4 @@
-"""What is known of an attached program, in the place of a picture."""
+"""The facts about an attached program, in the place of a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the window does with bookmarks, notes and named ranges: one place for all panels."""
+"""Edits bookmarks, notes and named ranges: one place for all panels."""
 
 from __future__ import annotations
 

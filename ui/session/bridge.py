@@ -412,7 +412,7 @@ class SessionBridge(QObject):
         if self._session is None:
             return
         self.pace.begin_turn()
-        events = self._take_news(self._session)
+        events = self._poll_session(self._session)
         self._note_frames(self._session)
         self.refreshed.emit(events)
         self._update_status()
@@ -621,7 +621,7 @@ class SessionBridge(QObject):
         if not self.pace.is_visible:
             self.refresh_now()
 
-    def _take_news(self, session: Session) -> int:
+    def _poll_session(self, session: Session) -> int:
         with self._entries:
             events = session.refresh()
         self.capabilities = session.capabilities

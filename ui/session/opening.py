@@ -1,4 +1,4 @@
-"""What the bridge opens: a scene in this process, programs in others, a recording, a capture."""
+"""Opens scenes in this process, programs in others, recordings and captures."""
 
 from __future__ import annotations
 

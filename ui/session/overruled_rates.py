@@ -68,7 +68,7 @@ class OverruledRates(QObject):
         # By clock: the command, the rate that it set, and the one before.
         self._wanted: dict[int, tuple[int, int, int]] = {}
         self._seen = 0
-        bridge.refreshed.connect(self._take_news)
+        bridge.refreshed.connect(self._on_refreshed)
         bridge.session_changed.connect(self._begin)
         self._begin()
 
@@ -83,7 +83,7 @@ class OverruledRates(QObject):
         self._seen = len(self._bridge.timeline.commands)
 
     @Slot()
-    def _take_news(self) -> None:
+    def _on_refreshed(self) -> None:
         commands = self._bridge.timeline.commands
         if len(commands) < self._seen:
             # It went back in time.

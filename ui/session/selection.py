@@ -1,4 +1,4 @@
-"""What is selected in all panels."""
+"""The selection that all panels share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stopped the session by itself: a breakpoint, a failure, a program that has gone."""
+"""Stops of the session: a breakpoint, a failure, a program that has gone."""
 
 from __future__ import annotations
 

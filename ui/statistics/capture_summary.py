@@ -1,4 +1,4 @@
-"""What stands below the frames of a capture: how long they took, and what tools say of that."""
+"""The strip below the frames of a capture: distribution, and statistics by tool."""
 
 from __future__ import annotations
 

@@ -184,11 +184,11 @@ class CaptureColumns(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(1)
         layout.addWidget(self.problem)
-        bridge.session_changed.connect(self.take_session)
+        bridge.session_changed.connect(self.on_session_changed)
         theme.changed.connect(self._repaint)
         for changed in (self._view.moved, self._view.hover_moved, self._view.margins_changed):
             changed.connect(self._repaint)
-        self.take_session()
+        self.on_session_changed()
 
     @property
     def _offered(self) -> tuple[Quantity, ...]:
@@ -197,7 +197,7 @@ class CaptureColumns(QWidget):
         return (_FRAME_TIME, *beside.quantities) if beside and beside.quantities else ()
 
     @Slot()
-    def take_session(self) -> None:
+    def on_session_changed(self) -> None:
         """Show of another capture the columns of the same names."""
         self._background.cancel()
         self._columns = []

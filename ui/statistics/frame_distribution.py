@@ -156,7 +156,7 @@ class FrameDistribution(QWidget):
     def _connect(self) -> None:
         bridge = self._bridge
         bridge.refreshed.connect(self._pace.request)
-        bridge.session_changed.connect(self._take_session)
+        bridge.session_changed.connect(self._on_session_changed)
         bridge.budgets_changed.connect(self._pace.request)
         bridge.frame_focus.changed.connect(self._pace.request)
         bridge.annotations.changed.connect(self._offer_scopes)
@@ -184,7 +184,7 @@ class FrameDistribution(QWidget):
         self._pace.request()
 
     @Slot(object)
-    def _take_session(self, _session: object) -> None:
+    def _on_session_changed(self, _session: object) -> None:
         self._sorter.cancel()
         self._times.forget()
         self.view.choose_nothing()

@@ -36,5 +36,5 @@ class StatisticsPanel(QWidget):
 
     @Slot(object)
     def _show_metrics(self, values: list[MetricValue]) -> None:
-        self.table.model.show_rows(values)
+        self.table.model.set_rows(values)
         self.table.update_counts()

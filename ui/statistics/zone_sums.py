@@ -81,7 +81,7 @@ class ZoneTable(TablePanel):
         self.lay_out()
 
     def show_zones(self, zones: Iterable[ZoneSums]) -> None:
-        self.model.show_rows(zones)
+        self.model.set_rows(zones)
         self.update_counts()
 
     @override

@@ -102,7 +102,7 @@ class TasksPanel(TablePanel):
         self._pace = PacedRefresh(self, bridge.pace, _TABLE_MS)
         bridge.refreshed.connect(self._pace.request)
         bridge.playhead_changed.connect(self._pace.request)
-        bridge.session_changed.connect(self._take_session)
+        bridge.session_changed.connect(self._on_session_changed)
         self._pace.due.connect(self.refresh)
         self.view.selectionModel().selectionChanged.connect(self._limit_others)
         self.update_counts()
@@ -131,9 +131,9 @@ class TasksPanel(TablePanel):
             wanted.watch_tasks(_ASKED_NS)
 
     @Slot(object)
-    def _take_session(self, session: Session | None) -> None:
+    def _on_session_changed(self, session: Session | None) -> None:
         self._shown = ()
-        self.model.show_rows(())
+        self.model.set_rows(())
         self._say_words("")
         self._ask(session if self.isVisible() else None)
         self.update_counts()
@@ -151,7 +151,7 @@ class TasksPanel(TablePanel):
         if shown != self._shown:
             self._shown = shown
             with self.view.arranging():
-                self.model.show_rows(task_rows(session.history, timeline))
+                self.model.set_rows(task_rows(session.history, timeline))
         self.update_counts()
 
     @override

@@ -65,7 +65,7 @@ class LaneCanvas(LaneSurface):
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
 
-    def show_selection(self, selection: Selection) -> None:
+    def on_selection_changed(self, selection: Selection) -> None:
         """Mark the selection of all panels, and scroll to its lane."""
         if selection != self._selection:
             self.walk.seek(selection)

@@ -1,4 +1,4 @@
-"""What is chosen about lanes: the time of the ruler, kinds of lanes, and words to filter by."""
+"""Choices about lanes: the time of the ruler, kinds of lanes, and words to filter by."""
 
 from __future__ import annotations
 

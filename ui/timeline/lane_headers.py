@@ -1,4 +1,4 @@
-"""What stands in front of a lane: its state at the instant shown, and where its buttons are."""
+"""Headers of lanes: their state at the instant shown, and the places of their buttons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rows are about, and where they are."""
+"""The subjects and places of rows."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ class LaneSurface(QAbstractScrollArea):
 
     # ---------------------------------------------------------------- what is drawn
 
-    def show_session(
+    def set_session(
         self,
         timeline: Timeline,
         strings: Sequence[str],

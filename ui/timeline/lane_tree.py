@@ -34,7 +34,7 @@ class LaneRowsModel(QAbstractItemModel):
         self._places: list[int] = []
         self._children: dict[int, list[int]] = {}
 
-    def show_rows(self, rows: Sequence[LaneRow]) -> None:
+    def set_rows(self, rows: Sequence[LaneRow]) -> None:
         self.beginResetModel()
         self.rows, self._children = rows, {_TOP: []}
         self._parents, self._places = [], []
@@ -137,17 +137,17 @@ class LaneTree(QTreeView):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Lanes")
-        canvas.rows_arranged.connect(self.show_rows)
+        canvas.rows_arranged.connect(self.update_rows)
         canvas.header_resized.connect(self._fit)
         self._fit()
         canvas.lane_chosen.connect(self._show_chosen)
 
-    def show_rows(self) -> None:
+    def update_rows(self) -> None:
         """Take the rows of the canvas, if anybody reads them."""
         if not self.is_read():
             return
         canvas = self._canvas
-        self.lanes.show_rows((*canvas.pinned.rows, *canvas.rows.rows))
+        self.lanes.set_rows((*canvas.pinned.rows, *canvas.rows.rows))
         for row in self.lanes.rows:
             if row.has_parts and not row.is_folded:
                 self.setExpanded(self.lanes.index_of(row), True)
@@ -173,7 +173,7 @@ class LaneTree(QTreeView):
     @override
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        self.show_rows()
+        self.update_rows()
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -90,12 +90,12 @@ class TimelinePanel(QWidget):
         self._pace = PacedRefresh(self, bridge.pace, _LANES_MS)
         self._connect()
         self._show_budgets(bridge.budgets_ms)
-        self.show_session(bridge.session)
+        self.set_session(bridge.session)
 
     # ---------------------------------------------------------------- the session
 
     @Slot(object)
-    def show_session(self, session: Session | None) -> None:
+    def set_session(self, session: Session | None) -> None:
         """Show another session from its start, as far as it is kept."""
         store = LaneStore()
         store.take_annotations(self._bridge.annotations.items)
@@ -104,8 +104,8 @@ class TimelinePanel(QWidget):
         self.canvas.picture.forget()
         self.canvas.is_live = session is not None and not session.is_recorded
         self.canvas.has_controls = not isinstance(session, ShowsCapture)
-        self.canvas.show_session(self._bridge.timeline, strings, store, self._delayed_by)
-        self.canvas.show_selection(self._bridge.selection)
+        self.canvas.set_session(self._bridge.timeline, strings, store, self._delayed_by)
+        self.canvas.on_selection_changed(self._bridge.selection)
         self._show_playhead(self._bridge.playhead_ns)
         self._drawn = ()
         self.refresh()
@@ -126,7 +126,7 @@ class TimelinePanel(QWidget):
         self.canvas.refresh()
 
     @Slot(object)
-    def _take_news(self, events: int) -> None:
+    def _on_refreshed(self, events: int) -> None:
         is_moving = self._bridge.timeline.at_ns not in self._drawn[1:2]
         if events or is_moving:
             self._pace.request()
@@ -395,9 +395,9 @@ class TimelinePanel(QWidget):
 
     def _connect(self) -> None:
         bridge, canvas = self._bridge, self.canvas
-        bridge.session_changed.connect(self.show_session)
-        bridge.refreshed.connect(self._take_news)
-        bridge.selection_changed.connect(canvas.show_selection)
+        bridge.session_changed.connect(self.set_session)
+        bridge.refreshed.connect(self._on_refreshed)
+        bridge.selection_changed.connect(canvas.on_selection_changed)
         bridge.pointed_changed.connect(canvas.show_pointed)
         bridge.playhead_changed.connect(self._show_playhead)
         bridge.budgets_changed.connect(self._show_budgets)

@@ -80,7 +80,7 @@ class TimerQueuePanel(TablePanel):
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace)
         self._connect()
-        self.show_session(bridge.session)
+        self.set_session(bridge.session)
 
     # ------------------------------------------------------------------ building
 
@@ -103,8 +103,8 @@ class TimerQueuePanel(TablePanel):
     def _connect(self) -> None:
         bridge = self._bridge
         bridge.refreshed.connect(self._pace.request)
-        bridge.session_changed.connect(self.show_session)
-        bridge.selection_changed.connect(self.show_selection)
+        bridge.session_changed.connect(self.set_session)
+        bridge.selection_changed.connect(self.on_selection_changed)
         bridge.pointed_changed.connect(self._show_pointed)
         bridge.playhead_changed.connect(self._pace.request)
         bridge.rows_limited.connect(self.filter_line.show_filter)
@@ -124,7 +124,7 @@ class TimerQueuePanel(TablePanel):
     # ------------------------------------------------------------------ following
 
     @Slot(object)
-    def show_session(self, session: Session | None) -> None:
+    def set_session(self, session: Session | None) -> None:
         self._last_clock_id = 0
         self._take_state(session)
 
@@ -133,7 +133,7 @@ class TimerQueuePanel(TablePanel):
             shown = None if session is None else self._bridge.shown
             self.queue.set_source(shown, ("",) if session is None else self._bridge.strings)
             self.model.show_source()
-        self.show_selection(self._bridge.selection)
+        self.on_selection_changed(self._bridge.selection)
         self._apply_branch()
 
     @Slot()
@@ -146,7 +146,7 @@ class TimerQueuePanel(TablePanel):
         self.update_counts()
 
     @Slot(object)
-    def show_selection(self, selection: Selection) -> None:
+    def on_selection_changed(self, selection: Selection) -> None:
         """Mark the selected call; remember the selected clock as the branch to show."""
         self.table.mark(_key_of(selection))
         if selection.kind is SelectionKind.CLOCK:

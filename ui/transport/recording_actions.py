@@ -57,9 +57,9 @@ class RecordingActions(QObject):
         self._folder = Path()
         self._recorder: Recorder | None = None
         self._outcomes_shown = 0
-        bridge.session_changed.connect(self._take_session)
-        bridge.refreshed.connect(self._take_news)
-        self._take_session(bridge.session)
+        bridge.session_changed.connect(self._on_session_changed)
+        bridge.refreshed.connect(self._on_refreshed)
+        self._on_session_changed(bridge.session)
 
     # ---------------------------------------------------------------- actions
 
@@ -101,7 +101,7 @@ class RecordingActions(QObject):
     def toggle_pictures(self) -> None:
         """Have recordings that begin from now on keep pictures of the scene, or leave them out."""
         self._bridge.panel_choices[_PICTURES] = "no" if self._keeps_pictures else "yes"
-        self._take_news()
+        self._on_refreshed()
 
     @property
     def _keeps_pictures(self) -> bool:
@@ -110,17 +110,17 @@ class RecordingActions(QObject):
     # ---------------------------------------------------------------- state
 
     @Slot(object)
-    def _take_session(self, session: Session | None) -> None:
+    def _on_session_changed(self, session: Session | None) -> None:
         recorder = None if session is None else session.recorder
         if recorder is not self._recorder:
             # A closed session has completed its files.
             self._report()
             self._recorder = recorder
             self._outcomes_shown = 0 if recorder is None else recorder.outcome_count
-        self._take_news()
+        self._on_refreshed()
 
     @Slot(object)
-    def _take_news(self, _news: object = None) -> None:
+    def _on_refreshed(self, _news: object = None) -> None:
         recorder = self._recorder
         is_recording = recorder is not None and recorder.is_recording
         self._action.show_checked(is_recording)

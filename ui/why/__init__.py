@@ -1,1 +1,1 @@
-"""What is selected, the answer to why it is as it is, and its numbers."""
+"""The panel *Why*: the selection, the reason for its state, and its numbers."""

@@ -1,4 +1,4 @@
-"""What there is to say about a clock, and why it stands still."""
+"""Rows about a clock, and why it stands still."""
 
 from __future__ import annotations
 

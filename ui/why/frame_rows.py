@@ -1,4 +1,4 @@
-"""What there is to say about a frame: its phases, and what happened meanwhile."""
+"""Rows about a frame: its phases, and what happened meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to say about a scheduler, a target, a call, a component, a machine."""
+"""Rows about a scheduler, a target, a call, a component, a machine."""
 
 from __future__ import annotations
 

@@ -129,8 +129,8 @@ class WhyPanel(QWidget):
         bridge = self._bridge
         bridge.refreshed.connect(self._pace.request)
         bridge.status_changed.connect(self._pace.request)
-        bridge.session_changed.connect(self.show_session)
-        bridge.selection_changed.connect(self.show_selection)
+        bridge.session_changed.connect(self.set_session)
+        bridge.selection_changed.connect(self.on_selection_changed)
         bridge.playhead_changed.connect(self._pace.request)
         self._theme.changed.connect(self._apply_theme)
         self._pace.due.connect(self.refresh)
@@ -142,12 +142,12 @@ class WhyPanel(QWidget):
     # ------------------------------------------------------------------ following
 
     @Slot(object)
-    def show_session(self, _session: Session | None) -> None:
+    def set_session(self, _session: Session | None) -> None:
         self._area.verticalScrollBar().setValue(0)
         self.refresh()
 
     @Slot(object)
-    def show_selection(self, _selection: Selection) -> None:
+    def on_selection_changed(self, _selection: Selection) -> None:
         self._is_whole = False
         self._area.verticalScrollBar().setValue(0)
         self.refresh()

@@ -1,4 +1,4 @@
-"""What is said as plain rows: what a panel shows and people copy, without any widget."""
+"""Rows as plain data: what a panel shows and people copy, without any widget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to say about a session when nothing is selected."""
+"""Rows about a session when nothing is selected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to say about a single slice of a trace: its arguments, and what led to it."""
+"""Rows about a single slice of a trace: its arguments, and what led to it."""
 
 from __future__ import annotations
 

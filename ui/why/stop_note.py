@@ -1,4 +1,4 @@
-"""What stopped the session, above all else that Why says."""
+"""The note on what stopped the session, above all else that *Why* says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to say about a timer, and why it has not fired."""
+"""Rows about a timer, and why it has not fired."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the main window consists of besides its shell; imported after the first paint."""
+"""The contents of the main window besides its shell; imported after the first paint."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ class WindowContents(QObject):
         self._restore_layout()
         window.panels.make_panels(lambda panel: make_panel(panel, bridge, window.theme, window))
         self.badges = Badges(window, bridge)
-        bridge.session_changed.connect(self._take_session)
-        bridge.status_changed.connect(self._take_status)
+        bridge.session_changed.connect(self._on_session_changed)
+        bridge.status_changed.connect(self._on_status_changed)
         bridge.refreshed.connect(self._need_lanes)
         bridge.refreshed.connect(self._need_frames)
         bridge.budgets_changed.connect(self._take_budgets)
@@ -139,8 +139,8 @@ class WindowContents(QObject):
         window.apply_menu_palette()
         window.installEventFilter(self)
         self._tell_visibility()
-        self._take_session(bridge.session)
-        self._take_status(bridge.status)
+        self._on_session_changed(bridge.session)
+        self._on_status_changed(bridge.status)
         for bar in (window.notice, self.first_run):
             bar.keyboard_left.connect(self._give_keyboard)
         # Once all is laid out: before, Qt may give it away when it activates the window.
@@ -388,7 +388,7 @@ class WindowContents(QObject):
     # ---------------------------------------------------------------- what the session says
 
     @Slot(object)
-    def _take_session(self, session: Session | None) -> None:
+    def _on_session_changed(self, session: Session | None) -> None:
         self._turns_to_begin = _TURNS_TO_BEGIN
         self._begin()
         self._need_lanes()
@@ -470,7 +470,7 @@ class WindowContents(QObject):
             enter(lanes.widget())
 
     @Slot(object)
-    def _take_status(self, status: SessionStatus) -> None:
+    def _on_status_changed(self, status: SessionStatus) -> None:
         notice = self._window.notice
         match status.phase:
             case SessionPhase.FAILED:

@@ -1,4 +1,4 @@
-"""Who has the keyboard, what shows that, and which keys are whose."""
+"""Keyboard focus and shortcuts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must not be missed: a line across the window, and a count of failures in the foot."""
+"""The line of notices across the window, and the count of failures in the foot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What concerns the whole process: faults go to the log, and signals end it in good order."""
+"""The process of the window: faults go to the log, and signals end it in good order."""
 
 from __future__ import annotations
 

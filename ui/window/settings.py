@@ -1,4 +1,4 @@
-"""What is remembered from one start to the next: one frozen value, one JSON file.
+"""Settings kept from one start to the next: one frozen value, one JSON file.
 
 Read before the window is first painted, so with the standard library's JSON:
 loading msgspec would take half of what the first paint may cost over an empty

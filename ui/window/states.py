@@ -1,4 +1,4 @@
-"""What the window shows in place of a session's arrangement: a capture, a comparison, ways in."""
+"""States of the window in place of a session's arrangement: capture, comparison, welcome."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class WindowStates(QObject):
         self._compared_beside: object = None
         self._view = SharedView.of(window.bridge)
         self._view.margins_changed.connect(self.refresh)
-        window.bridge.session_changed.connect(self._take_session)
+        window.bridge.session_changed.connect(self._on_session_changed)
         window.panels.visibility_changed.connect(self._show_summary)
         window.middle.currentChanged.connect(self.refresh)
         window.installEventFilter(self)
@@ -79,7 +79,7 @@ class WindowStates(QObject):
         return welcome is not None and self._window.middle.currentWidget() is welcome
 
     @Slot()
-    def _take_session(self) -> None:
+    def _on_session_changed(self) -> None:
         if self._window.bridge.session is None:
             self._welcoming.start()
         elif self.is_welcome:

@@ -1,4 +1,4 @@
-"""What the window shows while nothing is open: three ways in, and what was open last."""
+"""The welcome while nothing is open: three ways in, and what was open last."""
 
 from __future__ import annotations
 

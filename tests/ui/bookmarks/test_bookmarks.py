@@ -236,7 +236,7 @@ def test_that_the_model_keeps_the_rules_of_qt(qtmodeltester: ModelTester) -> Non
     model = AnnotationModel(lambda changed: bool(found.change(changed)), Theme("light"))
     for name in "xyz":
         found.add(Annotation("bookmark", 5, name=name))
-    model.show_rows(tuple(found))
+    model.set_rows(tuple(found))
     qtmodeltester.check(model)
     model.set_filter("y")
     assert (model.rowCount(), model.hidden_count) == (1, 2)

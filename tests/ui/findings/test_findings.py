@@ -218,7 +218,7 @@ def test_that_a_look_at_a_session_that_is_gone_ends(
 def test_that_a_finding_about_a_function_offers_its_source(stand: Stand) -> None:
     stand.show()
     found = Finding(BLOCKED_LOOP, "crunch() blocked this loop", 0, None, 0, site="/srv/server.py:4")
-    stand.panel.model.show_rows([found])
+    stand.panel.model.set_rows([found])
     texts = [action.text() for action in stand.panel.make_menu(0).actions()]
     assert texts[-3:] == ["Copy", "Copy source line", "Open server.py"]
 

@@ -75,7 +75,7 @@ CAT, BIRD, FISH, STOOL = (
 def model(qapp: QApplication, qtmodeltester: ModelTester) -> AnimalModel:
     assert qapp is not None
     model = AnimalModel()
-    model.show_rows([CAT, BIRD, FISH, STOOL])
+    model.set_rows([CAT, BIRD, FISH, STOOL])
     qtmodeltester.check(model)
     return model
 
@@ -128,12 +128,12 @@ def test_that_a_painted_row_says_what_its_cells_say(model: AnimalModel) -> None:
 
 def test_that_rows_that_stay_change_in_their_places(model: AnimalModel, qtbot: QtBot) -> None:
     with qtbot.assertNotEmitted(model.modelReset), qtbot.waitSignal(model.dataChanged) as changed:
-        model.show_rows([CAT, BIRD._replace(legs=1), FISH, STOOL])
+        model.set_rows([CAT, BIRD._replace(legs=1), FISH, STOOL])
 
     assert changed.args is not None
     assert (changed.args[0].row(), changed.args[1].row()) == (1, 1)
     with qtbot.assertNotEmitted(model.dataChanged):
-        model.show_rows(model.rows)
+        model.set_rows(model.rows)
 
 
 def test_that_the_same_rows_again_are_compared_and_no_more(
@@ -142,7 +142,7 @@ def test_that_the_same_rows_again_are_compared_and_no_more(
     asked: list[Animal] = []
     monkeypatch.setattr(AnimalModel, "key_of", lambda _model, row: asked.append(row))
 
-    model.show_rows([CAT, BIRD, FISH, STOOL])
+    model.set_rows([CAT, BIRD, FISH, STOOL])
 
     assert not asked
 
@@ -155,7 +155,7 @@ def test_that_rows_that_come_at_either_end_are_inserted(
     more.insert(at, Animal("ant", 6))
 
     with qtbot.assertNotEmitted(model.modelReset), qtbot.waitSignal(model.rowsInserted) as inserted:
-        model.show_rows(more)
+        model.set_rows(more)
 
     assert inserted.args is not None
     assert inserted.args[1:] == [at, at]
@@ -196,9 +196,9 @@ def test_that_what_is_marked_stays_marked_wherever_it_goes(
     assert view.marked_rows() == [1, 2]
     model.set_filter("stool")
     assert view.marked_rows() == [0]
-    model.show_rows([CAT, STOOL])
+    model.set_rows([CAT, STOOL])
     assert view.marked_rows() == [0]
-    model.show_rows([])
+    model.set_rows([])
     assert view.marked_rows() == []
 
 

@@ -56,6 +56,6 @@ def test_that_headers_are_explained_and_rows_end() -> None:
         assert model.headerData(column, Qt.Orientation.Horizontal, int(Qt.ItemDataRole.ToolTipRole))
     assert model.headerData(0, Qt.Orientation.Vertical) is None
     assert model.index(0, 0).data(int(Qt.ItemDataRole.DecorationRole)) is None
-    model.show_rows(())
+    model.set_rows(())
     assert model.rowCount() == 0
     assert model.results == ()

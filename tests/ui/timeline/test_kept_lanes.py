@@ -83,7 +83,7 @@ class World:
             append((0, TIMER_ARMED, number, 30 * MS, 30 * MS))
         append((0, MEMBER_ADDED, 1, 0, intern("hero")))
         append((0, MEMBER_ORIGIN, 1, 2, MemberKind.MACHINE))
-        self.canvas.show_session(self.timeline, self.log.strings, self.store)
+        self.canvas.set_session(self.timeline, self.log.strings, self.store)
         self.play(1_500)
 
     def play(self, milliseconds: int) -> None:
@@ -157,7 +157,7 @@ class World:
 
     def select(self, number: int) -> None:
         kinds = (SelectionKind.CLOCK, SelectionKind.TIMER, SelectionKind.MEMBER)
-        self.canvas.show_selection(Selection(kinds[number % 3], 1 + number % 2))
+        self.canvas.on_selection_changed(Selection(kinds[number % 3], 1 + number % 2))
 
     def scrub(self, number: int) -> None:
         """Move the playhead, or take it away."""

@@ -753,7 +753,7 @@ def test_that_a_long_log_is_read_in_parts_and_says_how_much_is_left(
     panel: TimelinePanel, bridge: SessionBridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LaneStore, "most_at_once", 100)
-    panel.show_session(bridge.session)
+    panel.set_session(bridge.session)
     assert "events left" in panel.notice.text()
     assert bridge.session is not None
     while panel.canvas.store.cursor < bridge.session.log.end:

@@ -1,1 +1,1 @@
-"""What all tables and trees share."""
+"""The kit of all tables."""

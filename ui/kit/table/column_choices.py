@@ -1,4 +1,4 @@
-"""How the user wants the columns of a table: which, how wide, in which order, sorted by what."""
+"""The user's choice of columns: which, how wide, in which order, sorted by what."""
 
 from __future__ import annotations
 

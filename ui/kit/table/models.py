@@ -252,7 +252,7 @@ class ListTableModel(TableModel[RowT]):
 
     # ---------------------------------------------------------------- what is shown
 
-    def show_rows(self, rows: Iterable[RowT]) -> None:
+    def set_rows(self, rows: Iterable[RowT]) -> None:
         """Show other rows; those that are there already stay, with what is marked in them."""
         self._all = list(rows)
         self._show_passing()

@@ -1,1 +1,1 @@
-"""How clocks, timers and members are told in words."""
+"""Sentences about clocks, timers and members."""

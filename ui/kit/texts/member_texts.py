@@ -1,4 +1,4 @@
-"""What schedulers, components and machines do now, in words: one sentence each, and why."""
+"""The state of schedulers, components and machines: one sentence each, with the reason."""
 
 from __future__ import annotations
 

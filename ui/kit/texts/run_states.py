@@ -1,4 +1,4 @@
-"""Whether a clock runs, and if not, why: one value and one sentence."""
+"""The state of a clock, and the reason where it stands still: one value and one sentence."""
 
 from __future__ import annotations
 

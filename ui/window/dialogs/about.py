@@ -1,4 +1,4 @@
-"""What this is and what it runs on."""
+"""The dialog about the inspector and the libraries that it runs on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown in place of the plot when a scene could not be loaded."""
+"""The error of a scene that could not be loaded, in place of the arrangement."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What actions of the window do."""
+"""The effects of the actions of the window."""

@@ -1,4 +1,4 @@
-"""Which actions are possible now, and which commands were refused."""
+"""Enables actions that are possible now, and reports refused commands."""
 
 from __future__ import annotations
 
@@ -81,28 +81,28 @@ class ActionStates(QObject):
         self._newest_command = 0
         self._capabilities: frozenset[Capability] = frozenset()
         self._possible: frozenset[Needs] = frozenset()
-        bridge.session_changed.connect(self._take_session)
-        middle.currentChanged.connect(self._take_news)
+        bridge.session_changed.connect(self._on_session_changed)
+        middle.currentChanged.connect(self._on_refreshed)
         for changed in (
             bridge.refreshed,
             bridge.status_changed,
             bridge.selection_changed,
             bridge.playhead_changed,
         ):
-            changed.connect(self._take_news)
-        self._take_session(None)
+            changed.connect(self._on_refreshed)
+        self._on_session_changed(None)
 
     @Slot(object)
-    def _take_session(self, session: Session | None) -> None:
+    def _on_session_changed(self, session: Session | None) -> None:
         commands = self._bridge.timeline.commands
         self._timeline, self._commands_seen = self._bridge.timeline, 0
         if session is None or session is not self._session:
             self._newest_command = commands[-1].number if commands else 0
         self._session = session
-        self._take_news()
+        self._on_refreshed()
 
     @Slot(object)
-    def _take_news(self, _news: object = None) -> None:
+    def _on_refreshed(self, _news: object = None) -> None:
         has_undo, has_redo = self._undo.refresh()
         facts = self._facts(has_undo=has_undo, has_redo=has_redo)
         if facts != self._actions.facts:

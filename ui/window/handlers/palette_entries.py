@@ -1,4 +1,4 @@
-"""What the palette can find: actions and scenes, and how well a text finds each of them."""
+"""Actions and scenes in the palette, and how well a text finds each of them."""
 
 from __future__ import annotations
 

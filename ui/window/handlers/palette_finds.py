@@ -1,4 +1,4 @@
-"""What the palette finds in a session: objects, times, and what can be done with them."""
+"""The search of the palette in a session: objects, times, and commands about them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where panels are: the arrangement, the side column, the tray and its tabs."""
+"""The places of panels: the arrangement, the side column, the tray and its tabs."""

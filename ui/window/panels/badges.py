@@ -41,18 +41,18 @@ class Badges(QObject):
         pace.due.connect(self.show_counts)
         bridge.refreshed.connect(pace.request)
         self._panels.visibility_changed.connect(pace.request)
-        bridge.session_changed.connect(self._take_session)
-        bridge.status_changed.connect(self._take_status)
+        bridge.session_changed.connect(self._on_session_changed)
+        bridge.status_changed.connect(self._on_status_changed)
         self.show_counts()
 
     @Slot()
-    def _take_session(self) -> None:
+    def _on_session_changed(self) -> None:
         self._panels.tabs.forget_widths()
         self._findings_seen = 0
         self.show_counts()
 
     @Slot()
-    def _take_status(self) -> None:
+    def _on_status_changed(self) -> None:
         if self._bridge.status.phase is SessionPhase.HELD:
             self._still.start()
         else:

@@ -1,4 +1,4 @@
-"""Which panel is where: on the time axis, in the side column, in the tray, or in a window."""
+"""The panels of the window: on the time axis, in the side column, in the tray, or afloat."""
 
 from __future__ import annotations
 
