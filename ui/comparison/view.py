@@ -318,6 +318,7 @@ class ComparisonView(QWidget):
         remarks = dict.fromkeys(each for found in self._found for each in found.remarks)
         self.remarks.show_text(" ".join(filter(None, (sure, *remarks))))
         self.verdict.setToolTip(as_plain(self.remarks.text()))
+        self._fit_remarks()
         self.table.show_differences(self._found)
         self._show_runs()
 
@@ -411,13 +412,16 @@ class ComparisonView(QWidget):
         else:
             super().keyPressEvent(event)
 
+    def _fit_remarks(self) -> None:
+        """Leave out what is to be borne in mind where frames need the room."""
+        self.remarks.setVisible(bool(self.remarks.text()) and not is_low(self))
+
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         scale = text_scale(self)
         self._lower.setFixedHeight(height_below(self))
-        # Frames need the room more than what is to be borne in mind.
-        self.remarks.setVisible(not is_low(self))
+        self._fit_remarks()
         for tile in self.tiles:
             tile.aside.setVisible(self.width() >= _LEAST_WITH_ASIDES * scale)
         self._zones.setGeometry(self.rect())

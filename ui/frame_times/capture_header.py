@@ -29,7 +29,7 @@ from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import menu_button
-from ..kit.tile import Tile
+from ..kit.tile import Tile, is_low
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session
@@ -45,7 +45,8 @@ _MOST_CHARACTERS: Final = 26
 #: Pixels beside the text in a box.
 _MARGIN: Final = 4
 _NO_STREAM: Final = "Choose what stands for a frame …"
-_HEIGHT: Final = 76
+#: Of the row, also where the window is low.
+_HEIGHT, _LOW_HEIGHT = 76, 56
 _LEAST_NAME: Final = 150
 _SIDE: Final = 16
 #: A narrower row has the values of its tiles without what stands beside them.
@@ -129,7 +130,6 @@ class CaptureHeader(QWidget):
         row.addSpacing(4)
         for tile in self._tiles:
             row.addWidget(tile, 0, Qt.AlignmentFlag.AlignVCenter)
-        self.setMinimumHeight(round(_HEIGHT * text_scale(self)))
         self.name.setMinimumWidth(round(_LEAST_NAME * text_scale(self)))
 
     # ---------------------------------------------------------------- what is shown
@@ -232,6 +232,10 @@ class CaptureHeader(QWidget):
         for tile in self._tiles:
             tile.aside.setVisible(width >= _LEAST_WITH_ASIDES)
             tile.set_type("title" if width >= _LEAST_WITH_LARGE else "heading")
+        height = _LOW_HEIGHT if is_low(self) else _HEIGHT
+        self.setMinimumHeight(round(height * text_scale(self)))
+        pad = (height - _LOW_HEIGHT) // 4 + 2
+        self._row.setContentsMargins(_SIDE, pad, 4, pad)
         is_narrow = width < _LEAST_IN_A_ROW
         if is_narrow is self.label.isHidden():
             return

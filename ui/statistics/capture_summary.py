@@ -9,7 +9,7 @@ from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from ..kit.fonts import text_scale
+from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, plain_label
 from ..kit.text_link import TextLink
@@ -125,7 +125,10 @@ class CaptureSummary(QWidget):
         super().__init__(parent)
         self.setAccessibleName("Summary of the capture")
         self.tools = ToolsSay(theme)
-        self.frames = FrameDistribution(bridge, theme, caption("How long frames took"))
+        title = ElidedLabel()
+        title.show_text("How long frames took")
+        in_type(title, "strong")
+        self.frames = FrameDistribution(bridge, theme, title)
         self.frames.metrics_found.connect(self.tools.show_metrics)
         row = QHBoxLayout(self)
         row.setContentsMargins(_SIDE, 4, 0, 4)

@@ -108,6 +108,14 @@ class LaneWait(NamedTuple):
     paused: tuple[str, ...] = ()
     paused_id: int = 0
 
+    @property
+    def brief(self) -> str:
+        """Return which clock has to be resumed first, and how many more, where room is scarce."""
+        if not self.paused:
+            return ""
+        more = f" +{len(self.paused) - 1}" if len(self.paused) > 1 else ""
+        return f"{PAUSE_SIGN}{one_line(self.paused[0])}{more}"
+
     def text(self, least_late_ns: float) -> str:
         """Return it in a few words; of what is late by less than this, nothing."""
         if self.paused:

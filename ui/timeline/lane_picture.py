@@ -424,6 +424,8 @@ class LanePicture:
                 text = waits.text(self.late_ns)
                 if text:
                     begin = shown_x + 6 if window.left < shown_x < right else window.left
+                    needed = painter.fontMetrics().horizontalAdvance(text)
+                    text = waits.brief or text if needed > right - 8 - begin else text
                     room = begin, right - 8
                     self._text_before(
                         *(painter, Row(placed.y, placed.height), text, room),
