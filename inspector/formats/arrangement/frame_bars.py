@@ -156,6 +156,7 @@ def frame_bars(
         rest_ns = found.maxima - inspector_ns
         is_by_inspector = FrameBudget(budget_ns).is_over_because_of(found.maxima, inspector_ns)
         max_pace = np.where(is_by_inspector, Pace.IN_BUDGET, max_pace)
+        mean_pace = np.minimum(mean_pace, max_pace)
     is_range = mean_tops - max_tops > 1
     mean_tops = np.where(is_range, mean_tops, max_tops)
     bottoms = np.full(len(columns), height, dtype=np.int64)

@@ -314,6 +314,16 @@ def test_that_a_column_whose_slowest_frame_is_the_inspectors_is_neutral() -> Non
     assert Fill.INSPECTOR not in layers
 
 
+def test_that_a_column_of_frames_that_only_the_inspector_made_long_is_neutral() -> None:
+    series = inspected(*[(25, 12), (28, 14)] * 20)
+    columns = series.columns(Window(-0.5, 39.5, 20))
+
+    bars = frame_bars(series, "interval", columns, SCALE)
+
+    paces = {fill.pace for fill, _ in bars.layers if isinstance(fill, PaceFill)}
+    assert paces == {Pace.IN_BUDGET}
+
+
 def test_that_only_the_interval_has_a_share_of_the_inspector() -> None:
     series = inspected((25, 12))
     columns = series.columns(Window(-0.5, 0.5, 1))
