@@ -6,16 +6,25 @@ A click or a key takes 1.5 s, and four words are read in a second.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.analysis.lanes.rows import LaneRow
+from inspector.events.history import LogHistory
+from inspector.formats.arrangement.sheet import Sheet
+from tests.analysis.test_lateness import CRUNCH, LIBRARY, MAIN, REBUILD, Program
+from tests.sessions.test_captured import table
+from tests.ui.looking_back import settle
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
+from tests.ui.world import PlayedSession
+from ui.comparison.view import ComparisonView
+from ui.export.export_dialog import ExportDialog
 from ui.session.bridge import SelectionKind
 from ui.timeline.panel import TimelinePanel
 from ui.why.panel import WhyPanel
@@ -40,8 +49,25 @@ class Hand:
         place = widget.rect().center() if place is None else place
         QTest.mouseClick(widget, Qt.MouseButton.LeftButton, pos=place)
         self.seconds += _ACT_S
-        self._shell.advance(1 / 60)
+        if self._shell.sources:
+            self._shell.advance(1 / 60)
         QApplication.processEvents()
+
+    def press(self, widget: QWidget, key: Qt.Key) -> None:
+        assert widget.isVisible(), "only what is seen has the keyboard"
+        QTest.keyClick(widget, key)
+        self.seconds += _ACT_S
+        QApplication.processEvents()
+
+    def drop(self, path: Path) -> None:
+        """Drag a file from somewhere else into the window."""
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile(str(path))])
+        how = Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton
+        modifiers, window = Qt.KeyboardModifier.NoModifier, self._shell.window
+        QApplication.sendEvent(window, QDragEnterEvent(QPoint(9, 9), *how, modifiers))
+        QApplication.sendEvent(window, QDropEvent(QPointF(9, 9), *how, modifiers))
+        self.seconds += _ACT_S
 
     def read(self, text: str) -> str:
         self.seconds += len(text.split()) / _WORDS_A_SECOND
@@ -147,4 +173,89 @@ def test_that_the_longest_frame_is_found_in_6_s(qtbot: QtBot, shell: Shell, hand
     assert shell.bridge.selection.kind is SelectionKind.FRAME
     assert shell.bridge.selection.id == longest
     assert said.startswith(f"Frame {longest:,} Took ")
+    assert hand.seconds <= 6
+
+
+def test_that_the_frame_graph_is_exported_in_5_s(shell: Shell, hand: Hand, tmp_path: Path) -> None:
+    hand.click(shell.window.transport.export_button)
+    dialog = shell.window.findChild(ExportDialog)
+    assert dialog is not None
+    hand.press(dialog, Qt.Key.Key_Return)
+    asking = dialog.findChild(QFileDialog)
+    assert isinstance(asking, QFileDialog)
+    asking.setDirectory(str(tmp_path))
+    name_line = asking.findChild(QLineEdit, "fileNameEdit")
+    assert isinstance(name_line, QLineEdit)
+    assert name_line.text()
+    hand.press(name_line, Qt.Key.Key_Return)
+
+    (written,) = tmp_path.glob("*.png")
+    assert QImage(str(written)).height() > 0
+    assert hand.seconds <= 5
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    return table(tmp_path)
+
+
+def test_that_the_p99_of_a_capture_is_seen_without_a_click(
+    qtbot: QtBot, tmp_path: Path, capture: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+    shell.window.open_path(capture)
+    tile = shell.window.frame_times.capture_header.p99
+
+    qtbot.waitUntil(tile.value.isVisible)
+
+    assert (tile.title.text(), tile.value.text()) == ("P99", "18.5 ms")
+
+
+def test_that_two_captures_are_compared_and_understood_in_8_s(
+    qtbot: QtBot, tmp_path: Path, capture: Path
+) -> None:
+    slower = capture.with_name("slower.csv")
+    slower.write_text(capture.read_text(encoding="utf-8").replace("e,18.5", "e,23.5"), "utf-8")
+    shell = open_shell(qtbot, tmp_path, None)
+    shell.window.open_path(capture)
+    settle()
+    hand = Hand(shell)
+
+    hand.drop(slower)
+    menu = shell.window.findChild(QMenu, "dropped_files")
+    assert isinstance(menu, QMenu)
+    hand.click(menu, menu.actionGeometry(menu.actions()[0]).center())
+    view = shell.window.findChild(ComparisonView)
+    assert view is not None
+    qtbot.waitUntil(lambda: view.verdict.text() != "")
+    said = hand.read(view.verdict.text())
+
+    assert said == "B is slower than A: 17.5 → 19.2 ms a frame, +9.5 %."
+    assert hand.seconds <= 8
+
+
+def test_that_it_is_read_in_6_s_who_blocks_an_attached_server(
+    shell: Shell, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, session = Program(), PlayedSession()
+    for until_ms in range(10, 1_381, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms)
+    session.log, session.history = program.log, LogHistory(program.log)
+    session.timeline = session.history.state_before(session.history.end)
+    monkeypatch.setattr(session, "fold", lambda: 0)
+    written: list[str] = []
+    write = Sheet.text
+
+    def note(sheet: Sheet, layer: int, color: str, text: str, *where: object) -> None:
+        written.append(text)
+        write(sheet, layer, color, text, *cast("Any", where))
+
+    monkeypatch.setattr(Sheet, "text", note)
+    shell.bridge.set_session(session)
+    shell.bridge.refresh_now()
+    lanes(shell)
+
+    said = hand.read(next(text for text in written if "crunch" in text))
+
+    assert said.split("   ")[0] == "blocked by crunch()"
     assert hand.seconds <= 6
