@@ -79,7 +79,7 @@ def _any_event(random: Random, at_ns: int) -> RawEvent:
 
 
 def test_that_no_sequence_of_events_stops_a_reader() -> None:
-    for seed in rounds(60):
+    for seed in rounds(25):
         random, window = Random(seed), _Window()
         for batch in range(20):
             at_ns = 1_000 * batch

@@ -47,7 +47,7 @@ def _closed_doors(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_folder", "_closed_doors")
 def test_that_no_command_line_is_more_than_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    for seed in rounds(60):
+    for seed in rounds(25):
         line = random_line(Random(seed))
 
         code = cli.main(line)

@@ -28,7 +28,7 @@ def test_that_the_tree_agrees_with_the_model_under_any_operations(
 
 @pytest.mark.parametrize("rates", [SLOW_RATES, [*SLOW_RATES, Fraction(60)]])
 def test_that_ties_of_branches_are_settled_as_in_the_model(rates: list[Fraction]) -> None:
-    for seed in rounds(150):
+    for seed in rounds(60):
         pair = Pair()
         for operation in tied_operations(Random(seed), rates):
             pair.perform(operation)
@@ -37,14 +37,14 @@ def test_that_ties_of_branches_are_settled_as_in_the_model(rates: list[Fraction]
 
 
 def test_that_ticks_of_fast_clocks_within_one_instant_fire_in_the_order_of_their_setting() -> None:
-    for seed in rounds(150):
+    for seed in rounds(60):
         pair = Pair()
         for operation in fast_operations(Random(seed)):
             pair.perform(operation)
 
 
 def test_that_nothing_on_slow_branches_is_due_before_now_if_the_source_is_punctual() -> None:
-    for seed in rounds(150):
+    for seed in rounds(60):
         pair = Pair(model=PunctualModelTree())
         for operation in tied_operations(Random(seed)):
             pair.perform(operation)

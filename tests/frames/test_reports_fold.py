@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.engines.cocos.dialects import DIALECTS, Dialect
@@ -182,7 +182,6 @@ class PendingCallText:
     __hash__ = None  # type: ignore[assignment]
 
 
-@settings(max_examples=200, deadline=None)
 @given(operations=st.lists(st.one_of(changes, frames, frames), max_size=40), inside=hooks)
 def test_that_the_fold_knows_what_the_scheduler_knows(
     operations: list[Operation], inside: dict[tuple[str, int, int, int], list[Operation]]
@@ -340,7 +339,6 @@ def names_of(calls: Sequence[PendingCall]) -> list[tuple[object, ...]]:
     return [(id(call.target), call.label, call.priority, call.is_paused) for call in calls]
 
 
-@settings(max_examples=250, deadline=None)
 @given(
     dialect=st.sampled_from(DIALECTS),
     operations=st.lists(st.one_of(dialect_changes, dialect_frames, dialect_frames), max_size=30),
@@ -397,7 +395,6 @@ def assert_same_times(folded: list[PendingCall], scheduler: DialectScheduler) ->
 # ------------------------------------------------------------------ machines
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     edges=st.lists(
         st.tuples(
@@ -555,7 +552,6 @@ class TickerRun:
         return self.ticker.is_paused, known
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     operations=st.lists(st.one_of(ticker_changes, ticker_frames, ticker_frames), max_size=40),
     inside=st.dictionaries(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.frames.scheduler.scheduler import Scheduler
@@ -227,7 +227,6 @@ class Pair:
         assert len(scheduler.timers()) == len(model.timers)
 
 
-@settings(max_examples=300, deadline=None)
 @given(operations=st.lists(st.one_of(changes, frames, frames), max_size=40), inside=hooks)
 def test_that_random_operations_do_what_the_model_does(
     operations: list[Operation], inside: dict[tuple[str, int, int, int], list[Operation]]

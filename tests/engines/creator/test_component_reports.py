@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.engines.creator.components import Component, LifeState
@@ -447,7 +447,6 @@ def without_news(facts: tuple[dict[str, Any], bool]) -> object:
     return {name: (known(name, life), *rest) for name, (life, *rest) in found.items()}, is_paused
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     operations=st.lists(st.one_of(acts, acts, st.tuples(st.just("frame"))), max_size=40),
     inside=st.dictionaries(

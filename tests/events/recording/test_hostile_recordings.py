@@ -15,7 +15,7 @@ from inspector.events.recording import RecordingError, open_recording
 from tests.events.recording.damaged_recordings import damage, whole_recording
 from tests.fuzz import rounds
 
-NUMBERS = rounds(30)
+NUMBERS = rounds(12)
 #: No command takes longer for a file of 300 kB, in seconds of processor time.
 LIMIT_S = 20
 LIMIT_KB = 400_000

@@ -99,7 +99,7 @@ def damaged_settings(seed: int) -> bytes:
     return data if chance.random() < 0.5 else chance.choice(_DAMAGES)(chance, data)
 
 
-@pytest.mark.parametrize("seed", rounds(200))
+@pytest.mark.parametrize("seed", rounds(80))
 def test_that_damaged_settings_are_read_or_kept_aside(tmp_path: Path, seed: int) -> None:
     path = tmp_path / "settings.json"
     data = damaged_settings(seed)
