@@ -230,6 +230,37 @@ def test_that_bookmarks_and_ranges_are_named_and_everything_can_be_left_out(
     assert not said & {"here", "Marks"}
 
 
+def test_that_marks_that_repeat_are_named_once_with_their_number(session: HostedSession) -> None:
+    frames = FrameTimes.from_history(session.timeline.frames)
+    landmarks = tuple(
+        Landmark("mark", at_ms * MS, at_ms * 60 // 1_000, name)
+        for at_ms, name in ((200, "wave"), (400, "wave"), (1_000, "boss"), (2_000, "wave"))
+    )
+    data = replace(frames, landmarks=landmarks), Events(session.history)
+
+    picture = timeline_picture(data, ABOUT, ExportOptions(interventions=False))
+
+    row = lane(picture, "marks")
+    assert texts(row.items) == ["Marks", "boss", "wave ×3"]
+    flags = [each for each in row.items if isinstance(each, Rect) and each.box.height == 5]
+    assert len(flags) == 4
+    assert not [each for each in picture.texts() if "omitted" in each.text]
+
+
+def test_that_the_legend_explains_what_lanes_have_and_nothing_else(session: HostedSession) -> None:
+    picture = picture_of(session)
+    assert texts(lane(picture, "legend of lanes").items) == [
+        "runs, as high as its rate",
+        "paused",
+        "stopped by a clock above",
+        "fires",
+        "state of a machine",
+    ]
+    frames = FrameTimes.from_history(session.timeline.frames)
+    alone = timeline_picture((frames, None), ABOUT, ExportOptions())
+    assert "fires" not in [each.text for each in alone.texts()]
+
+
 def test_that_a_part_begins_with_the_state_before_it(session: HostedSession) -> None:
     frames = FrameTimes.from_history(session.timeline.frames, 90, 110)
     events = Events(session.history, int(frames.at_ns[0]), int(frames.at_ns[-1]))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from inspector.analysis.lateness.words import block_name
-from inspector.formats.arrangement.sheet import Row, Sheet, mixed
+from inspector.formats.arrangement.sheet import Colors, Row, Sheet, mixed
 from inspector.formats.drawing.pixel_rects import edge_rects, nearest_pixels, pixel_rects, row_rects
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import RATE_DENOMINATOR, rate_chip
@@ -97,6 +97,11 @@ def _text_row(inner: Row, height: int) -> Row:
 
 def _paused_by(cause: int) -> str:
     return f"paused by {'you' if cause else 'the program'}"
+
+
+def effective_hatch(colors: Colors) -> str:
+    """Return the colour of lines across what a clock above has stopped."""
+    return mixed(colors["hatch"], colors["bg"], _EFFECTIVE)
 
 
 class ClockLayout:
@@ -254,7 +259,7 @@ class ClockLayout:
         """Hatch where a clock stands still, with an outline."""
         sheet, colors = self._sheet, self._sheet.colors
         layer = _Layer.OWN if is_own else _Layer.ABOVE
-        color = colors["hatch"] if is_own else mixed(colors["hatch"], colors["bg"], _EFFECTIVE)
+        color = colors["hatch"] if is_own else effective_hatch(colors)
         sheet.rects(layer, colors["bg"], rects)
         sheet.hatched(layer + 1, color, rects)
         # What another clock stops has the outline of a line only.

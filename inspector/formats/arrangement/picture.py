@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import starmap
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from inspector.display_text import counted
 from inspector.events.frame_history import FrameHistory
 from inspector.formats.arrangement.clock_layout import ClockLayout, clock_head
 from inspector.formats.arrangement.fills import Fill, Pace, PaceFill, PhaseFill, Tone, fill_color
+from inspector.formats.arrangement.flags import flag_row, flags_of
 from inspector.formats.arrangement.frame_bars import (
     BarScale,
     frame_bars,
@@ -33,6 +34,7 @@ from inspector.formats.arrangement.frame_labels import (
 from inspector.formats.arrangement.frame_series import FrameSeries, Window, XAxis
 from inspector.formats.arrangement.lane_layout import SLICE_LEVELS, LaneLayout
 from inspector.formats.arrangement.lane_window import LaneWindow, axis_ticks, ruler_ticks
+from inspector.formats.arrangement.legend import LaneLegend
 from inspector.formats.arrangement.sheet import Row, Sheet
 from inspector.formats.drawing.display_list import (
     Anchor,
@@ -93,22 +95,11 @@ _LONGEST: Final = 200
 #: Pauses that the description names.
 _MOST_STOPS: Final = 8
 _BASELINE: Final = 0.36
-#: Room in which a name of a mark says something.
-_LEAST_NAME: Final = 40
 _PACES: Final = (
     (PaceFill(Pace.IN_BUDGET, Tone.STRONG), "in budget"),
     (PaceFill(Pace.OVER, Tone.STRONG), "over"),
     (PaceFill(Pace.OVER_TWICE, Tone.STRONG), "over twice"),
 )
-
-
-class _Flag(NamedTuple):
-    """What stands in the row of marks."""
-
-    at_ns: int  # Its instant
-    frame: int
-    name: str
-    end_ns: int | None = None  # The end of a range, else None
 
 
 def arrangement_picture(
@@ -184,22 +175,17 @@ class _Arrangement:
         # The first colours the frames: that of the frame rate.
         budgets = sorted(round(each * NS_PER_MS) for each in set(options.budgets_ms))
         self.budgets_ns = tuple(sorted(budgets, key=lambda each: abs(each - usual_ns)))
-        self.flags = self._flags()
+        self.flags = flags_of(frames, options)
         self.unnamed = 0
-
-    def _flags(self) -> list[_Flag]:
-        found: list[_Flag] = []
-        if self.options.landmarks:
-            found += [
-                _Flag(each.at_ns, each.frame, each.name, each.end_ns)
-                for each in self.frames.landmarks
-            ]
-        if self.options.interventions:
-            found += [
-                _Flag(each.at_ns, each.frame, f"{each.label} {each.text}")
-                for each in self.frames.interventions
-            ]
-        return sorted(found)
+        self.late_ns = round(NS_PER_SECOND / (provenance.frame_rate or 60))
+        edges_ns = int(self.low * NS_PER_SECOND), int(self.high * NS_PER_SECOND)
+        has_blocks = any(
+            next(iter(self.store.blocks.within(row.clock_id, *edges_ns)), None)
+            for row in self.rows
+            if row.kind is LaneKind.CLOCK
+        )
+        kinds = {row.kind for row in self.rows}
+        self.lane_legend = LaneLegend(kinds, self.late_ns, self.colors, has_blocks=has_blocks)
 
     def _read(self, events: Events) -> None:
         history = events.history
@@ -249,7 +235,8 @@ class _Arrangement:
         top = round(_PAD + 2 * _LINE + 8)
         marks = _MARKS if self.flags else 0
         heights = [_height_of(row) for row in self.rows]
-        below = marks + sum(heights) + round(2 * _LINE + _PAD + 8)
+        legend = _LINE * self.lane_legend.lines(options.width_pt - 2 * _PAD)
+        below = marks + sum(heights) + round(2 * _LINE + legend + _PAD + 8)
         height = max(options.height_pt, top + _RULER + _LEAST_FRAMES + below)
         frames = Row(top + _RULER, round(height) - below - top - _RULER)
         window = self._window(left, width)
@@ -270,6 +257,9 @@ class _Arrangement:
         line = (Point(_PAD, y), Point(left + width, y))
         items.append(Polyline(line, Stroke(colors["line"], 1.0)))
         items.append(Group("legend", tuple(self._legend(y + _LINE + 4))))
+        if self.rows:
+            said = self.lane_legend.items(_PAD, y + 2 * _LINE + 4, options.width_pt - 2 * _PAD)
+            items.append(Group("legend of lanes", tuple(said)))
         items.append(Group("provenance", tuple(self._footer(height))))
         return DisplayList(
             *(options.width_pt, height, colors["bg"], tuple(items), title),
@@ -445,22 +435,9 @@ class _Arrangement:
             self._small(_PAD, row, "Marks"),
             Rect(Box(0, row.top, self.options.width_pt, 1), colors["line"]),
         ]
-        for flag in self.flags:
-            if flag.end_ns is not None:
-                begin, end = x_of(flag.at_ns, flag.frame), x_of(flag.end_ns, flag.frame)
-                bar = Box(begin, row.bottom - 4, max(end - begin, 1.0), 3)
-                items.append(Rect(bar, colors["edge"]))
-        places = [x_of(flag.at_ns, flag.frame) for flag in self.flags]
-        self.unnamed = 0
-        for flag, x, end in zip(self.flags, places, [*places[1:], left + width], strict=True):
-            items.append(Rect(Box(x, row.top + 4, 1, row.height - 4), colors["tick"]))
-            items.append(Rect(Box(x, row.top + 4, 6, 5), colors["tick"]))
-            name = plain(flag.name)
-            shown = shortened(name, end - x - 14, _SMALL) if end - x > _LEAST_NAME else ""
-            self.unnamed += shown != name
-            if shown:
-                items.append(self._small(x + 9, row, shown))
-        return items
+        found = flag_row(self.flags, row, left + width, x_of, colors)
+        self.unnamed = found.unnamed
+        return [*items, *found.items]
 
     def _lanes(
         self,
@@ -477,7 +454,6 @@ class _Arrangement:
             *(Rect(Box(x, top, 1, bottom - top), colors["line"]) for x, _ in ticks),
         ]
         found: list[Item] = [Group("lanes", tuple(ground))]
-        late_ns = round(NS_PER_SECOND / (self.provenance.frame_rate or 60))
         for row, height in zip(self.rows, heights, strict=True):
             sheet, place = Sheet(colors, _SMALL), Row(top, height)
             is_clock = row.kind is LaneKind.CLOCK
@@ -486,7 +462,8 @@ class _Arrangement:
                 self._local_time(sheet, timeline, row.clock_id, window, place)
                 sheet.rect(0, colors["line"], (0, top, int(self.options.width_pt), top + 1))
             else:
-                self._lane(LaneLayout(sheet), timeline, row, window, place, late_ns)
+                self._lane(LaneLayout(sheet), timeline, row, window, place)
+            self.lane_legend.learn(row.kind, sheet)
             x = _PAD + row.depth * _INDENT
             name = shortened(brief(row.label), window.left - 8 - x, _TEXT, is_bold=is_clock)
             at = Point(x, round(top + height / 2 + _BASELINE * _TEXT, 2))
@@ -495,14 +472,13 @@ class _Arrangement:
             top += height
         return found
 
-    def _lane(  # noqa: PLR0913, PLR0917 - one lane
+    def _lane(
         self,
         lanes: LaneLayout,
         timeline: Timeline,
         row: LaneRow,
         window: LaneWindow,
         place: Row,
-        late_ns: int,
     ) -> None:
         lane = row.lane
         assert lane is not None, "others are no rows here"
@@ -526,7 +502,7 @@ class _Arrangement:
             lanes.levels(lane.levels, window, place)
         else:
             is_timer = row.kind is LaneKind.TIMER
-            late = late_ns if is_timer else 0
+            late = self.late_ns if is_timer else 0
             ends = is_timer and timeline.is_of_programs
             lanes.instants(
                 *(lane.instants, window, place), kind="tick", late_ns=late, ends_whiskers=ends
