@@ -17,11 +17,22 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Optional
 
-#: What Linux calls waiting for a lock, and waiting for the file that is the first argument.
-_LOCKING, _OF_FILE = {
-    "x86_64": ({"202", "449"}, {"0", "19", "43", "45", "47", "288"}),
-    "aarch64": ({"98", "449"}, {"63", "65", "202", "207", "212", "242"}),
-}.get(platform.machine(), (frozenset(), frozenset()))
+#: What Linux calls waiting for a lock, for the file that is the first argument, for any of those
+#: that are told to such a file, and for time to pass.
+_LOCKING, _OF_FILE, _POLLING, _SLEEPING = {
+    "x86_64": (
+        {"202", "449"},
+        {"0", "19", "43", "45", "47", "288"},
+        {"232", "281", "441"},
+        {"35", "230"},
+    ),
+    "aarch64": (
+        {"98", "449"},
+        {"63", "65", "202", "207", "212", "242"},
+        {"22", "441"},
+        {"101", "115"},
+    ),
+}.get(platform.machine(), (frozenset(), frozenset(), frozenset(), frozenset()))
 #: Connections of which both ends were seen here, by what the system calls their sockets.
 _inside: set[str] = set()
 
@@ -40,6 +51,8 @@ def awaited_in_file(file: int) -> str:
     """Return what is at the other end of a file, empty if that is the program itself."""
     link = _link(file)
     if link and link in _inside:
+        return ""
+    if link == "anon_inode:[eventfd]" or (link.startswith("pipe:") and _has_both_ends(link)):
         return ""
     try:
         if not stat.S_ISSOCK(os.fstat(file).st_mode):
@@ -78,6 +91,13 @@ def _link(file: int) -> str:
         return ""
 
 
+def _has_both_ends(link: str) -> bool:
+    """Return whether both ends of a pipe are open here, and nowhere else."""
+    return sum(_link(int(each)) == link for each in os.listdir("/dev/fd")) > 1 and (
+        not _has_children()
+    )
+
+
 def _peer_process(found: socket.socket) -> int:
     option = getattr(socket, "SO_PEERCRED", None)
     if option is None:
@@ -114,19 +134,30 @@ def _names_here() -> set[Any]:
     return names
 
 
-def system_call(native: Optional[int]) -> tuple[str, int]:
-    """Return the number of the system call that a thread is in, or that it runs, and its file."""
+def system_call(native: Optional[int]) -> tuple[str, int, bool]:
+    """Return the system call that a thread is in: its number, its file, and whether it may end.
+
+    The number is ``running`` if it runs, and empty if that is not known. Waiting for a lock ends by
+    itself only if it has a limit.
+    """
     try:
         with open(f"/proc/self/task/{native}/syscall") as file:
             words = file.read().split()
-        return words[0], int(words[1], 16) if len(words) > 1 else -1
+        number = words[0]
+        is_limited = number not in _LOCKING or int(words[4], 16) != 0
+        return number, int(words[1], 16) if len(words) > 1 else -1, is_limited
     except (OSError, ValueError, IndexError):
-        return "", -1
+        return "", -1, False
 
 
-def awaited_by_call(frame: FrameType, call: str, file: int) -> str:
+def is_timed(call: str, *, is_limited: bool) -> bool:
+    """Return whether a call in which a thread waits ends by the machine's time."""
+    return call in _SLEEPING or call in _POLLING or (call in _LOCKING and is_limited)
+
+
+def awaited_by_call(frame: FrameType, call: str, file: int, *, is_limited: bool) -> str:
     """Return what a thread awaits outside that waits in a function of C, or in which call."""
-    if call in _LOCKING:
+    if call in _LOCKING and not is_limited:
         return ""
     if call in _OF_FILE:
         return awaited_in_file(file)
@@ -136,3 +167,15 @@ def awaited_by_call(frame: FrameType, call: str, file: int) -> str:
     if frame.f_code.co_name == "accept" and isinstance(seen.get("self"), socket.socket):
         return ""
     return f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
+
+
+def awaited_by_loop(frame: FrameType, call: str, file: int) -> str:
+    """Return what a loop in C awaits outside, which can be woken."""
+    if call not in _POLLING:
+        return awaited_by_call(frame, call, file, is_limited=False)
+    try:
+        with open(f"/proc/self/fdinfo/{file}") as described:
+            lines = [line.split() for line in described if line.startswith("tfd:")]
+    except OSError:
+        return ""
+    return awaited_in_files(int(words[1]) for words in lines)

@@ -539,6 +539,11 @@ class Program(Texts):
         self.timers.pop(number, None)
         self._objects.pop(number, None)
 
+    def first_due_ns(self, clock: Clock) -> Optional[int]:
+        """Return the local instant at which the next timer of a clock is due."""
+        records = list(self.timers.values())
+        return min((each[DUE] for each in records if each[CLOCK] == clock.number), default=None)
+
     def next_due_ns(self) -> Optional[int]:
         """Return when the next timer is due, in local time of the program's clock.
 

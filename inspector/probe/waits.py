@@ -20,7 +20,7 @@ from threading import RLock, get_ident
 from time import monotonic_ns
 
 from .clocks import NothingDueError
-from .outside import awaited_by_call, awaited_in_files, system_call
+from .outside import awaited_by_call, awaited_by_loop, awaited_in_files, is_timed, system_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ _ROUNDING_NS = 1_000
 _STILL_NS = 3_000_000
 #: Less is not told of what a loop has waited for.
 _TOLD_NS = 1_000_000
+#: A loop in C that was woken calls what is due sooner, and a thread that waits in C for so long
+#: by the machine's time is noted.
+_WOKEN_NS, _NOTED_NS = 1_000_000_000, 200_000_000
 #: While time passes as on the machine, it does so in steps of this.
 _PASSING_S = 0.005
 #: Readings of a clock without any wait, after which a reader is taken to wait for time to pass,
@@ -49,6 +52,10 @@ _MOST_READINGS, _PER_READING_NS = 100_000, 1_000_000
 
 def _never() -> bool:
     return False
+
+
+def _ignore(_told: object) -> None:
+    pass
 
 
 def _is_busy(_frame: FrameType) -> bool:
@@ -205,6 +212,9 @@ class Waits:
         idles: How often all have waited.
         tell_passed: Called when time has jumped, with what tells of a thread whether it is that
             of a loop with nothing to do, and by how much.
+        interrupt: Called with what is to be raised in the main thread, which waits in C for ever.
+        returning: Threads that wait by the machine's time until there is a virtual one again.
+        note: Called with the frame of a thread that waits by the machine's time.
         look: Called again and again while time passes as on the machine, on a thread of its own;
             returns in how many seconds next, less than 0 for never.
     """
@@ -228,6 +238,9 @@ class Waits:
         self.idles = 0
         self.tell_passed: Optional[Callable[[Callable[[int], bool], int], object]] = None
         self.look: Optional[Callable[[], float]] = None
+        self.interrupt: Callable[[BaseException], object] = _ignore
+        self.returning: set[int] = set()
+        self.note: Callable[[FrameType], object] = _ignore
         self._readings = 0
         self._is_creeping = False
         # Of the thread that looks at others.
@@ -238,6 +251,10 @@ class Waits:
         self._look_again_s = -1.0
         self._looks = 0
         self._still: dict[int, tuple[Any, int]] = {}
+        # Threads that wait in C, and whether for ever; since when a loop there is late.
+        self._in_c: dict[int, bool] = {}
+        self._late_since_ns: Optional[int] = None
+        self._has_told = False
         self._passing_ns: Optional[int] = None
 
     # ----------------------------------------------------------------------- ends
@@ -253,9 +270,13 @@ class Waits:
             self._waiting.clear()
             self._readings = 0
             self.passed_for = {}
+            self._has_told = False
             self._program.waits = self
             if not self._watcher:
                 self._watcher = start_new_thread(self._watch, ())
+            # What waits in C says so to nobody.
+            self._look_again_s = _LAST_LOOK_S
+            self._hurry()
 
     def stop(self) -> None:
         """Let all go on by the machine's time."""
@@ -265,9 +286,8 @@ class Waits:
             for wait in list(self._waiting.values()):
                 wait.wake()
             self._waiting.clear()
-            if self.look is not None and not self._is_watching:
-                self._is_watching = True
-                self._signal.release()
+            if self.look is not None:
+                self._hurry()
 
     def forked(self) -> None:
         """This is a child process: nothing of it is in virtual time."""
@@ -293,12 +313,12 @@ class Waits:
         with self._lock:
             wait.order = self._next_order()
             self._known.add(thread)
+            self.returning.discard(thread)
             self._waiting[thread] = wait
             self._readings = 0
             self._look()
-            if self._look_again_s >= 0 and not self._is_watching:
-                self._is_watching = True
-                self._signal.release()
+            if self._look_again_s >= 0:
+                self._hurry()
         return wait.is_due or wait.is_over()
 
     def end(self, wait: Wait) -> None:
@@ -412,7 +432,7 @@ class Waits:
             return
         awaited = self._awaited()
         if awaited is None:
-            self._passing_ns = None
+            self._passing_ns = self._late_since_ns = None
             self._look_again_s = min(_FIRST_LOOK_S * 2 ** min(self._looks, 5), _LAST_LOOK_S)
             return
         self._looks = 0
@@ -425,6 +445,7 @@ class Waits:
         if threading._limbo:  # type: ignore[attr-defined]
             return None  # A thread is about to begin.
         awaited, others = [], []
+        self._in_c.clear()
         for thread, frame in sys._current_frames().items():
             wait = self._waiting.get(thread)
             if wait is None:
@@ -434,6 +455,8 @@ class Waits:
             elif wait.is_due or wait.is_over():
                 return None
         for thread, frame in others:
+            if thread in self.returning:
+                return None
             # A thread that has entered no wait of a hook: only the watcher sees whether it waits.
             outside = self._seen_waiting(thread, frame) if get_ident() == self._watcher else None
             if outside is None:
@@ -445,10 +468,9 @@ class Waits:
     def _go_on(self, awaited: list[str]) -> bool:
         """Let the next thing happen; returns whether nothing more is to be done now."""
         local_ns, first = self._program.own_clock.local_ns(), self._first()
-        if first is not None and first[0] <= local_ns:
-            self._wake(first[2])
+        if first is not None and first[0] <= local_ns and self._is_called(first[2]):
             return True
-        due_ns = None if first is None else first[0]
+        due_ns = None if first is None or first[0] <= local_ns else first[0]
         goal = self._goals[-1] if self._goals else None
         if goal is not None:
             goal.look_ahead(due_ns, may_come=bool(awaited))
@@ -469,9 +491,40 @@ class Waits:
             self._tell_stuck()
         return True
 
-    def _first(self) -> Optional[tuple[int, int, Wait]]:
-        """Return the wait whose time comes first, behind when that is."""
-        first: Optional[tuple[int, int, Wait]] = None
+    def _is_called(self, wait: Optional[Wait]) -> bool:
+        """Wake what is due; returns whether it will go on."""
+        if wait is not None:
+            self._wake(wait)
+            return True
+        # Of a loop in C, which was woken by the jump.
+        now_ns = monotonic_ns()
+        self._late_since_ns = self._late_since_ns or now_ns
+        self._look_again_s = _FIRST_LOOK_S
+        return now_ns - self._late_since_ns < _WOKEN_NS
+
+    def _loops_in_c(self) -> list[Clock]:
+        """Return the clocks of the loops that wait and have not said so."""
+        if not self._in_c:
+            return []
+        program, found = self._program, []
+        for clock in list(program.clocks.by_number.values()):
+            if clock.adapter is not None and not clock.adapter.says_what_it_waits_for:
+                frames = program.loops.get(clock.number)
+                thread = clock.threads[0] if frames is None else frames.threads[0]
+                if thread in self._in_c:
+                    found.append(clock)
+        return found
+
+    def _first(self) -> Optional[tuple[int, int, Optional[Wait]]]:
+        """Return when something is due first, and behind that the wait; a loop in C has none."""
+        first: Optional[tuple[int, int, Optional[Wait]]] = None
+        for clock in self._loops_in_c():
+            local_ns = self._program.first_due_ns(clock)
+            due_ns = (
+                None if local_ns is None else clock.due_above(local_ns, self._program.own_clock)
+            )
+            if due_ns is not None and (first is None or due_ns < first[0]):
+                first = due_ns, -1, None
         for wait in self._waiting.values():
             if wait.due_ns is not None:
                 due_ns = wait.clock.due_above(wait.due_ns, self._program.own_clock)
@@ -526,15 +579,28 @@ class Waits:
 
     def _tell_stuck(self) -> None:
         wait = self._waiting.get(self._main)
-        if self.stuck is None or wait is None or wait.error is not None:
+        if self.stuck is None or (wait is not None and wait.error is not None):
             return
         if self._goals:
             goal = self._goals[-1]
             goal.error = NothingDueError(self.stuck())
             self._finish(goal)
-            return
-        wait.error = NothingDueError(self.stuck())
-        self._wake(wait)
+        elif wait is not None:
+            wait.error = NothingDueError(self.stuck())
+            self._wake(wait)
+        elif self._main in self._in_c and not self._has_told:
+            self._has_told = self._end_in_c(NothingDueError(self.stuck()))
+
+    def _end_in_c(self, error: NothingDueError) -> bool:
+        """End what the main thread waits for in C; returns whether that is possible."""
+        for clock in self._loops_in_c():
+            adapter: Any = clock.adapter
+            if clock.threads[0] == self._main:
+                self.deliver(error, lambda: None)
+                return bool(self._program.guarded(adapter, adapter.end_loop, clock))
+        if self._in_c[self._main]:
+            self.interrupt(error)
+        return self._in_c[self._main]
 
     def was_read(self) -> None:
         """A clock was read; who does so again and again without a wait waits for time to pass.
@@ -551,7 +617,7 @@ class Waits:
             own_clock = self._program.own_clock
             local_ns, first = own_clock.local_ns(), self._first()
             if first is not None and first[0] <= local_ns:
-                if not first[2].is_due:
+                if first[2] is not None and not first[2].is_due:
                     self._wake(first[2])
             else:
                 next_ns = local_ns + _PER_READING_NS
@@ -568,17 +634,26 @@ class Waits:
             with self._lock:
                 if self._watcher != get_ident():
                     return
-                if self._waiting:
+                is_virtual = self._program.waits is self
+                if is_virtual:
                     self._looks += 1
                     self._look()
-                elif self._program.waits is self or self.look is None:
-                    self._look_again_s = -1.0
                 else:
-                    self._look_again_s = self.look()
+                    self._look_again_s = -1.0 if self.look is None else self.look()
                 self._is_watching = self._look_again_s >= 0
                 if not self._is_watching:
                     self._looks = 0
-                    self._still.clear()
+                    if is_virtual:
+                        self._look_again_s = _LAST_LOOK_S
+                    else:
+                        self._still.clear()
+
+    def _hurry(self) -> None:
+        """Have the other thread look soon."""
+        if not self._is_watching:
+            self._is_watching = True
+            if self._signal.locked():
+                self._signal.release()
 
     def _seen_waiting(self, thread: int, frame: FrameType) -> Optional[str]:
         """Return what a thread awaits outside, empty for a lock; ``None`` if it runs."""
@@ -592,8 +667,16 @@ class Waits:
             return None
         if now_ns - since_ns < _STILL_NS:
             return None
-        call, file = system_call(native)
-        return None if call == "running" else awaited_by_call(frame, call, file)
+        call, file, is_limited = system_call(native)
+        if call == "running":
+            return None
+        self._in_c[thread] = not is_limited
+        if any(clock.threads[0] == thread for clock in self._loops_in_c()):
+            return awaited_by_loop(frame, call, file)
+        outside = awaited_by_call(frame, call, file, is_limited=is_limited)
+        if now_ns - since_ns >= _NOTED_NS and is_timed(call, is_limited=is_limited):
+            self.note(frame)
+        return outside
 
 
 def _processor_ns(thread: int) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from inspector.probe.adapters import Adapter
+from inspector.probe.adapters import UNSEEN, Adapter
 from inspector.probe.program import Program, Timer
 from inspector.probe.waits import Waits
 
@@ -60,10 +60,10 @@ def _thread_lines(program: Program, waits: Waits) -> Iterator[str]:
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     for thread, frame in sys._current_frames().items():
         if waits.follows(thread) and thread in names:
-            yield f"thread {names[thread]}{_at(_own_frame(program, frame))}"
+            yield f"thread {names[thread]}{_at(own_frame(program, frame))}"
 
 
-def _own_frame(program: Program, frame: FrameType | None) -> FrameType | None:
+def own_frame(program: Program, frame: FrameType | None) -> FrameType | None:
     """Return the innermost frame of the program itself."""
     while frame is not None:
         code = frame.f_code
@@ -112,6 +112,19 @@ def _awaiting(coroutine: Any) -> Iterator[FrameType]:
             return
         yield frame
         coroutine = getattr(coroutine, "cr_await", None) or getattr(coroutine, "gi_yieldfrom", None)
+
+
+def unfollowed_text(frame: FrameType) -> str:
+    """Return what waits by the machine's time, by where it waits."""
+    text = "This waits by the machine's clock, which virtual time does not control."
+    packages = {module.partition(".")[0]: (name, message) for module, name, message in UNSEEN}
+    outer: FrameType | None = frame
+    while outer is not None:
+        known = packages.get(str(outer.f_globals.get("__name__", "")).partition(".")[0])
+        if known is not None:
+            return f"{text} {known[0]}: {known[1]}."
+        outer = outer.f_back
+    return text
 
 
 def uncontrolled(program: Program) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from threading import current_thread, main_thread
@@ -15,11 +17,13 @@ from typing import Any
 import pytest
 
 from inspector.probe.adapters.python_time import PythonTimeAdapter
+from inspector.probe.adapters.qt import QtAdapter
 from inspector.probe.program import Program
 from inspector.probe.sampler import Sampler
 from inspector.probe.waits import JUMP, PASS, STAND, Waits
 
 from .log import Log
+from .report import own_frame, unfollowed_text
 from .timeline import Timeline
 
 #: Seconds since 1970 are multiples of 238 ns: after a sleep, so much more has passed.
@@ -49,6 +53,10 @@ _NATIVE = (
     "time",
     "time_ns",
 )
+
+
+class MachineTimeWarning(UserWarning):
+    """Something in a test in virtual time waits by the machine's time."""
 
 
 class VirtualTime:
@@ -249,7 +257,10 @@ class VirtualRun:
         self.timeline = Timeline(virtual.program, virtual.waits, virtual.log)
         virtual.waits.stuck = self.timeline.stuck_text
         virtual.waits.deliver = self._deliver
+        virtual.waits.interrupt, virtual.waits.note = self._interrupt, self._note
+        self._unfollowed: dict[tuple[str, int], str] = {}
         self._undelivered: BaseException | None = None
+        self._interrupting: BaseException | None = None
         self._at_time_out = ""
 
     @contextmanager
@@ -257,15 +268,21 @@ class VirtualRun:
         """Run the test itself, with time as it asks for."""
         waits = self._virtual.waits
         waits.is_jumping = self._autojump
+        qt = self._virtual.program.adapters.get("qt")
+        if qt is not None:
+            # Fixtures have made the application, which may wait before a timer is set.
+            self._virtual.program.guarded(qt, qt.attached)
         self.timeline.begin()
         if self._rate is not None:
             self.timeline.rate(self._rate)
         elif not self._autojump and not self._hold:
             self.timeline.resume()
         try:
-            with _before_time_out(self._look_at_time_out):
+            with _before_time_out(self._look_at_time_out), self._interruptible():
                 yield
+            self._warn()
         except BaseException as error:
+            self._recover()
             if self._undelivered is not None and error is not self._undelivered:
                 raise self._undelivered from error
             raise
@@ -273,7 +290,15 @@ class VirtualRun:
             self.timeline.hold()
             waits.is_jumping = True
         if self._undelivered is not None:
+            self._recover()
             raise self._undelivered
+
+    def _recover(self) -> None:
+        """Let loops run again that were ended because they waited for nothing."""
+        qt = self._virtual.program.adapters.get("qt")
+        if self._undelivered is not None and isinstance(qt, QtAdapter):
+            self._virtual.waits.stuck = None
+            self._virtual.program.guarded(qt, qt.run_again)
 
     def _look_at_time_out(self) -> None:
         """Keep what is pending now: the test is about to be ended, and its loops with it."""
@@ -289,6 +314,41 @@ class VirtualRun:
             self._undelivered = error
             end_loop()
 
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Let another thread raise an error in this one while that waits in C."""
+        number = getattr(signal, "SIGURG", None)
+        if number is None or current_thread() is not main_thread():
+            yield
+            return
+
+        def interrupting(_number: int, _frame: FrameType | None) -> None:
+            error, self._interrupting = self._interrupting, None
+            if error is not None:
+                raise error
+
+        before = signal.signal(number, interrupting)
+        try:
+            yield
+        finally:
+            signal.signal(number, before)
+
+    def _interrupt(self, error: BaseException) -> None:
+        number = getattr(signal, "SIGURG", None)
+        if number is not None:
+            self._interrupting = error
+            signal.pthread_kill(main_thread().ident or 0, number)
+
+    def _warn(self) -> None:
+        """Say where threads have waited by the machine's time."""
+        for (file, line), text in list(self._unfollowed.items()):
+            warnings.warn_explicit(text, MachineTimeWarning, file, line)
+
+    def _note(self, frame: FrameType) -> None:
+        program = self._virtual.program
+        own = own_frame(program, frame) or frame
+        self._unfollowed[own.f_code.co_filename, own.f_lineno] = unfollowed_text(frame)
+
     def failed(self) -> str:
         """Note that the test has failed; returns what is pending, and what was late."""
         self._has_failed = True
@@ -297,6 +357,8 @@ class VirtualRun:
 
     def end(self) -> None:
         self._virtual.detach()
+        # What follows loops refers to itself; a next test may look for such cycles.
+        gc.collect(1)
         log = self._virtual.log
         is_kept = self._keeps == "on" or (self._keeps != "off" and self._has_failed)
         if log.events and is_kept:

@@ -52,6 +52,7 @@ def run_tests(
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "QT_QPA_PLATFORM": "offscreen",
     }
+    environment |= {"KIVY_NO_ARGS": "1", "KIVY_NO_FILELOG": "1", "KIVY_NO_CONSOLELOG": "1"}
     environment |= {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
     environment.pop("PYTEST_ADDOPTS", None)
     run = subprocess.run(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from tests.probe.adapters.libraries import display
 from tests.pytest_plugin.running import run_source
 
 STUCK = {
@@ -66,13 +68,63 @@ STUCK = {
         def waiting():
             return defer.Deferred()
     """,
+    "qt": """
+        import pytest
+        from PySide6.QtCore import QEventLoop
+
+        @pytest.mark.timeline(autojump=True)
+        def test_it(qapp):
+            waiting()
+
+        def waiting():
+            QEventLoop().exec()
+    """,
+    "uvloop": """
+        import asyncio, pytest
+        uvloop = pytest.importorskip("uvloop")
+
+        @pytest.mark.timeline(autojump=True)
+        def test_it():
+            uvloop.run(waiting())
+
+        async def waiting():
+            await asyncio.Event().wait()
+    """,
+    "tkinter": """
+        import pytest, tkinter
+
+        @pytest.mark.timeline(autojump=True)
+        def test_it():
+            waiting(tkinter.Tk())
+
+        def waiting(root):
+            root.mainloop()
+    """,
+    "locks": """
+        import threading, pytest
+
+        @pytest.mark.timeline(autojump=True)
+        def test_it():
+            waiting(threading.Lock())
+
+        def waiting(lock):
+            lock.acquire()
+            lock.acquire()
+    """,
 }
 
 
 @pytest.mark.parametrize("library", STUCK)
-def test_that_a_test_which_waits_for_nothing_fails_at_once(tmp_path: Path, library: str) -> None:
-    plugins = (library,) if library in {"trio", "twisted"} else ()
-    outcome = run_source(tmp_path, STUCK[library], plugins=plugins)
+def test_that_a_test_which_waits_for_nothing_fails_at_once(
+    tmp_path: Path, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugins = (library,) if library in {"trio", "twisted", "qt"} else ()
+    with ExitStack() as stack:
+        if library == "tkinter":
+            monkeypatch.setenv("DISPLAY", stack.enter_context(display()))
+        outcome = run_source(tmp_path, STUCK[library], plugins=plugins)
+    if outcome.counts.keys() == {"skipped"}:
+        pytest.skip(f"{library} is not installed")
 
     assert outcome.counts.get("failed") == 1, outcome.output
     assert "Nothing will end what the test waits for" in outcome.output
@@ -166,6 +218,101 @@ def test_that_fixtures_wait_in_virtual_time_too(tmp_path: Path) -> None:
     )
 
     assert outcome.counts == {"passed": 2}, outcome.output
+
+
+def test_that_loops_go_on_after_a_test_that_waited_for_nothing(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import pytest
+        from PySide6.QtCore import QEventLoop, QTimer
+
+        @pytest.mark.timeline(autojump=True)
+        def test_waiting_for_nothing(qapp):
+            QEventLoop().exec()
+
+        @pytest.mark.timeline(autojump=True)
+        def test_waiting_for_a_timer(qapp, timeline):
+            loop = QEventLoop()
+            QTimer.singleShot(5000, loop.quit)
+            loop.exec()
+            assert timeline.now == 5
+        """,
+        plugins=("qt",),
+    )
+
+    assert outcome.counts == {"failed": 1, "passed": 1}, outcome.output
+
+
+def test_that_an_interrupt_lets_time_go(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import signal, threading, time, pytest
+
+        @pytest.fixture(scope="session", autouse=True)
+        def looking():
+            yield
+            began = time.monotonic()
+            time.sleep(0.05)
+            print("slept really:", 0.05 <= time.monotonic() - began < 20)
+
+        @pytest.mark.timeline(hold=True)
+        def test_it():
+            signal.raise_signal(signal.SIGINT)
+
+        def test_after():
+            pass
+        """,
+    )
+
+    assert "KeyboardInterrupt" in outcome.output
+    assert "slept really: True" in outcome.output
+    assert "test_after" not in outcome.output
+
+
+def test_that_fixtures_of_a_session_wait_once_and_loops_may_be_nested(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import asyncio, threading, time, pytest
+
+        @pytest.fixture(scope="session")
+        def beats():
+            found, done = [], threading.Event()
+
+            def beating():
+                while not done.wait(100):
+                    found.append(None)
+
+            thread = threading.Thread(target=beating)
+            thread.start()
+            time.sleep(250)
+            assert len(found) == 2
+            yield found
+            done.set()
+            thread.join()
+
+        @pytest.mark.parametrize("number", range(2))
+        def test_fixture(beats, number):
+            before = len(beats)
+            time.sleep(1000)
+            assert len(beats) - before == 10
+
+        async def outer():
+            await asyncio.sleep(10)
+            return await asyncio.to_thread(asyncio.run, asyncio.sleep(20, "inner"))
+
+        def test_nested(timeline):
+            assert asyncio.run(outer()) == "inner"
+            assert timeline.now == pytest.approx(30)
+        """,
+        "--timeline-autojump",
+        "-p",
+        "no:randomly",
+    )
+
+    assert outcome.counts == {"passed": 3}, outcome.output
 
 
 def test_that_workers_of_xdist_run_in_virtual_time(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from tests.probe.adapters.libraries import display
 from tests.pytest_plugin.running import Outcome, run_tests
 
 _EXAMPLES: Final = Path(__file__).parent / "examples"
@@ -18,6 +20,8 @@ _PLUGINS: Final = {
     "twisted": ("twisted",),
     "qt": ("qt",),
     "games": (),
+    "uvloop": (),
+    "tkinter": (),
 }
 
 
@@ -27,7 +31,13 @@ def _run(path: Path, *args: str) -> Outcome:
 
 
 @pytest.mark.parametrize("library", _PLUGINS)
-def test_that_examples_pass_with_and_without_virtual_time(library: str, tmp_path: Path) -> None:
+def test_that_examples_pass_with_and_without_virtual_time(
+    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if library == "tkinter":
+        stack = ExitStack()
+        request.addfinalizer(stack.close)
+        monkeypatch.setenv("DISPLAY", stack.enter_context(display()))
     source = (_EXAMPLES / f"example_{library}.py").read_text(encoding="utf-8")
     path = tmp_path / f"test_{library}.py"
     path.write_text(source)

@@ -139,6 +139,13 @@ class Adapter:
         held (or on a thread of the program, at the end of a step): be short, and wait for nothing.
         """
 
+    def end_loop(self, clock: Clock) -> bool:
+        """End the loop of a clock, on any thread; returns whether that is possible.
+
+        Only needed where the loop does not say what it waits for: it waits for nothing.
+        """
+        return False
+
     def step_frame(self, clock: Clock, frames: int) -> None:
         """A step of frames begins: the clock is running until :meth:`Program.frame_ended`.
 

@@ -27,6 +27,8 @@ _NS = 1_000_000_000
 #: Between two turns of a held loop, and two looks of one that sleeps.
 _HELD_TURN_NS = 50_000_000
 _NEVER_S = 1e12
+#: In virtual time, where the program sets no limit.
+_VIRTUAL_FPS = 60
 
 
 class KivyAdapter(Adapter):
@@ -67,9 +69,13 @@ class KivyAdapter(Adapter):
         @wraps(idle)
         def clock_idle(self: Any) -> Any:
             if program.emit is not None and adapter._clock.is_held:
-                adapter._wait_a_turn()
-                self._dt, self._last_tick = 0.0, self.time()
-                return self._last_tick
+                if program.waits is None:
+                    adapter._wait_a_turn()
+                    self._dt, self._last_tick = 0.0, self.time()
+                    return self._last_tick
+                # Virtual time goes on from frame to frame.
+                next_s = self._last_tick + 1 / (getattr(self, "_max_fps", 0) or _VIRTUAL_FPS)
+                program.sleep_until(adapter._clock, adapter._local_ns(next_s))
             waits[0] = True
             try:
                 return idle(self)
@@ -97,6 +103,9 @@ class KivyAdapter(Adapter):
             event = getattr(kivy_clock, "_event", None)
             if event is not None:
                 event.set()
+
+    def _stands_still(self) -> bool:
+        return self._clock.is_held and self.program.waits is None
 
     def _wait_a_turn(self) -> None:
         """Let a turn of the held loop last."""
@@ -130,7 +139,7 @@ class KivyAdapter(Adapter):
 
         @wraps(post_idle)
         def clock_post_idle(self: Any, *args: Any) -> Any:
-            if program.emit is not None and not adapter._clock.is_held:
+            if program.emit is not None and not adapter._stands_still():
                 adapter._is_in_frame = True
                 program.frame_began(adapter._clock)
                 asked_fps = getattr(self, "_max_fps", 0)
@@ -175,7 +184,7 @@ class KivyAdapter(Adapter):
 
     def _before(self, clock: Any, held: list[tuple[Any, float]]) -> None:
         """Tell what is going to fire; have nothing repeated while the clock is held."""
-        is_held, now_s = self._clock.is_held, clock._last_tick
+        is_held, now_s = self._stands_still(), clock._last_tick
         now_ns, early_s = self._local_ns(now_s), clock.get_resolution()
         for event in clock.get_events():
             if is_held and event.loop and not self._is_due_now(event, now_ns):

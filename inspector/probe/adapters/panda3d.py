@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ..program import Program, Timer
 
 _NS = 1_000_000_000
+#: A frame in virtual time, where the program sets no limit.
+_VIRTUAL_NS = _NS // 60
 #: Between two pictures of a held program.
 _HELD_DRAW_NS = 100_000_000
 #: A task that wakes and does not wait again so soon has become one of every frame.
@@ -102,8 +104,10 @@ class PandaAdapter(Adapter):
             self._take_clock()
         if self.program.emit is not None and clock.is_held:
             self.program.wait_while_held(clock, self._keep_alive)
-        if self._limit_ns and self._frame_ns is not None:
-            self.program.sleep_until(clock, self._frame_ns + self._limit_ns, self._keep_alive)
+        # Virtual time goes on from frame to frame.
+        limit_ns = self._limit_ns or (_VIRTUAL_NS if self.program.waits is not None else 0)
+        if limit_ns and self._frame_ns is not None:
+            self.program.sleep_until(clock, self._frame_ns + limit_ns, self._keep_alive)
         now_ns = clock.local_ns()
         delta_ns = now_ns - (self._frame_ns or now_ns)
         self._frame_ns = now_ns

@@ -43,6 +43,8 @@ _PLAIN_SLICE_S = 1.0
 _SCALED_SLICE_S = 0.05
 #: A thread looks so often whether the time to wait for another's end has come in virtual time.
 _JOIN_SLICE_S = 0.002
+#: One that has waited in the virtual time of a test looks so often whether a next has begun.
+_RETURN_SLICE_S = 0.01
 #: A wait is named by the last function of these modules on the way to it.
 _WAITING = frozenset({"threading", "queue", "concurrent.futures._base", "multiprocessing.pool"})
 #: Modules of the standard library that use the machine's time. Not among them: ``sched`` and
@@ -270,11 +272,17 @@ class PythonTimeAdapter(Adapter):
             is_late = waits.wait_for(waiter, self.clock, due_ns)
             is_notified = waiter not in condition._waiters
             while not is_notified and not is_late:
-                # Time is the machine's again.
+                # Time is the machine's again, until a next test has its own.
+                waits.returning.add(get_ident())
                 waiter.acquire(False)
-                is_notified = waiter.acquire(True, _SCALED_SLICE_S)
-                is_late = due_ns is not None and self.clock.local_ns() >= due_ns
+                if self.program.waits is not None:
+                    is_late = waits.wait_for(waiter, self.clock, due_ns)
+                    is_notified = waiter not in condition._waiters
+                else:
+                    is_notified = waiter.acquire(True, _RETURN_SLICE_S)
+                    is_late = due_ns is not None and self.clock.local_ns() >= due_ns
         finally:
+            waits.returning.discard(get_ident())
             condition._acquire_restore(state)
             if not is_notified:
                 try:

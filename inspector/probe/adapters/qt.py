@@ -80,6 +80,14 @@ class QtAdapter(Adapter):
         for loop in list(self._loops.values()):
             loop.begin_to_follow()
 
+    def run_again(self) -> None:
+        """Let the loops of this thread run again, all of which were told to end."""
+        application = self.core.QCoreApplication.instance()
+        if application is not None:
+            # Until the main loop has begun and ended, none does more than that.
+            self.call_soon(self.loop().clock, self.core.QCoreApplication.exit)
+            application.exec()
+
     def run_until(self, goal: Goal) -> None:
         """Let the calling thread handle its events until a goal of a test is reached."""
         event_loop, loop = self.core.QEventLoop(), self.loop()

@@ -276,6 +276,13 @@ class TkinterAdapter(Adapter):
             hooks.is_stale = True
             hooks.wake()
 
+    def end_loop(self, clock: Clock) -> bool:
+        hooks = self._of_clock(clock)
+        if hooks is None:
+            return False
+        hooks.call(hooks.tcl.quit)
+        return True
+
     def keyframe(self, clock: Clock) -> Iterator[None]:
         hooks = self._of_clock(clock)
         if hooks is None:

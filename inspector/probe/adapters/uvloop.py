@@ -120,6 +120,14 @@ class UvloopAdapter(Adapter):
         if known is not None:
             self.call_soon(clock, known.set_again)
 
+    def end_loop(self, clock: Clock) -> bool:
+        known = self._loop_of(clock)
+        loop = None if known is None else known.loop()
+        if loop is None or not loop.is_running():
+            return False
+        loop.call_soon_threadsafe(loop.stop)
+        return True
+
     def call_soon(self, clock: Clock, call: Callable[[], None]) -> None:
         known = self._loop_of(clock)
         loop = None if known is None else known.loop()

@@ -1,4 +1,4 @@
-"""Loops of games: pygame and pyglet."""
+"""Loops of games: pygame, pyglet, Kivy and Panda3D."""
 
 import pytest
 
@@ -56,3 +56,32 @@ def test_that_an_interval_is_called(pyglet):
     pyglet.app.run(None)
     pyglet.clock.unschedule(called.append)
     assert 3 <= len(called) <= 5
+
+
+def test_that_the_clock_of_kivy_calls_what_is_scheduled():
+    clock = pytest.importorskip("kivy.clock").Clock
+    called = []
+    interval = clock.schedule_interval(lambda _: called.append("interval"), 0.1)
+    clock.schedule_once(lambda _: called.append("once"), 0.35)
+    while "once" not in called:
+        clock.tick()
+    interval.cancel()
+    assert called == ["interval"] * 3 + ["once"]
+
+
+def test_that_tasks_of_panda3d_are_done_later():
+    manager = pytest.importorskip("direct.task.TaskManagerGlobal").taskMgr
+    clock = pytest.importorskip("panda3d.core").ClockObject.getGlobalClock()
+    called = []
+
+    def again(task):
+        called.append("again")
+        return task.again
+
+    manager.doMethodLater(0.1, again, "again")
+    manager.doMethodLater(0.35, lambda _: called.append("once"), "once")
+    while "once" not in called:
+        clock.tick()
+        manager.step()
+    manager.remove("again")
+    assert called == ["again"] * 3 + ["once"]

@@ -1,0 +1,152 @@
+"""Time while something outside of the program is awaited, and what keeps the machine's time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.pytest_plugin.running import run_source
+
+#: Each awaits an answer from another process, and has a time limit of a thousand seconds.
+AWAITING = """
+    import asyncio, os, socket, subprocess, sys, threading, time, pytest
+
+    WAIT = "import sys, time; time.sleep(0.3); print('answer', flush=True)"
+    SERVE = "; ".join([
+        "import socket, time",
+        "server = socket.create_server(('127.0.0.1', 0))",
+        "print(server.getsockname()[1], flush=True)",
+        "connection, _ = server.accept()",
+        "time.sleep(0.3)",
+        "connection.sendall(b'answer')",
+    ])
+
+    def a_process():
+        run = subprocess.run([sys.executable, "-c", WAIT], capture_output=True, timeout=1000)
+        return run.stdout.strip()
+
+    def a_pipe():
+        with subprocess.Popen([sys.executable, "-c", WAIT], stdout=subprocess.PIPE) as process:
+            return process.stdout.readline().strip()
+
+    def a_socket():
+        with subprocess.Popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE) as process:
+            port = int(process.stdout.readline())
+
+            async def ask():
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                try:
+                    return await asyncio.wait_for(reader.read(100), 1000)
+                finally:
+                    writer.close()
+
+            return asyncio.run(ask())
+
+    AWAITED = [a_process, a_pipe, a_socket]
+"""
+
+
+def test_that_time_passes_as_on_the_machine_while_others_are_awaited(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        AWAITING
+        + """
+    @pytest.mark.parametrize("awaited", AWAITED)
+    @pytest.mark.timeline(autojump=True, outside="pass")
+    def test_passing(awaited, timeline):
+        assert awaited() == b"answer"
+        assert 0.2 < timeline.now < 60
+
+    @pytest.mark.parametrize("awaited", AWAITED)
+    @pytest.mark.timeline(autojump=True, outside="stand")
+    def test_standing(awaited, timeline):
+        assert awaited() == b"answer"
+        assert timeline.now < 0.2
+        """,
+    )
+
+    assert outcome.counts == {"passed": 6}, outcome.output
+
+
+def test_that_time_jumps_over_what_is_awaited_if_asked_to(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        AWAITING
+        + """
+    @pytest.mark.timeline(autojump=True, outside="jump")
+    def test_socket(timeline):
+        with pytest.raises(TimeoutError):
+            a_socket()
+        assert timeline.now >= 1000
+
+    @pytest.mark.timeline(autojump=True, outside="jump")
+    def test_threads(timeline):
+        beats, done = [], threading.Event()
+
+        def beat():
+            while not done.wait(100):
+                beats.append(None)
+                if len(beats) == 50:
+                    return
+
+        thread = threading.Thread(target=beat)
+        thread.start()
+        assert a_process() == b"answer"
+        thread.join()
+        assert timeline.now >= 5000
+
+    @pytest.mark.timeline(autojump=True, outside="jump")
+    def test_file(tmp_path, timeline):
+        path = tmp_path / "file"
+        path.write_text("answer")
+        time.sleep(100)
+        assert path.read_text() == "answer"
+        assert timeline.now == 100
+        """,
+    )
+
+    assert outcome.counts == {"passed": 3}, outcome.output
+
+
+def test_that_waiting_by_the_machines_time_is_said_where_it_is_done(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import threading, pytest
+
+        @pytest.mark.timeline(autojump=True)
+        def test_it(timeline):
+            lock = threading.Lock()
+            lock.acquire()
+            assert not lock.acquire(timeout=0.5)
+            assert timeline.now > 0.2
+        """,
+    )
+
+    assert outcome.counts == {"passed": 1, "warning": 1}, outcome.output
+    assert "test_it.py:8: MachineTimeWarning: This waits by the machine's clock" in outcome.output
+
+
+@pytest.mark.parametrize("library", ["gevent", "wx"])
+def test_that_a_library_without_an_adapter_is_named(tmp_path: Path, library: str) -> None:
+    (tmp_path / f"{library}.py").write_text(
+        "import threading\n"
+        "def sleep(seconds):\n"
+        "    lock = threading.Lock()\n"
+        "    lock.acquire()\n"
+        "    lock.acquire(timeout=seconds)\n"
+    )
+    outcome = run_source(
+        tmp_path,
+        f"""
+        import pytest, {library}
+
+        @pytest.mark.timeline(autojump=True)
+        def test_it():
+            {library}.sleep(0.5)
+        """,
+    )
+
+    assert outcome.counts == {"passed": 1, "warning": 1}, outcome.output
+    assert "its timers are not seen, and keep the machine's time." in outcome.output
