@@ -263,8 +263,8 @@ class Client:
         """Launch a program; without arguments that of the server."""
         return self._opened("session.launch", argv=list(argv), **options)
 
-    def attach(self, pid: int, **options: object) -> Session:
-        """Attach to a running program."""
+    def attach(self, pid: int = 0, **options: object) -> Session:
+        """Attach to a running program, by its process or another way of ``session.attach``."""
         return self._opened("session.attach", pid=pid, **options)
 
     def open(self, path: str, **options: object) -> Session:

@@ -24,23 +24,12 @@ from inspector.errors import AttachError
 from inspector.exit_codes import ExitCode
 from inspector.formats.captures.capture import stream_named
 from inspector.launcher import open_window
-from inspector.sessions.attached.doors.browser import Browser
 from inspector.sessions.attached.doors.door import Door, Opened, ProbeAcceptor
-from inspector.sessions.attached.doors.hosts.host import (
-    OnHost,
-    hosts_named,
-    on_hosts,
-    programs_on,
-)
+from inspector.sessions.attached.doors.hosts.host import hosts_named, programs_on
 from inspector.sessions.attached.doors.late_python import INSTEAD
 from inspector.sessions.attached.doors.launch import BOOTSTRAP, GRACE_S, Launch, Launched
-from inspector.sessions.attached.doors.listener import PageListener
-from inspector.sessions.attached.doors.listening import Dial, Listen
-from inspector.sessions.attached.doors.programs import (
-    described,
-    door_of_process,
-    running_programs,
-)
+from inspector.sessions.attached.doors.programs import described, running_programs
+from inspector.sessions.attached.doors.ways import Way
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.runs.virtual import RunOutcome
 from inspector.timebase import NS_PER_SECOND
@@ -90,37 +79,29 @@ def attach(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 def _door(options: Namespace, err: TextIO) -> Door | None:
     """Return the door that the arguments name, ``None`` if they name none."""
-    if options.dial:
-        token = os.environ.get(_TOKEN, "")
-        if not token:
-            message = f"The token of the program that listens is missing. Put it into {_TOKEN}."
-            raise AttachError(message)
-        return Dial(options.dial, token)
-    if options.listen:
-        return Listen(_telling(err), is_tcp=options.listen == "tcp")
-    if options.browser:
-        return Browser(options.browser, options.hold, options.grant, headless=options.headless)
-    if options.listen_websocket is not None:
-        return PageListener(options.listen_websocket, tuple(options.origin))
-    return _door_of_program(options, err) if options.program else None
+    token = os.environ.get(_TOKEN, "")
+    if options.dial and not token:
+        message = f"The token of the program that listens is missing. Put it into {_TOKEN}."
+        raise AttachError(message)
+    way = Way(
+        Launch(()) if options.pid is not None else _launch(options),
+        options.pid or 0,
+        tuple(options.ssh),
+        tuple(options.exec),
+        options.dial or "",
+        token,
+        options.listen or "",
+        options.browser or "",
+        options.headless,
+        options.listen_websocket,
+        tuple(options.origin),
+        options.hold,
+        options.grant,
+    )
+    return way.door(partial(say, err), _telling(err))
 
 
-def _door_of_program(options: Namespace, err: TextIO) -> Door:
-    tell = partial(say, err)
-    hosts = hosts_named(options.ssh, options.exec)
-    if options.pid is not None and hosts:
-        return OnHost(hosts[0], pid=options.pid, grant=options.grant, tell=tell)
-    if options.pid is not None:
-        return door_of_process(options.pid, options.grant)
-    launch = _launch(options, err)
-    elsewhere = on_hosts(options.ssh, options.exec, launch, tell)
-    if elsewhere is None:
-        # Before a window opens on nothing.
-        launch.program()
-    return elsewhere or launch
-
-
-def _launch(options: Namespace, err: TextIO) -> Launch:
+def _launch(options: Namespace) -> Launch:
     return Launch(
         tuple(options.program),
         hold=options.hold or options.hold_at == 0,
@@ -129,7 +110,6 @@ def _launch(options: Namespace, err: TextIO) -> Launch:
         # With the window, work may be in it that nobody has saved.
         is_bound=options.seconds is not None,
         grace_s=GRACE_S if options.grace is None else options.grace / NS_PER_SECOND,
-        tell=partial(say, err),
     )
 
 

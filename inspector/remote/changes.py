@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, Literal
@@ -26,6 +27,8 @@ from inspector.remote.methods import (
     REFUSED,
     Grant,
     Instant,
+    Port,
+    ProcessNumber,
     RemoteError,
     Seconds,
     SessionNumber,
@@ -33,11 +36,9 @@ from inspector.remote.methods import (
     declare_commands,
     method,
 )
-from inspector.sessions.attached.doors.browser import Browser
 from inspector.sessions.attached.doors.door import Door
 from inspector.sessions.attached.doors.launch import GRACE_S, Launch
-from inspector.sessions.attached.doors.listening import Dial
-from inspector.sessions.attached.doors.programs import door_of_process
+from inspector.sessions.attached.doors.ways import Way
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.captured import CapturedSession
 from inspector.sessions.frame_files import is_recording
@@ -70,8 +71,14 @@ def _add(asked: Asked, session: Session, kind: str, *, keep: bool, **more: Any) 
     return opened
 
 
-def _joined(asked: Asked, door: Door, timeout_s: float, *, keep: bool) -> Later:
-    """Open a door; the answer comes when a program has joined."""
+def _joined(
+    asked: Asked, door: Door, timeout_s: float, *, keep: bool, needed: Mapping[str, str]
+) -> Later:
+    """Open a door; the answer comes when a program has joined, or is told what it needs.
+
+    Args:
+        needed: What programs need in their environment, once that is known.
+    """
     session = AttachedSession(door)
     session.acceptor.on_news = asked.desk.wake
     opened = _add(asked, session, "attached", keep=keep)
@@ -82,6 +89,8 @@ def _joined(asked: Asked, door: Door, timeout_s: float, *, keep: bool) -> Later:
             problem = session.opening_problem or InspectorError(session.status.message)
             asked.desk.remove(opened)
             raise problem
+        if needed:
+            return {"session": opened.number, "title": session.title, "environment": needed}
         if not session.own_clocks():
             return NOT_YET
         return {"session": opened.number, "pid": session.pid, "title": session.title}
@@ -93,6 +102,8 @@ def _joined(asked: Asked, door: Door, timeout_s: float, *, keep: bool) -> Later:
 def launch(
     asked: Asked,
     argv: list[Text] = [],  # noqa: B006 - msgspec copies it
+    ssh: list[Text] = [],  # noqa: B006
+    exec: list[Text] = [],  # noqa: A002, B006 - the option is called so
     folder: Text | None = None,
     hold: bool = False,
     grant: Grant = "full",
@@ -107,24 +118,33 @@ def launch(
     command = tuple(argv) or own
     if not command:
         raise RemoteError(BAD_PARAMS, "Name a program in “argv”, with its arguments.")
-    if command != own or folder is not None:
+    if command != own or folder is not None or ssh or exec:
         asked.check(FULL, f"launching {command[0]}")
-    grant = _least(grant, asked.desk.grant)
-    where = None if folder is None else expanded(folder)
-    door = Launch(
+    launch = Launch(
         command,
-        where,
+        None if folder is None else expanded(folder),
         hold=hold,
-        grant=grant,
+        grant=_least(grant, asked.desk.grant),
         output_to_errors=True,
         is_bound=True,
         grace_s=GRACE_S,
     )
-    door.program()
-    later = _joined(asked, door, timeout_s, keep=keep)
+    later = _by(asked, Way(launch, ssh=tuple(ssh), exec=tuple(exec)), timeout_s, keep=keep)
     if hold and asked.shown is not None:
         asked.shown.note_hold(asked.client)
     return later
+
+
+def _by(asked: Asked, way: Way, timeout_s: float, *, keep: bool) -> Later:
+    needed: dict[str, str] = {}
+
+    def tell(address: str, token: str) -> None:
+        needed.update(TIMELINE_PROBE_CONNECT=address, TIMELINE_PROBE_TOKEN=token)
+        asked.desk.wake()
+
+    door = way.door(len, tell)
+    assert door is not None
+    return _joined(asked, door, timeout_s, keep=keep, needed=needed)
 
 
 def _least(asked: Grant, granted: str) -> Grant:
@@ -135,23 +155,54 @@ def _least(asked: Grant, granted: str) -> Grant:
 @method("session.attach")
 def attach(
     asked: Asked,
-    pid: int = 0,
+    pid: ProcessNumber = 0,
+    ssh: list[Text] = [],  # noqa: B006 - msgspec copies it
+    exec: list[Text] = [],  # noqa: A002, B006 - the option is called so
     dial: Text = "",
     token: Text = "",
+    listen: Literal["", "unix", "tcp"] = "",
     browser: Text = "",
+    headless: bool = True,
+    listen_websocket: Port | None = None,
+    origin: list[Text] = [],  # noqa: B006
+    hold: bool = False,
     grant: Grant = "full",
     keep: bool = False,
     timeout_s: Seconds = 20.0,
 ) -> object:
-    """Attach to a running program: its process, the address at which it listens, or a page."""
-    if sum(map(bool, (pid, dial, browser))) != 1:
-        raise RemoteError(BAD_PARAMS, "Give one of “pid”, “dial” and “browser”.")
-    grant = _least(grant, asked.desk.grant)
+    """Attach to programs that run or will run, by the ways of the command “attach”.
+
+    To a process, here or on a host; to one that listens; to a page; or to what dials: the answer
+    then has what it needs in its environment.
+    """
+    hosts = (tuple(ssh), tuple(exec))
+    way = Way(
+        Launch(()),
+        pid,
+        *hosts,
+        dial=dial,
+        token=token,
+        listen=listen,
+        browser=browser,
+        headless=headless,
+        listen_websocket=listen_websocket,
+        origin=tuple(origin),
+        hold=hold,
+        grant=_least(grant, asked.desk.grant),
+    )
+    if way.count != 1:
+        message = "Give one of “pid”, “dial”, “listen”, “browser” and “listen_websocket”."
+        raise RemoteError(BAD_PARAMS, message)
+    if any(hosts) and not pid:
+        message = "A host needs “pid”, or session.launch a program to be launched there."
+        raise RemoteError(BAD_PARAMS, message)
     if browser:
         asked.check(FULL, "starting a browser")
-        return _joined(asked, Browser(browser, False, grant, headless=True), timeout_s, keep=keep)
-    door = Dial(dial, token) if dial else door_of_process(pid, grant)
-    return _joined(asked, door, timeout_s, keep=keep)
+    if any(hosts):
+        asked.check(FULL, "reaching another host")
+    if listen == "tcp" or listen_websocket is not None:
+        asked.check(FULL, "opening a port")
+    return _by(asked, way, timeout_s, keep=keep)
 
 
 @method("session.open")

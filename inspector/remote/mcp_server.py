@@ -67,23 +67,33 @@ class Tools:
         """List the running programs that can be attached to, and why others cannot."""
         return await self._ask("programs.list")
 
-    async def open_session(
+    async def open_session(  # noqa: PLR0913, PLR0917 - the ways in
         self,
         command: list[str] | None = None,
         pid: int | None = None,
         file: str | None = None,
         folder: str | None = None,
+        ssh: str | None = None,
+        exec: str | None = None,  # noqa: A002 - the option is called so
+        browser: str | None = None,
+        dial: str | None = None,
+        token: str | None = None,
     ) -> dict[str, Any]:
-        """Open a session on one of: a command line to launch, a process, a file.
+        """Open a session on one of: a command line to launch, a process, a page, a file.
 
-        A file is a recording (.tlrec), a capture or a scene. Without arguments, the program that
-        this server was started for is launched. The answer has the number of the session.
+        A file is a recording (.tlrec), a capture or a scene. A command or process on another host
+        is reached by “ssh” ([USER@]HOST), or by a command in “exec” that runs what stands after it,
+        such as docker exec -i NAME. A program that listens is named by “dial” and “token”. Without
+        arguments, the program that this server was started for is launched. The answer has the
+        number of the session.
         """
-        if pid is not None:
-            return await self._ask("session.attach", pid=pid)
+        hosts = {"ssh": [ssh] if ssh else None, "exec": [exec] if exec else None}
+        if pid is not None or browser is not None or dial is not None:
+            ways = {"pid": pid, "browser": browser, "dial": dial, "token": token}
+            return await self._ask("session.attach", **ways, **hosts)
         if file is not None:
             return await self._ask("session.open", path=file)
-        return await self._ask("session.launch", argv=command or [], folder=folder)
+        return await self._ask("session.launch", argv=command or [], folder=folder, **hosts)
 
     async def sessions(self) -> dict[str, Any]:
         """List the open sessions: what each does, and who holds what."""

@@ -39,6 +39,8 @@ Duration = Annotated[int, Meta(gt=0, lt=2**62, description="nanoseconds")]
 Offset = Annotated[int, Meta(ge=0, lt=2**62, description="how many to leave out")]
 Limit = Annotated[int, Meta(ge=1, le=1_000, description="how many to return at most")]
 Seconds = Annotated[float, Meta(gt=0, le=86_400, description="seconds of this computer's clock")]
+ProcessNumber = Annotated[int, Meta(ge=0, lt=2**31, description="number of a process")]
+Port = Annotated[int, Meta(ge=0, lt=2**16, description="a port; 0 for any")]
 Text = Annotated[str, Meta(max_length=10_000)]
 
 #: What a session must grant for a command; everything else needs all.

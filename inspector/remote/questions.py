@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
+from heapq import nsmallest
 from itertools import islice
 from time import monotonic
 from typing import Any, Final, Literal
@@ -59,6 +60,8 @@ _TASKS_NS: Final = 500_000_000
 _QUERY_S: Final = 5.0
 _QUERY_STEPS: Final = 10_000
 _MOST_TEXT: Final = 10_000
+#: Later than any instant.
+_NEVER_NS: Final = 2**63 - 1
 #: What a query may do: read tables and call functions.
 _READING: Final = {
     sqlite3.SQLITE_SELECT,
@@ -192,29 +195,26 @@ def timers(
     """List what waits to be called, the next due first, now or at an instant."""
     timeline = _past(asked.session(session), at_ns)
     timeline.resolve_dues()
+    branch = set(timeline.branch(clock_id) if clock_id in timeline.clocks else timeline.clocks)
     table = timeline.timers
-    branch = set(timeline.branch(clock_id)) if clock_id in timeline.clocks else None
-    known = [(table.session_due[table.index(each)], CallId(each)) for each in table.ids()]
+    known = [
+        (due_ns, number, False)
+        for number, due_ns, clock in zip(table.id, table.session_due, table.clock, strict=True)
+        if clock in branch
+    ]
     for member in timeline.members.by_id.values():
         if member.kind in SCHEDULED:
             call = call_of(timeline, CallId(member.id, is_member=True))
-            if call is not None:
+            if call is not None and call.clock_id in branch:
                 due_ns = call.session_due_ns
-                known.append((2**63 - 1 if due_ns is None else due_ns, call.id))
-    ids = [
-        call_id
-        for _, call_id in sorted(known)
-        if branch is None or _clock_of(timeline, call_id) in branch
-    ]
-    page = _page(ids, offset, limit)
-    calls = (call_of(timeline, each) for each in ids[offset : offset + limit])
-    page["items"] = [_call_value(timeline, each) for each in calls if each is not None]
-    return page
-
-
-def _clock_of(timeline: Timeline, call_id: CallId) -> int:
-    call = call_of(timeline, call_id)
-    return 0 if call is None else call.clock_id
+                known.append((_NEVER_NS if due_ns is None else due_ns, member.id, True))
+    first = nsmallest(offset + limit, known)[offset:]
+    found = (call_of(timeline, CallId(number, is_member=is_it)) for _, number, is_it in first)
+    return {
+        "items": [_call_value(timeline, each) for each in found if each is not None],
+        "total": len(known),
+        "next": offset + limit if offset + limit < len(known) else None,
+    }
 
 
 def _call_value(timeline: Timeline, call: Any) -> dict[str, object]:  # noqa: ANN401 - a Call

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from inspector.commands.command import COMMANDS
 from inspector.exit_codes import ExitCode
 from inspector.remote.desk import MOST_BYTES, Desk, lines_of
 from inspector.remote.methods import METHODS, NOT_GRANTED, command_method_name, schema
+from inspector.sessions.attached.doors.launch import BOOTSTRAP
 from tests.fuzz import rounds
 
 #: Declares a tree with timers, and passes virtual time.
@@ -395,3 +397,60 @@ def test_that_the_tasks_of_a_program_are_listed_below_those_that_wait_for_them(
     told = [(each.depth, each.name, each.waits_for) for each in found]
     assert told == [(0, "main", "1 task"), (1, "child", "timer: sleep")]
     assert (answer["total"], answer["told_ns"] > 0) == (2, True)
+
+
+def test_that_a_program_on_a_host_is_launched_and_attached_to_by_remote(
+    desk: Desk, tmp_path: Path
+) -> None:
+    ask = _asker(desk)
+    script = tmp_path / "sleeper.py"
+    script.write_text(_SLEEPER)
+    answer = ask("session.launch", argv=[sys.executable, str(script)], exec=["env"], timeout_s=60.0)
+    assert answer["result"]["value"]["title"] == "sleeper.py on env"
+    refused = ask("session.attach", exec=["env"], pid=2**31 - 1, timeout_s=60.0)
+    assert "2147483647" in refused["error"]["message"]
+
+
+def test_that_a_program_that_is_started_elsewhere_dials_what_it_is_told(
+    desk: Desk, tmp_path: Path
+) -> None:
+    ask = _asker(desk)
+    told = ask("session.attach", listen="unix")["result"]["value"]
+    script = tmp_path / "sleeper.py"
+    script.write_text(_SLEEPER)
+    path = {"PYTHONPATH": str(BOOTSTRAP)}
+    environment = os.environ | told["environment"] | path
+    with subprocess.Popen([sys.executable, str(script)], env=environment) as process:
+        try:
+            ask("session.wait", seconds=0.1, timeout_s=60.0)
+            state = ask("session.state")["result"]["value"]
+            assert [each["name"] for each in state["programs"].values()] == ["sleeper.py"]
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize(
+    ("params", "why"),
+    [
+        ({}, "Give one of"),
+        ({"pid": 1, "dial": "unix:/nowhere"}, "Give one of"),
+        ({"ssh": ["web-1"]}, "Give one of"),
+        ({"ssh": ["web-1"], "dial": "unix:/nowhere"}, "A host needs “pid”"),
+        ({"ssh": ["-p"], "pid": 1}, "names no host"),
+        ({"exec": ["'"], "pid": 1}, "no closing quotation"),
+        ({"pid": -1}, "Expected `int` >= 0"),
+        ({"listen_websocket": 70_000}, "Expected `int` <= 65535"),
+    ],
+)
+def test_that_ways_which_lead_nowhere_are_refused(
+    desk: Desk, params: dict[str, object], why: str
+) -> None:
+    assert why in _asker(desk)("session.attach", **params)["error"]["message"]
+
+
+def test_that_only_what_is_granted_reaches_hosts_and_opens_ports() -> None:
+    with closing(Desk("read-only")) as desk:
+        ask = _asker(desk)
+        for params in ({"ssh": ["web-1"], "pid": 1}, {"listen": "tcp"}, {"listen_websocket": 0}):
+            assert ask("session.attach", **params)["error"]["code"] == NOT_GRANTED
+        assert ask("session.launch", argv=["ls"], exec=["env"])["error"]["code"] == NOT_GRANTED

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from importlib import import_module
 
+from inspector.cli.commands.attach import add_hosts, add_ways
 from inspector.remote.methods import METHODS
 from ui.actions.panels import PANELS
 from ui.window.handlers.action_list import ACTIONS
@@ -100,6 +102,20 @@ _MISSING = {
     "precision-fine": "likewise",
 }
 _MISSING_PANELS = {"scene": "the picture of a scene is in its recording"}
+
+
+#: Options of the command line that are no ways into a program.
+_NO_WAYS = {"help", "program"}
+
+
+def test_that_each_way_of_the_command_line_into_a_program_is_there_by_remote() -> None:
+    parser = ArgumentParser()
+    add_hosts(parser)
+    add_ways(parser)
+    ways = {action.dest for action in parser._actions} - _NO_WAYS
+    assert {"ssh", "exec", "dial", "listen", "browser", "listen_websocket"} <= ways
+    assert ways <= set(METHODS["session.attach"].params.__struct_fields__)
+    assert {"argv", "ssh", "exec"} <= set(METHODS["session.launch"].params.__struct_fields__)
 
 
 def _method(action: str) -> str | None:

@@ -62,14 +62,7 @@ def add_hosts(parser: ArgumentParser) -> None:
     )
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "program",
-        metavar="PROGRAM ARGS… | PID",
-        nargs=REMAINDER,
-        help="command line to launch, or the process of a running program",
-    )
-    add_hosts(parser)
+def add_ways(parser: ArgumentParser) -> None:
     doors = parser.add_argument_group("other ways in")
     ways = doors.add_mutually_exclusive_group()
     ways.add_argument(
@@ -105,6 +98,17 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=[],
         help="origin of pages that may dial besides those of this machine; may be repeated",
     )
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "program",
+        metavar="PROGRAM ARGS… | PID",
+        nargs=REMAINDER,
+        help="command line to launch, or the process of a running program",
+    )
+    add_hosts(parser)
+    add_ways(parser)
     program = parser.add_argument_group("the program")
     program.add_argument(
         "--hold", action="store_true", help="hold a launched program before its first frame"

@@ -1,0 +1,85 @@
+"""The ways into programs that options name, the same on the command line and by remote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from inspector.errors import AttachError
+from inspector.sessions.attached.doors.browser import Browser
+from inspector.sessions.attached.doors.hosts.host import OnHost, hosts_named, on_hosts
+from inspector.sessions.attached.doors.launch import Launch
+from inspector.sessions.attached.doors.listener import PageListener
+from inspector.sessions.attached.doors.listening import Dial, Listen
+from inspector.sessions.attached.doors.programs import door_of_process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.sessions.attached.doors.door import Door
+    from inspector.sessions.attached.doors.launch import Grant
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way, or none; the command ``attach`` says what its options mean."""
+
+    launch: Launch  # What to launch, here or on each host; no words for nothing
+    pid: int = 0
+    ssh: tuple[str, ...] = ()
+    exec: tuple[str, ...] = ()
+    dial: str = ""
+    token: str = ""  # What the program that listens wants to be told
+    listen: Literal["", "unix", "tcp"] = ""
+    browser: str = ""
+    headless: bool = False
+    listen_websocket: int | None = None
+    origin: tuple[str, ...] = ()
+    hold: bool = False  # Whether a page is held before its first frame
+    grant: Grant = "full"
+
+    @property
+    def count(self) -> int:
+        """How many ways are named; hosts say where."""
+        ways = (self.launch.argv, self.pid, self.dial, self.listen, self.browser)
+        return sum(map(bool, ways)) + (self.listen_websocket is not None)
+
+    def door(
+        self, tell: Callable[[str], object], on_listening: Callable[[str, str], None]
+    ) -> Door | None:
+        """Return the door, ``None`` if no way is named.
+
+        Args:
+            tell: Called in any thread with a sentence on the line to a host.
+            on_listening: Called with the address and the token that programs elsewhere need.
+
+        Raises:
+            AttachError: It leads nowhere; the message says what to change.
+        """
+        if self.dial:
+            return Dial(self.dial, self.token)
+        if self.listen:
+            return Listen(on_listening, is_tcp=self.listen == "tcp")
+        if self.browser:
+            return Browser(self.browser, self.hold, self.grant, headless=self.headless)
+        if self.listen_websocket is not None:
+            return PageListener(self.listen_websocket, self.origin)
+        return self._door_of_program(tell)
+
+    def _door_of_program(self, tell: Callable[[str], object]) -> Door | None:
+        hosts = hosts_named(self.ssh, self.exec)
+        if len(hosts) > 1 and not self.launch.argv:
+            message = "Name one host, or a program to be launched on each."
+            raise AttachError(message)
+        if self.pid and hosts:
+            return OnHost(hosts[0], pid=self.pid, grant=self.grant, tell=tell)
+        if self.pid:
+            return door_of_process(self.pid, self.grant)
+        if not self.launch.argv:
+            return None
+        launch = replace(self.launch, tell=tell)
+        elsewhere = on_hosts(self.ssh, self.exec, launch, tell)
+        if elsewhere is None:
+            # Before a window opens on nothing.
+            launch.program()
+        return elsewhere or launch
