@@ -217,7 +217,7 @@ class LabPanel(QWidget):
         columns.use(LabColumn.SUBJECT, is_used=not is_scene)
         columns.use(LabColumn.FAULT, is_used=not is_scene)
         sample = _SCENE_TIMER if is_scene else LabColumn.TIMER.spec.sample
-        columns.set_usual_width(LabColumn.TIMER, self.view.width_for(sample))
+        columns.set_wish(LabColumn.TIMER, self.view.width_for(sample))
 
     def _show_state(self) -> None:
         is_running = self.runner.is_running

@@ -1,29 +1,45 @@
-"""The user's choice of columns: which, how wide, in which order, sorted by what."""
+"""Columns of a table: how they share its width, and what the user has chosen of them."""
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtWidgets import QHeaderView, QMenu, QStyle, QTableView
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtWidgets import QHeaderView, QMenu, QStyle
 from typing_extensions import override
 
 from inspector.foreign.numbers import count_in
 
 from ..guards import guarded
 from ..layouts import open_menu
+from ..paced_refresh import single_shot
+from .columns import apart_columns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
 
     from PySide6.QtWidgets import QStyleOptionHeader, QWidget
 
+    from .cell_painting import Cell
     from .columns import ColumnEnum
+    from .painted_views import PaintedTable, RowPlace
 
 #: The number of a column.
 ColumnT = TypeVar("ColumnT", bound=int)
 
+#: Pixels that keep a text off the numbers to its left.
+GAP: Final = 12
+#: Columns of names have at most this share of the room, in equal parts, before others are left
+#: out for them.
+_MOST_FOR_NAMES: Final = 0.6
+#: Pixels beside a name, more than its margins.
+_SPARE: Final = 2
+#: Names that are remembered as measured.
+_MOST_NAMES: Final = 1_000
+#: The first column has so many times its sample before another has the rest of the room.
+_WIDE_NAMES: Final = 1.5
 #: No screen is wider; a damaged file of settings could say so.
 _WIDEST_BY_HAND: Final = 10_000
 #: Pixels of a title beside its text and the margins of the style.
@@ -36,9 +52,15 @@ _ORDER, _SORTED = "@order", "@sorted"
 
 @guarded
 class ColumnChoices(QObject):
-    """Keeps what the user has made of the columns, and offers it in a menu over the titles.
+    """Shares out the width of a table among its columns, as far as the user has not.
 
-    Columns that were dragged, moved or hidden stay so, also at the next start.
+    Where there is no room for all of them, columns are left out in the order in which they
+    yield; then the others have what their samples need. Texts of columns with a sample that do
+    not yield are names, which are cut last: there is room for those that were in view before any
+    other column has more than the least. The last column without a sample has what is left.
+
+    Columns that the user has dragged, moved or hidden in the menu over the titles stay so, also
+    at the next start.
 
     Signals:
         order_changed: Other columns are side by side: one was moved, shown or hidden.
@@ -48,8 +70,7 @@ class ColumnChoices(QObject):
 
     def __init__(
         self,
-        view: QTableView,
-        header: QHeaderView,
+        view: PaintedTable,
         columns: Sequence[ColumnEnum],
         choices: MutableMapping[str, str],
         sorted_by: int = -1,
@@ -57,14 +78,14 @@ class ColumnChoices(QObject):
         """Take over what was kept.
 
         Args:
-            view: The view; already shows its model, and its columns have their usual widths.
-            header: Its titles.
+            view: The table; already shows its model.
             columns: Its columns; the first is always shown.
             choices: Where the choices of the user are kept, by the name of the columns.
             sorted_by: The column that decides the order at first, -1 for none.
         """
         super().__init__(view)
-        self._view, self._header, self._columns = view, header, columns
+        self._table, self._columns = view, columns
+        self._header = header = view.horizontalHeader()
         self._choices, self._sorted_by = choices, sorted_by
         self._name = type(columns[0]).__name__.removesuffix("Column").lower() + _COLUMNS
         self._by_hand: dict[int, int] = {}
@@ -72,7 +93,24 @@ class ColumnChoices(QObject):
         self._unused: set[int] = set()
         self._left_out: set[int] = set()
         self._is_arranging = False
-        self._usual = [header.sectionSize(column) for column in columns]
+        self._of_names = [
+            each
+            for each in columns
+            if each.spec.sample and not (each.spec.is_number or each.spec.yields)
+        ]
+        # The widest names in view since there was no row, and those that are no wider.
+        self._widest = dict.fromkeys(self._of_names, 0)
+        self._measured: set[tuple[int, int, str]] = set()
+        #: By column, a width that is wanted rather than that of the sample.
+        self._wished: dict[int, int] = {}
+        self._turn = single_shot(self, self._look_at_names)
+        view.model().modelReset.connect(self._note_rows)
+        view.model().rowsInserted.connect(self._note_rows)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setStretchLastSection(False)
+        # While widgets go, events come that must not reach for a view that is half gone.
+        self._viewport = view.viewport()
+        self._viewport.installEventFilter(self)
         header.setSortIndicator(sorted_by, Qt.SortOrder.AscendingOrder)
         self._take_choices()
         header.sectionResized.connect(self._note_resized)
@@ -94,7 +132,7 @@ class ColumnChoices(QObject):
         if is_shown and column in self._left_out:
             # Who wants it although there is no room scrolls to it.
             self._left_out.discard(column)
-            self._by_hand[column] = self.usual_width(column)
+            self._by_hand[column] = self._sample_width(self._columns[column])
             self._resize({column: self._by_hand[column]})
         (self._hidden.discard if is_shown else self._hidden.add)(column)
         self._hide_or_show(column)
@@ -122,15 +160,6 @@ class ColumnChoices(QObject):
         away = self._hidden | self._unused | self._left_out
         self._header.setSectionHidden(column, column in away)
 
-    def usual_width(self, column: int) -> int:
-        return self._usual[column]
-
-    def set_usual_width(self, column: int, width: int) -> None:
-        """Give a column another width, unless it was dragged."""
-        self._usual[column] = width
-        if column not in self._by_hand:
-            self._resize({column: width})
-
     def _resize(self, widths: Mapping[int, int]) -> None:
         was_arranging, self._is_arranging = self._is_arranging, True
         for column, width in widths.items():
@@ -140,10 +169,10 @@ class ColumnChoices(QObject):
 
     @Slot()
     def fit_columns(self) -> None:
-        """Give every column its usual width, also those that were dragged."""
+        """Share out the whole width again, also of columns that were dragged."""
         self._by_hand.clear()
-        self._resize({each: self._usual[each] for each in self._columns if self._is_free(each)})
         self._keep_choices()
+        self.order_changed.emit()
 
     def reset(self) -> None:
         self._left_out.clear()
@@ -170,23 +199,119 @@ class ColumnChoices(QObject):
 
     @Slot(QPoint)
     def _open_menu(self, position: QPoint) -> None:
-        open_menu(self.make_menu(self._view), self._header.viewport().mapToGlobal(position))
-
-    def _is_free(self, column: int) -> bool:
-        """Whether the width of a column is not what others leave."""
-        header = self._header
-        if header.sectionResizeMode(column) is not QHeaderView.ResizeMode.Interactive:
-            return False
-        return not header.stretchLastSection() or column != self.order[-1]
+        open_menu(self.make_menu(self._table), self._header.viewport().mapToGlobal(position))
 
     @Slot(int, int, int)
     def _note_resized(self, column: int, old: int, new: int) -> None:
         # To and from nothing: hidden or shown.
-        if not self._is_arranging and old and new and self._is_free(column):
+        if not self._is_arranging and old and new:
             self._by_hand[column] = new
-            if new == self._usual[column]:
-                del self._by_hand[column]
             self._keep_choices()
+
+    # ------------------------------------------------------------------ shared out
+
+    @Slot()
+    def _note_rows(self) -> None:
+        if not self._table.model().rowCount():
+            self._widest = dict.fromkeys(self._of_names, 0)
+            self._measured.clear()
+        # Its rows are laid out by then.
+        self._turn.start()
+
+    @Slot()
+    def _look_at_names(self) -> None:
+        if self._table.isVisible():
+            self.take_names(self._table.rows_in_view())
+
+    def take_names(self, rows: Iterable[tuple[RowPlace, Sequence[Cell]]]) -> None:
+        """Have room for the names in view, as far as there is room; rows with their places."""
+        paint, has_grown = self._table.cells, False
+        for _place, cells in rows:
+            for column in self._of_names:
+                cell = cells[column]
+                beside = -paint.room(cell, 0)
+                if (column, beside, cell.text) in self._measured:
+                    continue
+                self._measured.add((column, beside, cell.text))
+                width = math.ceil(paint.widths(cell).width(cell.text)) + beside + _SPARE
+                if width > self._widest[column]:
+                    self._widest[column] = width
+                    has_grown |= width > self._header.sectionSize(column)
+        if len(self._measured) > _MOST_NAMES:
+            self._measured.clear()
+        if has_grown and self.arrange():
+            self.order_changed.emit()
+
+    def arrange(self) -> bool:
+        """Share out the room; return whether other columns are left out than before."""
+        room = self._viewport.width()
+        settled = self._hidden | self._unused
+        room -= sum(width for column, width in self._by_hand.items() if column not in settled)
+        shown = [each for each in self._columns if each not in settled]
+        shown.sort(key=self._header.visualIndex)
+        yielding = [each for each in shown if each.spec.yields and each not in self._by_hand]
+        yielding.sort(key=lambda each: each.spec.yields)
+        left_out: set[int] = set()
+        least = self._least_widths(shown)
+        while yielding and sum(least.values()) > room:
+            shown.remove(column := yielding.pop(0))
+            left_out.add(int(column))
+            least = self._least_widths(shown)
+        is_other = left_out != self._left_out
+        changed, self._left_out = left_out ^ self._left_out, left_out
+        for number in changed:
+            self._hide_or_show(number)
+        self._resize(share_room(room, least, self._wishes(shown), frozenset(shown)))
+        return is_other
+
+    def _least_widths(self, shown: Sequence[ColumnEnum]) -> dict[int, int]:
+        apart, widths = apart_columns(shown), {}
+        most_for_names = _MOST_FOR_NAMES * self._viewport.width()
+        most_for_names /= max(sum(each in self._widest for each in shown), 1)
+        for column in shown:
+            if column not in self._by_hand:
+                spec, table = column.spec, self._table
+                text = table.width_for(spec.least or spec.sample)
+                title = table.title_width(spec.short_title or spec.title)
+                if column in self._widest:
+                    text = max(text, min(self._widest[column], round(most_for_names)))
+                widths[int(column)] = max(text, title) + (column in apart) * GAP
+        return widths
+
+    def _wishes(self, shown: Sequence[ColumnEnum]) -> Iterable[tuple[int, int]]:
+        """Return what columns would like to have, the most important first."""
+        apart, first = apart_columns(shown), self._columns[0]
+        in_turn = sorted(shown, key=lambda each: (bool(each.spec.yields), -each.spec.yields, each))
+        for column in in_turn:
+            yield column, self._table.width_for(column.spec.sample) + (column in apart) * GAP
+        for column in in_turn:
+            yield column, self._sample_width(column) + (column in apart) * GAP
+        if any(each.spec.yields for each in self._columns):
+            yield first, round(_WIDE_NAMES * self._sample_width(first))
+        # Whatever is left: to the column that has no end, else to names.
+        endless = [each for each in shown if not each.spec.sample and each not in self._by_hand]
+        yield (endless or [first])[-1], self._viewport.width()
+
+    def _sample_width(self, column: ColumnEnum) -> int:
+        spec, table = column.spec, self._table
+        text = self._wished.get(column) or table.width_for(spec.sample)
+        return max(text, table.title_width(spec.title))
+
+    def set_wish(self, column: int, width: int) -> None:
+        """Give a column the width of another text than its sample, where there is room."""
+        if self._wished.get(column) != width:
+            self._wished[column] = width
+            if self.arrange():
+                self.order_changed.emit()
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            # Other names may have come into view.
+            self._turn.start()
+            if self.arrange():
+                self.order_changed.emit()
+        return False
 
     # ------------------------------------------------------------------ kept
 

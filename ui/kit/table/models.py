@@ -53,16 +53,11 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         self._bold.setBold(True)
         theme.changed.connect(self.forget_colors)
 
-    def show_order(self, order: Sequence[ColumnEnum]) -> tuple[set[ColumnEnum], set[ColumnEnum]]:
-        """Keep columns off numbers in this order, from the left.
-
-        Returns:
-            The columns that were not kept off, and those that no longer are.
-        """
+    def show_order(self, order: Sequence[ColumnEnum]) -> None:
+        """Keep columns off numbers in this order, from the left."""
         self._shown = tuple(order)
-        former, self._apart = self._apart, apart_columns(order)
+        self._apart = apart_columns(order)
         self._parts.clear()
-        return set(self._apart - former), set(former - self._apart)
 
     # ---------------------------------------------------------------- said by the subclass
 

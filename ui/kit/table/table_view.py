@@ -25,8 +25,6 @@ from ..keys import is_plain
 from ..labels import EmptyNotice
 from ..layouts import open_menu
 from .column_choices import ColumnChoices, ShorteningHeader
-from .columns import apart_columns
-from .fitted_columns import GAP, FittedColumns
 from .models import ListTableModel, TableModel
 from .painted_views import CELL_PADDING, PaintedTable
 
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, MutableMapping, Sequence
 
     from PySide6.QtGui import QFocusEvent
-
-    from .columns import ColumnEnum
 
     Key = Qt.Key | QKeySequence.StandardKey
 
@@ -188,10 +184,7 @@ class TableView(Arranging, PaintedTable):
         notice: Why the table is empty, and how to change that.
         choices: How the user wants the columns.
         make_menu: Returns what can be done with a row, by its number.
-        fits_columns: Whether columns that say when they yield share out the width.
     """
-
-    fits_columns = True
 
     def __init__(
         self,
@@ -228,10 +221,7 @@ class TableView(Arranging, PaintedTable):
             self.setHorizontalHeader(titles)
         set_up_table(self, selects_many=selects_many)
         self._set_up_titles()
-        self._size_columns(model.columns)
-        is_fitted = self.fits_columns and any(each.spec.yields for each in model.columns)
-        kind = FittedColumns if is_fitted else ColumnChoices
-        self.choices = kind(self, self.horizontalHeader(), model.columns, choices, model.sorted_by)
+        self.choices = ColumnChoices(self, model.columns, choices, model.sorted_by)
         self.choices.order_changed.connect(self._take_order)
         self._take_order()
         if model.is_sortable:
@@ -257,48 +247,17 @@ class TableView(Arranging, PaintedTable):
             # A third click brings back the model's own order.
             titles.setSortIndicatorClearable(True)
 
-    def _size_columns(self, order: Sequence[ColumnEnum]) -> None:
-        """Make columns wide enough for their titles and their samples.
-
-        Args:
-            order: The columns from the left, also hidden ones.
-        """
-        apart = apart_columns(order)
-        for column in order:
-            widest = max(self.width_for(column.spec.sample), self.title_width(column.spec.title))
-            self.setColumnWidth(column, widest + (column in apart) * GAP)
-        self._stretch_columns(order)
-
-    def _stretch_columns(self, order: Sequence[ColumnEnum]) -> None:
-        """Give columns without a sample what others leave; the last one has it by itself."""
-        titles, modes = self.horizontalHeader(), QHeaderView.ResizeMode
-        for column in order:
-            is_stretched = not column.spec.sample and column is not order[-1]
-            mode = modes.Stretch if is_stretched else modes.Interactive
-            if titles.sectionResizeMode(column) is not mode:
-                titles.setSectionResizeMode(column, mode)
-        titles.setStretchLastSection(not order[-1].spec.sample)
-
     @Slot()
     def _take_order(self) -> None:
-        titles = self.horizontalHeader()
-        if isinstance(self.choices, FittedColumns):
-            self.choices.arrange()
-            self._model.show_order(self.choices.order)
-        else:
-            self._stretch_columns(sorted(self._model.columns, key=titles.visualIndex))
-            widened, narrowed = self._model.show_order(self.choices.order)
-            for columns, gap in ((widened, GAP), (narrowed, -GAP)):
-                for column in columns:
-                    width = self.choices.usual_width(column) + gap
-                    self.choices.set_usual_width(column, width)
-        titles.viewport().update()
+        self.choices.arrange()
+        self._model.show_order(self.choices.order)
+        self.horizontalHeader().viewport().update()
         self.repaint_rows()
 
     @override
     def show_look(self) -> None:
         super().show_look()
-        if isinstance(self.choices, FittedColumns) and self._shown is not None:
+        if self._shown is not None:
             self.choices.take_names(self._shown)
 
     # ---------------------------------------------------------------- what is marked
