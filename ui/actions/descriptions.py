@@ -63,37 +63,24 @@ class Needs(Enum):
 
 
 class Facts(Struct, frozen=True):
-    """What decides which actions are possible.
+    """What decides which actions are possible."""
 
-    Attributes:
-        has_session: A scene is open, be it a failed one.
-        has_failed: The scene could not be loaded.
-        possible: The needs that the session's capabilities cover.
-        reasons: Why others are not possible with what is selected.
-        has_clock: A clock is selected, by itself or through a timer or member on it.
-        has_timer: A pending timer is selected.
-        has_frames: At least one frame was run.
-        is_comparing: A comparison is shown in place of the session.
-        has_undo: Something was changed from outside that can be undone.
-        has_redo: Something was undone that can be done again.
-        is_looking_back: What is shown is not the present.
-        fulfilled: The needs that the selected scheduler, call, component or machine covers.
-        file_word: What the file of a session is that can only be looked at, such as a
-            recording; empty for one that runs.
-    """
-
-    has_session: bool = False
-    has_failed: bool = False
-    possible: frozenset[Needs] = frozenset()
+    has_session: bool = False  # A scene is open, be it a failed one
+    has_failed: bool = False  # The scene could not be loaded
+    possible: frozenset[Needs] = frozenset()  # The needs that the session's capabilities cover
+    # Why others are not possible with what is selected.
     reasons: Mapping[Needs, str] = field(default_factory=dict)
-    has_clock: bool = False
-    has_timer: bool = False
-    has_frames: bool = False
-    is_comparing: bool = False
-    has_undo: bool = False
-    has_redo: bool = False
-    is_looking_back: bool = False
+    has_clock: bool = False  # A clock is selected, by itself or through a timer or member on it
+    has_timer: bool = False  # A pending timer is selected
+    has_frames: bool = False  # At least one frame was run
+    is_comparing: bool = False  # A comparison is shown in place of the session
+    has_undo: bool = False  # Something was changed from outside that can be undone
+    has_redo: bool = False  # Something was undone that can be done again
+    is_looking_back: bool = False  # What is shown is not the present
+    # The needs that the selected scheduler, call, component or machine covers.
     fulfilled: frozenset[Needs] = frozenset()
+    # What the file of a session is that can only be looked at, such as a recording; empty for one
+    # that runs.
     file_word: str = ""
 
 
@@ -168,40 +155,25 @@ def _not_in_session(needs: Needs, file_word: str) -> str:
 
 
 class ActionDescription(Struct, Generic[HandlerT], frozen=True):
-    """One thing that can be done.
+    """One thing that can be done."""
 
-    Attributes:
-        id: Its name for the program.
-        title: Its name for people, ``&`` before the access key.
-        menu: The menu it stands in.
-        callback: Does it, given what carries it out.
-        shortcuts: Keys in Qt's portable notation; the first one is shown.
-        icon: Name of its icon, or empty.
-        needs: What must be there.
-        tip: One sentence more, for tooltip and keys page.
-        file_tip: The same for sessions that can only be looked at, where it does something else;
-            ``{}`` stands for what the file is, such as a recording.
-        file_title: The title there, where it is another.
-        choice: What it stands for among the choices of its menu, ``None`` if it is none.
-        label: What a button says beside its icon; the title if empty.
-        is_checkable: It shows a state, which is set by :meth:`DescribedAction.show_checked`.
-        starts_section: A line is drawn above it in its menu.
-    """
-
-    id: str
-    title: str
-    menu: MenuId
-    callback: Callable[[HandlerT], object]
-    shortcuts: tuple[str, ...] = ()
-    icon: str = ""
-    needs: Needs = Needs.NOTHING
-    tip: str = ""
+    id: str  # Its name for the program
+    title: str  # Its name for people, & before the access key
+    menu: MenuId  # The menu it stands in
+    callback: Callable[[HandlerT], object]  # Does it, given what carries it out
+    shortcuts: tuple[str, ...] = ()  # Keys in Qt's portable notation; the first one is shown
+    icon: str = ""  # Name of its icon, or empty
+    needs: Needs = Needs.NOTHING  # What must be there
+    tip: str = ""  # One sentence more, for tooltip and keys page
+    # The same for sessions that can only be looked at, where it does something else; {} stands for
+    # what the file is, such as a recording.
     file_tip: str = ""
-    file_title: str = ""
+    file_title: str = ""  # The title there, where it is another
+    # What it stands for among the choices of its menu, None if it is none.
     choice: str | None = None
-    label: str = ""
-    is_checkable: bool = False
-    starts_section: bool = False
+    label: str = ""  # What a button says beside its icon; the title if empty
+    is_checkable: bool = False  # It shows a state, which is set by DescribedAction.show_checked
+    starts_section: bool = False  # A line is drawn above it in its menu
 
     @property
     def plain_title(self) -> str:

@@ -123,19 +123,12 @@ def order_below(timeline: Timeline, number: int) -> list[int]:
 
 
 class TreeRow(Struct, frozen=True):
-    """A clock, or a scheduler, component, machine … of which many have neither time nor rate.
+    """A clock, or a scheduler, component, machine … of which many have neither time nor rate."""
 
-    Attributes:
-        node: Its number in the tree.
-        depth: How many rows are above it in the tree.
-        is_open: Whether what hangs under it is shown, ``None`` where nothing does.
-        known: The state that is shown.
-    """
-
-    node: int
-    depth: int
-    is_open: bool | None
-    known: Known
+    node: int  # Its number in the tree
+    depth: int  # How many rows are above it in the tree
+    is_open: bool | None  # Whether what hangs under it is shown, None where nothing does
+    known: Known  # The state that is shown
 
     @property
     def timeline(self) -> Timeline:

@@ -57,16 +57,11 @@ _LEAST_MS: Final = 0.01
 
 
 class _Line(Struct, frozen=True, eq=False):
-    """A run along the axis.
-
-    Attributes:
-        name: Its name.
-        times_ns: Its frame times.
-        starts: Where each frame begins, and where the last ends: frames or seconds.
-    """
+    """A run along the axis."""
 
     name: str
-    times_ns: NDArray[np.int64]
+    times_ns: NDArray[np.int64]  # Its frame times
+    # Where each frame begins, and where the last ends: frames or seconds.
     starts: NDArray[np.float64]
 
     @property

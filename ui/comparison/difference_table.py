@@ -37,23 +37,14 @@ _MARGIN: Final = 10
 
 
 class DifferenceRow(Struct, frozen=True):
-    """One number that may differ.
+    """One number that may differ."""
 
-    Attributes:
-        run: The side that is compared with the first.
-        subject: What it is a number of: frames, a column, a clock, or a timer on its clock.
-        name: What it is called, with the tool whose definition it is.
-        unit: Its unit.
-        change: How it differs.
-        formula: Its definition, if it has one.
-    """
-
-    run: str
-    subject: str
-    name: str
+    run: str  # The side that is compared with the first
+    subject: str  # What it is a number of: frames, a column, a clock, or a timer on its clock
+    name: str  # What it is called, with the tool whose definition it is
     unit: str
-    change: Change
-    formula: str = ""
+    change: Change  # How it differs
+    formula: str = ""  # Its definition, if it has one
 
 
 def difference_rows(found: Iterable[RunDifference]) -> Iterator[DifferenceRow]:

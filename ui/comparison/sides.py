@@ -38,21 +38,13 @@ _TWO: Final = 2
 
 @dataclass(eq=False, slots=True)
 class Source:
-    """Where a run comes from.
+    """Where a run comes from."""
 
-    Attributes:
-        name: What it is called until it is read.
-        make: Reads it, in any thread.
-        path: Its file, if it is one.
-        column: Column of frame times in the file, if one was chosen.
-        run: What was read.
-    """
-
-    name: str
-    make: Callable[[Report], ComparedRun]
-    path: Path | None = None
-    column: str | None = None
-    run: ComparedRun | None = field(default=None, repr=False)
+    name: str  # What it is called until it is read
+    make: Callable[[Report], ComparedRun]  # Reads it, in any thread
+    path: Path | None = None  # Its file, if it is one
+    column: str | None = None  # Column of frame times in the file, if one was chosen
+    run: ComparedRun | None = field(default=None, repr=False)  # What was read
 
     @classmethod
     def of_file(cls, path: Path, column: str | None = None, stream: str | None = None) -> Source:
@@ -79,14 +71,10 @@ class Source:
 
 @dataclass(eq=False, slots=True)
 class Side:
-    """One run, or several of the same version.
+    """One run, or several of the same version."""
 
-    Attributes:
-        sources: Where they come from.
-        run: All of them together, once they are read.
-    """
-
-    sources: list[Source]
+    sources: list[Source]  # Where they come from
+    # All of them together, once they are read.
     run: ComparedRun | None = field(default=None, repr=False)
 
     @property

@@ -23,19 +23,12 @@ _COMPARATIVES: Final = {Verdict.FASTER: "faster", Verdict.SLOWER: "slower"}
 
 
 class Compared(Struct, frozen=True):
-    """A number of two sides.
+    """A number of two sides."""
 
-    Attributes:
-        name: What it is called.
-        before: Its text for the first side.
-        after: Its text for the other.
-        change: What becomes of it, as a share; empty if that is not known.
-    """
-
-    name: str
-    before: str
-    after: str
-    change: str
+    name: str  # What it is called
+    before: str  # Its text for the first side
+    after: str  # Its text for the other
+    change: str  # What becomes of it, as a share; empty if that is not known
 
 
 def number_text(value: float) -> str:

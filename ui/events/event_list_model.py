@@ -54,19 +54,12 @@ _ON_CLOCKS: Final = kinds_with(a=Unit.CLOCK) - ABOUT_CLOCKS
 
 
 class EventRow(Struct, frozen=True):
-    """One event in the list.
-
-    Attributes:
-        event: The event.
-        group: With which others it is shown or hidden.
-        label: What its timer or member is called, empty when that is not known.
-        names: What everything else is called.
-    """
+    """One event in the list."""
 
     event: RawEvent
-    group: EventGroup
-    label: str
-    names: EventNames
+    group: EventGroup  # With which others it is shown or hidden
+    label: str  # What its timer or member is called, empty when that is not known
+    names: EventNames  # What everything else is called
 
     @property
     def sentence(self) -> str:

@@ -106,65 +106,39 @@ _RESOLUTIONS: Final = (72, 96, 144, 192, 300, 600)
 
 
 class FrameRange(Struct, frozen=True):
-    """A range of frames to export.
+    """A range of frames to export."""
 
-    Attributes:
-        id: Internal name.
-        title: Display name.
-        start: The first frame.
-        stop: The frame after the last.
-    """
-
-    id: str
+    id: str  # Internal name
     title: str
-    start: int
-    stop: int
+    start: int  # The first frame
+    stop: int  # The frame after the last
 
 
 class ExportSource(Struct, frozen=True):
-    """The data to export.
+    """The data to export."""
 
-    Attributes:
-        history: Every frame of the session.
-        ranges: The ranges to choose from, all frames first.
-        provenance: Provenance of the frames.
-        interventions: Interventions of the session.
-        landmarks: Bookmarks, notes, named ranges and marks.
-        events: Events of the session, of which traces are written; ``None`` without any.
-        samples: Why the frames are samples; empty if they are all.
-        facts: What a capture says of the frames besides; ``None`` for nothing.
-        unknown: What is not known of frames: ``delta``, ``busy``, both or nothing.
-        beside: The columns of a capture beside the frame times; ``None`` for none.
-    """
-
-    history: FrameColumns
-    ranges: tuple[FrameRange, ...]
-    provenance: Provenance
-    interventions: tuple[Intervention, ...] = ()
-    landmarks: tuple[Landmark, ...] = ()
+    history: FrameColumns  # Every frame of the session
+    ranges: tuple[FrameRange, ...]  # The ranges to choose from, all frames first
+    provenance: Provenance  # Provenance of the frames
+    interventions: tuple[Intervention, ...] = ()  # Interventions of the session
+    landmarks: tuple[Landmark, ...] = ()  # Bookmarks, notes, named ranges and marks
+    # Events of the session, of which traces are written; None without any.
     events: Events | None = None
-    samples: str = ""
-    facts: FrameFacts | None = None
+    samples: str = ""  # Why the frames are samples; empty if they are all
+    facts: FrameFacts | None = None  # What a capture says of the frames besides; None for nothing
+    # What is not known of frames: delta, busy, both or nothing.
     unknown: frozenset[str] = frozenset()
-    beside: Beside | None = None
+    beside: Beside | None = None  # The columns of a capture beside the frame times; None for none
 
 
 class ExportChoices(Struct, frozen=True):
-    """The initial choices.
+    """The initial choices."""
 
-    Attributes:
-        options: Options of the graph.
-        folder: Suggested folder.
-        format_name: The format.
-        range_id: The range, if it exists.
-        preset: The use that gives the size, empty for none.
-    """
-
-    options: ExportOptions
-    folder: Path
-    format_name: str = "PNG"
-    range_id: str = "all"
-    preset: str = ""
+    options: ExportOptions  # Options of the graph
+    folder: Path  # Suggested folder
+    format_name: str = "PNG"  # The format
+    range_id: str = "all"  # The range, if it exists
+    preset: str = ""  # The use that gives the size, empty for none
 
 
 class ExportDialog(QDialog):

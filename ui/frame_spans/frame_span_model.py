@@ -25,24 +25,16 @@ MAX_ROWS: Final = 5_000
 
 
 class SpanRow(Struct, frozen=True):
-    """What one subject took.
+    """What one subject took."""
 
-    Attributes:
-        total: What it took together.
-        began_ns: When it was first called, from the start of the frame; ``None`` when
-            the row is about several frames.
-        depth: How deep it lies, 0 for a phase.
-        late_ns: How late it fired at most.
-        share: Its share of the frame time, ``None`` where that is not known.
-        number: Its place among the rows, for what has no instant to be sorted by.
-    """
-
-    total: SpanTotal
+    total: SpanTotal  # What it took together
+    # When it was first called, from the start of the frame; None when the row is about several
+    # frames.
     began_ns: int | None = None
-    depth: int = 0
-    late_ns: int = 0
-    share: float | None = None
-    number: int = 0
+    depth: int = 0  # How deep it lies, 0 for a phase
+    late_ns: int = 0  # How late it fired at most
+    share: float | None = None  # Its share of the frame time, None where that is not known
+    number: int = 0  # Its place among the rows, for what has no instant to be sorted by
 
     @property
     def is_timer(self) -> bool:

@@ -28,25 +28,15 @@ SAMPLES_TEXT: Final = "samples, not every frame: no percentiles, maximum or fram
 
 
 class StatisticsWanted(Struct, frozen=True):
-    """What statistics are to be of.
+    """What statistics are to be of."""
 
-    Attributes:
-        series: Has the frames.
-        frames: The numbers of the frames.
-        measure: Which of their times.
-        budgets_ns: Budgets to count against.
-        is_chosen: The frames were chosen; else they are what is in view.
-        are_samples: They are samples, so what depends on every frame cannot be said.
-        without_inspector: Frames over the first budget because of the inspector alone are left
-            out.
-    """
-
-    series: FrameSeries
-    frames: range
-    measure: Measure
-    budgets_ns: tuple[int, ...]
-    is_chosen: bool
-    are_samples: bool = False
+    series: FrameSeries  # Has the frames
+    frames: range  # The numbers of the frames
+    measure: Measure  # Which of their times
+    budgets_ns: tuple[int, ...]  # Budgets to count against
+    is_chosen: bool  # The frames were chosen; else they are what is in view
+    are_samples: bool = False  # They are samples, so what depends on every frame cannot be said
+    # Frames over the first budget because of the inspector alone are left out.
     without_inspector: bool = False
 
     def by_inspector(self, times_ns: NDArray[np.int64]) -> NDArray[np.bool_] | None:
@@ -60,19 +50,12 @@ class StatisticsWanted(Struct, frozen=True):
 
 
 class FoundStatistics(Struct, frozen=True):
-    """Statistics, and of what they are.
+    """Statistics, and of what they are."""
 
-    Attributes:
-        of: What was wanted.
-        statistics: The statistics; ``None`` without frames.
-        left_out: How many frames were left out.
-        by_inspector: How many that were not are over the first budget by the inspector's share
-            alone.
-    """
-
-    of: StatisticsWanted
-    statistics: FrameStatistics | None
-    left_out: int = 0
+    of: StatisticsWanted  # What was wanted
+    statistics: FrameStatistics | None  # The statistics; None without frames
+    left_out: int = 0  # How many frames were left out
+    # How many that were not are over the first budget by the inspector's share alone.
     by_inspector: int = 0
 
     @property

@@ -46,17 +46,11 @@ _NARROW_FRAMES: Final = 3
 
 
 class Readout(Struct, frozen=True):
-    """What is said of the frame under the pointer.
-
-    Attributes:
-        frame: The frame.
-        lines: Label and value of each line; the first label is the heading.
-        pointer: Where the pointer is in the plot.
-    """
+    """What is said of the frame under the pointer."""
 
     frame: int
-    lines: tuple[Line, ...]
-    pointer: QPointF
+    lines: tuple[Line, ...]  # Label and value of each line; the first label is the heading
+    pointer: QPointF  # Where the pointer is in the plot
 
 
 class OverlayLayer:

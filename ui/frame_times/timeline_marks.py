@@ -35,16 +35,11 @@ class MarkKind(IntEnum):
 
 
 class MarkGroup(Struct, frozen=True):
-    """What shares a sign.
+    """What shares a sign."""
 
-    Attributes:
-        x: Where the sign is, in pixels from the left edge of the view.
-        kind: The most important kind in it.
-        entries: For each kind in it, its number of the first and behind the last.
-    """
-
-    x: int
-    kind: MarkKind
+    x: int  # Where the sign is, in pixels from the left edge of the view
+    kind: MarkKind  # The most important kind in it
+    # For each kind in it, its number of the first and behind the last.
     entries: tuple[tuple[MarkKind, int, int], ...]
 
     @property

@@ -6,15 +6,10 @@ from typing import Final, NamedTuple
 
 
 class PageEntry(NamedTuple):
-    """One line of the contents.
+    """One line of the contents."""
 
-    Attributes:
-        name: Its file in ``resources/help``, without the suffix.
-        title: Its title there, so that the contents can be shown before any page is read.
-    """
-
-    name: str
-    title: str
+    name: str  # Its file in resources/help, without the suffix
+    title: str  # Its title there, so that the contents can be shown before any page is read
 
 
 # fmt: off

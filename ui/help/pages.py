@@ -28,29 +28,18 @@ def anchor_of(heading: str) -> str:
 
 
 class Section(Struct, frozen=True):
-    """A heading with the text up to the next one.
+    """A heading with the text up to the next one."""
 
-    Attributes:
-        title: The heading; that of the page for what comes before any other.
-        text: The text in one line, without the signs of Markdown.
-    """
-
-    title: str
-    text: str
+    title: str  # The heading; that of the page for what comes before any other
+    text: str  # The text in one line, without the signs of Markdown
 
 
 class Hit(Struct, frozen=True):
-    """A section in which every word of a search occurs.
+    """A section in which every word of a search occurs."""
 
-    Attributes:
-        page: The page it is in.
-        section: Its heading.
-        excerpt: The text around the first word found; empty if only headings have it.
-    """
-
-    page: PageEntry
-    section: str
-    excerpt: str
+    page: PageEntry  # The page it is in
+    section: str  # Its heading
+    excerpt: str  # The text around the first word found; empty if only headings have it
 
 
 def read_page(name: str) -> str:

@@ -22,15 +22,10 @@ _MS_PER_SECOND: Final = 1_000
 
 
 class InterventionRow(NamedTuple):
-    """A command or a hit.
+    """A command or a hit."""
 
-    Attributes:
-        entry: What it says.
-        undoing: What can be undone, ``None`` where nothing can.
-    """
-
-    entry: Intervention
-    undoing: Undoing | None
+    entry: Intervention  # What it says
+    undoing: Undoing | None  # What can be undone, None where nothing can
 
     @property
     def can_undo(self) -> bool:

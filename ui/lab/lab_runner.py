@@ -23,17 +23,11 @@ _SLICE_NS: Final = 5_000_000
 
 
 class LabStep(Struct, frozen=True):
-    """The result of a step of a job.
+    """The result of a step of a job."""
 
-    Attributes:
-        results: New results.
-        done: The share of the job done, from 0 to 1; ``None`` for no change.
-        notes: Sentences to show beside the results.
-    """
-
-    results: tuple[LabResult, ...] = ()
-    done: float | None = None
-    notes: tuple[str, ...] = ()
+    results: tuple[LabResult, ...] = ()  # New results
+    done: float | None = None  # The share of the job done, from 0 to 1; None for no change
+    notes: tuple[str, ...] = ()  # Sentences to show beside the results
 
 
 _QUIET: Final = LabStep()
@@ -52,17 +46,12 @@ class Job(Protocol):
 
 
 class LabJob(Struct, frozen=True):
-    """Timers to run.
-
-    Attributes:
-        timers: The timers.
-        subjects: The subjects of each.
-        displays: Make the displays of each; called one by one, since the refreshes of a long
-            run take a while to compute.
-    """
+    """Timers to run."""
 
     timers: tuple[LabTimer, ...]
-    subjects: tuple[Subject, ...]
+    subjects: tuple[Subject, ...]  # The subjects of each
+    # Make the displays of each; called one by one, since the refreshes of a long run take a while
+    # to compute.
     displays: tuple[Callable[[], Display], ...]
 
     @property
@@ -93,15 +82,10 @@ class LabJob(Struct, frozen=True):
 
 
 class SceneJob(Struct, frozen=True):
-    """A scene to run.
+    """A scene to run."""
 
-    Attributes:
-        path: Its file.
-        displays: Make its displays.
-    """
-
-    path: Path
-    displays: tuple[Callable[[], Display], ...]
+    path: Path  # Its file
+    displays: tuple[Callable[[], Display], ...]  # Make its displays
 
     def begin(self) -> Generator[LabStep, None, None]:
         """Yield the share done now and then, and everything at the end.

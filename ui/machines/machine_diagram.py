@@ -57,30 +57,18 @@ _MAKES: Final = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
 
 class Label(Struct, frozen=True):
-    """A transition under which the pointer can be.
+    """A transition under which the pointer can be."""
 
-    Attributes:
-        name: The transition.
-        arrow: Its arrow.
-        box: Its area.
-    """
-
-    name: str
+    name: str  # The transition
     arrow: Arrow
-    box: QRectF
+    box: QRectF  # Its area
 
 
 class Drawn(Struct, frozen=True, eq=False):
-    """The drawing of an arrow.
+    """The drawing of an arrow."""
 
-    Attributes:
-        arrow: The transitions.
-        path: Its line.
-        head: Its head.
-    """
-
-    arrow: Arrow
-    path: QPainterPath
+    arrow: Arrow  # The transitions
+    path: QPainterPath  # Its line
     head: QPolygonF
 
 

@@ -23,23 +23,14 @@ MAX_ROWS: Final = 5_000
 
 
 class TransitionRow(Struct, frozen=True):
-    """A transition, made or refused.
-
-    Attributes:
-        at_ns: Session time.
-        source: The previous state; empty for the first.
-        name: The transition; empty for the first state.
-        target: The new state; empty if the transition was refused.
-        lasted_ns: Duration of the previous state, ``None`` for the first.
-        reason: Reason of a refusal.
-    """
+    """A transition, made or refused."""
 
     at_ns: int
-    source: str
-    name: str
-    target: str
-    lasted_ns: int | None = None
-    reason: str = ""
+    source: str  # The previous state; empty for the first
+    name: str  # The transition; empty for the first state
+    target: str  # The new state; empty if the transition was refused
+    lasted_ns: int | None = None  # Duration of the previous state, None for the first
+    reason: str = ""  # Reason of a refusal
 
     @property
     def is_refused(self) -> bool:

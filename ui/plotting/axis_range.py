@@ -25,29 +25,17 @@ class ViewMode(Enum):
 
 
 class AxisRange(Struct):
-    """A range of an axis, and its reaction to new data.
+    """A range of an axis, and its reaction to new data."""
 
-    Attributes:
-        low: Left edge.
-        high: Right edge.
-        mode: Reaction to new data.
-        shortest: The shortest range.
-        first: Where data begin.
-        last: Where they end.
-        newest_at: Position of the end of data in a following range, as a share of it.
-        margin: What a fitted range leaves free on the left, as a share of the data.
-        has_room: Whether a fitted range may leave room for what is to come on the right.
-    """
-
-    low: float = 0.0
-    high: float = 1.0
-    mode: ViewMode = ViewMode.FIT
-    shortest: float = 1.0
-    first: float = 0.0
-    last: float = 1.0
-    newest_at: float = 1.0
-    margin: float = 0.0
-    has_room: bool = True
+    low: float = 0.0  # Left edge
+    high: float = 1.0  # Right edge
+    mode: ViewMode = ViewMode.FIT  # Reaction to new data
+    shortest: float = 1.0  # The shortest range
+    first: float = 0.0  # Where data begin
+    last: float = 1.0  # Where they end
+    newest_at: float = 1.0  # Position of the end of data in a following range, as a share of it
+    margin: float = 0.0  # What a fitted range leaves free on the left, as a share of the data
+    has_room: bool = True  # Whether a fitted range may leave room for what is to come on the right
 
     @property
     def span(self) -> float:

@@ -13,15 +13,10 @@ _Device: TypeAlias = tuple[QSize, float, QFont]
 
 
 class Scroll(NamedTuple):
-    """What of a picture is moved, on devices with whole pixels for each of the picture.
+    """What of a picture is moved, on devices with whole pixels for each of the picture."""
 
-    Attributes:
-        shift: By how many pixels to the left.
-        part: Which part of it.
-    """
-
-    shift: int
-    part: QRect
+    shift: int  # By how many pixels to the left
+    part: QRect  # Which part of it
 
 
 class KeptPicture:

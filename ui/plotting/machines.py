@@ -19,31 +19,19 @@ from .sheet_painter import theme_colors
 
 
 class Arrow(Struct, frozen=True):
-    """All transitions from one state to another.
+    """All transitions from one state to another."""
 
-    Attributes:
-        source: The state they lead away from; :data:`ANY` for any.
-        target: The state they lead to; empty when that is decided when they are made.
-        names: Their names.
-    """
-
-    source: str
-    target: str
-    names: tuple[str, ...]
+    source: str  # The state they lead away from; ANY for any
+    target: str  # The state they lead to; empty when that is decided when they are made
+    names: tuple[str, ...]  # Their names
 
 
 class MachineShape(Struct, frozen=True):
-    """The states and transitions of a machine.
+    """The states and transitions of a machine."""
 
-    Attributes:
-        states: Every state that is known, the first one first.
-        arrows: Every transition, those of the same states together.
-        present: The state it is in.
-    """
-
-    states: tuple[str, ...]
-    arrows: tuple[Arrow, ...]
-    present: str
+    states: tuple[str, ...]  # Every state that is known, the first one first
+    arrows: tuple[Arrow, ...]  # Every transition, those of the same states together
+    present: str  # The state it is in
 
     def possible(self) -> tuple[str, ...]:
         names = [name for arrow in self.arrows for name in arrow.names if self.is_possible(name)]

@@ -46,15 +46,10 @@ _MOST_PRIORITY: Final = 2**31 - 1
 
 
 class Requests(Struct, frozen=True):
-    """What a menu can ask its panel for.
+    """What a menu can ask its panel for."""
 
-    Attributes:
-        submit: Ask the session for something.
-        is_possible: Whether the session takes such a command.
-    """
-
-    submit: Callable[[Command], object]
-    is_possible: Callable[[Command], bool]
+    submit: Callable[[Command], object]  # Ask the session for something
+    is_possible: Callable[[Command], bool]  # Whether the session takes such a command
 
     def add(self, menu: QMenu, title: str, command: Command) -> QAction:
         action = menu.addAction(menu_text(title), partial(self.submit, command))

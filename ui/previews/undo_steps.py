@@ -16,15 +16,10 @@ if TYPE_CHECKING:
 
 
 class Undoable(Struct, frozen=True):
-    """A change that can be undone, or done again.
+    """A change that can be undone, or done again."""
 
-    Attributes:
-        number: The command to undo: the one that made the change last, or that undid it.
-        text: What the change was.
-    """
-
-    number: int
-    text: str
+    number: int  # The command to undo: the one that made the change last, or that undid it
+    text: str  # What the change was
 
     @property
     def undo(self) -> Undo:

@@ -45,14 +45,9 @@ class NameModel(ListTableModel[QueryColumn]):
 
 
 class AnswerRow(NamedTuple):
-    """A row of an answer.
+    """A row of an answer."""
 
-    Attributes:
-        number: Its place.
-        values: Its values.
-    """
-
-    number: int
+    number: int  # Its place
     values: tuple[Any, ...]
 
 

@@ -56,30 +56,20 @@ _BACKWARDS: Final = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Up})
 
 
 class Owner(NamedTuple):
-    """What a shape belongs to.
+    """What a shape belongs to."""
 
-    Attributes:
-        clock: Number of its clock, 0 for none.
-        timer: Number of its timer, 0 for none.
-    """
-
-    clock: int = 0
-    timer: int = 0
+    clock: int = 0  # Number of its clock, 0 for none
+    timer: int = 0  # Number of its timer, 0 for none
 
 
 NO_OWNER: Final = Owner()
 
 
 class Marked(NamedTuple):
-    """What is marked.
+    """What is marked."""
 
-    Attributes:
-        clocks: Clocks, with all below them.
-        timer: A timer, 0 for none.
-    """
-
-    clocks: frozenset[int] = frozenset()
-    timer: int = 0
+    clocks: frozenset[int] = frozenset()  # Clocks, with all below them
+    timer: int = 0  # A timer, 0 for none
 
     def has(self, shape: Shape) -> bool:
         return shape.timer == self.timer if self.timer else shape.clock in self.clocks

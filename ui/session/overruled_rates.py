@@ -17,23 +17,14 @@ from .bridge import SessionBridge
 
 
 class OverruledRate(Struct, frozen=True):
-    """A rate that did not last.
+    """A rate that did not last."""
 
-    Attributes:
-        who: Who set another one: the scene or the program.
-        name: The clock.
-        rate_n: The rate in force, over the fixed denominator.
-        wanted_n: The rate that was set from outside.
-        is_back: Whether the rate in force is that of before.
-        at: When that was, as text.
-    """
-
-    who: str
+    who: str  # Who set another one: the scene or the program
     name: str
-    rate_n: int
-    wanted_n: int
-    is_back: bool
-    at: str
+    rate_n: int  # The rate in force, over the fixed denominator
+    wanted_n: int  # The rate that was set from outside
+    is_back: bool  # Whether the rate in force is that of before
+    at: str  # When that was, as text
 
     @property
     def sentence(self) -> str:

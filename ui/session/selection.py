@@ -20,16 +20,11 @@ class SelectionKind(Enum):
 
 
 class Selection(Struct, frozen=True):
-    """What is selected in all panels.
+    """What is selected in all panels."""
 
-    Attributes:
-        kind: What kind of thing.
-        id: Number of the clock, timer or member, or index of the frame.
-        ended_ns: When the one call of a member ended that is meant; ``None`` for all its calls.
-    """
-
-    kind: SelectionKind = SelectionKind.NONE
-    id: int = 0
+    kind: SelectionKind = SelectionKind.NONE  # What kind of thing
+    id: int = 0  # Number of the clock, timer or member, or index of the frame
+    # When the one call of a member ended that is meant; None for all its calls.
     ended_ns: int | None = None
 
     @classmethod

@@ -51,17 +51,11 @@ _TWO: Final = 2
 
 
 class ShownColumn(Struct, frozen=True, eq=False):
-    """A column as it is drawn.
+    """A column as it is drawn."""
 
-    Attributes:
-        quantity: What it measures.
-        values: A value for each frame, not a number where there is none.
-        summary: All of it in numbers, ``None`` if it has none.
-    """
-
-    quantity: Quantity
-    values: NDArray[np.float64]
-    summary: ColumnSummary | None
+    quantity: Quantity  # What it measures
+    values: NDArray[np.float64]  # A value for each frame, not a number where there is none
+    summary: ColumnSummary | None  # All of it in numbers, None if it has none
 
     @property
     def range(self) -> tuple[float, float]:

@@ -61,15 +61,10 @@ _HINT: Final = "Click or drag to choose frame times."
 
 
 class MetricOptions(Struct, frozen=True):
-    """How statistics are made, as it is kept in the settings.
+    """How statistics are made, as it is kept in the settings."""
 
-    Attributes:
-        stutter: What counts as stuttering and as slow.
-        without_outliers: Whether outliers are left out.
-    """
-
-    stutter: StutterLimits
-    without_outliers: bool
+    stutter: StutterLimits  # What counts as stuttering and as slow
+    without_outliers: bool  # Whether outliers are left out
 
     @classmethod
     def kept_in(cls, choices: Mapping[str, str]) -> MetricOptions:

@@ -20,17 +20,11 @@ from ..session.frame_focus import FrameFocus
 
 
 class Scope(Struct, frozen=True):
-    """A choice of frames.
+    """A choice of frames."""
 
-    Attributes:
-        id: What settings know it by; of a named range its number.
-        title: What it is called where it is chosen.
-        text: What its frames are called, before their number.
-    """
-
-    id: str
-    title: str
-    text: str
+    id: str  # What settings know it by; of a named range its number
+    title: str  # What it is called where it is chosen
+    text: str  # What its frames are called, before their number
 
 
 _SELECTED: Final = Scope("selected", "Selected, else all", "Selected")
@@ -64,19 +58,12 @@ def frames_of(
 
 
 class Wanted(Struct, frozen=True):
-    """What times are wanted.
+    """What times are wanted."""
 
-    Attributes:
-        history: Has the frames.
-        measure: Which of their times.
-        frames: Which frames.
-        budget: Frames over this budget because of the inspector alone are left out; ``None`` to
-            leave out none.
-    """
-
-    history: FrameHistory
-    measure: Measure
-    frames: range
+    history: FrameHistory  # Has the frames
+    measure: Measure  # Which of their times
+    frames: range  # Which frames
+    # Frames over this budget because of the inspector alone are left out; None to leave out none.
     budget: FrameBudget | None = None
 
     def goes_on_from(self, other: Wanted | None) -> bool:

@@ -48,19 +48,12 @@ PAUSE_SIGN: Final = "‖ "
 
 
 class HeaderState(NamedTuple):
-    """What a header says besides its name.
+    """What a header says besides its name."""
 
-    Attributes:
-        rate: The rate of a clock, ``×1``; empty for what has none.
-        is_paused: Whether the clock is paused itself.
-        is_stopped: Whether it stands still because of a clock above.
-        note: The interval of a timer, or how many timers of a folded clock are pending.
-    """
-
-    rate: str = ""
-    is_paused: bool = False
-    is_stopped: bool = False
-    note: str = ""
+    rate: str = ""  # The rate of a clock, ×1; empty for what has none
+    is_paused: bool = False  # Whether the clock is paused itself
+    is_stopped: bool = False  # Whether it stands still because of a clock above
+    note: str = ""  # The interval of a timer, or how many timers of a folded clock are pending
 
 
 class HeaderPlaces(NamedTuple):
@@ -93,20 +86,14 @@ def header_state(row: LaneRow, timeline: Timeline, *, is_past: bool) -> HeaderSt
 
 
 class LaneWait(NamedTuple):
-    """What the timers of a lane wait for.
+    """What the timers of a lane wait for."""
 
-    Attributes:
-        due_in_ns: How long until the first of them fires, if that is beyond what is in view, or
-            else 0.
-        late_ns: How long ago it should have fired, 0 if it is not late.
-        paused: Names of the clocks that have to be resumed before one can fire, the nearest first.
-        paused_id: The number of the first; 0 for none.
-    """
-
+    # How long until the first of them fires, if that is beyond what is in view, or else 0.
     due_in_ns: int = 0
-    late_ns: int = 0
+    late_ns: int = 0  # How long ago it should have fired, 0 if it is not late
+    # Names of the clocks that have to be resumed before one can fire, the nearest first.
     paused: tuple[str, ...] = ()
-    paused_id: int = 0
+    paused_id: int = 0  # The number of the first; 0 for none
 
     @property
     def brief(self) -> str:

@@ -32,21 +32,13 @@ _FLAGS: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 class PlacedRow(NamedTuple):
-    """A visible row.
-
-    Attributes:
-        row: The row.
-        y: Its upper edge in the viewport.
-        height: Its height.
-        is_marked: Whether it is chosen or selected.
-        is_over: Whether it is gone, or a timer that nothing waits for.
-    """
+    """A visible row."""
 
     row: LaneRow
-    y: int
+    y: int  # Its upper edge in the viewport
     height: int
-    is_marked: bool
-    is_over: bool
+    is_marked: bool  # Whether it is chosen or selected
+    is_over: bool  # Whether it is gone, or a timer that nothing waits for
 
     @property
     def bottom(self) -> int:
@@ -55,17 +47,11 @@ class PlacedRow(NamedTuple):
 
 
 class PlacedRows(NamedTuple):
-    """The visible rows.
+    """The visible rows."""
 
-    Attributes:
-        scrolled: The rows below the pinned ones.
-        pinned_box: The area of the pinned rows.
-        pinned: The pinned rows.
-    """
-
-    scrolled: tuple[PlacedRow, ...]
-    pinned_box: QRect
-    pinned: tuple[PlacedRow, ...]
+    scrolled: tuple[PlacedRow, ...]  # The rows below the pinned ones
+    pinned_box: QRect  # The area of the pinned rows
+    pinned: tuple[PlacedRow, ...]  # The pinned rows
 
     def paint(
         self,

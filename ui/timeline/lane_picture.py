@@ -55,43 +55,26 @@ _SAME_PLACE: Final = 1e-5
 
 
 class _Shown(NamedTuple):
-    """What the picture of the lanes depends on.
+    """What the picture of the lanes depends on."""
 
-    Attributes:
-        rows: The visible rows.
-        grid: The lines from the ruler, in pixels.
-        late_ns: Lateness from which a firing stands out.
-        lanes: The lanes, and what they are shown for.
-        box: Where they are, up to the right edge of the widget.
-        place: Which part of which axis is in view, and in how many pixels.
-        news: What decides on new records and predictions.
-    """
-
-    rows: PlacedRows
-    grid: tuple[int, ...]
-    late_ns: int
-    lanes: tuple[object, ...]
-    box: QRect
-    place: tuple[object, ...]
-    news: tuple[object, ...]
+    rows: PlacedRows  # The visible rows
+    grid: tuple[int, ...]  # The lines from the ruler, in pixels
+    late_ns: int  # Lateness from which a firing stands out
+    lanes: tuple[object, ...]  # The lanes, and what they are shown for
+    box: QRect  # Where they are, up to the right edge of the widget
+    place: tuple[object, ...]  # Which part of which axis is in view, and in how many pixels
+    news: tuple[object, ...]  # What decides on new records and predictions
 
 
 class _Marks(NamedTuple):
-    """What is where on the axis, in pixels of a view that moves by whole ones.
+    """What is where on the axis, in pixels of a view that moves by whole ones."""
 
-    Attributes:
-        shown: What it was read from.
-        origin: The pixel of the left edge.
-        per_pixel: Nanoseconds of a pixel.
-        grid: The lines from the ruler that can be seen.
-        rows: For each row what has to stay for it to look the same; ``None`` where nothing is
-            known that would tell.
-    """
-
-    shown: _Shown
-    origin: int
-    per_pixel: float
-    grid: frozenset[int]
+    shown: _Shown  # What it was read from
+    origin: int  # The pixel of the left edge
+    per_pixel: float  # Nanoseconds of a pixel
+    grid: frozenset[int]  # The lines from the ruler that can be seen
+    # For each row what has to stay for it to look the same; None where nothing is known that would
+    # tell.
     rows: tuple[object, ...]
 
     def shift_from(self, former: _Marks | None) -> int | None:

@@ -34,19 +34,12 @@ NEAR = 5
 
 
 class LaneReading(Struct, frozen=True):
-    """The reading of a position on a lane.
+    """The reading of a position on a lane."""
 
-    Attributes:
-        at_ns: The instant.
-        lines: Its text.
-        selection: Its subject.
-        delayed: The calls that waited while a loop was blocked there.
-    """
-
-    at_ns: int
+    at_ns: int  # The instant
     lines: tuple[str, ...]
-    selection: Selection = Selection()
-    delayed: tuple[DelayedCall, ...] = ()
+    selection: Selection = Selection()  # Its subject
+    delayed: tuple[DelayedCall, ...] = ()  # The calls that waited while a loop was blocked there
 
 
 class LaneReader:

@@ -44,19 +44,12 @@ ALL_GROUPS: Final = frozenset(CallGroup)
 
 
 class QueueCounts(Struct, frozen=True):
-    """How many calls there are and how many of them are seen.
+    """How many calls there are and how many of them are seen."""
 
-    Attributes:
-        total: All in the session.
-        in_branch: Those on the clocks of the chosen branch.
-        passing: Those of them that pass the filters, and are in the table.
-        waiting: Those that are of a group that is shown, match the words, and are stopped.
-    """
-
-    total: int = 0
-    in_branch: int = 0
-    passing: int = 0
-    waiting: int = 0
+    total: int = 0  # All in the session
+    in_branch: int = 0  # Those on the clocks of the chosen branch
+    passing: int = 0  # Those of them that pass the filters, and are in the table
+    waiting: int = 0  # Those that are of a group that is shown, match the words, and are stopped
 
 
 class CallQueue:

@@ -21,23 +21,14 @@ _PHASES: Final = frozenset(map(int, Phase))
 
 
 class QueueRow(Struct, frozen=True):
-    """A call that waits to be made.
-
-    Attributes:
-        call: The call.
-        timeline: Where its clock and what it hangs under have their names.
-        at_ns: Session time as of which it waits.
-        run_state: What it does then, and why.
-        waits: Whether something keeps it from being made.
-        member: The call as a member, ``None`` for a timer of a clock.
-    """
+    """A call that waits to be made."""
 
     call: Call
-    timeline: Timeline
-    at_ns: int
-    run_state: RunState
-    waits: bool
-    member: MemberState | None = None
+    timeline: Timeline  # Where its clock and what it hangs under have their names
+    at_ns: int  # Session time as of which it waits
+    run_state: RunState  # What it does then, and why
+    waits: bool  # Whether something keeps it from being made
+    member: MemberState | None = None  # The call as a member, None for a timer of a clock
 
 
 def _clock(row: QueueRow) -> str:

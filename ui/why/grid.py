@@ -82,34 +82,22 @@ class ShareBar(QWidget):
 
 
 class _Row(Struct):
-    """What is side by side.
+    """What is side by side."""
 
-    Attributes:
-        value: The heading, value, sentence or code.
-        key: What is to the left of it, ``None`` where it reaches across both columns.
-        bar: What is below it.
-        room: How wide the value may be beside its key.
-        whole_room: How wide it may be below it.
-        key_room: How wide the key may be beside it.
-        height: How high the row is.
-        is_line: Whether that is for a text in one line.
-        is_below: Whether the value is below its key, because a number would have to be broken
-            beside it.
-        is_item: Whether the value stands at the right edge, and what it is of has the rest.
-        is_step: Whether it is a step of a chain, with a dot at its left.
-    """
-
-    value: QLabel | QPlainTextEdit
+    value: QLabel | QPlainTextEdit  # The heading, value, sentence or code
+    # What is to the left of it, None where it reaches across both columns.
     key: QLabel | None = None
-    bar: ShareBar | None = None
-    room: int = 0
-    whole_room: int = 0
-    key_room: int = 0
-    height: int = 0
-    is_line: bool = False
+    bar: ShareBar | None = None  # What is below it
+    room: int = 0  # How wide the value may be beside its key
+    whole_room: int = 0  # How wide it may be below it
+    key_room: int = 0  # How wide the key may be beside it
+    height: int = 0  # How high the row is
+    is_line: bool = False  # Whether that is for a text in one line
+    # Whether the value is below its key, because a number would have to be broken beside it.
     is_below: bool = False
+    # Whether the value stands at the right edge, and what it is of has the rest.
     is_item: bool = False
-    is_step: bool = False
+    is_step: bool = False  # Whether it is a step of a chain, with a dot at its left
 
     @property
     def width(self) -> int:

@@ -35,19 +35,12 @@ _FOR_A_WHILE: Final = (
 
 
 class Piece(NamedTuple):
-    """A piece of a text.
+    """A piece of a text."""
 
-    Attributes:
-        text: What it says.
-        address: Where it leads, empty for plain text.
-        small_in: The colour of small letters, ``None`` for those of the usual size.
-        ends_line: Whether what follows begins below it.
-    """
-
-    text: str
-    address: str = ""
-    small_in: QColor | None = None
-    ends_line: bool = False
+    text: str  # What it says
+    address: str = ""  # Where it leads, empty for plain text
+    small_in: QColor | None = None  # The colour of small letters, None for those of the usual size
+    ends_line: bool = False  # Whether what follows begins below it
 
 
 def breakable(text: str) -> str:

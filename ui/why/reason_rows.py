@@ -41,17 +41,11 @@ _FRAME: Final = re.compile(r"\b[Ff]rame (\d[\d,]*)")
 
 
 class Told(Struct, frozen=True):
-    """What explains a call.
+    """What explains a call."""
 
-    Attributes:
-        answer: The answer in one sentence.
-        chain: The reasons below their title; empty without any.
-        scores: What came of predictions.
-    """
-
-    answer: str = ""
-    chain: tuple[DetailRow, ...] = ()
-    scores: tuple[DetailRow, ...] = ()
+    answer: str = ""  # The answer in one sentence
+    chain: tuple[DetailRow, ...] = ()  # The reasons below their title; empty without any
+    scores: tuple[DetailRow, ...] = ()  # What came of predictions
 
 
 NOTHING_TOLD: Final = Told()

@@ -50,19 +50,12 @@ _BETWEEN: Final = 4
 
 
 class Remedy(Struct, frozen=True):
-    """What a button offers.
+    """What a button offers."""
 
-    Attributes:
-        text: What its button says.
-        name: The same for those who do not see what it is about.
-        command: What it asks for; ``None`` to show the present.
-        reason: Why it is not possible, else empty.
-    """
-
-    text: str
-    name: str
-    command: Command | None
-    reason: str = ""
+    text: str  # What its button says
+    name: str  # The same for those who do not see what it is about
+    command: Command | None  # What it asks for; None to show the present
+    reason: str = ""  # Why it is not possible, else empty
 
 
 def remedies_for(bridge: SessionBridge, steps: UndoSteps) -> list[Remedy]:

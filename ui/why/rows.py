@@ -43,21 +43,14 @@ DO: Final = "DO"
 
 
 class Link(Struct, frozen=True):
-    """A piece of a value that leads somewhere.
+    """A piece of a value that leads somewhere."""
 
-    Attributes:
-        text: What it says.
-        target: What it selects, ``None`` for plain text between links.
-        at_ns: The session time that it shows the state at, instead of selecting something.
-        is_small: Whether it is in small, muted letters.
-        does: What it does in the panel instead: the part that it opens or closes.
-    """
-
-    text: str
-    target: Selection | None = None
+    text: str  # What it says
+    target: Selection | None = None  # What it selects, None for plain text between links
+    # The session time that it shows the state at, instead of selecting something.
     at_ns: int | None = None
-    is_small: bool = False
-    does: str = ""
+    is_small: bool = False  # Whether it is in small, muted letters
+    does: str = ""  # What it does in the panel instead: the part that it opens or closes
 
     @property
     def address(self) -> str:
@@ -74,24 +67,15 @@ class Link(Struct, frozen=True):
 
 
 class DetailRow(Struct, frozen=True):
-    """One row of the details.
+    """One row of the details."""
 
-    Attributes:
-        key: What the value is, empty for headings, sentences and code; the instant of a step.
-        text: The value.
-        exact: The value to the nanosecond, for its tool tip and for copies; empty if it is exact.
-        kind: How it is shown.
-        links: The value in pieces, if some of them lead somewhere.
-        share: Length of the bar, 0 to 1.
-        phase: The frame phase whose colour the bar has.
-    """
-
-    key: str
-    text: str
-    kind: RowKind = RowKind.TEXT
-    links: tuple[Link, ...] = ()
-    share: float = 0.0
-    phase: Phase | None = None
+    key: str  # What the value is, empty for headings, sentences and code; the instant of a step
+    text: str  # The value
+    kind: RowKind = RowKind.TEXT  # How it is shown
+    links: tuple[Link, ...] = ()  # The value in pieces, if some of them lead somewhere
+    share: float = 0.0  # Length of the bar, 0 to 1
+    phase: Phase | None = None  # The frame phase whose colour the bar has
+    # The value to the nanosecond, for its tool tip and for copies; empty if it is exact.
     exact: str = ""
 
     @property

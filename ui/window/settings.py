@@ -36,51 +36,37 @@ _MOST_SHOWN: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that is remembered.
+    """Everything that is remembered."""
 
-    Attributes:
-        theme: What the user chose.
-        font: The bundled font, or that of the system.
-        text_size: How large text is, in percent from 100 to 200; 0 for as large as the system's.
-        recent_scenes: Paths of scene files, newest first.
-        recent_programs: Programs that were opened, by field of what was typed, newest first.
-        step_frames: Number of frames of the long step, 1 or more; the window takes no more
-            than a session does.
-        budgets_ms: Frame times to compare with, the most important first.
-        failure_policy: What follows when a callback raises.
-        precision: How hard the time source tries to be on time.
-        time_source: Name of the time source that scenes are opened on.
-        scene_breakpoints: What was looked out for in each scene, as in a file of breakpoints, by
-            the path of the scene, the newest last.
-        export_folder: Where a graph was last written, or empty.
-        export_choices: What was last chosen in the export dialog, by field.
-        panel_choices: What panels want to find again, by a name of theirs.
-        menu_bar: Whether the menu bar is kept above the window.
-        geometry: Where the window is, as Qt writes it, in hexadecimal.
-        layout: Which panels are open, and how large.
-        layout_version: The :data:`LAYOUT_VERSION` that ``layout`` belongs to.
-        version: The :data:`SETTINGS_VERSION` that the file was written with.
-    """
-
-    theme: Literal["system", "light", "dark"] = "system"
-    font: Literal["inter", "system"] = "inter"
+    theme: Literal["system", "light", "dark"] = "system"  # What the user chose
+    font: Literal["inter", "system"] = "inter"  # The bundled font, or that of the system
+    # How large text is, in percent from 100 to 200; 0 for as large as the system's.
     text_size: Literal[0, 100, 125, 150, 175, 200] = 0
-    recent_scenes: tuple[str, ...] = ()
+    recent_scenes: tuple[str, ...] = ()  # Paths of scene files, newest first
+    # Programs that were opened, by field of what was typed, newest first.
     recent_programs: tuple[dict[str, str], ...] = ()
+    # Number of frames of the long step, 1 or more; the window takes no more than a session does.
     step_frames: int = 10
+    # Frame times to compare with, the most important first.
     budgets_ms: tuple[float, ...] = (1000 / 60, 1000 / 120, 1000 / 30)
+    # What follows when a callback raises.
     failure_policy: Literal["continue", "pause branch", "stop"] = "continue"
+    # How hard the time source tries to be on time.
     precision: Literal["economical", "fine"] = "economical"
-    time_source: str = "system"
+    time_source: str = "system"  # Name of the time source that scenes are opened on
+    # What was looked out for in each scene, as in a file of breakpoints, by the path of the scene,
+    # the newest last.
     scene_breakpoints: dict[str, str] = field(default_factory=dict)
-    export_folder: str = ""
+    export_folder: str = ""  # Where a graph was last written, or empty
+    # What was last chosen in the export dialog, by field.
     export_choices: dict[str, str] = field(default_factory=dict)
+    # What panels want to find again, by a name of theirs.
     panel_choices: dict[str, str] = field(default_factory=dict)
-    menu_bar: bool = False
-    geometry: str = ""
-    layout: str = ""
-    layout_version: int = LAYOUT_VERSION
-    version: int = SETTINGS_VERSION
+    menu_bar: bool = False  # Whether the menu bar is kept above the window
+    geometry: str = ""  # Where the window is, as Qt writes it, in hexadecimal
+    layout: str = ""  # Which panels are open, and how large
+    layout_version: int = LAYOUT_VERSION  # The LAYOUT_VERSION that layout belongs to
+    version: int = SETTINGS_VERSION  # The SETTINGS_VERSION that the file was written with
 
     def __post_init__(self) -> None:
         """Refuse numbers that mean nothing.

@@ -30,24 +30,16 @@ _RIGHT: Final = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class Cell(NamedTuple):
-    """What is painted of one cell.
+    """What is painted of one cell."""
 
-    Attributes:
-        text: What it says, in one line.
-        alignment: Where in the cell that stands.
-        color: Of the text, ``None`` for the usual one.
-        is_bold: Whether the text is bold.
-        mark: What stands in front of the text: a pixmap, an icon, or a colour for a square;
-            ``None`` for nothing.
-        tick: Whether its check box is ticked, ``None`` for a cell without one.
-    """
-
-    text: str
-    alignment: Qt.AlignmentFlag = _LEFT
-    color: QColor | None = None
-    is_bold: bool = False
+    text: str  # What it says, in one line
+    alignment: Qt.AlignmentFlag = _LEFT  # Where in the cell that stands
+    color: QColor | None = None  # Of the text, None for the usual one
+    is_bold: bool = False  # Whether the text is bold
+    # What stands in front of the text: a pixmap, an icon, or a colour for a square; None for
+    # nothing.
     mark: object = None
-    tick: bool | None = None
+    tick: bool | None = None  # Whether its check box is ticked, None for a cell without one
 
 
 #: Says nothing.
@@ -60,25 +52,15 @@ RowCells: TypeAlias = "Callable[[int], Sequence[Cell]]"
 
 
 class PaintedCell(NamedTuple):
-    """A cell where it is painted.
-
-    Attributes:
-        cell: The cell.
-        left: Pixels from the left of the viewport.
-        top: Pixels from its top.
-        width: Pixels.
-        height: Pixels.
-        text: What it says in the room it has.
-        is_selected: Whether it lies on the colour of the selection.
-    """
+    """A cell where it is painted."""
 
     cell: Cell
-    left: int
-    top: int
-    width: int
-    height: int
-    text: str
-    is_selected: bool
+    left: int  # Pixels from the left of the viewport
+    top: int  # Pixels from its top
+    width: int  # Pixels
+    height: int  # Pixels
+    text: str  # What it says in the room it has
+    is_selected: bool  # Whether it lies on the colour of the selection
 
 
 class _Mark(NamedTuple):

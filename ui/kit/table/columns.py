@@ -22,47 +22,34 @@ RowT = TypeVar("RowT")
 
 
 class Column(Struct, Generic[RowT], frozen=True):
-    """A column of a table, declared beside the feature whose rows it shows.
+    """A column of a table, declared beside the feature whose rows it shows."""
 
-    Attributes:
-        title: What stands over it.
-        text: What a cell says; shown in one line, copied as it is.
-        tip: What the title means, its tooltip.
-        detail: What the tooltip of a cell says, ``None`` for a column without.
-        raw: The value itself, for sorting; by default the text.
-        sample: The widest text that is not cut off, empty for a column with the rest of the room.
-        short_title: What stands over it where there is no room for the title.
-        least: The text that is not cut off even where there is no room for every sample; empty
-            for the sample.
-        yields: In which order columns are left out where there is no room for all, the first
-            first; 0 for one that stays.
-        is_number: Whether cells are aligned to the right.
-        is_wrapped: Whether cells are as high as their texts take.
-        color: What the colour of a cell means, ``None`` for the usual one.
-        tick: Whether the check box of a cell is ticked, ``None`` for a column without.
-        mark: What stands in front of the text: an icon or a colour.
-        is_editable: Whether its texts can be edited in place.
-        is_searched: Whether the filter looks at its texts.
-        is_copied: Whether its texts are copied with a row.
-    """
-
-    title: str
-    text: Callable[[RowT], str]
-    tip: str = ""
+    title: str  # What stands over it
+    text: Callable[[RowT], str]  # What a cell says; shown in one line, copied as it is
+    tip: str = ""  # What the title means, its tooltip
+    # What the tooltip of a cell says, None for a column without.
     detail: Callable[[RowT], str | None] | None = None
-    raw: Callable[[RowT], Any] | None = None
+    raw: Callable[[RowT], Any] | None = None  # The value itself, for sorting; by default the text
+    # The widest text that is not cut off, empty for a column with the rest of the room.
     sample: str = ""
-    short_title: str = ""
+    short_title: str = ""  # What stands over it where there is no room for the title
+    # The text that is not cut off even where there is no room for every sample; empty for the
+    # sample.
     least: str = ""
+    # In which order columns are left out where there is no room for all, the first first; 0 for one
+    # that stays.
     yields: int = 0
-    is_number: bool = False
-    is_wrapped: bool = False
+    is_number: bool = False  # Whether cells are aligned to the right
+    is_wrapped: bool = False  # Whether cells are as high as their texts take
+    # What the colour of a cell means, None for the usual one.
     color: Callable[[RowT], ColorRole | None] | None = None
+    # What stands in front of the text: an icon or a colour.
     mark: Callable[[RowT], object] | None = None
+    # Whether the check box of a cell is ticked, None for a column without.
     tick: Callable[[RowT], bool] | None = None
-    is_editable: bool = False
-    is_searched: bool = False
-    is_copied: bool = True
+    is_editable: bool = False  # Whether its texts can be edited in place
+    is_searched: bool = False  # Whether the filter looks at its texts
+    is_copied: bool = True  # Whether its texts are copied with a row
 
     @property
     def alignment(self) -> Qt.AlignmentFlag:

@@ -49,17 +49,11 @@ _OTHER_LOOKS: Final = frozenset(
 
 
 class RowPlace(NamedTuple):
-    """Where a row is.
-
-    Attributes:
-        key: Its number.
-        top: Pixels from the top of the viewport.
-        height: Pixels.
-    """
+    """Where a row is."""
 
     key: int
-    top: int
-    height: int
+    top: int  # Pixels from the top of the viewport
+    height: int  # Pixels
 
 
 @guarded

@@ -47,32 +47,19 @@ class EntryKind(IntEnum):
 
 
 class PaletteEntry(Struct, frozen=True):
-    """One line of the palette.
+    """One line of the palette."""
 
-    Attributes:
-        id: What is reported when it is chosen.
-        title: Its name.
-        category: Where else it is found: the menu; of an object or a time, what it is.
-        shortcut: Its keys, or empty.
-        reason: Why it cannot be chosen now, or empty.
-        icon: Its icon, or none.
-        concerns_selection: Whether it is done to what is selected.
-        kind: What it is.
-        name: What it shows or opens, which its title has after a verb, or empty.
-        do: Does it.
-        more: Returns what else can be done with it, ``None`` for nothing.
-    """
-
-    id: str
+    id: str  # What is reported when it is chosen
     title: str
-    category: str = ""
-    shortcut: str = ""
-    reason: str = ""
-    icon: QIcon | None = None
-    concerns_selection: bool = False
-    kind: EntryKind = EntryKind.COMMAND
-    name: str = ""
-    do: Callable[[], object] = _nothing
+    category: str = ""  # Where else it is found: the menu; of an object or a time, what it is
+    shortcut: str = ""  # Its keys, or empty
+    reason: str = ""  # Why it cannot be chosen now, or empty
+    icon: QIcon | None = None  # Its icon, or none
+    concerns_selection: bool = False  # Whether it is done to what is selected
+    kind: EntryKind = EntryKind.COMMAND  # What it is
+    name: str = ""  # What it shows or opens, which its title has after a verb, or empty
+    do: Callable[[], object] = _nothing  # Does it
+    # Returns what else can be done with it, None for nothing.
     more: Callable[[], list[PaletteEntry]] | None = None
 
 
