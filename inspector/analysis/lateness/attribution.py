@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
-from inspector.analysis.lateness.samples import Place, Span
+from inspector.analysis.lateness.samples import AROUND_NS, Place, Span
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import CallKind
 
@@ -47,8 +47,6 @@ _SHORT: Final = 0.3
 #: The lack of a processor counts as the cause if it is so many times as long as anything else.
 _STARVED: Final = 1.5
 _at_ns: Final = attrgetter("at_ns")
-#: Samples this far outside of a window may stand for a part of it, or tell what they do.
-AROUND_NS: Final = 1_000 * NS_PER_MS
 #: What nothing but the lack of work of a thread speaks for counts as a wait from this share of the
 #: lateness and so many looks on.
 _LONG_WAIT: Final = 0.4

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from inspector.analysis.lateness.attribution import (
-    AROUND_NS,
     BLOCKING,
     Cause,
     Culprit,
@@ -18,7 +17,7 @@ from inspector.analysis.lateness.attribution import (
     own_places,
 )
 from inspector.analysis.lateness.late_calls import late_firings, waiting_calls
-from inspector.analysis.lateness.samples import Place, Samples
+from inspector.analysis.lateness.samples import AROUND_NS, Place, Samples
 from inspector.timebase import NS_PER_MS
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from inspector.analysis.lateness.attribution import (
     is_library,
     places_below_loop,
 )
+from inspector.analysis.lateness.late_calls import program_clock
 from inspector.analysis.lateness.samples import SAMPLE_KINDS, Place, samples_around
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import Phase
@@ -64,7 +65,8 @@ def sampled_spans(
     ]
     # In a scene, its timers are called before the frame, in the same turn.
     shift_ns = frame.phases[Phase.TIMERS] if any(each.is_told_later for each in mine) else 0
-    blocking = _blocking(samples, clock_id, frame.at_ns, end_ns)
+    program = program_clock(timeline, clock_id, samples)
+    blocking = _blocking(samples, clock_id, program, frame.at_ns, end_ns)
     looks = sum(each.is_look for each in mine)
     seen = functions_seen(mine, frame.at_ns, end_ns)
     return tuple(_span(each, frame.at_ns + shift_ns, looks, blocking) for each in seen)
@@ -85,8 +87,10 @@ def _span(seen: FunctionSeen, from_ns: int, looks: int, blocking: set[tuple[str,
     )
 
 
-def _blocking(samples: Samples, clock_id: int, begin_ns: int, end_ns: int) -> set[tuple[str, str]]:
-    seen = attribute(samples, (clock_id,), 0, begin_ns, end_ns)
+def _blocking(
+    samples: Samples, clock_id: int, program: int, begin_ns: int, end_ns: int
+) -> set[tuple[str, str]]:
+    seen = attribute(samples, (clock_id,), program, begin_ns, end_ns)
     return {
         (share.culprit.place.file, share.culprit.place.function)
         for share in seen.shares

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 #: Numbers of the kinds of events of samples.
 SAMPLE_KINDS: Final = kinds_with(group=EventGroup.SAMPLES)
-#: A probe tells the whole stack at least as often; a sample that covers an instant may come so much
-#: later.
+#: Samples this far outside of a window may stand for a part of it, or tell what they do.
+AROUND_NS: Final = 1_000 * NS_PER_MS
+#: A probe tells the whole stack at least as often.
 _WHOLE_NS: Final = 700 * NS_PER_MS
-_LATER_NS: Final = 200 * NS_PER_MS
 #: The most events to read for one window.
 _MOST_EVENTS: Final = 100_000
 #: Every so many samples the whole stack is told.
@@ -264,8 +264,8 @@ class _Open:
 def samples_around(history: History, begin_ns: int, end_ns: int) -> Samples:
     """Return the samples that stand for a span of session time, and some around it."""
     found = Samples(history.strings)
-    start = history.cursor_at(begin_ns - _WHOLE_NS - 1)
-    end = history.cursor_at(end_ns + _LATER_NS)
+    start = history.cursor_at(begin_ns - AROUND_NS - _WHOLE_NS - 1)
+    end = history.cursor_at(end_ns + AROUND_NS)
     start = max(start, history.first, end - _MOST_EVENTS)
     found.take(history.events(start, end))
     return found

@@ -13,9 +13,8 @@ from inspector.display_text import counted
 from inspector.timebase import NS_PER_MS, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from inspector.analysis.lateness.attribution import Share
     from inspector.analysis.lateness.samples import Place
     from inspector.analysis.lint.seen import LateFiring, Survey
     from inspector.events.frame_history import FrameHistory
@@ -56,6 +55,8 @@ def blocked_loops(seen: Survey) -> Iterator[Finding]:
         clock = seen.timeline.clocks.get(clock_id)
         name = f"the loop “{clock.name}”" if clock is not None else "a loop"
         for blocker in found.values():
+            if not blocker.blocks:
+                continue
             yield _finding(blocker, name, clock_id, seen.timeline)
 
 
@@ -78,35 +79,34 @@ def _take(
     """Take what blocked calls that were late at the same time."""
     begin_ns = min(each.due_ns for each in together)
     end_ns = max(each.called_ns for each in together)
-    for share in _shares(seen, clock_id, together[0], begin_ns, end_ns):
-        if share.culprit is None or share.ns < _LEAST_NS:
-            continue
-        place = share.culprit.place
+    for place, ns in _functions(seen, clock_id, together[0], begin_ns, end_ns):
         blocker = found.setdefault((place.file, place.function), _Blocker(place))
-        blocker.blocks += 1
-        blocker.ns += share.ns
+        if ns >= _LEAST_NS:
+            blocker.blocks += 1
+            blocker.ns += ns
     for firing in together:
         late_ns = firing.called_ns - firing.due_ns
-        sums: defaultdict[tuple[str, str], int] = defaultdict(int)
-        for share in _shares(seen, clock_id, firing, firing.due_ns, firing.called_ns):
-            if share.culprit is not None:
-                named = share.culprit.place
-                sums[named.file, named.function] += share.ns
-        for key, ns in sums.items():
-            known = found.get(key)
-            if known is not None:
-                known.late += ns >= _SHARE * late_ns
-                if ns > known.worst_ns:
-                    known.worst_ns, known.worst = ns, firing
+        for place, ns in _functions(seen, clock_id, firing, firing.due_ns, firing.called_ns):
+            blocker = found.setdefault((place.file, place.function), _Blocker(place))
+            blocker.late += ns >= _SHARE * late_ns
+            if ns > blocker.worst_ns:
+                blocker.worst_ns, blocker.worst = ns, firing
 
 
-def _shares(
+def _functions(
     seen: Survey, clock_id: int, firing: LateFiring, begin_ns: int, end_ns: int
-) -> list[Share]:
+) -> Iterable[tuple[Place, int]]:
+    """Return the functions that a loop was kept by, each with how long it was in all."""
     told = seen.samples.collections.keys() | seen.samples.stops.keys()
     program = next((number for number in firing.related if number in told), 0)
     lateness = attribute(seen.samples, (clock_id,), program, begin_ns, end_ns)
-    return [share for share in lateness.shares if share.cause in BLOCKING]
+    found: dict[tuple[str, str], tuple[Place, int]] = {}
+    for share in lateness.shares:
+        if share.culprit is not None and share.cause in BLOCKING:
+            place = share.culprit.place
+            first, ns = found.get((place.file, place.function), (place, 0))
+            found[place.file, place.function] = first, ns + share.ns
+    return found.values()
 
 
 def _finding(blocker: _Blocker, loop: str, clock_id: int, timeline: Timeline) -> Finding:

@@ -161,7 +161,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class LateFiring:
-    """A call of a timer of an attached program that was late."""
+    """A call of a timer that was late."""
 
     clock_id: int
     related: tuple[int, ...]  # That clock with those above and below it

@@ -191,7 +191,7 @@ class _Surveyor:
         if timer is None:
             return
         if late_ns > LATE_NS and timer.clock_id in self.clocks.clocks:
-            self._note_late(timer.clock_id, at_ns, late_ns)
+            self._note_late(timer, at_ns, late_ns)
         timer.calls += 1
         timer.last_ns, timer.last_cursor = at_ns, self.frames.cursor
         self.calls[timer_id] = self.calls.get(timer_id, 0) + 1
@@ -203,14 +203,17 @@ class _Surveyor:
             timer.shift_ns += next_ns - timer.due_ns - timer.interval_ns
         timer.due_ns = next_ns
 
-    def _note_late(self, clock_id: int, at_ns: int, late_ns: int) -> None:
-        clocks = self.clocks
+    def _note_late(self, timer: SeenTimer, at_ns: int, late_ns: int) -> None:
+        clocks, clock_id = self.clocks, timer.clock_id
         rate = clocks.effective_rate(clock_id)
         if rate:
             path = [clock.id for clock in clocks.path(clock_id)]
             related = (*path, *clocks.branch(clock_id))
-            due_ns = at_ns - int(late_ns / rate)
-            late = LateFiring(clock_id, related, due_ns, at_ns, self.frames.cursor)
+            due_ns, called_ns = at_ns, at_ns + int(late_ns / rate)
+            if clocks.local_ns(clock_id, at_ns) >= timer.due_ns + late_ns // 2:
+                # Not of a scene, which tells the instant that the call was for.
+                due_ns, called_ns = at_ns - int(late_ns / rate), at_ns
+            late = LateFiring(clock_id, related, due_ns, called_ns, self.frames.cursor)
             self.seen.late.append(late)
 
     def _group(self, timer: SeenTimer) -> TimerGroup:

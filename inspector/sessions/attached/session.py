@@ -64,7 +64,13 @@ from inspector.sessions.attached.translation import Translation
 from inspector.sessions.attached.whole_session import WholeSession
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.recorder import Recorder
-from inspector.sessions.session import SessionPhase, SessionStatus, ShownLoop, loops_of
+from inspector.sessions.session import (
+    SessionPhase,
+    SessionStatus,
+    ShownLoop,
+    frames_wait,
+    loops_of,
+)
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import (
     BREAKPOINT_HIT,
@@ -244,7 +250,9 @@ class AttachedSession:
     @property
     def waits(self) -> bool:
         program = self.program_of_clock(self.frames_of)
-        return program is not None and program.waits(self.frames_of)
+        is_known = program is not None and program.waits(self.frames_of)
+        # A loop that was closed is known from what was told of it.
+        return is_known or frames_wait(self.timeline, {})
 
     def _describe_loop(self, clock_id: int) -> tuple[int, LoopKind]:
         """Return the number of the name of a loop, with those of the clocks above, and its kind."""
