@@ -27,7 +27,6 @@ class DescribedAction(QAction):
     Its check mark shows what :meth:`show_checked` was told, never the click.
 
     Attributes:
-        description: What it was made from.
         reason: Why it is disabled, else empty.
     """
 

@@ -27,16 +27,8 @@ class BookmarksPanel(TablePanel):
     """Lists the annotations of the session.
 
     Attributes:
-        model: The rows.
-        view: The table.
-        filter_line: Words that a row must contain.
         notice: Why the table is empty, and how to change that.
-        message: The last result, or the reason of a refusal.
-        bookmark_button: Adds a bookmark at the instant shown.
-        note_button: Prompts for a note at the instant shown.
         range_button: Prompts for a name of the measured, selected or visible range.
-        remove_button: Removes the selected annotations.
-        undo_button: Undoes the last change.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:

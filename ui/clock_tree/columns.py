@@ -46,7 +46,6 @@ class Known:
     """The state that rows show, and what is laborious to find out, kept until it may change.
 
     Attributes:
-        timeline: The state.
         sign_color: Of the signs in front of names.
     """
 

@@ -87,8 +87,6 @@ class AlignedView(QWidget):
     Escape ends that. Where a column of pixels has several frames, the longest is drawn and read.
 
     Attributes:
-        graphics: The plots.
-        copying: The actions that copy.
         stack_action: Whether the runs are below each other.
         frame_action: Whether frames are counted along the axis, instead of time.
 

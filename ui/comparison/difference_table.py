@@ -157,11 +157,7 @@ class DifferenceModel(ListTableModel[DifferenceRow]):
 
 @guarded
 class DifferenceView(TableView):
-    """Shows the intervals of the changes around 0, each with the change as a dot.
-
-    Attributes:
-        theme: Its colours.
-    """
+    """Shows the intervals of the changes around 0, each with the change as a dot."""
 
     theme: Theme
 

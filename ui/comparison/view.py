@@ -83,14 +83,8 @@ class ComparisonView(QWidget):
         left: The session is to be shown again.
 
     Attributes:
-        row: Names the sides.
-        plot: The frame times over time.
-        distribution: Their distributions, overlaid.
-        table: What differs.
-        verdict: The verdict in words, for each side but the first.
         remarks: How sure it is, and what to bear in mind.
         tiles: P50, P99, longest frame and frames over budget of the first two sides.
-        reading: What the runs have at the pointer.
         sides: What is compared, the first one first.
         outlier_action: Whether outlying runs are left out.
         columns_action: Whether the columns of captures are compared, too.

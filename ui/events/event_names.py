@@ -40,11 +40,7 @@ _SAY_KIND: Final = kinds_with(b=Unit.MEMBER_KIND)
 
 
 class EventNames:
-    """The names of timers and members, as of the event that was noted last.
-
-    Attributes:
-        strings: The string table of the log.
-    """
+    """The names of timers and members, as of the event that was noted last."""
 
     def __init__(self) -> None:
         self._labels: dict[int, str] = {}

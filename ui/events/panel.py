@@ -31,7 +31,6 @@ class EventTableView(TableView):
 
     Attributes:
         playhead_row: The first row behind the playhead, ``None`` at the present.
-        playhead_color: Of the line.
     """
 
     playhead_row: int | None = None
@@ -50,11 +49,7 @@ class EventTableView(TableView):
 
 
 class EventListPanel(TablePanel):
-    """The tail of the event log; follows the newest while it is at the end.
-
-    Attributes:
-        table: The table, with the playhead in it.
-    """
+    """The tail of the event log; follows the newest while it is at the end."""
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         self.model = EventListModel(theme)

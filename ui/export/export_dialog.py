@@ -151,8 +151,6 @@ class ExportDialog(QDialog):
         exported: A file was written; its path.
 
     Attributes:
-        preview: The picture to be written.
-        part_line: The range, shown where it is to be typed.
         interventions_box: Whether interventions are exported; disabled without any.
         landmarks_box: Whether annotations and marks are exported; disabled without any.
     """

@@ -66,9 +66,6 @@ class FrameSpansPanel(QWidget):
     is wanted again.
 
     Attributes:
-        flame: The flame row.
-        model: The table's rows.
-        view: The table.
         newest_button: Whether the newest frame is shown.
         range_box: Of how many frames the table adds up the calls.
     """

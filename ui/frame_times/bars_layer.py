@@ -48,12 +48,10 @@ class BarsLayer:
         measure: Which of their times is shown.
         is_stacked: Show the phases instead of the pace.
         budgets_ns: Budget lines; bars are coloured by the first.
-        picture: What was drawn so far.
         area: Where the frames are in the plot.
         span: The positions on the axis at its edges.
         top_ns: The duration at its upper edge.
         ratio: Pixels of the screen for each of the plot.
-        font: The font of names and values.
     """
 
     def __init__(self, theme: Theme) -> None:

@@ -65,14 +65,9 @@ class CaptureHeader(QWidget):
         over_wanted: The next frame over budget is to be shown.
 
     Attributes:
-        name: Name of the file.
-        label: Who wrote it, how many frames, and what is missing.
         stream_box: The streams, with their numbers of frames.
-        column_box: The columns of frame times.
         columns_button: Opens the menu of columns beside the frame times; its menu is set by
             what shows them.
-        budget_button: Names the budget, and opens the menu of the frames.
-        p50, p99, longest, over: The tiles.
     """
 
     longest_wanted = Signal()

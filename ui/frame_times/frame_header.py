@@ -166,12 +166,7 @@ class OverviewHeader(_Header):
 
 @guarded
 class FrameHeader(_Header):
-    """Of the frames in view: statistics, the menu with the budget, and the legend.
-
-    Attributes:
-        menu_button: Names the budget where there is room, and opens the menu.
-        legend: What the colours mean.
-    """
+    """Of the frames in view: statistics, the menu with the budget, and the legend."""
 
     def __init__(self, theme: Theme, menu: QMenu, loops: QWidget, parent: QWidget) -> None:
         super().__init__(theme, parent)

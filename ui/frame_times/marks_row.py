@@ -67,7 +67,6 @@ class MarksRow(QWidget):
         playhead_moved: A mark was double-clicked; its instant of session time.
 
     Attributes:
-        groups: The flags.
         ranges: Named ranges: left and right edge in pixels, and number.
     """
 

@@ -58,12 +58,8 @@ class OverlayLayer:
 
     Attributes:
         selected: Where the selected frame begins and ends on the axis.
-        series: The frames, for what is marked.
         marked: Numbers of the frames that another panel marks, ``None`` for none.
-        chosen_text: What is said of the chosen range.
-        readout: What is said of the frame under the pointer.
         holds: Where session time stood still for a while, in pixels of the plot.
-        empty_text: Said in the middle when there is nothing to draw.
     """
 
     def __init__(self, theme: Theme, view: SharedView) -> None:

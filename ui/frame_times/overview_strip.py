@@ -57,7 +57,6 @@ class OverviewStrip(QWidget):
     refresh costs the same whatever the length of the session.
 
     Attributes:
-        picture: What was drawn so far.
         moved: What its keys move, ``None`` for nothing.
     """
 

@@ -77,11 +77,6 @@ class FrameTimesPanel(QWidget):
 
     Attributes:
         view: What is in view, shared with the lanes.
-        plot: The plot.
-        strip: The overview above it.
-        capture_header: The row above the frames of a capture.
-        ruler: The ruler between them.
-        marks: The row of marks below the plot.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:

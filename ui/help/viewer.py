@@ -47,8 +47,6 @@ class HelpViewer(QDialog):
     Links between pages are followed in place; Alt+Left and Alt+Right go back and forward.
 
     Attributes:
-        browser: What shows the page.
-        filter_line: What to search for.
         list: The contents; while something is searched for, the sections that have it.
         page: Name of the page: its file without the suffix.
         section: Anchor of the section that was asked for, empty for the top of the page.

@@ -41,7 +41,6 @@ class Prompt(QDialog):
     """A question with an answer typed in a line; bad answers are explained below it.
 
     Attributes:
-        line: Where the answer is typed.
         problem: Why the answer cannot be taken; hidden while there is nothing to say.
     """
 

@@ -24,11 +24,7 @@ _NOTE_MS: Final = 8_000
 
 @guarded
 class _Note(QLabel):
-    """A small sentence beside a field, lying over whatever is there for a while.
-
-    Attributes:
-        timer: When it has lain there for long enough.
-    """
+    """A small sentence beside a field, lying over whatever is there for a while."""
 
     def __init__(self, field: QWidget) -> None:
         super().__init__(field)

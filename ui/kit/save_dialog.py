@@ -24,9 +24,6 @@ class SaveDialog(QObject):
 
     Signals:
         file_given: Where to write; a file that is there may be replaced.
-
-    Attributes:
-        dialog: What is shown.
     """
 
     file_given = Signal(object)  # Path

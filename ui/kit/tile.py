@@ -51,7 +51,6 @@ class Tile(QWidget):
         before: What it was before, with an arrow.
         value: The number.
         link: The number as a link.
-        aside: What explains it.
     """
 
     clicked = Signal()

@@ -72,9 +72,6 @@ class LabForm(QWidget):
 
     Attributes:
         what_box: Whether timers or a scene are run.
-        scene_label: The scene.
-        timers_line: The timers, separated by semicolons.
-        seconds_box: Duration of the runs.
 
     Signals:
         changed: The input has changed.

@@ -57,13 +57,6 @@ class LabPanel(QWidget):
 
     It starts with Egret's fault, on real runs: a timer of 1000 ms that fires every 250 ms on a
     240 Hz display.
-
-    Attributes:
-        form: The input.
-        runner: Carries out the runs.
-        model: The results.
-        view: The table.
-        plot: The firings, or their drift.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:

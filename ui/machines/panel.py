@@ -37,11 +37,7 @@ class StateMachinesPanel(QWidget):
     """Shows the selected machine, or the last one shown.
 
     Attributes:
-        chooser: Every machine of the session.
-        diagram: States and transitions.
         model: The transitions, newest first.
-        view: Their table.
-        readout: The current state, or what is under the pointer.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:

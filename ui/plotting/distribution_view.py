@@ -50,7 +50,6 @@ class DistributionView(QWidget):
 
     Attributes:
         empty_text: Said instead of a chart without data.
-        copying: The actions that copy.
 
     Signals:
         band_chosen: Other frame times are chosen: from and up to, in nanoseconds; ``None``

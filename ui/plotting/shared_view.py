@@ -51,16 +51,13 @@ class SharedView(QObject):
 
     Attributes:
         series: The frames, ``None`` without a timeline.
-        timeline: Where they come from.
         range: The visible range.
         hover: Position of the pointer on the axis, in any of the plots.
         playhead_ns: The instant whose state is shown, ``None`` for the present.
         is_scrubbing: Whether the playhead is being dragged.
         left: Room at the left of every plot, for the names of lanes; 0 without lanes.
         plots_left: Where frames begin, from the left edge of their plot; 0 before there is one.
-        time_name: What session time is called.
         ruler_clock_id: The clock whose local time the ruler shows; 0 for session time.
-        clocks: What is known of the pasts of clocks.
         header: What stands beside the ruler, ``None`` for the name of its time alone.
         slide_ms: How long a jump to another part of the axis takes.
         opens_whole: Whether timelines are seen whole at first, instead of at their newest frames.

@@ -37,11 +37,7 @@ _TITLES: Final = ("Timer", "Fires at", "Would fire at", "")
 
 
 class Previewer(QObject):
-    """Watches menus and fields, and lays a card beside what is highlighted or typed.
-
-    Attributes:
-        card: The card.
-    """
+    """Watches menus and fields, and lays a card beside what is highlighted or typed."""
 
     def __init__(self, bridge: SessionBridge, parent: QWidget) -> None:
         """Show nothing yet.

@@ -109,11 +109,7 @@ class QueryPanel(QWidget):
     """Answers a SELECT on the frames of what is open and of files, beside the window's thread.
 
     Attributes:
-        statement: The SELECT.
-        names: The columns that it can name.
-        limit_box: How many rows are shown at most.
         files: The files that were added, as they were read; ``None`` until then.
-        message: How many rows there are, or what went wrong.
         answer: The rows; ``None`` before the first answer.
     """
 

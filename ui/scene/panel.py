@@ -85,7 +85,6 @@ class ScenePanel(QWidget):
     """Shows the picture of the frame that all panels show.
 
     Attributes:
-        canvas: The picture.
         notice: Why there is none.
         readout: What is under the pointer, or which clocks stand still or run at another rate;
             above the picture, so that it covers nothing.

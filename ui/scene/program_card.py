@@ -26,13 +26,7 @@ _MARGINS: Final = (16, 4, 16, 12)
 
 
 class ProgramCard(QWidget):
-    """Some facts on the program, and the buttons that let it go or end it.
-
-    Attributes:
-        values: The facts by their titles.
-        detach_button: Lets the programs go.
-        end_button: Ends a program that was opened here.
-    """
+    """Some facts on the program, and the buttons that let it go or end it."""
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -82,10 +82,6 @@ class SessionBridge(QObject):
         kept_breakpoints: The breakpoints of sessions by ``source_name``, the newest last.
         panel_choices: What panels want to find again at the next start, by a name of theirs.
         time_source: Name of the time source of scenes that are opened from now on.
-        pace: When refreshes come.
-        playhead: Where in the past the session is shown.
-        frame_focus: The frames in view, chosen and marked.
-        annotations: Bookmarks, notes and named ranges of the session.
         capabilities: What the session accepts, as of the last refresh; nothing without one.
         loading: The scene whose code is being loaded, ``None`` for none.
 
@@ -687,7 +683,6 @@ class _Entries:
     """Counts when the session is entered, and how deep it is entered now.
 
     Attributes:
-        count: How often it was.
         depth: How often it was and was not left; 0 outside.
         on_entry: Called each time.
     """

@@ -28,7 +28,6 @@ class Stops(QObject):
 
     Attributes:
         sentence: What stopped it; empty while nothing did, or while you look back.
-        hit: The hit of the breakpoint that stopped it, if one did.
 
     Signals:
         changed: The sentence is another one.

@@ -47,10 +47,6 @@ class ToolsSay(QWidget):
 
     Signals:
         all_wanted: All statistics are to be shown.
-
-    Attributes:
-        rows: Name, tool and value of each, as shown.
-        all_link: Says how many there are.
     """
 
     all_wanted = Signal()
@@ -114,12 +110,7 @@ class ToolsSay(QWidget):
 
 @guarded
 class CaptureSummary(QWidget):
-    """The distribution of the frames beside what tools say; as high as the tray.
-
-    Attributes:
-        frames: The distribution.
-        tools: What tools say.
-    """
+    """The distribution of the frames beside what tools say; as high as the tray."""
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -140,10 +140,7 @@ class CaptureColumns(QWidget):
     """Shows columns below the frames: a plot for each unit, or one for all.
 
     Attributes:
-        menu: The columns to choose from.
         overlay_action: Whether columns of two units share a plot.
-        plots: The plots.
-        problem: Why columns cannot be read.
 
     Signals:
         offered: Whether the capture that is open has columns to choose from.

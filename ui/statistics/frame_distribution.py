@@ -85,10 +85,7 @@ class FrameDistribution(QWidget):
     beside the window's thread, and the less often the longer that takes.
 
     Attributes:
-        view: The distribution.
-        scope_box: Chooses the frames.
         what: Which frames they are.
-        readout: What is under the pointer, or chosen.
 
     Signals:
         metrics_found: The metrics of other frames.

@@ -21,7 +21,6 @@ class StatisticsPanel(QWidget):
 
     Attributes:
         frames: The distribution, which chooses the frames.
-        table: The metrics.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:

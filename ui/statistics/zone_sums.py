@@ -90,11 +90,7 @@ class ZoneTable(TablePanel):
 
 
 class ZoneSumsWindow(QDialog):
-    """Shows the sums of a file beside what is open.
-
-    Attributes:
-        table: The zones.
-    """
+    """Shows the sums of a file beside what is open."""
 
     def __init__(
         self,

@@ -43,8 +43,6 @@ class LaneCanvas(LaneSurface):
     to the previous and the next on it, C collapses its clock, T pins it, Enter opens its source.
 
     Attributes:
-        walk: The keyboard navigation.
-        picture: Paints the lanes.
         tree: Says the lanes to screen readers, and has the focus.
     """
 

@@ -37,8 +37,6 @@ class LaneChoices(QWidget):
         kind_chosen: A kind of lanes, and whether it is to be shown.
 
     Attributes:
-        button: Names the time of the ruler, and opens the menu.
-        filter_line: Words that names of lanes must contain.
         kinds: Whether each kind of lanes is shown.
     """
 

@@ -106,11 +106,7 @@ class PlacedRows(NamedTuple):
 
 
 class LaneNames:
-    """Paints the names.
-
-    Attributes:
-        picture: The column of names.
-    """
+    """Paints the names."""
 
     def __init__(self, theme: Theme) -> None:
         self.picture = KeptPicture()

@@ -98,13 +98,7 @@ class _Marks(NamedTuple):
 
 
 class _RowLayout:
-    """Lays out rows on one sheet.
-
-    Attributes:
-        sheet: What is laid out so far.
-        lanes: Lays out lanes of records.
-        clocks: Lays out lanes of clocks.
-    """
+    """Lays out rows on one sheet."""
 
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
@@ -125,8 +119,6 @@ class LanePicture:
 
     Attributes:
         late_ns: Lateness from which a firing stands out.
-        lanes: The lanes without what is over them.
-        names: The names of the lanes.
     """
 
     def __init__(self, theme: Theme) -> None:

@@ -71,18 +71,12 @@ class LaneSurface(QAbstractScrollArea):
     """The lanes of a session: the visible ones, and what is where.
 
     Attributes:
-        store: The lanes.
         view: What is in view, and what is marked; shared with other plots.
-        choices: The user's choices about rows.
-        timeline: The present state.
-        pinned: The pinned rows.
-        rows: The other rows.
         chosen_key: The lane of the keyboard.
         caret_ns: The instant reached by the keyboard.
         past: The state at the playhead; ``None`` for the present.
         is_live: Whether what headers show can be changed.
         has_controls: Whether clocks can be paused and have rates at all.
-        reader: Reads positions.
         reading: What is read at the pointer, ``None`` for nothing.
         pointer: Where the pointer is in the lanes, ``None`` elsewhere.
     """

@@ -63,10 +63,8 @@ class TimelinePanel(QWidget):
 
     Attributes:
         view: What is in view, shared with the frame times.
-        canvas: The lanes.
         choices: What is chosen about lanes; stands beside the ruler.
         follow_action: Whether the present is followed.
-        fit_action: Shows everything.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:

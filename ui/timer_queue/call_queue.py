@@ -61,8 +61,6 @@ class CallQueue:
     Attributes:
         timeline: Whose calls they are.
         branch_id: The clock whose branch is wanted, ``None`` for all.
-        words: What must be in the texts of a call.
-        groups: What is shown.
         only_waiting: Whether only what is stopped is shown.
     """
 

@@ -39,7 +39,6 @@ class _Holder:
 
     Attributes:
         member: The target or ticker, ``None`` for the clock.
-        clock_id: The clock.
         scheduler: In whose time it is called, ``None`` for the clock's.
         above: Index of what lies above it, among what lies above holders.
     """

@@ -29,7 +29,6 @@ class QueueModel(TableModel[QueueRow]):
     call's key, see :meth:`row_of`.
 
     Attributes:
-        queue: The calls.
         counts: How many calls there are, as of the last refresh.
         sort_column: The column that decides the order, ``None`` for the order of the calls.
     """

@@ -51,15 +51,6 @@ class TimerQueuePanel(TablePanel):
 
     Signals:
         counted: There are more or fewer clock timers than before.
-
-    Attributes:
-        timer_count: The clock timers among the calls.
-        queue: The calls.
-        model: Those that are shown.
-        table: Their table.
-        waiting_button: What limits the calls to those that something stops.
-        group_buttons: What shows and hides a group of calls.
-        branch_button: What limits the calls to the selected branch.
     """
 
     counted = Signal()

@@ -36,7 +36,6 @@ class TimerCalls:
         in_branch: How many are on the clocks of the chosen branch.
         places: Where those are that pass, in the timeline's table; ``None`` for all.
         waiting: How many of all that pass wait for a stopped clock, wanted or not.
-        names: The alphabetical order of the string table.
     """
 
     def __init__(self, timeline: Timeline, strings: Sequence[str]) -> None:

@@ -16,9 +16,6 @@ class QueueView(TableView):
     A row of the table is a place in the order; which call is marked is kept by its
     key and found again after every refresh.
 
-    Attributes:
-        calls: The model.
-
     Signals:
         chosen: The user has marked a row; the key of its call.
         pointed: Another call is under the pointer; its key, 0 for none.

@@ -36,9 +36,6 @@ class RateCells(QWidget):
     Signals:
         rate_requested: Another rate is wanted.
         other_rate_wanted: A cell was clicked twice: any rate is to be asked for.
-
-    Attributes:
-        buttons: The cells by their rates.
     """
 
     rate_requested = Signal(object)  # Fraction

@@ -140,11 +140,7 @@ class HeldButton(QToolButton):
 
 @guarded
 class TextButton(QToolButton):
-    """A text of its own size and colour that can be clicked.
-
-    Attributes:
-        role: Its colour.
-    """
+    """A text of its own size and colour that can be clicked."""
 
     def __init__(self, theme: Theme, role: ColorRole, alignment: Qt.AlignmentFlag) -> None:
         super().__init__()
@@ -230,16 +226,12 @@ class TransportBar(QWidget):
 
     Attributes:
         menu_button: Opens :attr:`menus`.
-        menus: Those of the menu bar.
         rates: The rate of everything, which is that of the root clock.
-        find_button: Opens what finds everything.
         record_button: Starts and stops a recording, and says how long it has lasted.
         export_button: Exports the frame times; held, it opens :attr:`exports`.
-        exports: The menu of what can be exported.
         time_button: Session time, or the instant that is shown; asks where to go.
         fps_button: Measured frames per second, or what happens instead; opens the
             menu of frame rates.
-        frame_rates: That menu.
     """
 
     def __init__(

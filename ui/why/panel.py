@@ -65,10 +65,8 @@ class WhyPanel(QWidget):
     """Key-value rows for the selected clock, timer or frame; the session if nothing is.
 
     Attributes:
-        title: The name of what is selected.
         about: What kind of thing it is, and where; above its name.
         answer: The answer in one sentence; below its name.
-        grid: The rows.
         remedies: What ends the pauses that the selection waits for, below the answer.
     """
 

@@ -23,10 +23,7 @@ class StopNote(QWidget):
     """The sentence and two buttons; hidden while nothing has stopped the session.
 
     Attributes:
-        label: What stopped it.
         frame_button: Selects the frame in which a breakpoint was hit.
-        disable_button: Turns that breakpoint off.
-        events_button: Shows the events, where a callback failed.
     """
 
     def __init__(self, bridge: SessionBridge) -> None:

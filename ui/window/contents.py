@@ -90,15 +90,7 @@ class WindowContents(QObject):
     """Brings actions, panels and the session into the window, and shows what the session says.
 
     Attributes:
-        window_actions: What carries out the actions on the window.
-        program_actions: What carries out the actions on attached programs.
         states: Says which actions are possible.
-        badges: The counts in the tabs.
-        status_line: The right of the foot.
-        why_line: Why in one line, in a narrow window.
-        first_run: The first steps of a newcomer.
-        stops: What stopped the session.
-        window_states: Lays the window out for captures and comparisons.
     """
 
     def __init__(self, window: MainWindow, bridge: SessionBridge) -> None:

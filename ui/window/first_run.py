@@ -38,9 +38,7 @@ class FirstRunLine(QWidget):
         keyboard_left: It was closed while its button had the keyboard.
 
     Attributes:
-        label: Shows the step.
         step: What is to be tried, empty for nothing.
-        close_button: Closes it for good.
     """
 
     keyboard_left = Signal()

@@ -50,21 +50,12 @@ class MainWindow(QMainWindow):
         completed: Actions and panels are there.
 
     Attributes:
-        theme: Colours and icons.
-        settings: What will be saved when it is closed.
-        settings_file: Where it will be saved.
         menu_bar: The menus, which Alt shows unless the bar is kept.
         is_complete: Whether actions and panels are there.
         blames_extension: Replaces an installed panel by the reason if an error comes from it;
             returns whether it does.
         bridge: The session and what panels share; set by the contents, like all below.
-        panels: Where the panels are.
         middle: What is in the middle: the frame times, or why a scene could not be loaded.
-        actions_by_id: Every action.
-        transport_actions: What carries out the actions on time.
-        transport: The row at the top.
-        notice: A line for what must not be missed.
-        frame_times: The panel in the middle.
     """
 
     painted = Signal()

@@ -26,7 +26,6 @@ class TopMenuBar(QMenuBar):
     of the system.
 
     Attributes:
-        menus: The menus of the bar.
         is_kept: Whether it has a place of its own.
     """
 

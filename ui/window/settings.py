@@ -99,7 +99,6 @@ class SettingsFile:
     """The file that settings are kept in.
 
     Attributes:
-        path: Where it is.
         problem: A sentence about the last :meth:`load` or :meth:`save` that did not
             go well, else empty.
     """

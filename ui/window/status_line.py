@@ -59,10 +59,8 @@ class StatusLine(QWidget):
     shows the delay of wake-ups and the number of events.
 
     Attributes:
-        label: The text.
         undo_button: Undoes that command, or redoes what it undid; hidden while there is none.
         cancel_button: Ends what takes its time; hidden while nothing does.
-        log_note: What is shown when there is nothing to say.
     """
 
     def __init__(self, bridge: SessionBridge, parent: QWidget | None = None) -> None:

@@ -147,10 +147,6 @@ class Welcome(QWidget):
 
     Signals:
         file_chosen: A file is to be opened.
-
-    Attributes:
-        ways: The three ways.
-        recent: What was open last.
     """
 
     file_chosen = Signal(object)  # Path

@@ -110,9 +110,6 @@ class CellPainter:
 
     Attributes:
         margin: Pixels beside a text, and on both sides of what stands in front of it.
-        plain: Measures usual texts.
-        bold: Measures bold texts.
-        selection_color: Behind what is selected.
     """
 
     def __init__(self, view: QWidget) -> None:

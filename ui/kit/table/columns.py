@@ -62,9 +62,6 @@ class ColumnEnum(IntEnum):
     """The columns of a table in their order: each value is a :class:`Column`.
 
     A member is the number of its column; its name is what settings know it by.
-
-    Attributes:
-        spec: The column.
     """
 
     spec: Column[Any]

@@ -32,7 +32,6 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
     """A table with columns; what a cell says is worked out when it is asked for.
 
     Attributes:
-        columns: The columns.
         is_sortable: Whether a click on a title sorts.
         sorted_by: The column that decides the order at first, -1 for none.
     """
@@ -213,7 +212,6 @@ class ListTableModel(TableModel[RowT]):
 
     Attributes:
         rows: What is shown, from the top.
-        hidden_count: How many rows the filter hides.
     """
 
     def __init__(self, columns: type[ColumnEnum], theme: Theme) -> None:

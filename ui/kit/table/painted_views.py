@@ -66,7 +66,6 @@ class PaintedTable(QTableView):
     to Qt: what is selected, what is edited, the keyboard, the mouse and screen readers.
 
     Attributes:
-        cells: Paints cells, and knows how wide texts are.
         sorts: Whether a click on a title sorts, so that titles need room for a mark.
     """
 

@@ -30,13 +30,7 @@ _COUNT_PART: Final = 5
 
 @guarded
 class TablePanel(QWidget):
-    """Filters a table, counts its rows, and says why there are none.
-
-    Attributes:
-        view: The table.
-        filter_line: What must be in the texts of a row.
-        count_label: How many rows there are.
-    """
+    """Filters a table, counts its rows, and says why there are none."""
 
     def __init__(
         self, view: TableView, theme: Theme, parent: QWidget | None, *, filter_hint: str

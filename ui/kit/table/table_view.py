@@ -182,7 +182,6 @@ class TableView(Arranging, PaintedTable):
 
     Attributes:
         notice: Why the table is empty, and how to change that.
-        choices: How the user wants the columns.
         make_menu: Returns what can be done with a row, by its number.
     """
 

@@ -20,11 +20,7 @@ def path_text(timeline: Timeline, clock_id: int) -> str:
 
 
 class ClockPlaces:
-    """Where clocks are in an array; the numbers of several programs are far apart.
-
-    Attributes:
-        count: The length of an array.
-    """
+    """Where clocks are in an array; the numbers of several programs are far apart."""
 
     def __init__(self, numbers: Collection[int]) -> None:
         """Take the numbers of the clocks; 0, for none, has a place too."""

@@ -34,10 +34,6 @@ class SceneGallery(QWidget):
 
     Signals:
         scene_chosen: The file of a scene to open.
-
-    Attributes:
-        list: The scenes.
-        summary: What the current scene shows.
     """
 
     scene_chosen = Signal(object)  # Path
@@ -85,11 +81,7 @@ class SceneGallery(QWidget):
 
 
 class GalleryDialog(QDialog):
-    """The same beside what is open.
-
-    Attributes:
-        gallery: The scenes.
-    """
+    """The same beside what is open."""
 
     def __init__(self, scenes: Sequence[SceneFile], parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -34,13 +34,7 @@ _ABOVE_TEXT: Final = 4
 
 
 class KeysPage(QDialog):
-    """Lists actions by menu; can be filtered by any word in it.
-
-    Attributes:
-        tree: The list, menus at the top level.
-        filter_line: What to look for.
-        notice: Says that nothing was found.
-    """
+    """Lists actions by menu; can be filtered by any word in it."""
 
     def __init__(
         self, descriptions: Iterable[ActionDescription[Any]], parent: QWidget | None = None

@@ -41,11 +41,8 @@ class OpenProgramDialog(QDialog):
 
     Attributes:
         command: The command line; recent ones are in its list.
-        folder: The working directory.
-        interpreter: The Python to use.
         host: Where the program is, empty for this machine.
         hold: Whether the program is held before its first frame.
-        grant: What the inspector may do.
         problem: Why it cannot be opened; hidden while there is nothing to say.
     """
 

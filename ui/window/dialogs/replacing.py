@@ -54,7 +54,6 @@ class ReplaceQuestion(QMessageBox):
     """Asks whether a session may be replaced; does not block the event loop.
 
     Attributes:
-        here_button: Replaces it.
         beside_button: Leaves it alone and opens a window; ``None`` where that cannot be.
     """
 

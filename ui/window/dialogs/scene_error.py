@@ -46,12 +46,6 @@ class SceneErrorView(QWidget):
         reload_requested: Try the same file again.
         open_requested: Choose another file.
         scene_chosen: The file of a built-in scene to open.
-
-    Attributes:
-        heading: The sentence.
-        place: File and line.
-        source: Excerpt and traceback.
-        gallery: The built-in scenes, where nothing else is to be shown.
     """
 
     reload_requested = Signal()
@@ -185,11 +179,7 @@ class SceneErrorView(QWidget):
 
 
 class SceneErrorDialog(QDialog):
-    """The same beside a session that goes on.
-
-    Attributes:
-        view: What is shown.
-    """
+    """The same beside a session that goes on."""
 
     def __init__(self, status: SessionStatus, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -107,13 +107,7 @@ def sections_of(pattern: str, entries: Sequence[PaletteEntry], found: Found) -> 
 
 @guarded
 class CommandPalette(QDialog):
-    """Lists what is found; arrows move, Enter chooses, Tab shows what else it can do.
-
-    Attributes:
-        line: Where the pattern is typed.
-        view: The list.
-        hint: The keys, or why the entry cannot be chosen.
-    """
+    """Lists what is found; arrows move, Enter chooses, Tab shows what else it can do."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -274,11 +268,7 @@ class CommandPalette(QDialog):
 
 @guarded
 class _EntryModel(QAbstractListModel):
-    """What was found, each kind below its title.
-
-    Attributes:
-        pattern: What was typed.
-    """
+    """What was found, each kind below its title."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)

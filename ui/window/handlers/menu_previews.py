@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 @guarded
 class MenuPreviews(QObject):
-    """Tells the actions of menus which command they would give, and previews it.
-
-    Attributes:
-        previewer: What shows the card.
-    """
+    """Tells the actions of menus which command they would give, and previews it."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)

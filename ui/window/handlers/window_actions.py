@@ -56,9 +56,6 @@ class WindowActions(QObject):
     Signals:
         comparison_wanted: Files are to be compared, with what is open or with each other.
         moved: Something is in another place than before; where.
-
-    Attributes:
-        previews: What shows beside the menus what their commands would do.
     """
 
     comparison_wanted = Signal(object, bool)  # list[Path], whether the session comes first

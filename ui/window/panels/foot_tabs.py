@@ -34,7 +34,6 @@ class TabButton(QToolButton):
     """The title of a panel and, small behind it, how much is in it.
 
     Attributes:
-        title: What it says without the count.
         badge: The count, empty for none.
         is_new: Whether there is something in the panel that nobody has seen.
     """
@@ -118,7 +117,6 @@ class FootTabs(QWidget):
         float_wanted: A panel is to be a window of its own; its id.
 
     Attributes:
-        more_button: At the end, for the panels that have no tab.
         more_menu: Its menu; filled by its owner when it is about to open.
     """
 

@@ -28,13 +28,7 @@ _WHY: Final = "details"
 
 @guarded
 class WhyLine(QWidget):
-    """Says what is selected and the answer about it; *Why* opens the side column over the rest.
-
-    Attributes:
-        name: What is selected.
-        answer: What Why answers, or what stopped the session.
-        button: Opens the side column.
-    """
+    """Says what is selected and the answer about it; *Why* opens the side column over the rest."""
 
     def __init__(self, bridge: SessionBridge, panels: WindowPanels) -> None:
         super().__init__()

@@ -80,10 +80,6 @@ class WindowPanels(QObject):
         tray_closed: The tray was closed while it had the keyboard.
 
     Attributes:
-        frame: Everything below the transport.
-        tray: Shows the panel whose tab is open.
-        column: What stands beside the time axis.
-        tabs: Open the panels of the tray.
         foot: The row of the tabs; what else stands in it is added at the right.
     """
 
