@@ -12,6 +12,7 @@ from _frozen_importlib_external import spec_from_file_location
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
+    from typing import Any
 
 _NAME = "timeline_probe"
 _PROBE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -47,10 +48,16 @@ def _command() -> list[str]:
         return []
 
 
-def load() -> ModuleType:
-    """Import the folder above this one as ``timeline_probe``, wherever it is."""
+def load(*, keeps_files: bool = False) -> ModuleType:
+    """Import the folder above this one as ``timeline_probe``, wherever it is.
+
+    Args:
+        keeps_files: Whether it is to do without the folder from then on, which may be removed.
+    """
     if _NAME in sys.modules:
         return sys.modules[_NAME]
+    if keeps_files:
+        sys.meta_path.insert(0, _KeptFiles(_PROBE))
     place = os.path.join(_PROBE, "__init__.py")
     spec = spec_from_file_location(_NAME, place, submodule_search_locations=[_PROBE])
     assert spec is not None
@@ -63,3 +70,38 @@ def load() -> ModuleType:
         del sys.modules[_NAME]
         raise
     return module
+
+
+class _KeptFiles:
+    """Imports modules of the probe from what was read of them before."""
+
+    def __init__(self, folder: str) -> None:
+        self._files: dict[str, tuple[str, bytes]] = {}
+        for place, _, names in os.walk(folder):
+            package = [_NAME, *os.path.relpath(place, folder).split(os.sep)]
+            for name in names:
+                if name.endswith(".py"):
+                    path = os.path.join(place, name)
+                    with open(path, "rb") as file:
+                        text = file.read()
+                    parts = [*package, name[:-3]]
+                    module = ".".join(each for each in parts if each not in {".", "__init__"})
+                    self._files[module] = path, text
+
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> Any:
+        if name == _NAME or name not in self._files:
+            return None
+        path, _ = self._files[name]
+        is_package = os.path.basename(path) == "__init__.py"
+        folders = [os.path.dirname(path)] if is_package else None
+        loader: Any = self
+        return spec_from_file_location(
+            name, path, loader=loader, submodule_search_locations=folders
+        )
+
+    def create_module(self, _spec: object) -> None:
+        """Let the interpreter make it."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        path, text = self._files[module.__name__]
+        exec(compile(text, path, "exec", dont_inherit=True), vars(module))  # noqa: S102 - a module

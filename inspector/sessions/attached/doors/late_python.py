@@ -44,7 +44,8 @@ def _timeline_inspector_attach():
             import timeline_probe_start
         finally:
             sys.path.remove({folder!r})
-        timeline_probe_start.load().start({connect!r}, {token!r}, grant={grant!r})
+        probe = timeline_probe_start.load(keeps_files=True)
+        probe.start({connect!r}, {token!r}, grant={grant!r})
     except Exception as error:
         with open({path!r} + ".failed", "w") as file:
             file.write("%s: %s" % (type(error).__name__, error))

@@ -54,7 +54,7 @@ def serve_line() -> None:
     except (OSError, zipfile.BadZipFile) as error:
         _introduce({"error": _problem(folder) or str(error)})
         return
-    _introduce({"folder": folder, "python": version})
+    _introduce({"folder": folder, "python": version, "host": socket.gethostname()})
     threading.Thread(target=_copy_in, args=(relay,), daemon=True).start()
     while True:
         data = relay.recv(_READ)

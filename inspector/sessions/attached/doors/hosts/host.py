@@ -30,11 +30,13 @@ class Host:
         name: What people call it.
         command: What is run, with a pipe to it.
         again: The same when a line has broken, without asking for passwords.
+        is_named_there: Whether what it calls itself says more.
     """
 
     name: str
     command: tuple[str, ...]
     again: tuple[str, ...]
+    is_named_there: bool = False
 
     @classmethod
     def by_ssh(cls, text: str) -> Host:
@@ -62,7 +64,7 @@ class Host:
         words = _words(text, "--exec")
         command = (*words, "python3", "-c", LOADER)
         name = next((each for each in reversed(words) if not each.startswith("-")), words[0])
-        return cls(name, command, command)
+        return cls(name, command, command, is_named_there=True)
 
     def line(
         self,
@@ -75,7 +77,8 @@ class Host:
         Raises:
             AttachError: It is not reached.
         """
-        line = Line(self.name, (self.command, self.again), settings, probes, tell)
+        commands, is_named_there = (self.command, self.again), self.is_named_there
+        line = Line(self.name, commands, settings, probes, tell, is_named_there=is_named_there)
         line.open()
         return line
 
@@ -122,7 +125,7 @@ class OnHost:
             AttachError: The host is not reached, or it is not possible there.
             ProgramStartError: The program is not there, or may not be executed.
         """
-        probes = _Probes(self.host, acceptor)
+        probes = _Probes(acceptor)
         line = self.host.line(self._settings(acceptor), probes, self.tell)
         if self.launch is not None:
             return self._launched(self.launch, line, probes)
@@ -144,13 +147,11 @@ class OnHost:
         ours, theirs = socket.socketpair()
         line.carry_supervisor(theirs, sys.stderr if launch.output_to_errors else sys.stdout)
         try:
-            return Launched(launch, ours, line.wait, probes.processes, self.host.name)
+            return Launched(launch, ours, line.wait, probes.processes, line.name)
         except OSError as error:
             if line.problem:
                 raise AttachError(line.problem) from None
-            message = (
-                f"{launch.argv[0]} could not be started on {self.host.name}: {error.strerror}."
-            )
+            message = f"{launch.argv[0]} could not be started on {line.name}: {error.strerror}."
             raise ProgramStartError(message, ExitCode.NOT_EXECUTABLE) from None
 
 
@@ -263,7 +264,7 @@ class _JoinedThere:
         except AttachError:
             line.end()
             raise
-        self.title = f"{foreign_line(told['title'])} on {door.host.name}"
+        self.title = f"{foreign_line(told['title'])} on {line.name}"
         self.pid = told["pid"]
         self.note = foreign_line(told["note"])
         self._line = line
@@ -286,8 +287,7 @@ class _JoinedThere:
 class _Probes:
     """The connections of probes on a host, each as a carrier of the session."""
 
-    def __init__(self, host: Host, acceptor: ProbeAcceptor) -> None:
-        self._host = host
+    def __init__(self, acceptor: ProbeAcceptor) -> None:
         self._acceptor = acceptor
         self._carriers: dict[int, tuple[QueuedCarrier, FrameReader]] = {}
 
@@ -296,14 +296,14 @@ class _Probes:
 
     def begin(self, line: Line, channel: int, about: dict[str, Any]) -> None:
         carrier = QueuedCarrier(
-            f"line to {self._host.name}",
+            f"line to {line.name}",
             lambda kind, payload: line.send(DATA, channel, frame(kind, payload)),
             lambda: line.send(CLOSED, channel),
-            host=self._host.name,
+            host=line.name,
             peer_pid=about["pid"],
         )
         self._carriers[channel] = carrier, FrameReader()
-        name = f"attach: {self._host.name}"
+        name = f"attach: {line.name}"
         threading.Thread(target=self._adopt, args=(carrier, about), name=name, daemon=True).start()
 
     def _adopt(self, carrier: QueuedCarrier, about: dict[str, Any]) -> None:

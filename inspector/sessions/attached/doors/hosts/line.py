@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import socket
 import subprocess
@@ -43,6 +44,8 @@ _READ: Final = 1 << 16
 _MOST_INTRODUCTION: Final = 1 << 16
 _MOST_ERRORS: Final = 4_000
 _LOST: Final = 255
+_LONGEST_NAME: Final = 80
+_NUMBERED: Final = re.compile("[0-9a-f]{12}")
 _PACKAGE: Final = Path(__file__).resolve().parents[4]
 _END_OF_LINE: Final = Path(__file__).with_name("end_of_line.py")
 #: What is needed there, of the inspector's package.
@@ -82,16 +85,19 @@ class Line:
     """The line to a host.
 
     Attributes:
+        name: What people call the host.
         problem: Why there is no line any more, or no probe, as a sentence; empty for nothing.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a line is
         self,
         name: str,
         commands: tuple[tuple[str, ...], tuple[str, ...]],
         settings: dict[str, Any],
         channels: Channels | None,
         tell: Callable[[str], object],
+        *,
+        is_named_there: bool = False,
     ) -> None:
         """Begin without a connection.
 
@@ -101,9 +107,11 @@ class Line:
             settings: What the relay is told.
             channels: Where probes go; ``None`` if there can be none.
             tell: Called in any thread with a sentence on the line.
+            is_named_there: Whether the host has a better name for itself, if it has one.
         """
         self.problem = ""
-        self._name = name
+        self.name = name
+        self._is_named_there = is_named_there
         self._first, self._again = commands
         self._channels = channels
         self._settings = settings
@@ -127,7 +135,7 @@ class Line:
         """
         connection = self._connected(self._first)
         threading.Thread(
-            target=self._serve, args=(connection,), name=f"line: {self._name}", daemon=True
+            target=self._serve, args=(connection,), name=f"line: {self.name}", daemon=True
         ).start()
 
     def _connected(self, command: tuple[str, ...]) -> _Connection:
@@ -146,12 +154,17 @@ class Line:
             told = {}
         if "folder" in told:
             self._folder = told["folder"]
+            name = foreign_line(str(told.get("host", "")))[:_LONGEST_NAME]
+            # Another user of this host has its name, and Docker numbers what has none.
+            has_own = name not in {"", socket.gethostname()} and not _NUMBERED.fullmatch(name)
+            if self._is_named_there and has_own:
+                self.name = name
             return connection
         # Beyond that, the relay has given up.
         self._is_gone = bool(self._folder and "error" in told)
         reason = told.get("error") or connection.errors() or "the command ended without a word"
         connection.close()
-        message = f"{self._name} was not reached: {foreign_line(str(reason)).rstrip('.')}."
+        message = f"{self.name} was not reached: {foreign_line(str(reason)).rstrip('.')}."
         raise AttachError(message)
 
     # ----------------------------------------------------------------- in its own thread
@@ -180,7 +193,7 @@ class Line:
                 if not reason:
                     reason = str(error)
                     self._tell(
-                        f"The line to {self._name} is down. Programs there go on; trying again."
+                        f"The line to {self.name} is down. Programs there go on; trying again."
                     )
                 with self._changed:
                     self._changed.wait_for(lambda: self._is_over, between_s)
@@ -188,10 +201,10 @@ class Line:
             else:
                 if reason:
                     self._tell(
-                        f"The line to {self._name} is back after {monotonic() - down_s:.1f} s."
+                        f"The line to {self.name} is back after {monotonic() - down_s:.1f} s."
                     )
                 return connection
-        self.problem = f"The line to {self._name} was lost. {reason}".rstrip()
+        self.problem = f"The line to {self.name} was lost. {reason}".rstrip()
         return None
 
     def _carry(self, connection: _Connection) -> None:
@@ -287,7 +300,7 @@ class Line:
             self._changed.wait_for(lambda: self._answers or self._is_over, _ANSWER_S)
             answer = self._answers.pop(0) if self._answers else {"error": self.problem}
         if "error" in answer:
-            reason = foreign_line(str(answer["error"])) or f"{self._name} does not answer."
+            reason = foreign_line(str(answer["error"])) or f"{self.name} does not answer."
             raise AttachError(reason)
         return answer
 

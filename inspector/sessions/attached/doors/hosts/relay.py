@@ -111,6 +111,9 @@ class Relay:
                 self._look_at_time()
         finally:
             self._end_program()
+            if self._opened is not None:
+                # It may have files of its own.
+                self._opened.end()
             shutil.rmtree(self._folder, ignore_errors=True)
 
     # -------------------------------------------------------------------- the line

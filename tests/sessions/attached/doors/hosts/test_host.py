@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import getpass
 import os
+import re
 import shutil
 import signal
 import socket
@@ -12,14 +13,17 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from inspector.errors import AttachError, ProgramStartError
 from inspector.sessions.attached.doors.hosts import host as host_module
+from inspector.sessions.attached.doors.hosts import line as line_module
 from inspector.sessions.attached.doors.hosts.host import Host, OnHost, Together, programs_on
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.session import AttachedSession
@@ -269,18 +273,53 @@ def test_that_a_program_that_is_not_there_is_said_to_be_missing(
         _until(session, lambda: session.programs, 20)
 
 
-def test_that_no_secret_is_in_a_command_line(
-    reached: Reached, tmp_path: Path, attached: Callable[[OnHost | Together], AttachedSession]
+def test_that_no_secret_is_in_a_command_line_or_a_log(
+    reached: Reached,
+    tmp_path: Path,
+    attached: Callable[[OnHost | Together], AttachedSession],
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    session = attached(OnHost(reached.host, _launch(_script(tmp_path, _ASYNCIO))))
+    caplog.set_level(0)
+    told: list[str] = []
+    door = OnHost(reached.host, _launch(_script(tmp_path, _ASYNCIO)), tell=told.append)
+    session = attached(door)
     _until(session, lambda: session.programs)
+    count = len(reached.lines)
+    reached.cut()
+    _until(session, lambda: len(reached.lines) > count)
 
+    said = [caplog.text, *capfd.readouterr(), *told, *session.notes, repr(door)]
+    assert not any(session.acceptor.token in text for text in said)
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = place.read_bytes()
         except OSError:
             continue
         assert session.acceptor.token.encode() not in words
+
+
+@pytest.mark.parametrize(
+    "names", [("shop-7f9c", "shop-7f9c"), ("3f2a9c1d0b7e", "there"), ("", "there")]
+)
+def test_that_a_container_has_the_name_that_it_calls_itself(
+    reached: Reached,
+    tmp_path: Path,
+    attached: Callable[[OnHost | Together], AttachedSession],
+    monkeypatch: pytest.MonkeyPatch,
+    names: tuple[str, str],
+) -> None:
+    named, shown = names
+    end = tmp_path / "end_of_line.py"
+    source = line_module._END_OF_LINE.read_text()
+    end.write_text(source.replace("socket.gethostname()", repr(named)))
+    monkeypatch.setattr(line_module, "_END_OF_LINE", end)
+
+    session = attached(OnHost(reached.host, _launch(_script(tmp_path, _ASYNCIO))))
+    _until(session, lambda: session.programs)
+
+    (program,) = session.programs.values()
+    assert (program.name, program.host) == (f"program.py on {shown}", shown)
 
 
 def test_that_ssh_is_asked_for_no_password_when_a_line_has_broken() -> None:
@@ -350,3 +389,114 @@ def test_that_a_program_is_watched_by_ssh_and_nothing_is_left_there(
     (program,) = session.programs.values()
     assert program.name == f"program.py on {by_ssh.name}"
     assert _marks(session) == list(range(50))
+
+
+#: Has the same effect as ``sys.remote_exec``, which Python 3.14 has, in a program that looks.
+_TELL = "import os, sys; os.symlink(sys.argv[2], {!r})"
+
+
+def _bundle_like_3_14(inbox: Path) -> bytes:
+    """Return what is shipped to a host, for programs of this Python as if it were 3.14."""
+    shipped, archive = zipfile.ZipFile(BytesIO(line_module._bundle())), BytesIO()
+    with zipfile.ZipFile(archive, "w") as changed:
+        for name in shipped.namelist():
+            text = shipped.read(name)
+            if name.endswith("late_python.py"):
+                called = f"_CALL: Final = {_TELL.format(str(inbox))!r}"
+                text = re.sub(rb"_CALL: Final = .*", called.encode(), text)
+                text = text.replace(b"_FIRST: Final = (3, 14)", b"_FIRST: Final = (3, 9)")
+            changed.writestr(name, text)
+    return archive.getvalue()
+
+
+#: Runs the file that it is told to, and later imports what the probe follows.
+_ENTERED = """
+import pathlib, sys, time
+inbox, left, told = map(pathlib.Path, sys.argv[1:])
+while not left.exists():
+    if inbox.exists():
+        script = inbox.read_text()
+        inbox.unlink()
+        exec(script)
+    time.sleep(0.01)
+probe = sys.modules["timeline_probe"]
+while pathlib.Path(probe.__file__).exists():
+    time.sleep(0.01)
+import asyncio
+asyncio.run(asyncio.sleep(0.01))
+found = sys.modules["timeline_probe.adapters.asyncio"]
+told.write_text(found.__name__)
+"""
+
+
+#: Marks numbers until a file is there, and leaves how many it has marked.
+_COUNTING_UNTIL = """
+import pathlib, sys, time, timeline_probe
+stop, number = pathlib.Path(sys.argv[1]), 0
+while not stop.exists():
+    timeline_probe.mark(str(number))
+    number += 1
+    time.sleep(0.002)
+stop.write_text(str(number))
+"""
+
+
+def test_that_a_line_by_ssh_that_is_cut_ten_times_loses_nothing(
+    by_ssh: Host, tmp_path: Path, attached: Callable[[OnHost | Together], AttachedSession]
+) -> None:
+    stop = tmp_path / "stop"
+    session = attached(OnHost(by_ssh, _launch(_script(tmp_path, _COUNTING_UNTIL), str(stop))))
+    _until(session, lambda: len(_marks(session)) > 10)
+    for _ in range(10):
+        (line,) = _processes_with(by_ssh.command[-2])
+        os.kill(line, signal.SIGKILL)
+        seen = len(_marks(session))
+        _until(session, lambda seen=seen: len(_marks(session)) > seen + 20)  # type: ignore[misc]
+    stop.touch()
+    _until(session, lambda: not session.expects_news)
+
+    assert _marks(session) == list(range(int(stop.read_text())))
+
+
+def _processes_with(word: str) -> list[int]:
+    """Return the lines by ssh: what this process has started with a word in its command line."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+            words = (place / "cmdline").read_bytes().split(b"\0")
+            if parent == os.getpid() and words[0] == b"ssh" and word.encode() in words:
+                found.append(int(place.name))
+    return found
+
+
+def test_that_programs_are_listed_by_ssh(by_ssh: Host) -> None:
+    listed = programs_on(by_ssh)
+    assert os.getpid() in {each["pid"] for each in listed}
+
+
+@pytest.mark.parametrize("way", ["reached", "by_ssh"])
+def test_that_a_program_that_was_entered_late_does_without_the_files_of_the_probe(
+    way: str,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    attached: Callable[[OnHost | Together], AttachedSession],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: Reached | Host = request.getfixturevalue(way)
+    host = found.host if isinstance(found, Reached) else found
+    inbox, left, told = (tmp_path / name for name in ("inbox", "left", "told"))
+    bundle = _bundle_like_3_14(inbox)
+    monkeypatch.setattr(line_module, "_bundle", lambda: bundle)
+    script = _script(tmp_path, _ENTERED)
+    with subprocess.Popen([sys.executable, script, *map(str, (inbox, left, told))]) as program:
+        try:
+            session = attached(OnHost(host, pid=program.pid))
+            _until(session, lambda: session.programs)
+            session.close()
+            left.touch()
+            assert program.wait(60) == 0
+        finally:
+            program.kill()
+
+    assert told.read_text() == "timeline_probe.adapters.asyncio"
