@@ -87,11 +87,7 @@ class AnnotationModel(ListTableModel[Annotation]):
     """
 
     def __init__(self, change: Callable[[Annotation], bool], theme: Theme) -> None:
-        """Begin without rows.
-
-        Args:
-            change: Replaces the annotation with the same number, if possible.
-        """
+        """Begin without rows; ``change`` replaces the annotation of the same number."""
         super().__init__(AnnotationColumn, theme)
         self._change = change
 

@@ -138,11 +138,7 @@ class BreakpointForm(QWidget):
     # ---------------------------------------------------------------- what is shown
 
     def show_breakpoint(self, breakpoint_: Breakpoint, *, is_new: bool = True) -> None:
-        """Fill the fields.
-
-        Args:
-            is_new: Whether the button adds one, instead of changing one.
-        """
+        """Fill the fields; ``is_new`` if the button adds a breakpoint instead of changing one."""
         self.kind.setCurrentIndex(self.kind.findData(breakpoint_.kind))
         self.subject.setText(breakpoint_.subject)
         if breakpoint_.kind.needs_limit:
@@ -215,12 +211,7 @@ class BreakpointForm(QWidget):
         self.problem.show()
 
     def read(self) -> Breakpoint:
-        """Return the breakpoint that the fields describe.
-
-        Raises:
-            BreakpointError: It makes no sense.
-            ValueError: A duration cannot be read.
-        """
+        """Return the breakpoint; raises BreakpointError or ValueError if there is none."""
         kind = self.chosen_kind
         action = self.action.currentData()
         assert isinstance(action, BreakAction)

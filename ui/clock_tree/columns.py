@@ -57,11 +57,7 @@ class Known:
         self.set_timeline(timeline)
 
     def set_timeline(self, timeline: Timeline) -> bool:
-        """Show the present of a timeline from now on, in all rows.
-
-        Returns:
-            Whether clocks or members may have come or gone.
-        """
+        """Show a state from now on; returns whether clocks or members may have come or gone."""
         self.timeline = timeline
         self._next_due: dict[int, int] | None = None
         self._at_ns, self._mapping_version = timeline.at_ns, timeline.mapping_version

@@ -52,12 +52,7 @@ def shown_change(difference: Difference) -> tuple[Change, str]:
 
 
 def headline(found: RunDifference, before: str, after: str) -> tuple[str, str]:
-    """Return the verdict in a sentence, and how sure it is in another.
-
-    Args:
-        before: What the first side is called.
-        after: What the other side is called.
-    """
+    """Return the verdict on two sides, named, in a sentence, and how sure it is in another."""
     spoken, verdict = found.found.spoken, found.found.verdict
     first = spoken[0]
     match verdict:

@@ -54,12 +54,7 @@ class EventNames:
         self._steps = handlers_of(self)
 
     def set_source(self, strings: Sequence[str], timeline: Timeline | None) -> None:
-        """Forget everything; read from another log.
-
-        Args:
-            strings: Its string table.
-            timeline: Knows those who came before the first event that is read.
-        """
+        """Read another log by its string table; a timeline knows earlier names."""
         self.strings, self._timeline = strings, timeline
         self._labels.clear()
         self._members = MemberNames(strings)
@@ -146,11 +141,7 @@ class EventNames:
         return text
 
     def sentence(self, event: RawEvent, label: str) -> str:
-        """Return what happened, with names instead of numbers.
-
-        Args:
-            label: What :meth:`label_of` has returned for it.
-        """
+        """Return what happened, with names; ``label`` is from :meth:`label_of`."""
         _, kind, subject, _, _ = event
 
         def named(what: str, number: int) -> str:

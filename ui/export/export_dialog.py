@@ -164,12 +164,6 @@ class ExportDialog(QDialog):
         theme: Theme,
         parent: QWidget | None = None,
     ) -> None:
-        """Copy the frames.
-
-        Args:
-            choices: The initial choices.
-            theme: Colours of the dialog itself.
-        """
         super().__init__(parent)
         self.setObjectName("export_dialog")
         frames = FrameTimes.from_history(source.history)
@@ -225,11 +219,7 @@ class ExportDialog(QDialog):
 
     @property
     def options(self) -> ExportOptions:
-        """The options of the graph.
-
-        Raises:
-            ValueError: An input is invalid; the message says which.
-        """
+        """The options of the graph; raises ValueError, which says why, for an invalid input."""
         preset = PRESETS.get(self.preset)
         size_pt = preset.size_pt if preset else (self._width_box.value(), self._height_box.value())
         return ExportOptions(
@@ -253,11 +243,7 @@ class ExportDialog(QDialog):
 
     @property
     def _part(self) -> Part:
-        """The selected range, by the place of its frames or by time.
-
-        Raises:
-            ExportError: What was typed is not a range.
-        """
+        """The selected range, by frames or by time; raises ExportError if none was typed."""
         first = int(self._frames.index[0]) if len(self._frames) else 0
         if self.range_id == _TYPED:
             part = parse_range(self.part_line.text() or "all")

@@ -49,11 +49,6 @@ _LARGEST_PIXEL_COUNT: Final = 200_000_000
 
 
 def write_png(picture: DisplayList, stream: BinaryIO, *, dots_per_inch: float = 144) -> None:
-    """Write ``picture`` as a PNG, the same bytes for the same picture.
-
-    Raises:
-        ExportError: The image would be too large, or Qt cannot draw here.
-    """
     scale = dots_per_inch / _POINTS_PER_INCH
     width, height = round(picture.width * scale), round(picture.height * scale)
     if width * height > _LARGEST_PIXEL_COUNT:

@@ -92,11 +92,7 @@ class FindingsPanel(QWidget):
         parent: QWidget | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Look at the session of the bridge as soon as the panel can be seen.
-
-        Args:
-            clock: Seconds, to tell how long ago the last look was.
-        """
+        """Look as soon as the panel can be seen; ``clock`` returns seconds."""
         super().__init__(parent)
         self._bridge = bridge
         self._clock = clock

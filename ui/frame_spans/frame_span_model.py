@@ -132,11 +132,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
         return total.member_id, total.timer_id, total.phase, label
 
     def show_spans(self, spans: Sequence[Span], whole_ns: int) -> None:
-        """Show the spans of one frame.
-
-        Args:
-            whole_ns: What shares are shares of, the frame time.
-        """
+        """Show the spans of one frame; shares are shares of ``whole_ns``, the frame time."""
         found: dict[tuple[int, int, int, str], SpanRow] = {}
         top = 0
         for span in spans:
@@ -163,13 +159,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
         self._show(list(found.values()), whole_ns)
 
     def show_totals(self, totals: Sequence[SpanTotal], whole_ns: int, unlisted: int = 0) -> None:
-        """Show what was taken in several frames together.
-
-        Args:
-            totals: Who took what.
-            whole_ns: What shares are shares of, the time of all frames.
-            unlisted: How many were left out.
-        """
+        """Show several frames together; shares are of ``whole_ns``, the time of all."""
         self._show([SpanRow(total) for total in totals], whole_ns, unlisted)
 
     def row_about(self, member_id: int, timer_id: int) -> int | None:

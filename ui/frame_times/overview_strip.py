@@ -90,11 +90,7 @@ class OverviewStrip(QWidget):
     # -------------------------------------------------------------- what is drawn
 
     def set_series(self, series: FrameSeries | None, *, is_whole: bool = False) -> None:
-        """Show other frames.
-
-        Args:
-            is_whole: Whether no more are to come, so that they have the whole width.
-        """
+        """Show other frames; ``is_whole`` if no more are to come."""
         self._series, self._is_whole = series, is_whole
         self._is_placed = False
         self.forget_picture()

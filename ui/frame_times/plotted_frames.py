@@ -110,12 +110,7 @@ class PlottedFrames(QWidget):
         return self._scale.top_ns
 
     def set_timeline(self, timeline: Timeline | None, empty_text: str = EMPTY_TEXT) -> None:
-        """Show another timeline's frames.
-
-        Args:
-            timeline: The timeline, ``None`` for no scene.
-            empty_text: What to say while it has none.
-        """
+        """Show the frames of another timeline, ``None`` for no scene; without any, a text."""
         self._empty_text = empty_text
         self.view.show_timeline(timeline)
 
@@ -166,11 +161,7 @@ class PlottedFrames(QWidget):
         self.update()
 
     def refresh(self, *, is_forced: bool = False) -> None:
-        """Take in what is new and draw it; without anything new nothing is drawn.
-
-        Args:
-            is_forced: Draw anyway, because something else has changed.
-        """
+        """Draw what is new; without anything new nothing is drawn, unless ``is_forced``."""
         self.view.set_pixels(self._bars.pixels_per_view())
         # Another width has brought everything in line, but with the frames of before.
         self._is_settled = False

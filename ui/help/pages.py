@@ -43,11 +43,7 @@ class Hit(Struct, frozen=True):
 
 
 def read_page(name: str) -> str:
-    """Return a page as Markdown.
-
-    Raises:
-        OSError: There is no such page.
-    """
+    """Return a page as Markdown; raises OSError if there is no such page."""
     return resource_path("help", f"{name}.md").read_text(encoding="utf-8")
 
 

@@ -35,12 +35,7 @@ class InterventionRow(NamedTuple):
 
 @lru_cache(maxsize=4_096)
 def host_time_text(host_ms: int, *, is_full: bool = False) -> str:
-    """Return the host's own time on the local wall clock, empty if it is not known.
-
-    Args:
-        host_ms: Milliseconds since 1970.
-        is_full: With the date and the zone.
-    """
+    """Return milliseconds since 1970 on the local wall clock, empty for 0 and absurd ones."""
     if not host_ms:
         return ""
     try:
@@ -130,12 +125,7 @@ class InterventionModel(ListTableModel[InterventionRow]):
         return super().color_of(row, column) or undone
 
     def set_session(self, timeline: Timeline | None, undoing: Undoing | None) -> None:
-        """Show another session's interventions.
-
-        Args:
-            timeline: Where they are told, ``None`` for none.
-            undoing: What can be undone, ``None`` where nothing can.
-        """
+        """Show another session's interventions, and what of them can be undone."""
         self._list = None if timeline is None else InterventionList(timeline)
         self._undoing = undoing
         self.set_rows(())

@@ -20,11 +20,7 @@ _LONGEST_TEXT: Final = 48
 
 
 def step_text(verb: str, step: Undoable | None) -> str:
-    """Return what undoing or redoing a change is called in a menu, empty for none.
-
-    Args:
-        verb: With its access key: ``&Undo``.
-    """
+    """Return what a step is called in a menu, empty for none; ``verb`` has its access key."""
     if step is None:
         return ""
     text = one_line(step.text)

@@ -40,11 +40,7 @@ class Background(QObject):
     def __init__(
         self, parent: QObject | None = None, *, expected: type[Exception] = Cancelled
     ) -> None:
-        """Do nothing at first.
-
-        Args:
-            expected: The errors that :attr:`failed` is for.
-        """
+        """Do nothing at first; :attr:`failed` is for the ``expected`` errors."""
         super().__init__(parent)
         self._expected = expected
         self._number = 0

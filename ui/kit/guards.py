@@ -155,12 +155,7 @@ def _guarded_happening(method: Callable[..., object], *, instead: object) -> Cal
 
 
 def note_fault(owner: str, name: str, error: Exception) -> None:
-    """Log a fault, once for each place.
-
-    Args:
-        owner: The class that was asked.
-        name: What it was asked for.
-    """
+    """Log a fault, once for each place: the class, and what it was asked for."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = (owner, name, f"{last.filename}:{last.lineno}")
     if place not in faults:

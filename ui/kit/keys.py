@@ -15,11 +15,7 @@ def own_keys(names: str) -> frozenset[Qt.Key]:
 
 
 def hide_with_keyboard(widget: QWidget) -> bool:
-    """Hide a widget of a window; Qt gives the keyboard to what is next.
-
-    Returns:
-        Whether the keyboard was in the widget.
-    """
+    """Hide a widget; Qt gives the keyboard on. Returns whether it was in the widget."""
     focus = QApplication.focusWidget()
     had_keyboard = focus is not None and widget.isAncestorOf(focus)
     widget.hide()
@@ -32,11 +28,7 @@ def is_plain(event: QKeyEvent) -> bool:
 
 
 def keeps_key(event: QEvent, keys: Collection[Qt.Key]) -> bool:
-    """Have a key pressed where the keyboard is, not in the window; for ``event`` of a widget.
-
-    Returns:
-        Whether it is one of the keys, and Qt was told so.
-    """
+    """Have a key pressed where the keyboard is, not in the window; returns whether it is one."""
     if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
         return False
     if event.key() not in keys or not is_plain(event):

@@ -61,11 +61,7 @@ def paint_items(  # noqa: C901, PLR0912 - one branch for each shape
     painter: QPainter,
     paint_text: Callable[[Text, QPainter], None] | None = None,
 ) -> None:
-    """Draw shapes, back to front; the fonts are loaded.
-
-    Args:
-        paint_text: Draws texts; by default exactly as wide as in all files.
-    """
+    """Draw shapes, back to front; the fonts are loaded."""
     pen: QPen | None = None
     brush: QBrush | None = None
 

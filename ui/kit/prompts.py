@@ -201,12 +201,7 @@ class LookAtPrompt(Prompt):
     def __init__(
         self, find: Callable[[str], int], at_ns: int, theme: Theme, parent: QWidget | None = None
     ) -> None:
-        """Ask.
-
-        Args:
-            find: Returns the instant that was typed; raises ``ValueError`` if there is none.
-            at_ns: The instant that is shown now.
-        """
+        """Ask; ``find`` returns the instant typed, or raises ValueError; ``at_ns`` is shown now."""
         super().__init__(
             "Look at",
             f"Shown: {format_instant(at_ns)}. Go to: {EXAMPLES}",

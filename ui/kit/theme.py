@@ -144,14 +144,7 @@ class Theme(QObject):
         return palette
 
     def icon(self, name: str) -> QIcon:
-        """Return an icon of ours, drawn in the colour of text.
-
-        Args:
-            name: Its file in ``resources/icons`` without the suffix.
-
-        Raises:
-            ValueError: There is no such icon.
-        """
+        """Return an icon in the colour of text; raises ValueError if there is no such icon."""
         icon = self._icons.get((self._name, name))
         if icon is None:
             from .icons import drawn_icon  # noqa: PLC0415 - after the first paint

@@ -56,12 +56,7 @@ class Tile(QWidget):
     clicked = Signal()
 
     def __init__(self, name: str, theme: Theme, tip: str = "", size: str = "title") -> None:
-        """Show no number at first.
-
-        Args:
-            tip: What a click on the number does.
-            size: The type of the number, of the tokens.
-        """
+        """Show no number at first; ``tip`` is what a click does, ``size`` a type of the tokens."""
         super().__init__()
         self.title = plain_label(name)
         self.before, self.value, self.aside = plain_label(), plain_label(), plain_label()

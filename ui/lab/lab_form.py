@@ -200,19 +200,11 @@ class LabForm(QWidget):
         self._take_change()
 
     def set_session_frames(self, frames: Callable[[], tuple[int, ...]]) -> None:
-        """Set the source of the session's frame times.
-
-        Args:
-            frames: Returns them in nanoseconds; empty without a session.
-        """
+        """Set what returns the session's frame times in nanoseconds; empty without a session."""
         self._session_frames = frames
 
     def set_open_scene(self, open_scene: Callable[[], Path | None]) -> None:
-        """Set the source of the open scene.
-
-        Args:
-            open_scene: Returns its file; ``None`` without an open scene.
-        """
+        """Set what returns the file of the open scene; ``None`` without one."""
         self._open_scene = open_scene
         self._show_what()
 
@@ -226,11 +218,7 @@ class LabForm(QWidget):
         self.choose_what(What.SCENE_FILE)
 
     def add_recording(self, path: Path) -> None:
-        """Add the frame times of a recording or a capture as a display, and select it.
-
-        Raises:
-            InspectorError: The file has none; the message says why.
-        """
+        """Select the frame times of a file as a display; raises InspectorError if it has none."""
         read = read_frame_file(path)
         self._recorded[path.name] = tuple(read.frames.interval_ns.tolist())
         action = self.display_actions.get(path.name)
@@ -242,11 +230,7 @@ class LabForm(QWidget):
         self._take_change()
 
     def take_timers_of(self, path: Path) -> None:
-        """Load the timers of a file into the line.
-
-        Raises:
-            CaptureError: The file has none.
-        """
+        """Load the timers of a file into the line; raises CaptureError if it has none."""
         self.timers_line.setText("; ".join(map(_timer_text, read_timers(path))))
         self._take_timers()
 
@@ -258,11 +242,7 @@ class LabForm(QWidget):
         return tuple(self._cuts)
 
     def job(self) -> LabJob | SceneJob:
-        """Return the job.
-
-        Raises:
-            ValueError: The input is invalid, or too much for the window; the message says why.
-        """
+        """Return the job; raises ValueError, which says why, if it cannot be run here."""
         self._cuts = []
         duration_ns = seconds_to_ns(self.seconds_box.value())
         if self.what is not What.TIMERS:

@@ -375,12 +375,7 @@ class LabPlot(QAbstractScrollArea):
 
 
 def reading_text(result: LabResult, firing: int) -> str:
-    """Return a sentence about a firing, or about the run.
-
-    Args:
-        result: The run.
-        firing: The number of the firing, from 0; negative for none.
-    """
+    """Return a sentence about a firing, by its number from 0, or about the run if negative."""
     where = f"{result.row_title}, {result.group_title}"
     if not 0 <= firing < len(result.fired_ns):
         return f"{where}: {outcome_text(result)}, {result.verdict.value}"

@@ -49,16 +49,6 @@ def _tool_tip(result: LabResult) -> str:
 def _lateness_column(
     title: str, tip: str, field: str, sample: str, yields: int
 ) -> Column[LabResult]:
-    """Return a column of a lateness.
-
-    Args:
-        title: Its title.
-        tip: Its meaning.
-        field: Its attribute of ``LabResult.lateness``.
-        sample: The widest text.
-        yields: When it is left out.
-    """
-
     def lateness(result: LabResult) -> int | None:
         return None if result.lateness is None else getattr(result.lateness, field)
 

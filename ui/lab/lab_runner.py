@@ -207,11 +207,7 @@ class LabRunner(QObject):
 def _slice_of(
     steps: Generator[LabStep, None, None], taken: list[LabStep], is_wanted: Callable[[], bool]
 ) -> str | None:
-    """Continue for a few milliseconds.
-
-    Returns:
-        ``None`` if there is more to do, otherwise the error; empty on success.
-    """
+    """Continue for some milliseconds; returns ``None`` if there is more, else the error or ""."""
     end_ns = perf_counter_ns() + _SLICE_NS
     try:
         while is_wanted() and perf_counter_ns() < end_ns:

@@ -199,12 +199,6 @@ class LabPanel(QWidget):
             self._mark_result(_fault(self.model.results))
 
     def _fit_columns(self, *, is_scene: bool, has_timers: bool) -> None:
-        """Show the columns that distinguish the runs.
-
-        Args:
-            is_scene: Whether the timers are those of a scene, with a single subject.
-            has_timers: Whether there is more than one timer.
-        """
         columns = self.view.choices
         columns.use(LabColumn.TIMER, is_used=is_scene or has_timers)
         columns.use(LabColumn.SUBJECT, is_used=not is_scene)

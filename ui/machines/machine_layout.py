@@ -66,13 +66,7 @@ def _walked(states: Sequence[str], pairs: set[tuple[str, str]]) -> list[str]:
 
 
 def places_of(order: Sequence[str], size: Point, box: Point) -> dict[str, Point]:
-    """Return the middle of each state, relative to the centre.
-
-    Args:
-        order: The states around the oval.
-        size: Largest distances between middles, horizontally and vertically.
-        box: Width and height of the drawing around each middle, with margins.
-    """
+    """Return the middles of states around an oval, ``size`` apart at most, ``box`` large each."""
     width = size[0]
     count = len(order)
     if count == 1:

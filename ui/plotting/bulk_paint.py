@@ -80,13 +80,7 @@ def _shared_rects() -> tuple[PixelRects, QRect]:
 
 
 def glyph_rects(places: NDArray[np.int64], y: int, glyph: Glyph, scale: int) -> PixelRects:
-    """Return the rectangles of a glyph at several positions.
-
-    Args:
-        places: Horizontal middle of each sign, in device pixels.
-        y: Upper edge of all of them, in device pixels.
-        scale: Device pixels per pixel of the glyph.
-    """
+    """Return the rectangles of a glyph at several middles below ``y``; all in device pixels."""
     shape = np.array(glyph, dtype=np.int32) * scale
     rects = np.repeat(shape[np.newaxis], len(places), axis=0)
     rects[:, :, 0] += places.astype(np.int32)[:, np.newaxis]

@@ -84,13 +84,7 @@ class DistributionView(QWidget):
     def show_curves(
         self, curves: Sequence[Curve], budgets_ms: Sequence[float], *, empty_text: str = ""
     ) -> None:
-        """Show other frames, or more of them.
-
-        Args:
-            curves: The frames; those without any are left out.
-            budgets_ms: Frame times to mark.
-            empty_text: Said if there are no frames.
-        """
+        """Show other frames, or more of them; ``empty_text`` without any."""
         self._curves = tuple(each for each in curves if len(each.times))
         self._budgets_ms = tuple(budgets_ms)
         self.empty_text = empty_text

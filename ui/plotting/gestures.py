@@ -39,11 +39,7 @@ class Movable(Protocol):
 
 
 def take_key(event: QKeyEvent, moved: Movable) -> bool:
-    """Zoom with W and S, move with A and D, fit with F and Home, follow with End and L.
-
-    Returns:
-        Whether the key has such a meaning.
-    """
+    """Zoom with W and S, move with A and D, fit with F and Home, follow with End and L."""
     if not is_plain(event):
         return False
     match event.key():

@@ -25,11 +25,7 @@ class PreviewCard(QFrame):
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Make an empty card, hidden.
-
-        Args:
-            parent: Whose window it lies over.
-        """
+        """Make an empty card, hidden."""
         super().__init__(parent, Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint)
         self.setObjectName("preview_card")
         self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
@@ -54,13 +50,7 @@ class PreviewCard(QFrame):
         layout.addWidget(self._rest)
 
     def show_table(self, sentence: str, rows: Sequence[Sequence[str]], rest: str) -> None:
-        """Put something else on the card.
-
-        Args:
-            sentence: What is said first.
-            rows: Texts by row and column, the titles first; empty for no table.
-            rest: What is said below the table; empty for nothing.
-        """
+        """Show a sentence, rows of texts with the titles first, and the rest of them in words."""
         self._sentence.setText(sentence)
         self._rest.setText(rest)
         self._rest.setVisible(bool(rest))

@@ -40,12 +40,7 @@ class Previewer(QObject):
     """Watches menus and fields, and lays a card beside what is highlighted or typed."""
 
     def __init__(self, bridge: SessionBridge, parent: QWidget) -> None:
-        """Show nothing yet.
-
-        Args:
-            bridge: The session whose timers are looked at, as they are now.
-            parent: The owner; the card lies over its window.
-        """
+        """Show nothing yet; the card is to lie over the window of ``parent``."""
         super().__init__(parent)
         self._bridge = bridge
         self._command: Command | None = None

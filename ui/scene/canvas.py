@@ -136,13 +136,7 @@ class SceneCanvas(QWidget):
         selected: Marked,
         pointed: Marked,
     ) -> None:
-        """Show another picture.
-
-        Args:
-            rings: The timers that have just fired, and how far their rings have gone, 0 to 1.
-            selected: What is selected in all panels.
-            pointed: What is under the pointer in some panel.
-        """
+        """Show another picture; ``rings`` has how far those of timers have gone, 0 to 1."""
         self._picture, self._looks = picture, looks
         self._rings, self._selected, self._pointed = rings, selected, pointed
         self._list_items()

@@ -77,11 +77,7 @@ class AnnotationEditor(QObject):
     # ---------------------------------------------------------------- changes
 
     def add_bookmark(self, at_ns: int) -> bool:
-        """Leave a bookmark with a name of its own, unless there is one at this instant.
-
-        Returns:
-            Whether it was added.
-        """
+        """Add a bookmark with a name of its own; returns whether there was none at this instant."""
         there = next((e for e in self._items if e.kind == "bookmark" and e.at_ns == at_ns), None)
         if there is not None:
             self.picked.emit(there.id)

@@ -254,11 +254,7 @@ class SessionBridge(QObject):
         self._door = door
 
     def open_capture(self, path: Path, column: str | None = None) -> None:
-        """Open a capture in place of the session, see :meth:`open_path`.
-
-        Args:
-            column: Column of frame times; if it is needed, see :attr:`column_wanted`.
-        """
+        """Open a capture, see :meth:`open_path`; for its column see :attr:`column_wanted`."""
         try:
             session = captured_session(path, column)
         except ColumnChoiceError as error:
@@ -479,11 +475,7 @@ class SessionBridge(QObject):
 
     @Slot(object)
     def set_budgets_ms(self, budgets_ms: Iterable[float]) -> None:
-        """Choose frame times to compare with, the most important first.
-
-        Raises:
-            ValueError: One of them is not above 0 or not finite.
-        """
+        """Choose budgets, the most important first; raises ValueError unless above 0 and finite."""
         chosen = tuple(dict.fromkeys(budgets_ms))
         for budget_ms in chosen:
             if not (math.isfinite(budget_ms) and budget_ms > 0):
@@ -548,11 +540,7 @@ class SessionBridge(QObject):
         self.playhead.move_to(at_ns)
 
     def show_frames_of(self, clock_id: int) -> str:
-        """Show the frames of another loop of attached programs, at the instant that is shown.
-
-        Returns:
-            Why that cannot be, as a sentence; empty if it can.
-        """
+        """Show the frames of another loop; returns why that cannot be, empty if it can."""
         session: object = self._session
         if not isinstance(session, ShowsLoops):
             return ""

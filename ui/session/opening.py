@@ -26,11 +26,7 @@ _SLICE_NS: Final = 50_000_000
 
 
 def hosted_session(path: Path, source: TimeSource, policy: FailurePolicy) -> Session:
-    """Run a scene in this process.
-
-    Raises:
-        InspectorError: It cannot be opened at all.
-    """
+    """Run a scene in this process; raises InspectorError if it cannot be opened at all."""
     session = HostedSession(path, source, failure_policy=policy)
     session.slice_ns = _SLICE_NS
     session.measure_intervals()
@@ -38,11 +34,7 @@ def hosted_session(path: Path, source: TimeSource, policy: FailurePolicy) -> Ses
 
 
 def recorded_session(path: Path) -> Session:
-    """Open a recording.
-
-    Raises:
-        RecordingError: It cannot be opened; the message says why.
-    """
+    """Open a recording; raises RecordingError, which says why."""
     return RecordedSession(path)
 
 
@@ -61,11 +53,7 @@ def attached_session(door: Door, on_news: Callable[[], None]) -> Session:
 
 
 def captured_session(path: Path, column: str | None) -> Session:
-    """Open a capture of another program.
-
-    Raises:
-        InspectorError: It cannot be opened; the message says why.
-    """
+    """Open a capture of another program; raises InspectorError, which says why."""
     # Only captures need the readers of all formats.
     from inspector.sessions.captured import CapturedSession  # noqa: PLC0415
 

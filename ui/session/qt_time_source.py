@@ -176,11 +176,7 @@ class QtTimeSource:
         return None if self._wanted_ns is None else self._wanted_ns - self._clock()
 
     def set_wake(self, at_ns: int | None) -> None:
-        """Ask to be woken once at ``at_ns``, instead of what was asked before.
-
-        Raises:
-            RuntimeError: Called from another thread than the owner's.
-        """
+        """Ask for one wake-up at ``at_ns``; raises RuntimeError on any but the owner's thread."""
         if get_ident() != self._owner:
             self._check_thread()
         self._wanted_ns = at_ns

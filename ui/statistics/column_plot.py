@@ -151,11 +151,7 @@ class CaptureColumns(QWidget):
     laid_out = Signal()
 
     def __init__(self, bridge: SessionBridge, theme: Theme, area: Callable[[], QRectF]) -> None:
-        """Show nothing at first.
-
-        Args:
-            area: Returns where the frames are, whose left and right edges the plots share.
-        """
+        """Show nothing at first; ``area`` returns where the frames are, whose edges plots share."""
         super().__init__()
         self._bridge, self._theme, self._area = bridge, theme, area
         self._view = SharedView.of(bridge)

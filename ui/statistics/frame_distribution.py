@@ -94,11 +94,7 @@ class FrameDistribution(QWidget):
     metrics_found = Signal(object)  # list[MetricValue]
 
     def __init__(self, bridge: SessionBridge, theme: Theme, head: QWidget | None = None) -> None:
-        """Show the selected frames, or all.
-
-        Args:
-            head: Stands above the chart in place of the choice of the frames.
-        """
+        """Show the selected frames, or all; ``head`` replaces the choice of the frames."""
         super().__init__()
         self._bridge = bridge
         self._times = ScopedTimes()

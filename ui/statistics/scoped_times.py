@@ -118,11 +118,7 @@ class ScopedTimes:
         return wanted.frames
 
     def take(self, wanted: Wanted, sorted_times: Distribution | None = None) -> bool:
-        """Take some frames; returns whether they are others than before.
-
-        Args:
-            sorted_times: All that count by size, if that is known.
-        """
+        """Take frames, sorted if known; returns whether they are others than before."""
         if wanted == self.wanted:
             return False
         is_more = wanted.goes_on_from(self.wanted)

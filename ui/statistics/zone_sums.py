@@ -99,14 +99,7 @@ class ZoneSumsWindow(QDialog):
         theme: Theme,
         parent: QWidget,
     ) -> None:
-        """Read a file.
-
-        Args:
-            choices: Where the columns are kept.
-
-        Raises:
-            InspectorError: The file cannot be read.
-        """
+        """Read a file; raises InspectorError if it cannot be read."""
         zones, notes = zone_sums(path) or ([], ())
         super().__init__(parent)
         self.setObjectName("zone_sums")

@@ -67,12 +67,6 @@ _NO_STATE: Final = HeaderState()
 
 
 def header_state(row: LaneRow, timeline: Timeline, *, is_past: bool) -> HeaderState:
-    """Return what a header says of an instant.
-
-    Args:
-        timeline: The state at that instant.
-        is_past: Whether that is not the present.
-    """
     clock = timeline.clocks.get(row.clock_id)
     if clock is None:
         return _NO_STATE
@@ -113,11 +107,7 @@ class LaneWait(NamedTuple):
 
 
 def lane_wait(lane: Lane, timeline: Timeline, high_ns: float, *, is_past: bool) -> LaneWait:
-    """Return what timers wait for at an instant; ``timeline`` has its dues resolved.
-
-    Args:
-        high_ns: The last instant in view.
-    """
+    """Return what timers wait for at an instant; ``timeline`` has its dues resolved."""
     table = timeline.timers
     places = [
         table.index(each) for each in lane_timers(lane, timeline, _MOST_TIMERS, is_past=is_past)

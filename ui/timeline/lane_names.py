@@ -60,12 +60,6 @@ class PlacedRows(NamedTuple):
         paint_row: Callable[[QPainter, PlacedRow], None],
         finish: Callable[[QPainter], None] | None = None,
     ) -> None:
-        """Paint all rows, the pinned ones over the others.
-
-        Args:
-            paint_row: Paints what is on a row.
-            finish: Paints what is left of rows that do not overlap.
-        """
         for placed in self.scrolled:
             self.paint_row(painter, theme, placed, paint_row)
         if finish is not None:

@@ -458,11 +458,7 @@ class LanePicture:
         ground: ColorRole | None = None,
         is_chip: bool = False,
     ) -> None:
-        """Write a text that ends at the end of its room, if there is enough.
-
-        Args:
-            ground: The colour that covers what is below it.
-        """
+        """Write a text that ends at the end of its room, if there is enough, over a ``ground``."""
         metrics, theme = painter.fontMetrics(), self._theme
         # The sign of a pause is drawn: that of a font looks different in each.
         text, is_pause = text.removeprefix(PAUSE_SIGN), text.startswith(PAUSE_SIGN)

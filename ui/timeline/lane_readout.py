@@ -52,11 +52,7 @@ class LaneReader:
         strings: Sequence[str],
         delayed_by: Callable[[Block], Sequence[DelayedCall]] = lambda _: (),
     ) -> None:
-        """Read a store.
-
-        Args:
-            delayed_by: Returns the calls that waited while a function blocked their loop.
-        """
+        """Read a store; ``delayed_by`` returns the calls that waited for a blocked loop."""
         self._store = store
         self._timeline = timeline
         self._strings = strings

@@ -115,11 +115,7 @@ class LaneTree(QTreeView):
     """
 
     def __init__(self, canvas: LaneSurface, own_keys: Collection[Qt.Key]) -> None:
-        """Lie over the headers of a canvas, which takes all keys.
-
-        Args:
-            own_keys: The keys with a meaning there, whatever they mean in the window.
-        """
+        """Lie over the headers of a canvas, which takes its ``own_keys``."""
         super().__init__(canvas.viewport())
         self._canvas = canvas
         self._own_keys = own_keys

@@ -39,11 +39,7 @@ class TimerCalls:
     """
 
     def __init__(self, timeline: Timeline, strings: Sequence[str]) -> None:
-        """Take the timers of a timeline.
-
-        Args:
-            strings: The string table of its log; may grow meanwhile.
-        """
+        """Take the timers of a timeline, with the string table of its log, which may grow."""
         self._timeline = timeline
         self._strings = strings
         self.in_branch = 0

@@ -25,12 +25,6 @@ class QueueView(TableView):
     pointed = Signal(object)  # int
 
     def __init__(self, model: QueueModel, name: str, choices: MutableMapping[str, str]) -> None:
-        """Show a model.
-
-        Args:
-            name: What a screen reader calls the table.
-            choices: Where the choices of columns are kept.
-        """
         super().__init__(model, name, choices)
         self.calls = model
         self._marked_id = self._pointed_id = 0  # Keys of calls.

@@ -52,11 +52,7 @@ class WindowedOrder:
         self._window = ids[:0]
 
     def id_at(self, row: int) -> int:
-        """Return the subject in ``row``, sorting its surroundings if need be.
-
-        Raises:
-            IndexError: There is no such row.
-        """
+        """Return the subject in ``row``, sorting its surroundings; raises IndexError beyond all."""
         place = row - self._window_start
         if not 0 <= place < self._window.size:
             if not 0 <= row < self._ids.size:

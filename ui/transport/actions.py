@@ -281,11 +281,7 @@ class TransportActions(QObject):
             self._bridge.set_playhead(at_ns)
 
     def find_place(self, text: str) -> int:
-        """Parse an instant.
-
-        Raises:
-            InstantError: There is no such instant; the message says why.
-        """
+        """Parse an instant; raises InstantError, which says why, if there is none."""
         return self._instants().find(text, self._bridge.shown_ns)
 
     def _instants(self) -> InstantFinder:

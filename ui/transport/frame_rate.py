@@ -63,11 +63,7 @@ def measured_frame_rate(timeline: Timeline) -> float | None:
 
 
 def parse_frame_rate(text: str) -> Fraction:
-    """Parse a frame rate: ``60``, ``59.94`` or ``60000/1001``.
-
-    Raises:
-        ValueError: It is invalid or out of range; the message says which.
-    """
+    """Parse ``60``, ``59.94`` or ``60000/1001``; raises ValueError, which says why not."""
     stripped = text.strip().lower().removesuffix("fps").removesuffix("hz").strip()
     try:
         rate = number_in(stripped)

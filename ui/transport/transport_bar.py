@@ -97,11 +97,7 @@ class HeldButton(QToolButton):
     held = Signal()
 
     def __init__(self, more: Callable[[], str]) -> None:
-        """Make a button.
-
-        Args:
-            more: What the tool tip says about holding it.
-        """
+        """Make a button; ``more`` is what the tool tip says about holding it."""
         super().__init__()
         self._more = more
         self._long_press = single_shot(self, self._take_hold, _LONG_PRESS_MS)

@@ -73,16 +73,6 @@ def clock_rows(  # noqa: PLR0913, PLR0917 - the clock at an instant, and what kn
     past: ClockPast,
     overruled: OverruledRate | None = None,
 ) -> list[DetailRow]:
-    """Return what there is to say about a clock.
-
-    Args:
-        history: The past to which the state belongs.
-        timeline: The state that is shown.
-        clock_id: The clock.
-        clock_counts: Knows what is below a clock.
-        past: Knows what was done to it.
-        overruled: A rate that was set from outside, and that the scene has changed since.
-    """
     clock = timeline.clocks.get(clock_id)
     if clock is None:
         return [sentence("This clock no longer exists: it was removed.")]

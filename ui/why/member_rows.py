@@ -36,13 +36,6 @@ _RUNS = (RunStateKind.RUNNING, RunStateKind.HELD)
 def member_rows(
     timeline: Timeline, number: int, strings: Sequence[str], told: Told = NOTHING_TOLD
 ) -> list[DetailRow]:
-    """Return what there is to say about a member.
-
-    Args:
-        timeline: The state that is shown.
-        strings: The string table of the log.
-        told: Why it is not called.
-    """
     member = timeline.members.by_id.get(number)
     if member is None:
         return [sentence("This no longer exists: it was unscheduled, removed or destroyed.")]

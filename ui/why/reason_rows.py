@@ -59,11 +59,7 @@ class WhyRows:
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        """Begin with nothing explained.
-
-        Args:
-            clock: Seconds, to tell how long ago the last look was.
-        """
+        """Begin with nothing explained; ``clock`` returns seconds."""
         self._clock = clock
         self._history: History | None = None
         self._story = CallStory(CallId(0))
@@ -89,15 +85,6 @@ class WhyRows:
         is_live: bool,
         is_whole: bool = False,
     ) -> Told:
-        """Return why something is not called, or why it was when it was, and what was predicted.
-
-        Args:
-            history: The past to which the state belongs.
-            timeline: The state that is shown.
-            call_id: What is asked about, still there or not.
-            is_live: Whether that is the present, which moves on by itself.
-            is_whole: Whether all reasons are wanted, not only the first.
-        """
         story, cursor = self._story, timeline.events_folded
         is_elsewhere = not story.first <= cursor <= story.cursor + LONGEST_STORY
         if history is not self._history or call_id != story.id or is_elsewhere:

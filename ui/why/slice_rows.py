@@ -33,11 +33,7 @@ class KnowsSlices(Protocol):
 
 
 def slice_rows(history: object, timeline: Timeline, selection: Selection) -> list[DetailRow]:
-    """Return what there is to say about the one call that is selected; nothing for all calls.
-
-    Args:
-        timeline: The state that is shown, for names.
-    """
+    """Return what is known of the one call that is selected; nothing for all calls."""
     if selection.ended_ns is None or not isinstance(history, KnowsSlices):
         return []
     place = history.slice_ended(selection.id, selection.ended_ns)

@@ -25,13 +25,7 @@ MOST_WAITING: Final = 3
 def next_rows(
     timeline: Timeline, most: int, among: NDArray[np.bool_] | None = None
 ) -> list[DetailRow]:
-    """Return the timers that are due first, each with its clock and when that is.
-
-    Args:
-        timeline: The state.
-        most: The most to return.
-        among: Which rows of the table of timers are wanted; all by default.
-    """
+    """Return the timers due first, ``most`` at most, of those rows of the table, or of all."""
     timeline.resolve_dues()
     table = timeline.timers
     dues = table.numpy("session_due")

@@ -12,14 +12,6 @@ from .rows import DetailRow, about, answer, heading, instant, path_links
 
 
 def timer_rows(timeline: Timeline, timer_id: int, told: Told, subject: str) -> list[DetailRow]:
-    """Return what there is to say about a timer.
-
-    Args:
-        timeline: The state that is shown.
-        timer_id: The timer, pending or not.
-        told: Why it has not fired, or why it did when it did.
-        subject: What it is called, also when it is not there.
-    """
     call = call_of(timeline, CallId(timer_id))
     if call is None or call.due_ns is None:
         return [heading(subject), answer(told.answer), *told.chain, *told.scores]

@@ -310,11 +310,7 @@ class WindowContents(QObject):
         self._bridge.pace.set_visible(is_visible=is_visible)
 
     def _close_topmost(self) -> bool:
-        """End what takes its time, close the tray, end looking back, or clear the selection.
-
-        Returns:
-            Whether there was something of these.
-        """
+        """End what takes time, close tray or look-back, or deselect; returns if it did."""
         bridge, panels = self._bridge, self._window.panels
         if self.status_line.break_off():
             return True

@@ -69,11 +69,6 @@ class Settings:
     version: int = SETTINGS_VERSION  # The SETTINGS_VERSION that the file was written with
 
     def __post_init__(self) -> None:
-        """Refuse numbers that mean nothing.
-
-        Raises:
-            ValueError: A number is out of its range; the message names it.
-        """
         if self.step_frames < 1:
             raise ValueError(f"step_frames cannot be {_short(self.step_frames)}")
         for budget_ms in self.budgets_ms:
@@ -167,11 +162,7 @@ class SettingsFile:
 
 
 def settings_from_json(data: bytes) -> Settings:
-    """Return the settings in ``data``; fields that are missing have their defaults.
-
-    Raises:
-        ValueError: It is no JSON, or a value is not what its field holds.
-    """
+    """Return settings, by default where fields are missing; raises ValueError for misfits."""
     if len(data) > _MOST_BYTES:
         raise ValueError(f"more than {_MOST_BYTES:,} bytes")
     try:

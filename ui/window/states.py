@@ -181,11 +181,6 @@ class WindowStates(QObject):
 
     @Slot(object, bool)
     def compare(self, paths: Sequence[Path], has_session: bool) -> None:  # noqa: FBT001 - a slot
-        """Compare files, or add them to those that are being compared.
-
-        Args:
-            has_session: Whether the session comes first, if it has frames.
-        """
         # Not needed before, and it brings pyqtgraph with it.
         with quick_imports():
             from ..comparison.sides import Side, Source  # noqa: PLC0415

@@ -54,13 +54,7 @@ class WayButton(QAbstractButton):
     """A title with an explanation below it, or beside it in a row, and a key at the right."""
 
     def __init__(self, theme: Theme, icon: str, *texts: str, is_row: bool = False) -> None:
-        """Make one.
-
-        Args:
-            icon: The name of its icon.
-            texts: Title, explanation and key.
-            is_row: Whether it is a row of a list, not a card.
-        """
+        """Make a card, or a row of a list, with title, explanation and key."""
         super().__init__()
         self._theme = theme
         self._icon = icon

@@ -377,11 +377,7 @@ class ShorteningHeader(QHeaderView):
     """Titles over columns; where one has no room, a shorter one instead, or its beginning."""
 
     def __init__(self, short_titles: Mapping[ColumnT, str], parent: QWidget | None = None) -> None:
-        """Make a header of columns that can be dragged to other places.
-
-        Args:
-            short_titles: By column, what is said where there is no room for the title.
-        """
+        """Make movable titles; by column, a shorter one for want of room."""
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._short_titles = {int(column): title for column, title in short_titles.items()}
         self.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)

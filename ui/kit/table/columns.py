@@ -75,11 +75,7 @@ class ColumnEnum(IntEnum):
 
 
 def apart_columns(order: Sequence[ColumnEnum]) -> frozenset[ColumnEnum]:
-    """Return the columns that are kept off the numbers to their left.
-
-    Args:
-        order: The columns that are shown, from the left.
-    """
+    """Return the columns kept off the numbers to their left, of those shown, from the left."""
     return frozenset(
         right for left, right in pairwise(order) if left.spec.is_number and not right.spec.is_number
     )

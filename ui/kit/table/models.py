@@ -261,12 +261,7 @@ class ListTableModel(TableModel[RowT]):
         return len(passing)
 
     def change_row(self, place: int, row: RowT) -> None:
-        """Put another row in the place of one.
-
-        Args:
-            place: Its number among all rows, with those that are hidden.
-            row: What it shows from now on.
-        """
+        """Replace a row by its number among all rows, with those that are hidden."""
         former, self._all[place] = self._all[place], row
         for at, each in enumerate(self.rows):
             if each is former:

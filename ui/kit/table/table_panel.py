@@ -35,11 +35,7 @@ class TablePanel(QWidget):
     def __init__(
         self, view: TableView, theme: Theme, parent: QWidget | None, *, filter_hint: str
     ) -> None:
-        """Put a table into a panel.
-
-        Args:
-            filter_hint: What the empty filter says.
-        """
+        """Put a table into a panel; ``filter_hint`` is what the empty filter says."""
         super().__init__(parent)
         self._theme = theme
         self.view = view
@@ -55,12 +51,7 @@ class TablePanel(QWidget):
         theme.changed.connect(self._apply_theme)
 
     def lay_out(self, *tools: Part, above: tuple[Part, ...] = ()) -> None:
-        """Put everything in its place.
-
-        Args:
-            tools: What stands between the filter and the count.
-            above: What stands above that line.
-        """
+        """Put ``tools`` between the filter and the count, and ``above`` above that line."""
         top = bar((self.filter_line, 1), *tools, self.count_label)
         fill(self, *above, top, (self.view, 1))
         self._apply_theme()

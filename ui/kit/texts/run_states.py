@@ -60,11 +60,7 @@ def brief_stop_text(reason: PauseReason) -> str:
 
 
 def brief_cause_text(cause: int) -> str:
-    """Return who did something, for a narrow column; nothing is said of the program itself.
-
-    Args:
-        cause: The number of the command that did it, 0 for the program.
-    """
+    """Return `` by you`` for the number of a command; nothing for 0, the program itself."""
     return " by you" if cause else ""
 
 

@@ -65,14 +65,6 @@ class ReplaceQuestion(QMessageBox):
         parent: QWidget,
         verb: str,
     ) -> None:
-        """Ask.
-
-        Args:
-            lost: What ends with the session.
-            replace: Opens something in its place.
-            open_beside: Opens that in a window of its own, if it can be.
-            verb: What the button says that replaces it.
-        """
         super().__init__(parent)
         self.setObjectName("replace_question")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

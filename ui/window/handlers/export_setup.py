@@ -43,12 +43,6 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
     parent: QWidget,
     format_name: str = "",
 ) -> ExportDialog:
-    """Return a dialog that offers what the plot shows, the way it shows it.
-
-    Args:
-        settings: What was chosen before.
-        format_name: The format; by default the one chosen before.
-    """
     choices = settings.export_choices
     is_dark = choices.get("theme", "light") == "dark"
     usual = ExportOptions()

@@ -181,11 +181,6 @@ class WindowActions(QObject):
         self.compare(self.asked_for("Compare with"))
 
     def compare(self, paths: Iterable[Path], *, has_session: bool = True) -> None:
-        """Compare files, or add them to those that are being compared.
-
-        Args:
-            has_session: Whether the session comes first, if it has frames.
-        """
         if paths := list(paths):
             self.comparison_wanted.emit(paths, has_session)
 
@@ -206,11 +201,7 @@ class WindowActions(QObject):
     # ---------------------------------------------------------------- export
 
     def export_frames(self, format_name: str = "") -> None:
-        """Open the export dialog for the frames there are now, or for a comparison that is shown.
-
-        Args:
-            format_name: The format; by default the one chosen before.
-        """
+        """Open the export dialog for the frames there are now, or a comparison; as last chosen."""
         shown: object = self._window.middle.currentWidget()
         if isinstance(shown, Reports):
             shown.ask_for_report()

@@ -126,13 +126,6 @@ class FootTabs(QWidget):
     def __init__(
         self, titles: Iterable[tuple[str, str]], tabs: Iterable[str], theme: Theme
     ) -> None:
-        """Make a tab for each panel.
-
-        Args:
-            titles: The panels by id with their titles, in order.
-            tabs: The panels that have a tab at first.
-            theme: The colours.
-        """
         super().__init__()
         self.setAccessibleName("Tray")
         self._titles = dict(titles)

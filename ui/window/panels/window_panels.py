@@ -216,11 +216,7 @@ class WindowPanels(QObject):
         return place.widget()
 
     def blame(self, error: BaseException) -> bool:
-        """Replace the panel of a package by the reason if an error comes from it.
-
-        Returns:
-            Whether an error comes from a panel of a package.
-        """
+        """Replace the panel of a package by the reason for an error; returns whether it is its."""
         modules = modules_of(error)
         suspects = [
             (panel, extension)
