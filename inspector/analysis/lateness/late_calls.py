@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 from inspector.analysis.lateness.attribution import Lateness, attribute
 from inspector.analysis.lateness.late_schedules import LateSchedules
 from inspector.analysis.lateness.samples import Samples, samples_around
-from inspector.events.schema import FIRINGS
+from inspector.events.schema import FIRINGS, OF_FRAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -113,6 +113,7 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
     start = history.first
     timeline = history.state_before(start)
     timeline.skips_misfits = True
+    timeline.leave_out(OF_FRAMES)
     while start < history.end:
         end = min(start + _STRETCH, history.end)
         cursors, events = history.numbered(start, end)

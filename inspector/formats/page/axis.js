@@ -192,8 +192,9 @@ class View {
     }
     context.setLineDash([]);
     const last = Math.min(lower(ends, this.high) + 1, ends.length);
+    let edge = 0;
     for (let place = lower(ends, this.low); place < last;) {
-      const left = Math.max(this.x(ends[place] - ns[place]), 0);
+      const left = Math.max(this.x(ends[place] - ns[place]), edge);
       let next = place + 1;
       if (next < last && this.x(ends[next]) < left + 1) next = Math.max(Math.min(lower(ends, this.ns(left + 1)), last), next);
       const worst = frames.longestWithin(place, next), right = Math.min(this.x(ends[next - 1]), this.width);
@@ -202,6 +203,7 @@ class View {
       context.fillRect(left, counted, wide, bottom - counted);
       if (counted - level >= 1) { context.strokeStyle = this.color("edge"); context.strokeRect(left + 0.5, level + 0.5, Math.max(wide - 1, 0.5), counted - level); }
       if (ns[worst] > topNs && wide > 2) { context.fillStyle = this.color("text"); context.fillText(duration(ns[worst]), left + wide + 2, top + 16); }
+      edge = right;
       place = next;
     }
     if (!ends.length) { context.fillStyle = this.color("muted"); context.fillText("No frames.", 8, top + 24); }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 _SEVEN_BITS: Final = 127
 _MOST_BYTES: Final = 10
@@ -20,11 +22,12 @@ class PageData:
 
     about: dict[str, Any]  # Texts and short lists, as JSON has them
     # Columns of whole numbers, each named in about by its place.
-    columns: list[Sequence[int]] = field(default_factory=list)
+    columns: list[NDArray[np.int64]] = field(default_factory=list)
 
     def column(self, values: Iterable[int]) -> int:
         """Add a column; returns its place."""
-        self.columns.append(list(values))
+        known = values if isinstance(values, np.ndarray | array) else array("q", values)
+        self.columns.append(np.array(known, dtype=np.int64))
         return len(self.columns) - 1
 
     def packed(self) -> bytes:
@@ -44,9 +47,8 @@ class PageData:
         return b"".join([*parts, stream.flush()])
 
 
-def _varints(values: Sequence[int]) -> bytes:
-    known = np.array([0, *values], dtype=np.int64)
-    differences = known[1:] - known[:-1]
+def _varints(values: NDArray[np.int64]) -> bytes:
+    differences = np.diff(values, prepend=0)
     zigzag = ((differences << 1) ^ (differences >> 63)).view(np.uint64)
     shifts = np.arange(_MOST_BYTES, dtype=np.uint64) * np.uint64(7)
     groups = zigzag[:, None] >> shifts

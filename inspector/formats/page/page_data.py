@@ -26,6 +26,7 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
+    from inspector.events.frame_history import FrameHistory
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
     from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
@@ -127,7 +128,7 @@ def frames_about(  # noqa: PLR0913, PLR0917 - as many columns make frames
         classes[budget.is_over_because_of(interval_ns, own_ns)] = BY_INSPECTOR
     names = ("index", "at", "ns", "own", "class")
     columns = (index, at_ns, interval_ns, own_ns, classes)
-    return {name: data.column(each.tolist()) for name, each in zip(names, columns, strict=True)}
+    return {name: data.column(each) for name, each in zip(names, columns, strict=True)}
 
 
 def budget_about(budget: FrameBudget) -> dict[str, Any]:
@@ -165,7 +166,7 @@ class _Session:
         about["start"], about["end"] = self._start_ns, self._end_ns
         self._add_clocks()
         self._add_lanes()
-        self._add_queue(first, end)
+        self._add_queue(state.frames, first, end)
         self._add_marks(state)
         self._add_findings(first, end)
         about["texts"] = list(self._texts)
@@ -301,9 +302,9 @@ class _Session:
 
     # ------------------------------------------------------------------------- queue
 
-    def _add_queue(self, first: int, end: int) -> None:
+    def _add_queue(self, frames: FrameHistory, first: int, end: int) -> None:
         """Add when each call is due, or what it waits for, wherever that changes."""
-        queue = Queue(self._history, self._start_ns, self._text, self._lane_of)
+        queue = Queue(self._history, frames, self._start_ns, self._text, self._lane_of)
         queue.read(first, end)
         self._data.about["queue"] = {
             name: self._data.column(values) for name, values in queue.columns.items()

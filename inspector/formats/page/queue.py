@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -10,11 +11,19 @@ from typing import TYPE_CHECKING, Final
 from inspector.analysis.explain.explain import FIRES_IN, NOT_REACHED, interval_text, why_blocked
 from inspector.calls.call import SCHEDULED, CallId, call_of
 from inspector.events.members import FRAME_TIMERS, WITH_TIME
-from inspector.events.schema import ABOUT_CLOCKS, ABOUT_FIELDS, ABOUT_MEMBERS, ABOUT_TIMERS, CALLS
+from inspector.events.schema import (
+    ABOUT_CLOCKS,
+    ABOUT_FIELDS,
+    ABOUT_MEMBERS,
+    ABOUT_TIMERS,
+    CALLS,
+    OF_FRAMES,
+)
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 if TYPE_CHECKING:
     from inspector.calls.call import Call
+    from inspector.events.frame_history import FrameHistory
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
     from inspector.vocabulary import RawEvent
@@ -47,6 +56,7 @@ class Queue:
     def __init__(
         self,
         history: History,
+        frames: FrameHistory,
         start_ns: int,
         number_of: Callable[[str], int],
         lane_of: Callable[[CallId, int, str], int],
@@ -55,11 +65,13 @@ class Queue:
 
         Args:
             history: The events.
+            frames: All frames, by which sentences tell instants.
             start_ns: The first instant that matters.
             number_of: Returns the number of a text.
             lane_of: Returns the place of the lane of a call by its clock and name, -1 for none.
         """
         self._history = history
+        self._frames = frames
         self._start_ns = start_ns
         self._text = number_of
         self._lane_of = lane_of
@@ -69,11 +81,13 @@ class Queue:
         self._paces: dict[int, tuple[int, int]] = {}
         self._changes: dict[tuple[object, ...], str] = {}
         names = ("call", "at", "lane", "name", "due", "left", "wait", "since", "word")
-        self.columns: dict[str, list[int]] = {name: [] for name in names}
+        self.columns = {name: array("q") for name in names}
 
     def read(self, first: int, end: int) -> None:
         """Read events from one cursor up to another."""
         timeline = self._history.state_before(first)
+        timeline.frames = self._frames
+        timeline.leave_out(OF_FRAMES)
         self._look(timeline, _all_calls(timeline), max(timeline.at_ns, self._start_ns), first)
         cursor = first
         for start in range(first, end, _AT_ONCE):

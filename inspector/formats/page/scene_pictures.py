@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from itertools import accumulate
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from inspector.formats.page.columns import PageData
 from inspector.pictures.looks import faded
@@ -40,11 +42,8 @@ class ScenePictures:
         self._sizes: dict[tuple[float, float, str], int] = {}
         self._styles: dict[tuple[object, ...], int] = {}
         self._last: dict[tuple[int, int], list[int]] = {}
-        self._at: list[int] = []
-        self._size: list[int] = []
-        self._count: list[int] = []
-        self._shapes: list[int] = []
-        self._numbers: list[int] = []
+        self._at, self._size, self._count = array("q"), array("q"), array("q")
+        self._shapes, self._numbers = array("q"), array("q")
 
     def read(self, pictures: HasPictures, frames: FrameTimes) -> None:
         """Add the pictures of frames, as far as they were kept."""
@@ -61,7 +60,7 @@ class ScenePictures:
     def data(self) -> PageData:
         """Return their sizes and styles, and the columns."""
         data = PageData({"sizes": list(self._sizes), "styles": list(self._styles)})
-        numbers = list(accumulate(self._numbers))
+        numbers = np.cumsum(self._numbers, dtype=np.int64)
         for name, values in (
             *(("at", self._at), ("size", self._size), ("count", self._count)),
             *(("shape", self._shapes), ("number", numbers)),
@@ -87,9 +86,10 @@ class ScenePictures:
             numbers = [round(each * scale) for each in shape.numbers]
             before = self._last.get(key)
             if before is None:
-                self._numbers += numbers
+                self._numbers.extend(numbers)
             else:
-                self._numbers += [now - then for now, then in zip(numbers, before, strict=True)]
+                pairs = zip(numbers, before, strict=True)
+                self._numbers.extend([now - then for now, then in pairs])
             self._last[key] = numbers
 
     def _style(self, shape: Shape, scale: float) -> int:
