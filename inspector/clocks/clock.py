@@ -329,7 +329,7 @@ class Clock(ClockNode):
         # The most frequent call; unpacking nothing would take a tenth of it.
         return self.set_timeout_ns(delay_ns, callback)
 
-    def set_timeout_ns(  # noqa: C901, PLR0912 - not split up: the most frequent call of all
+    def set_timeout_ns(
         self,
         delay_ns: int,
         callback: Callable[..., object],
@@ -348,11 +348,8 @@ class Clock(ClockNode):
         if tree.present is not None:
             tree.present()
         # Compared by identity, which is fast; at worst the time is computed again.
-        if self._cache_now_ns is tree.now_ns and self._cache_version is tree.version:
-            due_ns = self._local_ns
-        else:
-            due_ns = self._resolve()
-        due_ns += delay_ns
+        local_ns = self._local_ns if self._known_at_ns is tree.now_ns else self._resolve()
+        due_ns = local_ns + delay_ns
         tree.last_order = order = tree.last_order + 1
         if name or tree.record is not None:
             timer = self._labelled_timer(due_ns, order, callback, args, name)
@@ -506,12 +503,11 @@ class Clock(ClockNode):
                 to another clock are left alone.
         """
         try:
-            clock = timer.clock
+            if timer.clock is not self or timer.callback is None or self.is_removed:
+                return False
         except AttributeError:
             message = f"clear(timer): not a timer of set_timeout or set_interval: {shown(timer)}"
             raise TypeError(message) from None
-        if clock is not self or timer.callback is None or self.is_removed:
-            return False
         tree = self._tree
         if get_ident() != tree.owner:
             tree.check_thread()
@@ -524,8 +520,7 @@ class Clock(ClockNode):
         timer.args = NO_ARGUMENTS
         if not self.is_wake_doubtful:
             self.doubt_wake()
-        queue = self.queue
-        bucket = queue.buckets.get(timer.due_ns >> BUCKET_SHIFT)
+        bucket = self.queue.buckets.get(timer.due_ns >> BUCKET_SHIFT)
         if bucket is not None:
             # Most cancelled timers are recent and can be dropped at once. (A bucket never
             # becomes empty this way.)
@@ -533,7 +528,7 @@ class Clock(ClockNode):
             if last is timer and bucket:
                 return True
             bucket.append(last)
-        queue.cancelled()
+        self.queue.cancelled()
         return True
 
     def fire_now(self, timer: Timer) -> bool:

@@ -46,9 +46,8 @@ class ClockNode:
         "__weakref__",
         "_above",
         "_armed_ns",
-        "_cache_now_ns",
-        "_cache_version",
         "_floor_ns",
+        "_known_at_ns",
         "_local_ns",
         "_n",
         "_off",
@@ -99,7 +98,9 @@ class ClockNode:
         # Local due time of the wake; later timers need no new wake.
         self._armed_ns = NEVER
         self._on_path = False
-        self._cache_now_ns = self._cache_version = -1
+        # The local time, and for which session time it is known. No change of the tree makes local
+        # time jump, so within an instant it stays true.
+        self._known_at_ns = -1
         self._local_ns = 0
 
     @property
@@ -108,7 +109,7 @@ class ClockNode:
         tree = self._tree
         if tree.present is not None:
             tree.present()
-        if self._cache_now_ns == tree.now_ns and self._cache_version == tree.version:
+        if self._known_at_ns == tree.now_ns:
             return self._local_ns
         return self._resolve()
 
@@ -162,14 +163,13 @@ class ClockNode:
         if get_ident() != tree.owner:
             # The values kept below are those of its thread.
             tree.check_thread()
-        now_ns, version = tree.now_ns, tree.version
+        now_ns = tree.now_ns
         path = []
         clock: ClockNode = self
-        while not (clock._cache_now_ns == now_ns and clock._cache_version == version):
+        while clock._known_at_ns != now_ns:
             above = clock._above
             if above is None:
-                clock._local_ns = now_ns
-                clock._cache_now_ns, clock._cache_version = now_ns, version
+                clock._local_ns = clock._known_at_ns = now_ns
                 break
             path.append(clock)
             clock = above
@@ -178,7 +178,7 @@ class ClockNode:
             shift = clock._shift_ns
             local = local + shift if shift is not None else (local * clock._n + clock._off) // D
             clock._local_ns = local
-            clock._cache_now_ns, clock._cache_version = now_ns, version
+            clock._known_at_ns = now_ns
         return local
 
     def _set_mapping(self, n: int) -> None:

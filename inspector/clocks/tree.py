@@ -302,7 +302,7 @@ class ClockTree:
         return self._last_clock_id
 
     def mapping_changed(self) -> None:
-        """Invalidate all cached local times."""
+        """Compute distances to session time again, and look again for the next timer."""
         self.version += 1
         self.interrupt()
 

@@ -12,17 +12,17 @@ from tests.benchmarks.core_paths import PATHS, count_bytecodes, instructions_in
 #: Bytecodes of one operation in Python 3.11, 3.12 and 3.13, as printed by
 #: ``python tests/benchmarks/core_paths.py``. Lower them when a path becomes shorter.
 KEPT: Final[dict[str, tuple[int, int, int]]] = {
-    "set_timeout": (169, 157, 157),
-    "set and clear": (178, 168, 168),
-    "set and fire 100": (17877, 17406, 17397),
-    "set and fire 100, recorded": (46777, 44106, 43397),
+    "set_timeout": (163, 151, 151),
+    "set and clear": (168, 159, 160),
+    "set and fire 100": (17268, 16797, 16791),
+    "set and fire 100, recorded": (46168, 43497, 42791),
     "repeat 100": (9053, 8704, 8796),
     "repeat 10 within a frame": (4441, 4235, 4312),
     "call once in a frame": (1661, 1587, 1582),
     "idle frame": (116, 109, 111),
-    "read again": (21, 21, 21),
-    "read after a frame": (343, 333, 320),
-    "pause and resume": (1101, 1040, 1012),
+    "read again": (15, 15, 15),
+    "read after a frame": (320, 310, 300),
+    "pause and resume": (752, 693, 691),
 }
 _VERSIONS: Final = ((3, 11), (3, 12), (3, 13))
 _GROWTH: Final = 1.05
