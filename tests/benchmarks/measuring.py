@@ -148,10 +148,10 @@ def empty_call_ns() -> float:
 
 
 def say(text: str) -> None:
-    """Show what is being done, on the terminal only."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\033[K  {text}")
-        sys.stderr.flush()
+    """Show what is being done: in place on a terminal, elsewhere on a line of its own."""
+    is_terminal = sys.stderr.isatty()
+    sys.stderr.write(f"\r\033[K  {text}" if is_terminal else f"{text}\n")
+    sys.stderr.flush()
 
 
 def powers_of_ten(size: int) -> str:

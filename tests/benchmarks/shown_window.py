@@ -1,8 +1,9 @@
 """A program that is shown, watched for some seconds, and says what that took; then it ends.
 
 ``shown_window.py bare`` shows a bare Qt window that repaints one label 60 times a second,
-``shown_window.py inspector`` the inspector as its command does, ``shown_window.py scene`` runs
-the same scene in real time without any window. Size, seconds and the scene's file follow, the
+``shown_window.py inspector`` the inspector as its command does, ``shown_window.py recording`` the
+same while it records, ``shown_window.py scene`` runs the same scene in real time without any
+window. Size, seconds and the scene's file follow, the
 last one left out for the first built-in scene. Each line on the standard output is one
 finding: a name, a tabulator and a number. Run by :mod:`tests.benchmarks.bench_shown_window`,
 in a separate process.
@@ -133,14 +134,18 @@ def run_scene(scene: Path, seconds: float) -> None:
     session.close()
 
 
-def run_inspector(size: tuple[int, int], seconds: float, scene: list[str]) -> None:
+def run_inspector(
+    size: tuple[int, int], seconds: float, scene: list[str], *, is_recording: bool = False
+) -> None:
     """Show the inspector, as its command does."""
     load_ui = window_loader.load_ui
 
     def load_watched(submodule: str | None = None) -> ModuleType:
         module = load_ui(submodule)
         if submodule == "window.application":
-            module.__dict__["MainWindow"] = watched_class(module.MainWindow, size, seconds)
+            module.__dict__["MainWindow"] = watched_class(
+                module.MainWindow, size, seconds, is_recording=is_recording
+            )
         return module
 
     window_loader.load_ui = load_watched
@@ -148,7 +153,7 @@ def run_inspector(size: tuple[int, int], seconds: float, scene: list[str]) -> No
 
 
 def watched_class(
-    base: type[MainWindow], size: tuple[int, int], seconds: float
+    base: type[MainWindow], size: tuple[int, int], seconds: float, *, is_recording: bool
 ) -> type[MainWindow]:
     """Return a main window of a size that is watched when it is complete."""
 
@@ -159,7 +164,13 @@ def watched_class(
             self.completed.connect(self.watch)
 
         def watch(self) -> None:
+            if is_recording:
+                QTimer.singleShot(SETTLING_MS // 2, self.record)
             self.watched = Watch(seconds, lambda: self.bridge.timeline.frames.end, self.close)
+
+        def record(self) -> None:
+            recorder = self.bridge.session.recorder
+            recorder.start(Path("shown.tlrec"))
 
     return Window
 
@@ -170,8 +181,9 @@ def main(program: str, width: str, height: str, seconds: str, *scene: str) -> No
     match program:
         case "bare":
             run_bare(size, float(seconds))
-        case "inspector":
-            run_inspector(size, float(seconds), list(scene))
+        case "inspector" | "recording":
+            is_recording = program == "recording"
+            run_inspector(size, float(seconds), list(scene), is_recording=is_recording)
         case _:
             run_scene(Path(scene[0]), float(seconds))
 
