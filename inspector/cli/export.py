@@ -26,6 +26,7 @@ from inspector.foreign.paths import is_there
 from inspector.formats.arrangement.figures import FIGURE_FORMATS, FigureData, Shown
 from inspector.formats.captures.capture import split_column
 from inspector.formats.export import (
+    PAGE,
     TIMELINE_EXPORTERS,
     TRACE_EXPORTERS,
     AnyExporter,
@@ -261,7 +262,7 @@ def _export_file(
     """
     path, column = split_column(file)
     wanted = [exporter for _path, exporter in targets]
-    needs_frames = not all(exporter in TRACE_EXPORTERS for exporter in wanted)
+    needs_frames = not all(exporter in (*TRACE_EXPORTERS, PAGE) for exporter in wanted)
     read = read_frames(path, column, options.stream, err, needs_frames=needs_frames)
     _check_known(path, read, options)
     has_events = read.slices is not None or is_recording(path)

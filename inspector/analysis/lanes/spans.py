@@ -115,3 +115,16 @@ class Spans(Sequence[int]):
                 longest = np.argpartition(-durations, most)[:most]
                 kept, durations = kept[longest], durations[longest]
         return kept, count
+
+
+def depths_of(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many slices each lies within."""
+    depths = np.zeros(len(starts), dtype=np.int64)
+    around: list[int] = []
+    for place in np.lexsort((-ends, starts)).tolist():
+        end = int(ends[place])
+        while around and around[-1] < end:
+            around.pop()
+        depths[place] = len(around)
+        around.append(end)
+    return depths

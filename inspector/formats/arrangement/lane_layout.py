@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from inspector.analysis.lanes.lane_columns import Instants, Levels, NsColumn, Steps
 from inspector.analysis.lanes.lanes import GONE_STATE
-from inspector.analysis.lanes.spans import Spans
+from inspector.analysis.lanes.spans import Spans, depths_of
 from inspector.display_text import one_line
 from inspector.formats.arrangement.lane_window import LaneWindow
 from inspector.formats.arrangement.sheet import Colors, Row, Sheet, channels, mixed
@@ -223,7 +223,7 @@ class LaneLayout:
             self._sheet.columns(_Layer.DENSE, window.left, inner, levels[np.newaxis, :], colors)
         (ends, took), subjects = spans.of(shown), spans.subjects(shown)
         starts = ends - took
-        depths = _depths(starts, ends)
+        depths = depths_of(starts, ends)
         lines = np.minimum(depths, SLICE_LEVELS - 1)
         x0 = window.inner_xs(starts)
         x1 = np.maximum(window.inner_xs(ends), x0 + 1)
@@ -414,16 +414,3 @@ def name_rooms(
     before, after = before[is_same], after[is_same]
     rooms[before] = np.minimum(rooms[before], lefts[after])
     return rooms
-
-
-def _depths(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many slices each lies within."""
-    depths = np.zeros(len(starts), dtype=np.int64)
-    around: list[int] = []
-    for place in np.lexsort((-ends, starts)).tolist():
-        end = int(ends[place])
-        while around and around[-1] < end:
-            around.pop()
-        depths[place] = len(around)
-        around.append(end)
-    return depths

@@ -174,7 +174,7 @@ class View {
     for (let value = Math.ceil(this.low / step) * step; value <= this.high; value += step) {
       const x = Math.round(this.x(value)) + 0.5;
       context.beginPath(); context.moveTo(x, top); context.lineTo(x, height); context.stroke();
-      if (hasTexts && value >= 0) context.fillText(instant(Math.round(value)), x + 3, 14);
+      if (hasTexts && value >= 0) context.fillText(tickText(Math.round(value), step), x + 3, 14);
     }
   }
 

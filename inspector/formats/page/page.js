@@ -3,6 +3,8 @@
 
 /** Of more rows, only those in view say what they wait for. */
 const MOST_SAID = 300;
+/** Height of slices within each other. */
+const LEVEL = 16;
 
 class Page extends View {
   constructor(about) {
@@ -87,7 +89,7 @@ class Page extends View {
       this.rows.push({ kind: "clock", place, depth: clock.depth, height: 32 });
       if (words || !this.folded.has(place))
         for (const lane of own) {
-          this.rows.push({ kind: "lane", place: lane, depth: clock.depth + 1, height: 24 });
+          this.rows.push({ kind: "lane", place: lane, depth: clock.depth + 1, height: Page.heightOf(about.lanes[lane]) });
           if (this.opened.has(lane))
             for (const member of about.lanes[lane].members) this.rows.push({ kind: "lane", place: member, depth: clock.depth + 2, height: 24 });
         }
@@ -104,6 +106,8 @@ class Page extends View {
     }
   }
 
+  static heightOf(lane) { return lane.slices ? 8 + lane.slices.length * LEVEL : lane.value ? 40 : 24; }
+
   rowElement(row) {
     const item = document.createElement("li"), name = document.createElement("span"), note = document.createElement("span");
     const value = row.kind === "clock" ? this.about.clocks[row.place] : this.about.lanes[row.place];
@@ -111,6 +115,7 @@ class Page extends View {
     item.setAttribute("role", "treeitem");
     item.setAttribute("aria-level", String(row.depth + 1));
     item.tabIndex = -1;
+    if (row.kind !== "clock") item.style.height = `${row.height}px`;
     item.style.paddingLeft = `${9 + row.depth * 14}px`;
     name.textContent = value.name;
     item.title = value.name;
@@ -242,6 +247,8 @@ class Page extends View {
       const isSelected = this.selected && this.selected.kind === row.kind && this.selected.place === row.place;
       if (isSelected) { context.fillStyle = this.color("bluebg"); context.fillRect(0, y, width, row.height); }
       if (row.kind === "clock") this.drawClock(context, this.about.clocks[row.place], y + 4, row.height - 8);
+      else if (this.about.lanes[row.place].slices) this.about.lanes[row.place].slices.forEach((level, depth) => this.drawSlices(context, level, y + 4 + depth * LEVEL));
+      else if (this.about.lanes[row.place].value) this.drawCounter(context, this.about.lanes[row.place], y + 4, row.height - 8);
       else if (this.about.lanes[row.place].word) this.drawStates(context, this.about.lanes[row.place], y, row.height);
       else this.drawFirings(context, this.about.lanes[row.place], row, y);
     }
@@ -310,6 +317,39 @@ class Page extends View {
     }
   }
 
+  drawSlices(context, { at: begins, end: ends, word }, y) {
+    for (let place = lower(ends, this.low); place < begins.length && begins[place] <= this.high;) {
+      const left = Math.max(this.x(begins[place]), 0), right = Math.min(this.x(ends[place]), this.width), wide = Math.max(right - left - 1, 1);
+      context.fillStyle = this.color(wide > 3 ? "clock" : "bar");
+      context.fillRect(left, y, wide, LEVEL - 2);
+      context.fillStyle = this.color("edge");
+      context.fillRect(left, y, wide, 1);
+      const text = this.about.texts[word[place]];
+      if (wide > 24 && wide > context.measureText(text).width + 6) { context.fillStyle = this.color("text"); context.fillText(text, left + 3, y + LEVEL - 5); }
+      // Not more than one a pixel: on to the first that ends beyond it.
+      const next = place + 1;
+      place = next < ends.length && this.x(ends[next]) < left + 1 ? Math.max(lower(ends, this.ns(left + 1)), next) : next;
+    }
+  }
+
+  drawCounter(context, { at: instants, value: values }, y, height) {
+    let low = 0, high = 0;
+    for (const value of values) { if (value < low) low = value; if (value > high) high = value; }
+    const level = (value) => y + height - ((value - low) / Math.max(high - low, 1)) * height;
+    context.fillStyle = this.color("bar");
+    for (let place = Math.max(placeAt(instants, this.low), 0); place < instants.length && instants[place] <= this.high;) {
+      const left = Math.max(this.x(instants[place]), 0);
+      let next = place + 1, most = values[place];
+      while (next < instants.length && this.x(instants[next]) < left + 1) most = Math.max(most, values[next++]);
+      const right = next < instants.length ? Math.min(this.x(instants[next]), this.width) : Math.min(this.x(this.about.end), this.width);
+      context.globalAlpha = 0.3;
+      context.fillRect(left, Math.min(level(most), level(0)), Math.max(right - left, 1), Math.abs(level(0) - level(most)));
+      context.globalAlpha = 1;
+      context.fillRect(left, level(most), Math.max(right - left, 1), 1.5);
+      place = next;
+    }
+  }
+
   drawFirings(context, lane, row, y) {
     const { at: firings, late } = lane, top = y + 6, height = row.height - 12;
     const last = lower(firings, this.high), limit = this.about.lateFrom;
@@ -373,7 +413,7 @@ class Page extends View {
 
   describeLane(row, next) {
     const lane = this.about.lanes[row.place], word = lane.word ? this.about.texts[lane.word[Math.max(placeAt(lane.at, this.playhead), 0)]] : "";
-    const due = next === undefined ? word || "nothing pending" : `${this.queue.rows.due[next] >= 0 ? "due in " : ""}${this.waits(next, this.playhead)}`;
+    const due = lane.slices || lane.value ? this.partText(lane, this.playhead, 4) || "nothing" : next === undefined ? word || "nothing pending" : `${this.queue.rows.due[next] >= 0 ? "due in " : ""}${this.waits(next, this.playhead)}`;
     this.set(row.item, "aria-label", `${lane.name}, ${lane.kind}, ${due}`);
   }
 
@@ -429,9 +469,10 @@ class Page extends View {
   whyLane(lane, queue, place) {
     const ns = this.playhead, { about } = this, clock = about.clocks[lane.clock];
     const own = queue.filter((row) => this.isOf(row, place));
-    const fired = lane.word ? 0 : placeAt(lane.at, ns) + 1;
+    const fired = lane.late ? placeAt(lane.at, ns) + 1 : 0;
     const parts = [this.text("p", `${lane.kind} · ${clock.path.join(" / ")}`, "muted"), this.text("h2", lane.name, "name")];
-    if (this.firing >= 0 && !lane.word) {
+    if (lane.slices || lane.value) return [...parts, ...this.whyParts(lane, ns)];
+    if (this.firing >= 0 && lane.late) {
       const when = lane.at[this.firing], late = lane.late[this.firing], told = this.lateOf(lane, place, when);
       parts.push(this.text("p", `Fired at ${at(when)}${late > about.lateFrom ? `, ${duration(late)} late` : ""}.`));
       if (told) parts.push(this.text("p", told.text), told.stack && this.text("p", told.stack, "muted"));
@@ -444,6 +485,14 @@ class Page extends View {
     if (lane.site) rows.push(["Set in", lane.site]);
     parts.push(this.text("h3", "Numbers"), this.table(rows));
     return parts;
+  }
+
+  /** The slices around the playhead from the outermost on, or the value of a counter. */
+  whyParts(lane, ns) {
+    if (lane.value) return [this.text("p", this.partText(lane, ns, 0) || "It has no value yet.")];
+    const found = lane.slices.map((_, depth) => this.partText(lane, ns, 4 + depth * LEVEL)).filter(Boolean);
+    const more = lane.more ? `${lane.more.toLocaleString("en")} shorter or deeper slices are not in this page.` : "";
+    return [...(found.length ? found : ["No slice is open at this instant."]).map((each) => this.text("p", each)), more && this.text("p", more, "muted")];
   }
 
   queueTable(queue, most) {
@@ -509,8 +558,20 @@ class Page extends View {
     return this.rows.find((row) => from >= row.y && from < row.y + row.height);
   }
 
+  /** The words of a slice or the value of a counter at a place; empty for none. */
+  partText(lane, ns, y) {
+    if (lane.value) {
+      const place = placeAt(lane.at, ns);
+      return place < 0 ? "" : `${(lane.value[place] / 1000).toLocaleString("en")} ${lane.unit}`.trim();
+    }
+    const level = lane.slices[Math.floor((y - 4) / LEVEL)];
+    const place = level ? placeAt(level.at, ns + (this.high - this.low) / this.width) : -1;
+    if (place < 0 || level.end[place] < ns) return "";
+    return `${this.about.texts[level.word[place]]}, ${duration(level.end[place] - level.at[place])} from ${at(level.at[place])}`;
+  }
+
   firingNear(lane, x) {
-    if (lane.word) return -1;
+    if (!lane.late) return -1;
     const ns = this.ns(x), next = lower(lane.at, ns);
     const near = [next - 1, next].filter((place) => place >= 0 && place < lane.at.length && Math.abs(this.x(lane.at[place]) - x) <= 8);
     near.sort((one, other) => Math.abs(lane.at[one] - ns) - Math.abs(lane.at[other] - ns));
@@ -545,6 +606,7 @@ class Page extends View {
       return state === null ? at(Math.floor(ns)) : `${clock.name}, ${state.word}\n${instant(state.local)} at ${at(Math.floor(ns))}`;
     }
     const lane = about.lanes[row.place], place = this.firingNear(lane, event.offsetX);
+    if (lane.slices || lane.value) return `${lane.name}\n${this.partText(lane, ns, event.offsetY + this.scroller.scrollTop - row.y) || at(Math.floor(ns))}`;
     if (place < 0) return `${lane.name}\n${at(Math.floor(ns))}`;
     return `${lane.name}\nfired at ${at(lane.at[place])}${lane.late[place] > about.lateFrom ? `, ${duration(lane.late[place])} late` : ""}`;
   }
@@ -580,10 +642,10 @@ class Page extends View {
     const instants = lane ? lane.at : this.frames.ends;
     const place = by > 0 ? placeAt(instants, this.playhead) + 1 : lower(instants, this.playhead) - 1;
     if (place < 0 || place >= instants.length) return;
-    if (lane && !lane.word) this.firing = place;
+    if (lane && lane.late) this.firing = place;
     this.goTo(instants[place]);
-    const late = lane && !lane.word && lane.late[place] > this.about.lateFrom ? `, ${duration(lane.late[place])} late` : "";
-    this.announce(lane ? `${lane.name}, ${lane.word ? this.about.texts[lane.word[place]] : "fired"} at ${at(instants[place])}${late}` : this.frames.text(place));
+    const late = lane && lane.late && lane.late[place] > this.about.lateFrom ? `, ${duration(lane.late[place])} late` : "";
+    this.announce(lane ? `${lane.name}, ${lane.word ? this.about.texts[lane.word[place]] : lane.late ? "fired" : this.partText(lane, instants[place], 4)} at ${at(instants[place])}${late}` : this.frames.text(place));
   }
 
   goToOver(by) {

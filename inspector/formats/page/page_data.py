@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from inspector.analysis.explain.explain import CALL_OVERDUE, FIRES_IN, OVERDUE
 from inspector.analysis.lanes.clocks import GONE
 from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
+from inspector.analysis.lanes.spans import depths_of
 from inspector.analysis.lateness.late_calls import late_calls
 from inspector.analysis.lateness.words import block_evidence, block_name, late_call_text, stack_text
 from inspector.analysis.lint.rules import findings
@@ -26,6 +29,8 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
+    from inspector.analysis.lanes.lane_columns import Levels
+    from inspector.analysis.lanes.spans import Spans
     from inspector.events.frame_history import FrameHistory
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
@@ -40,6 +45,12 @@ IN_BUDGET, OVER, OVER_TWICE, BY_INSPECTOR = range(4)
 _LEAST_LATE_NS: Final = NS_PER_MS
 _MOST_LATE: Final = 1_000
 _MOST_FINDINGS: Final = 500
+#: Slices of a thread, the longest, and how deep they lie within each other.
+_MOST_SLICES: Final = 200_000
+_MOST_LEVELS: Final = 16
+#: Values of counters are in thousandths, as far as a number of JavaScript is exact.
+_COUNTER_STEPS: Final = 1_000
+_MOST_STEPS: Final = 2**52
 _SIXTIETH: Final = NS_PER_SECOND // 60
 
 
@@ -163,6 +174,7 @@ class _Session:
             self._store.go_on_at(history, first)
         while self._store.cursor < end and self._store.read(history, state):
             pass
+        self._state = state
         about["start"], about["end"] = self._start_ns, self._end_ns
         self._add_clocks()
         self._add_lanes()
@@ -259,6 +271,10 @@ class _Session:
                 self._add_timer_lane(lane)
             elif lane.kind is LaneKind.MACHINE:
                 self._add_machine(lane)
+            elif lane.spans is not None:
+                self._add_slices(lane, lane.spans)
+            elif lane.levels is not None:
+                self._add_counter(lane, lane.levels)
 
     def _add_timer_lane(self, lane: Lane) -> None:
         low, high = lane.instants.within(self._start_ns, self._end_ns + 1)
@@ -285,20 +301,51 @@ class _Session:
     def _add_machine(self, lane: Lane) -> None:
         low, high = lane.steps.within(self._start_ns, self._end_ns + 1)
         strings = self._history.strings
-        self._data.about["lanes"].append(
-            {
-                "clock": self._places[lane.clock_id],
-                "name": lane.label,
-                "kind": "state machine",
-                "family": "",
-                "site": "",
-                "at": self._data.column(lane.steps.at_ns[low:high]),
-                "word": self._data.column(
-                    self._text(strings[each] if each >= 0 else "removed")
-                    for each in lane.steps.value[low:high]
-                ),
-            }
+        words = (
+            self._text(strings[each] if each >= 0 else "removed")
+            for each in lane.steps.value[low:high]
         )
+        columns = {"at": self._data.column(lane.steps.at_ns[low:high])}
+        self._add_lane(lane, "state machine", **columns, word=self._data.column(words))
+
+    def _add_slices(self, lane: Lane, spans: Spans) -> None:
+        """Add the slices of a thread by how many others they lie within."""
+        shown, count = spans.overlapping(self._start_ns, self._end_ns + 1, _MOST_SLICES)
+        (ends, took), subjects = spans.of(shown), spans.subjects(shown)
+        depths = np.minimum(depths_of(ends - took, ends), _MOST_LEVELS)
+        members = self._state.members.by_id
+        words = {
+            number: self._text(members[number].name if number in members else "")
+            for number in np.unique(subjects).tolist()
+        }
+        levels = []
+        for depth in range(min(int(depths.max(initial=-1)) + 1, _MOST_LEVELS)):
+            places = np.flatnonzero(depths == depth)
+            places = places[np.argsort(ends[places] - took[places], kind="stable")]
+            names = [words[number] for number in subjects[places].tolist()]
+            level = {"at": ends[places] - took[places], "end": ends[places]}
+            columns = {name: self._data.column(values) for name, values in level.items()}
+            levels.append({**columns, "word": self._data.column(names)})
+        left_out = count - len(shown) + int(np.count_nonzero(depths == _MOST_LEVELS))
+        if levels:
+            self._add_lane(lane, "slices", at=levels[0]["at"], slices=levels, more=left_out)
+
+    def _add_counter(self, lane: Lane, levels: Levels) -> None:
+        low = max(levels.place_at(self._start_ns), 0)
+        at_ns, values = levels.at_ns[low:], levels.value[low:]
+        kept = np.isfinite(values) & (at_ns <= self._end_ns)
+        if not kept.any():
+            return
+        steps = np.round(values[kept] * _COUNTER_STEPS).clip(-_MOST_STEPS, _MOST_STEPS)
+        columns = {
+            "at": self._data.column(at_ns[kept]),
+            "value": self._data.column(steps.astype(np.int64)),
+        }
+        self._add_lane(lane, "counter", **columns, unit=levels.unit)
+
+    def _add_lane(self, lane: Lane, kind: str, **more: object) -> None:
+        about = {"clock": self._places[lane.clock_id], "name": lane.label, "kind": kind}
+        self._data.about["lanes"].append({**about, "family": "", "site": "", **more})
 
     # ------------------------------------------------------------------------- queue
 

@@ -28,6 +28,12 @@ function instant(ns) {
   return (ns < 0 ? "-" : "") + (hours ? `${hours}:${rest}` : rest);
 }
 
+/** An instant beside a ruler, with as many digits as its steps need. */
+function tickText(ns, step) {
+  const more = step >= 1e6 ? 0 : step >= 1e3 ? 1 : 2, three = (value) => String(value % 1000).padStart(3, "0");
+  return [instant(ns), three(Math.floor(ns / 1e3)), three(ns)].slice(0, more + 1).join(" ");
+}
+
 /** An instant within a sentence. */
 function at(ns) { return instant(ns).replace(/^(-?)0/, "$1"); }
 
@@ -78,7 +84,10 @@ function resolved(about) {
   const frames = ["index", "at", "ns", "own", "class"];
   for (const run of about.runs || [about]) resolve(run.frames, frames);
   (about.clocks || []).forEach((each) => resolve(each, ["at", "local", "state", "rate", "word"]));
-  (about.lanes || []).forEach((each) => resolve(each, ["at", "late", "word"]));
+  (about.lanes || []).forEach((each) => {
+    resolve(each, ["at", "late", "word", "value"]);
+    for (const level of each.slices || []) resolve(level, ["at", "end", "word"]);
+  });
   if (about.queue) resolve(about.queue, Object.keys(about.queue));
   return about;
 }
@@ -135,4 +144,4 @@ class Queue {
   }
 }
 
-if (typeof document === "undefined") module.exports = { duration, instant, at, unpacked, resolved, placeAt, Queue };
+if (typeof document === "undefined") module.exports = { duration, instant, at, tickText, unpacked, resolved, placeAt, Queue };

@@ -20,9 +20,11 @@ from typing_extensions import override
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.landmarks import Landmark
 from inspector.calls.call import SCHEDULED, Call, CallId, call_of
+from inspector.cli import main as cli
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.events.history import LogHistory
 from inspector.events.timeline import Timeline
+from inspector.exit_codes import ExitCode
 from inspector.formats.export import export_frames, exporter_for, exporters
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
@@ -181,6 +183,65 @@ def test_that_a_page_writes_durations_and_instants_as_the_inspector_does() -> No
 
 
 DARK = {"name": "prefers-color-scheme", "value": "dark"}
+
+
+def test_that_a_ruler_has_as_many_digits_as_its_steps_need() -> None:
+    told = in_node(
+        "console.log(JSON.stringify([page.tickText(1500000000, 1e6),"
+        "page.tickText(1500250000, 1e3), page.tickText(1500250007, 1)]))"
+    )
+
+    assert told == ["00:01.500", "00:01.500 250", "00:01.500 250 007"]
+
+
+TRACE = [
+    {"ph": "X", "pid": 1, "tid": 1, "name": "outer", "ts": 0, "dur": 900},
+    {"ph": "X", "pid": 1, "tid": 1, "name": "<b>inner</b>", "ts": 100, "dur": 300},
+    {"ph": "X", "pid": 1, "tid": 1, "name": "inner", "ts": 500, "dur": 400},
+    {"ph": "X", "pid": 1, "tid": 2, "name": "other", "ts": 50, "dur": 10},
+    {"ph": "C", "pid": 1, "tid": 1, "name": "queue", "ts": 10, "args": {"length": 2.5}},
+    {"ph": "C", "pid": 1, "tid": 1, "name": "queue", "ts": 700, "args": {"length": -1}},
+]
+
+
+def test_that_a_page_of_a_trace_has_its_slices_and_counters(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"traceEvents": TRACE}))
+    out = tmp_path / "trace.page.html"
+
+    assert cli.main(["export", str(path), "-o", str(out)]) == ExitCode.OK
+
+    told = in_node(
+        'const text = require("fs").readFileSync(process.argv[1], "utf8");'
+        'page.unpacked(/id="data">([^<]*)</.exec(text)[1]).then(page.resolved).then((about) => {'
+        "const slices = about.lanes.filter((lane) => lane.slices).map((lane) => lane.slices.map("
+        "(level) => [...level.at].map((ns, place) =>"
+        " [about.texts[level.word[place]], ns, level.end[place]])));"
+        "const counters = about.lanes.filter((lane) => lane.value).map((lane) =>"
+        " [lane.name, [...lane.at], [...lane.value]]);"
+        "console.log(JSON.stringify([slices, counters])); })",
+        str(out),
+    )
+    first = [["outer", 0, 900_000]]
+    second = [["<b>inner</b>", 100_000, 400_000], ["inner", 500_000, 900_000]]
+    assert sorted(told[0], key=len) == [[[["other", 50_000, 60_000]]], [first, second]]
+    ((name, at_ns, values),) = told[1]
+    assert "queue" in name
+    assert (at_ns, values) == ([10_000, 700_000], [2_500, -1_000])
+    with opened(out) as tab:
+        tab.run(
+            "page.goTo(150000), page.select('lane', page.about.lanes.findIndex("
+            "(lane) => lane.slices && lane.slices.length === 2))"
+        )
+        tab.rest()
+        said = "[...document.querySelectorAll('#side p')].map((each) => each.textContent)"
+        assert tab.run(said)[1:] == [
+            "outer, 900 µs from 0:00.000",
+            "<b>inner</b>, 300 µs from 0:00.000",
+        ]
+        tab.run("page.select('lane', page.about.lanes.findIndex((lane) => lane.value))")
+        tab.rest()
+        assert tab.run(said)[1].startswith("2.5")
 
 
 class _Tags(HTMLParser):
