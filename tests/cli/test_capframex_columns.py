@@ -153,7 +153,7 @@ def test_that_stutter_factor_and_low_rate_can_be_set(run: Run, tmp_path: Path) -
     assert "stuttering over 1.2 times, low below 25 fps" in out
     for wrong in ("--stutter-factor 1", "--stutter-factor x", "--low-fps 0"):
         code, _, err = run(f"stats {path} {wrong}")
-        assert code == 2
+        assert code == ExitCode.USAGE
         assert wrong.split()[0] in err
 
 
