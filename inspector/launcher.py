@@ -18,6 +18,7 @@ from inspector.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from inspector.sessions.attached.doors.door import Door
+    from inspector.sessions.compared import FilesToCompare
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -54,8 +55,8 @@ def _run(arguments: list[str]) -> int:
     return open_window(scene)
 
 
-def open_window(target: Path | Door | None) -> int:
-    """Show the window on a scene, a recording or a program; return its exit code."""
+def open_window(target: Path | Door | FilesToCompare | None) -> int:
+    """Show the window on a scene, a recording, a program or a comparison; return its exit code."""
     check_display(os.environ)
     # What is loaded stays, so looking for garbage among it is in vain: a tenth of the first
     # paint. The window switches it on again when it is complete.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +36,8 @@ from inspector.formats.report.comparison import (
     write_comparison,
 )
 from inspector.formats.report.page_layout import Table
-from inspector.sessions.compared import files_named, run_of_file
+from inspector.launcher import open_window
+from inspector.sessions.compared import FilesToCompare, files_named, run_of_file
 
 _CHANGE: Final = f"change ({100 * CONFIDENCE:g} % interval)"
 
@@ -49,6 +51,10 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
     Raises:
         InspectorError: A file cannot be read, or has no frames.
     """
+    if options.window:
+        # The window handles signals itself.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        return open_window(_files_to_compare(options))
     parser: ArgumentParser = options.parser
     conditions = [_change(text, parser) for text in options.conditions]
     for path in options.outputs:
@@ -80,6 +86,22 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
     if any(test.holds for test in tests):
         return ExitCode.FAILED
     return ExitCode.CANNOT_TELL if any(test.holds is None for test in tests) else ExitCode.OK
+
+
+def _files_to_compare(options: Namespace) -> FilesToCompare:
+    """Return the files of each side.
+
+    Raises:
+        CaptureError: A folder or pattern has none.
+    """
+    if options.before is not None:
+        sides = [[split_column(text)] for text in (options.before, *options.after)]
+    else:
+        given = (options.runs_before, options.runs_after)
+        sides = [[each for text in texts for each in files_named(text)] for texts in given]
+    return FilesToCompare(
+        *(tuple(map(tuple, sides)), options.stream, options.without_outliers, options.columns)
+    )
 
 
 def _compared_runs(options: Namespace, err: TextIO) -> Iterator[ComparedRun]:

@@ -29,8 +29,10 @@ from inspector.tokens import ThemeName
 _SIZE: Final = 7.5
 _HEAD: Final = 13.0
 _FOOT: Final = 15.0
-#: The axis ends somewhat beyond this percentile; longer frames are cut off and marked.
-_SHOWN_PERCENT: Final = 99.9
+#: The axis ends at so many times this percentile, so that what is usual is in the middle; longer
+#: frames are cut off and marked.
+_SHOWN_PERCENT: Final = 99
+_TIMES: Final = 2.0
 _ROOM: Final = 1.15
 _STEP: Final = 0.75
 
@@ -78,7 +80,7 @@ def top_of_axis_ns(times_ns: Sequence[NDArray[np.int64]]) -> float:
     """Return where the axis of frame times ends, for captures of at least one frame each."""
     usual = max(float(np.percentile(each, _SHOWN_PERCENT)) for each in times_ns)
     longest = max(int(each.max()) for each in times_ns)
-    return max(min(usual * _ROOM, longest * _ROOM), 1.0)
+    return max(min(usual * _TIMES, longest * _ROOM), 1.0)
 
 
 def _levels(area: Box, top_ns: float, theme: ThemeName, budgets_ms: Sequence[float]) -> list[Item]:

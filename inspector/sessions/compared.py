@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +31,17 @@ if TYPE_CHECKING:
     from inspector.sessions.session import Session
 
     Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class FilesToCompare:
+    """What the window is to compare."""
+
+    # The runs of each side: files, each perhaps with its column of frame times.
+    sides: tuple[tuple[tuple[Path, str | None], ...], ...]
+    stream: str | None = None  # Name of one of several streams, or a part of it
+    without_outliers: bool = False
+    with_columns: bool = False
 
 
 def files_named(text: str) -> list[tuple[Path, str | None]]:

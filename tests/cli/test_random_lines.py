@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from inspector.cli import attach
+from inspector.cli import attach, comparison
 from inspector.cli import main as cli
 from inspector.exit_codes import ExitCode
 from tests.cli.random_lines import make_files, random_line
@@ -40,7 +40,8 @@ def _folder() -> Iterator[None]:
 @pytest.fixture
 def _closed_doors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let ``attach`` take its arguments, but start, enter and wait for nothing."""
-    monkeypatch.setattr(attach, "open_window", lambda _door: ExitCode.OK)
+    for module in (attach, comparison):
+        monkeypatch.setattr(module, "open_window", lambda _target: ExitCode.OK)
     monkeypatch.setattr(attach._Watch, "run", lambda _watch: ExitCode.OK)
     monkeypatch.setattr("inspector.cli.attach.signal.signal", lambda *_: None)
 

@@ -9,7 +9,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from inspector.cli import comparison
 from inspector.exit_codes import ExitCode
+from inspector.sessions.compared import FilesToCompare
 from tests.cli.answers import Run
 
 
@@ -221,7 +223,7 @@ def test_that_a_slower_capture_is_told_and_fails_a_condition(run: Run, tmp_path:
 
     assert code == ExitCode.FAILED
     assert f"“{after}” is slower than “{before}”: 99.75 → 90.70 fps, -9.1% (" in out
-    assert "This is about these two runs, not about versions of a program" in out
+    assert "This is about these runs, not about versions of a program" in out
     assert "fps < -5% holds: fps -9.1% (" in err
     code, _, _ = run(shlex.join(["compare", str(before), str(after), "--fail-if", "fps < -20%"]))
     assert code == ExitCode.OK
@@ -434,3 +436,32 @@ def test_that_a_file_that_cannot_be_read_does_not_stop_the_others(
     assert [each["file"] for each in values["unread"]] == ["empty.csv", "nowhere.csv"]
     assert nothing == ""
     assert len(said.splitlines()) == 2
+
+
+def test_that_a_comparison_opens_in_the_window_with_its_sides(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"{name}.csv" for name in ("a1", "a2", "b1")]
+    for name in names:
+        capture(tmp_path, name, [10.0, 10.2] * 50)
+    opened: list[FilesToCompare] = []
+    monkeypatch.setattr(comparison, "open_window", opened.append)
+
+    run("compare a1.csv b1.csv:FrameTimeMs a2.csv --window")
+    run('compare --before "a*.csv" --after b1.csv --window --columns --without-outliers')
+
+    first, second = opened
+    column = "FrameTimeMs"
+    one, other, third = ((Path(name), None) for name in ("a1.csv", "b1.csv", "a2.csv"))
+    assert first == FilesToCompare(((one,), ((other[0], column),), (third,)))
+    assert second == FilesToCompare(
+        ((one, third), (other,)), without_outliers=True, with_columns=True
+    )
+
+
+@pytest.mark.parametrize("more", ["--json", "-o c.html", '--fail-if "fps < -1%"'])
+def test_that_the_window_writes_and_checks_nothing(run: Run, more: str) -> None:
+    code, _, err = run(f"compare a.csv b.csv --window {more}")
+
+    assert code == ExitCode.USAGE
+    assert "rgument --window: not with what is written or checked" in err

@@ -324,7 +324,11 @@ class ComparisonView(QWidget):
         text = "Reading …" if self._background.is_running else "Nothing to compare."
         numbers = [number for number, _ in runs]
         self.plot.show_runs([run for _, run in runs], budgets_ms, numbers, empty_text=text)
-        curves = [Curve(each.name, each.distribution) for each in together]
+        # Where there is no room for names, letters tell the sides apart.
+        curves = [
+            Curve(f"{letter_of(number)} {each.name}", each.distribution)
+            for number, each in enumerate(together)
+        ]
         self.distribution.show_curves(curves, budgets_ms, empty_text=text)
         self._show_reading("")
         for tile in self.tiles:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from inspector.formats.arrangement.frame_bars import SCALE_MULTIPLES, top_of_scale_ns
+from inspector.formats.arrangement.frame_bars import USUAL_BUDGETS, top_of_scale_ns
 
 if TYPE_CHECKING:
     from inspector.formats.arrangement.frame_series import FrameSeries
@@ -27,7 +27,7 @@ class DurationScale:
     """
 
     def __init__(self) -> None:
-        self.least = SCALE_MULTIPLES[1]
+        self.least = USUAL_BUDGETS
         self.top_ns = self.least * DEFAULT_BUDGET_NS
         self._is_own = False
         self._chosen_for: tuple[int, int] | None = None

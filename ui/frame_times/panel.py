@@ -10,7 +10,13 @@ from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSpacerItem, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from inspector.formats.arrangement.frame_bars import budget_ns_of, budget_text, rate_text
+from inspector.formats.arrangement.frame_bars import (
+    CAPTURE_BUDGETS,
+    USUAL_BUDGETS,
+    budget_ns_of,
+    budget_text,
+    rate_text,
+)
 from inspector.formats.arrangement.frame_series import XAxis
 from inspector.sessions.session import (
     AttachesPrograms,
@@ -157,7 +163,7 @@ class FrameTimesPanel(QWidget):
         self._choose_usual_measure()
         self._loop_choice.on_session_changed()
         self.view.show_ruler(time_name(session))
-        self.plot.start_scale_at(2 if self.view.opens_whole() else 3)
+        self.plot.start_scale_at(CAPTURE_BUDGETS if self.view.opens_whole() else USUAL_BUDGETS)
         self._offer_known(unknown_of_frames(session), file_word(session))
         self.plot.set_timeline(timeline, empty_text)
         self._show_annotations()

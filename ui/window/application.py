@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.sessions.attached.doors.door import Door
+    from inspector.sessions.compared import FilesToCompare
 
     from .completion import Completion
 
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
 _LATEST_COMPLETION_MS: Final = 1_000
 
 
-def main(scene: Path | Door | None = None) -> int:
+def main(scene: Path | Door | FilesToCompare | None = None) -> int:
     """Show the window until it is closed.
 
     Args:
-        scene: The scene file or recording to open, or the program to attach to; the first
-            built-in scene if left out.
+        scene: The scene file or recording to open, the program to attach to, or what to compare;
+            the first built-in scene if left out.
 
     Returns:
         The exit code.
@@ -64,7 +65,7 @@ def make_application() -> QApplication:
 class _FirstPaint(QObject):
     """Completes the window in the turn after it was painted."""
 
-    def __init__(self, window: MainWindow, scene: Path | Door | None) -> None:
+    def __init__(self, window: MainWindow, scene: Path | Door | FilesToCompare | None) -> None:
         super().__init__(window)
         self._window = window
         self._scene = scene

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from inspector.resources import resource_path
+from inspector.sessions.compared import FilesToCompare
 from inspector.stop_signals import exit_code_of
 
 from ..kit.paced_refresh import single_shot
@@ -37,7 +38,7 @@ class Completion(QObject):
         self._faults = FaultReporter(window)
         window.dress()
         bridge = SessionBridge()
-        WindowContents(window, bridge)
+        self._contents = WindowContents(window, bridge)
         bridge.session_changed.connect(self._next_turn.start)
         self._preloading = Preloading(bridge, window)
         self._endless_code = EndlessCode(window)
@@ -47,10 +48,13 @@ class Completion(QObject):
         gc.freeze()
         gc.enable()
 
-    def open(self, scene: Path | Door | None) -> None:
-        """Open a scene or recording, attach to a program, or open the first built-in scene."""
+    def open(self, scene: Path | Door | FilesToCompare | None) -> None:
+        """Open a file, attach to a program, compare files, or open the first built-in scene."""
         if isinstance(scene, Path):
             self._window.open_path(scene)
+            return
+        if isinstance(scene, FilesToCompare):
+            self._contents.window_states.compare_files(scene)
             return
         if scene is not None:
             self._window.bridge.open_door(scene)

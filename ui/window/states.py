@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QVBoxLayout
 
+    from inspector.sessions.compared import FilesToCompare
+
     from ..comparison.view import ComparisonView
     from ..statistics.capture_summary import CaptureSummary
     from ..statistics.column_plot import CaptureColumns
@@ -157,7 +159,7 @@ class WindowStates(QObject):
         """Offer ways to begin, if nothing is open."""
         window, bridge = self._window, self._window.bridge
         is_empty = bridge.session is None and bridge.status.phase is SessionPhase.EMPTY
-        if not (is_empty and window.isVisible()):
+        if self.is_comparison or not (is_empty and window.isVisible()):
             # Once it is closed, there is no session either.
             return
         if self.welcome is None:
@@ -181,17 +183,9 @@ class WindowStates(QObject):
 
     @Slot(object, bool)
     def compare(self, paths: Sequence[Path], has_session: bool) -> None:  # noqa: FBT001 - a slot
-        # Not needed before, and it brings pyqtgraph with it.
-        with quick_imports():
-            from ..comparison.sides import Side, Source  # noqa: PLC0415
-            from ..comparison.view import ComparisonView  # noqa: PLC0415
+        from ..comparison.sides import Side, Source  # noqa: PLC0415 - brings pyqtgraph with it
 
-        window, comparison = self._window, self.comparison
-        if comparison is None:
-            comparison = self.comparison = ComparisonView(window.bridge, window.theme)
-            comparison.files_wanted.connect(self._ask_for_more)
-            comparison.left.connect(self.leave_comparison)
-            window.middle.addWidget(comparison)
+        window, comparison = self._window, self._comparison_view()
         files = map(Source.of_file, paths)
         if has_session and self.is_comparison:
             comparison.add(files)
@@ -199,8 +193,35 @@ class WindowStates(QObject):
             session = window.bridge.session if has_session else None
             sources = [*Source.of_session(session), *files]
             comparison.compare(Side([each]) for each in sources)
-        self._compared_beside = window.bridge.session
-        window.middle.setCurrentWidget(comparison)
+        self._show_comparison(comparison)
+
+    def compare_files(self, files: FilesToCompare) -> None:
+        from ..comparison.sides import Side, Source  # noqa: PLC0415 - as above
+
+        comparison = self._comparison_view()
+        comparison.outlier_action.setChecked(files.without_outliers)
+        comparison.columns_action.setChecked(files.with_columns)
+        comparison.compare(
+            Side([Source.of_file(path, column, files.stream) for path, column in runs])
+            for runs in files.sides
+        )
+        self._show_comparison(comparison)
+
+    def _comparison_view(self) -> ComparisonView:
+        # Not needed before, and it brings pyqtgraph with it.
+        with quick_imports():
+            from ..comparison.view import ComparisonView  # noqa: PLC0415
+
+        if self.comparison is None:
+            self.comparison = ComparisonView(self._window.bridge, self._window.theme)
+            self.comparison.files_wanted.connect(self._ask_for_more)
+            self.comparison.left.connect(self.leave_comparison)
+            self._window.middle.addWidget(self.comparison)
+        return self.comparison
+
+    def _show_comparison(self, comparison: ComparisonView) -> None:
+        self._compared_beside = self._window.bridge.session
+        self._window.middle.setCurrentWidget(comparison)
         comparison.plot.setFocus()
 
     @Slot(int)
@@ -219,3 +240,5 @@ class WindowStates(QObject):
             self._window.middle.setCurrentIndex(0)
             self.comparison.stop()
             self._window.frame_times.plot.setFocus()
+            if self._window.bridge.session is None:
+                self._welcoming.start()

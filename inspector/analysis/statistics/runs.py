@@ -22,11 +22,6 @@ from inspector.timebase import NS_PER_MS
 #: Frames of fewer durations are too even to tell by them what was measured twice.
 _LEAST_VARIETY: Final = 16
 _NO_CALLS: Final = SessionCalls({}, 0.0)
-#: What one run of each says, and what it does not.
-_TWO_RUNS: Final = (
-    "This is about these two runs, not about versions of a program: runs of the same version "
-    "differ too."
-)
 #: A run further away from the median of its side is an outlier, as in CapFrameX.
 OUTLIER_SHARE: Final = 0.03
 #: Of fewer runs, none is an outlier: the median is between them.
@@ -154,8 +149,6 @@ class RunDifference:
                 f"This is about the versions, by {before} and {after} runs: the intervals allow "
                 "for differences from run to run."
             )
-        if before == after:
-            return _TWO_RUNS
         return (
             "This is about these runs, not about versions of a program: of a single run, it is "
             "not known how much runs of the same version differ."

@@ -40,7 +40,7 @@ COMPARE_EPILOG: Final = """\
 what is said:
   Differences are relative to the first file. The 95 % intervals hold for all rows together
   and all files together. The verdict is by what --fail-if asks for, else by all rows:
-  faster, slower, no evidence, or cannot tell. Of one run each it is about these two runs:
+  faster, slower, no evidence, or cannot tell. Of one run each it is about these runs:
   runs of the same version differ too. With --before and --after, several runs of a version
   are taken together, and it is about the versions. A run whose average is over 3 % from the
   median of its side is named as an outlier.
@@ -56,6 +56,7 @@ examples:
   timeline-inspector compare before.csv after-1.csv after-2.csv -o comparison.html
   timeline-inspector compare before.tlrec after.tlrec --fail-if "p99 > +5%" --json
   timeline-inspector compare --before a1.csv a2.csv a3.csv --after b1.csv b2.csv b3.csv
+  timeline-inspector compare --before main/ --after branch/ --window
   timeline-inspector compare --before main/ --after "branch/*.csv" --fail-if "fps < -3%" \\
       -o summary.md --junit compare.xml
 
@@ -231,6 +232,9 @@ def add_compare_arguments(compare: ArgumentParser) -> None:
         help="write what became of each --fail-if as a test case, for CI",
     )
     compare.add_argument("--json", action="store_true", help="as JSON, for programs")
+    compare.add_argument(
+        "--window", action="store_true", help="open the window on the comparison instead"
+    )
 
 
 def check_comparison(options: Namespace) -> None:
@@ -246,6 +250,9 @@ def check_comparison(options: Namespace) -> None:
         parser.error("the following arguments are required: BEFORE and AFTER, or --before")
     if not given and not options.after:
         parser.error("the following arguments are required: AFTER[:COLUMN]")
+    written = options.outputs or options.conditions or options.json or options.allow_missing
+    if options.window and written:
+        parser.error("argument --window: not with what is written or checked")
     if options.without_outliers and not given:
         parser.error("argument --without-outliers: needs --before and --after")
     if options.junit is not None and not options.conditions:

@@ -41,9 +41,12 @@ _TOP_SHRINKS_BELOW: Final = 0.55
 #: Frames that would be lower than one such part of the plot have a scale of their own.
 _LOWEST: Final = 50
 #: How many budgets a scale may have, or ten times as many, and so on.
-SCALE_MULTIPLES: Final = (2, 3, 5, 8, 12)
+SCALE_MULTIPLES: Final = (1, 2, 3, 5, 8, 12)
+#: How many it has at least in sessions, and in captures.
+USUAL_BUDGETS: Final = 3
+CAPTURE_BUDGETS: Final = 1
 #: Ticks within a budget, or budgets from one tick to the next, by how many the scale has.
-_STEPS: Final = dict(zip(SCALE_MULTIPLES, (0.5, 1, 1, 2, 3), strict=True))
+_STEPS: Final = dict(zip(SCALE_MULTIPLES, (0.25, 0.5, 1, 1, 2, 3), strict=True))
 _BETWEEN_LABELS: Final = 34
 #: Percentile of the usual frame, and the frames it requires.
 _USUAL: Final = ((99, 300), (95, 60), (90, 30), (80, 15))
@@ -91,7 +94,7 @@ def pace_of(times_ns: NDArray[np.int64], budget_ns: int) -> NDArray[np.int64]:
 
 
 def top_of_scale_ns(
-    sample_ns: NDArray[np.int64], budget_ns: int, former_ns: int, least: int = SCALE_MULTIPLES[1]
+    sample_ns: NDArray[np.int64], budget_ns: int, former_ns: int, least: int = USUAL_BUDGETS
 ) -> int:
     """Return the frame time at the upper edge of the plot: a multiple of the budget.
 

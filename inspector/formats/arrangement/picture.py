@@ -19,6 +19,8 @@ from inspector.formats.arrangement.clock_layout import ClockLayout, clock_head
 from inspector.formats.arrangement.fills import Fill, Pace, PaceFill, PhaseFill, Tone, fill_color
 from inspector.formats.arrangement.flags import flag_row, flags_of
 from inspector.formats.arrangement.frame_bars import (
+    CAPTURE_BUDGETS,
+    USUAL_BUDGETS,
     BarScale,
     frame_bars,
     scale_ticks,
@@ -379,7 +381,8 @@ class _Arrangement:
 
     def _top_ns(self) -> int:
         sample = self.series.sample_ns(self.options.measure, self.series.first, self.series.end)
-        least = 2 if self.provenance.source == CAPTURED else 3
+        is_capture = self.provenance.source == CAPTURED
+        least = CAPTURE_BUDGETS if is_capture else USUAL_BUDGETS
         return top_of_scale_ns(sample, self._budget_ns, 0, least)
 
     def _frames_header(self, row: Row, left: int) -> list[Item]:

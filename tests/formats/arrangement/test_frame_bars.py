@@ -13,6 +13,7 @@ from inspector.events.frame_history import FrameHistory
 from inspector.formats.arrangement import frame_bars as module
 from inspector.formats.arrangement.fills import Fill, Pace, PaceFill, PhaseFill, Tone
 from inspector.formats.arrangement.frame_bars import (
+    CAPTURE_BUDGETS,
     Bars,
     BarScale,
     frame_bars,
@@ -239,7 +240,8 @@ def test_that_the_scale_is_a_multiple_of_the_budget_unless_frames_are_far_below_
         return top_of_scale_ns(np.full(500, time_ns), BUDGET_NS, 0, least)
 
     assert top_ns(4 * MS) == top_ns(MS) == top_ns(0) == 3 * BUDGET_NS
-    assert top_ns(8 * MS, 2) == 2 * BUDGET_NS
+    assert top_ns(8 * MS, CAPTURE_BUDGETS) == BUDGET_NS
+    assert top_ns(15 * MS, CAPTURE_BUDGETS) == 2 * BUDGET_NS
     assert (top_ns(50 * MS), top_ns(300 * MS)) == (5 * BUDGET_NS, 30 * BUDGET_NS)
     assert top_ns(MS // 2) == MS
     assert top_of_scale_ns(np.zeros(0, dtype=np.int64), BUDGET_NS, 0) == 3 * BUDGET_NS

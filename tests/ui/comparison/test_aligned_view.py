@@ -88,6 +88,14 @@ def test_that_all_frames_are_shown_first(view: AlignedView) -> None:
     assert view.accessibleDescription() == "before: 100 frames, after: 40 frames"
 
 
+def test_that_usual_frames_are_in_the_middle_whatever_a_few_take(view: AlignedView) -> None:
+    view.show_runs([run("fast", *[7.0] * 990, *[60.0] * 9), run("other", *[8.0] * 500)], [16.667])
+
+    _low, high = view.plots[0].getViewBox().viewRange()[1]
+
+    assert high == pytest.approx(16)
+
+
 def test_that_the_wheel_zooms_time_alone_at_the_pointer(view: AlignedView) -> None:
     durations = view.plots[0].getViewBox().viewRange()[1]
 

@@ -93,6 +93,11 @@ def test_that_more_files_are_compared_with_the_first(
         "C is faster than A",
     ]
     assert set(cells(view, DifferenceColumn.RUN)) == {"after.csv", "third.csv"}
+    # What holds of each is said once, and of no number of runs.
+    assert view.remarks.text() == (
+        "This is about these runs, not about versions of a program: of a single run, it is not "
+        "known how much runs of the same version differ."
+    )
 
 
 def act(view: ComparisonView, place: int, text: str) -> None:

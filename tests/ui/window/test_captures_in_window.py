@@ -24,6 +24,7 @@ from inspector.formats.export import export_frames
 from inspector.formats.frame_times import FrameTimes
 from inspector.formats.options import ExportOptions
 from inspector.sessions.captured import CapturedSession
+from inspector.sessions.compared import FilesToCompare
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.scene import find_scene
 from inspector.sessions.session import SessionPhase
@@ -436,6 +437,28 @@ def test_that_export_in_a_comparison_writes_its_page(shell: Shell, tmp_path: Pat
     assert 'id="plots"' in (tmp_path / "comparison.html").read_text()
     states.leave_comparison()
     assert not states.is_comparison
+
+
+def test_that_the_window_can_open_on_a_comparison(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+    states, middle = shell.contents.window_states, shell.window.middle
+    paths = [
+        capture(tmp_path / f"{number}.csv", [base, base + 0.1, base + 0.3] * 300)
+        for number, base in enumerate((10.0, 10.1, 9.0))
+    ]
+    one, other, third = ((path, None) for path in paths)
+
+    states.compare_files(FilesToCompare(((one, other), (third,)), with_columns=True))
+
+    view = states.comparison
+    assert view is not None
+    view.finish()
+    assert [side.title for side in view.sides] == ["0.csv and 1 more", "2.csv"]
+    assert view.columns_action.isChecked()
+    QApplication.processEvents()
+    assert middle.currentWidget() is view
+    view.left.emit()
+    qtbot.waitUntil(lambda: states.is_welcome)
 
 
 def test_that_a_second_file_can_be_opened_instead(shell: Shell, tmp_path: Path) -> None:
