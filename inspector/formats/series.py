@@ -54,13 +54,21 @@ def series_of(
 
 
 def _with_columns(facts: FrameFacts, beside: Beside | None) -> FrameFacts:
-    return facts if beside is None else replace(facts, column=partial(_column_named, beside))
+    return facts if beside is None else replace(facts, columns=partial(_columns_named, beside))
 
 
-def _column_named(beside: Beside, names: Sequence[str]) -> NDArray[np.float64] | None:
+def _columns_named(
+    beside: Beside, wanted: Sequence[Sequence[str]]
+) -> list[NDArray[np.float64] | None]:
+    """Read columns in one pass over the file."""
     places = {comparable(name): at for at, name in enumerate(beside.names)}
-    found = next((places[name] for name in map(comparable, names) if name in places), None)
-    return None if found is None else beside.numbers([found])[0]
+    found = [
+        next((places[name] for name in map(comparable, names) if name in places), None)
+        for names in wanted
+    ]
+    there = [at for at in found if at is not None]
+    read = iter(beside.numbers(there) if there else [])
+    return [None if at is None else next(read) for at in found]
 
 
 def causes_in(history: FrameColumns, frames: range, refresh_ms: float) -> NDArray[np.int64] | None:

@@ -116,7 +116,7 @@ def cases_of_several_runs() -> Iterator[Case]:
     for runs, variation in product((3, 5), (0.005, 0.01)):
         of = f"{runs} runs, ±{variation:.1%}"
         several = partial(Case, frames=1_000, runs=runs, variation=variation)
-        for phi in (0.5, 0.9):
+        for phi in (0.5, 0.9, 0.97):
             yield several(f"{of}, φ = {phi}", uncapped(phi))
             yield several(f"{of}, φ = {phi}, 5 % slower", uncapped(phi), factor=1.05)
     several = partial(Case, frames=1_000, runs=3, variation=0.01)

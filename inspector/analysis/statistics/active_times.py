@@ -31,9 +31,11 @@ class Bound(Enum):
     UPPER = "upper bound"
 
 
-_UNTIL_DISPLAYED: Final = ("MsUntilDisplayed",)
-_IN_PRESENT: Final = ("MsInPresentAPI",)
-_DROPPED: Final = ("Dropped",)
+#: The columns that are read, all at once.
+_COLUMNS: Final = (
+    *(Part.GPU.value, Part.CPU.value),
+    *(("MsUntilDisplayed",), ("MsInPresentAPI",), ("Dropped",)),
+)
 ACTIVE_NEEDS: Final = {
     Part.GPU: "the time that the GPU was active, such as MsGPUBusy or GpuActive",
     Part.CPU: "the time that the CPU was active, such as MsCPUBusy or CpuActive",
@@ -41,29 +43,25 @@ ACTIVE_NEEDS: Final = {
 LAG_NEEDS: Final = "MsUntilDisplayed and MsInPresentAPI"
 
 
-def _column(series: FrameSeries, names: tuple[str, ...]) -> Numbers | None:
-    read = series.facts.column
-    return None if read is None else read(names)
+def _columns(series: FrameSeries) -> list[Numbers | None]:
+    read = series.facts.columns
+    return [None] * len(_COLUMNS) if read is None else read(_COLUMNS)
 
 
-def _active(series: FrameSeries, part: Part) -> Numbers | None:
+def _sorted(values: Numbers | None) -> Numbers | None:
     """Return the active times that are known, the shortest first; ``None`` for none."""
-    values = _column(series, part.value)
     known = None if values is None else np.sort(values[np.isfinite(values) & (values >= 0)])
     return known if known is not None and len(known) and known[-1] > 0 else None
 
 
-def _gpu(series: FrameSeries) -> Numbers | None:
-    return _active(series, Part.GPU)
-
-
-def _cpu(series: FrameSeries) -> Numbers | None:
-    return _active(series, Part.CPU)
+def _active(series: FrameSeries) -> dict[Part, Numbers | None]:
+    gpu, cpu, *_ = series.once(_columns)
+    return {Part.GPU: _sorted(gpu), Part.CPU: _sorted(cpu)}
 
 
 def active_times(part: Part, series: FrameSeries) -> Numbers | None:
     """Return the active times of a part, sorted, read once for all statistics."""
-    return series.once(_gpu if part is Part.GPU else _cpu)
+    return series.once(_active)[part]
 
 
 def mean_active_time(part: Part, series: FrameSeries) -> float | None:
@@ -116,10 +114,9 @@ def input_lag(bound: Bound, series: FrameSeries) -> float | None:
 
 
 def _lags(series: FrameSeries) -> tuple[Numbers, Numbers] | None:
-    until, present = _column(series, _UNTIL_DISPLAYED), _column(series, _IN_PRESENT)
+    _gpu, _cpu, until, present, flags = series.once(_columns)
     if until is None or present is None:
         return None
-    flags = _column(series, _DROPPED)
     # Without flags, what was never displayed has no time until then.
     displayed = np.flatnonzero(np.isfinite(until) if flags is None else ~(flags > 0))
     before, this = displayed[:-1], displayed[1:]

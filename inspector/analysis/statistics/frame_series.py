@@ -31,27 +31,26 @@ class FrameFacts:
     # Why the frame is long, see long_frames; -1 for one that is not.
     causes: NDArray[np.int64] | None = None
 
-    # Reads a column of a capture by the first of these names that it has, as a number for each
-    # frame, not a number where there is none.
-    column: Callable[[Sequence[str]], NDArray[np.float64] | None] | None = None
+    # Reads columns of a capture, each by the first of its names that there is: a number for each
+    # frame, not a number where there is none; None for a column that is not there.
+    columns: Callable[[Sequence[Sequence[str]]], list[NDArray[np.float64] | None]] | None = None
 
     def kept(self, is_kept: NDArray[np.bool_] | slice) -> FrameFacts:
         def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
             return None if values is None else values[is_kept]
 
-        read = None if self.column is None else partial(_kept_column, self.column, is_kept)
+        read = None if self.columns is None else partial(_kept_columns, self.columns, is_kept)
         return FrameFacts(
             part(self.animation_error_ms), part(self.displayed_ms), part(self.causes), read
         )
 
 
-def _kept_column(
-    read: Callable[[Sequence[str]], NDArray[np.float64] | None],
+def _kept_columns(
+    read: Callable[[Sequence[Sequence[str]]], list[NDArray[np.float64] | None]],
     is_kept: NDArray[np.bool_] | slice,
-    names: Sequence[str],
-) -> NDArray[np.float64] | None:
-    values = read(names)
-    return None if values is None else values[is_kept]
+    names: Sequence[Sequence[str]],
+) -> list[NDArray[np.float64] | None]:
+    return [None if each is None else each[is_kept] for each in read(names)]
 
 
 NO_FACTS: Final = FrameFacts()
@@ -64,7 +63,7 @@ def joined(facts: Sequence[FrameFacts]) -> FrameFacts:
         parts = [getattr(each, name) for each in facts]
         return None if any(each is None for each in parts) else np.concatenate(parts)
 
-    names = (each.name for each in fields(FrameFacts) if each.name != "column")
+    names = (each.name for each in fields(FrameFacts) if each.name != "columns")
     return FrameFacts(*map(column, names))
 
 

@@ -73,7 +73,7 @@ def test_that_two_files_are_compared_in_words_and_numbers(
     assert [len(plot.curves) for plot in view.plot.plots] == [2]
     chart = view.distribution.chart()
     assert chart is not None
-    assert [each.name for each in chart.curves] == ["before.csv", "after.csv"]
+    assert [each.name for each in chart.curves] == ["A before.csv", "B after.csv"]
     assert view.progress.isHidden()
 
 
