@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tracemalloc
 from contextlib import nullcontext, suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -83,6 +84,19 @@ def _whole(reader: CaptureReader) -> Capture:
     return reader.capture()
 
 
+def _read_table(path: Path) -> Capture:
+    return _whole(FrameTableReader(path))
+
+
+def _peak(work: Callable[[], object]) -> int:
+    """Return the most memory that something takes, in bytes."""
+    tracemalloc.start()
+    work()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
 def _speed_row(name: str, path: Path, took_ns: float) -> Row:
     size = path.stat().st_size / 1e6
     detail = f"{size:.0f} MB in {took_ns / 1e9:.2f} s"
@@ -95,8 +109,8 @@ def read_tables(effort: Effort) -> Iterator[Row]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "capture.csv"
         _presentmon(path, rows)
-        read = _reads(lambda: _whole(FrameTableReader(path)))
-        cases = [Case("ours", read)]
+        read_whole = partial(_read_table, path)
+        cases = [Case("ours", _reads(read_whole))]
         with suppress(ImportError):
             pandas = import_module("pandas")
             cases.append(Case("pandas", _reads(lambda: pandas.read_csv(path))))
@@ -109,6 +123,9 @@ def read_tables(effort: Effort) -> Iterator[Row]:
             yield Row(f"{name} to pandas", None, 1.0, at_most=False, detail="no pandas", unit="x")
         else:
             yield ratio_row(f"{name} to pandas", measured.ratio("pandas", "ours"), 1.0, "CPU time")
+            peak, made = _peak(read_whole), int(pandas.read_csv(path).memory_usage(deep=True).sum())
+            detail = f"at most {peak / 1e6:.0f} MB, where pandas keeps {made / 1e6:.0f} MB"
+            yield Row(f"{name}, memory to pandas", peak / made, 1.0, detail=detail, unit="x")
         opened = measure([Case("first", _reads(lambda: CapturedSession(path)))], effort.repeats(3))
         yield Row(
             f"read_tables/{size} rows, first picture",
@@ -133,10 +150,7 @@ def read_traces(effort: Effort) -> Iterator[Row]:
         yield _speed_row(name, path, measured.median_ns("ours"))
         detail = "json.loads alone, in CPU time"
         yield ratio_row(f"{name} to json", measured.ratio("json", "ours"), _TO_JSON, detail)
-        tracemalloc.start()
-        _whole(JsonTraceReader(path))
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
+        peak = _peak(lambda: _whole(JsonTraceReader(path)))
         size = path.stat().st_size
         yield Row(
             f"{name}, memory to file",

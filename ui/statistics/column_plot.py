@@ -12,8 +12,13 @@ from PySide6.QtGui import QAction, QColor, QMouseEvent, QPainter, QPaintEvent, Q
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from inspector.analysis.statistics.column_summary import ColumnSummary, lasting_ns, summary_of
-from inspector.display_text import one_line
+from inspector.analysis.statistics.column_summary import (
+    ClassSummary,
+    ColumnSummary,
+    lasting_ns,
+    summary_of,
+)
+from inspector.display_text import as_plain, one_line
 from inspector.errors import InspectorError
 from inspector.formats.drawing.ticks import rounded_step
 from inspector.formats.frame_times import Beside, Quantity
@@ -80,6 +85,22 @@ class ShownColumn(Struct, frozen=True, eq=False):
         per_joule = self.summary.frames_per_joule
         frames = f", {per_joule:,.3g} frames per joule" if per_joule is not None else ""
         return f"{name}  mean {self.summary.mean:,.4g}{unit}{by}{frames}"
+
+    def lines(self) -> Iterator[str]:
+        """Yield what it comes to, as a whole and by class of frame time."""
+        summary = self.summary
+        if summary is None:
+            return
+        unit = f" {self.quantity.unit}" if self.quantity.unit else ""
+        yield f"{one_line(self.quantity.name)}: {_numbers_text(summary, unit)}"
+        for each in summary.classes:
+            yield f"    frames {each.name}: {_numbers_text(each, unit)}"
+
+
+def _numbers_text(of: ColumnSummary | ClassSummary, unit: str) -> str:
+    numbers = (of.p5, of.median, of.p95)
+    low, middle, high = (f"{each:,.4g}" for each in numbers)
+    return f"mean {of.mean:,.4g}{unit}, P5 {low}, median {middle}, P95 {high}"
 
 
 def read_columns(
@@ -318,6 +339,8 @@ class ColumnPlot(QWidget):
         in_type(self, "small")
         self.setAccessibleName("Columns of the capture")
         self.setAccessibleDescription(", ".join(each.text_at(None) for each in self.columns))
+        lines = (line for each in self.columns for line in each.lines())
+        self.setToolTip(as_plain("\n".join(lines)))
 
     def area(self) -> QRectF:
         """Return where the lines are: below the frames, and below the texts."""

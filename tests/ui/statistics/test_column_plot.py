@@ -189,3 +189,23 @@ def test_that_edges_of_frames_are_where_they_start(
     edges = series.edges(3, 9)
 
     assert edges == pytest.approx([series.start_of(frame) for frame in range(3, 10)])
+
+
+def test_that_the_tool_tip_has_percentiles_by_class_of_frame_time(
+    qtbot: QtBot, bridge: SessionBridge, theme: Theme, tmp_path: Path
+) -> None:
+    rows = (f"{100 if number % 50 == 49 else 10},{number % 50}" for number in range(500))
+    path = tmp_path / "run.csv"
+    path.write_text("\n".join(["MsBetweenPresents,MsGPUBusy", *rows]))
+    bridge.open_capture(path)
+    shown = CaptureColumns(bridge, theme, lambda: AREA)
+    qtbot.addWidget(shown)
+
+    choose(shown, "MsGPUBusy")
+
+    whole, *classes = shown.plots[0].toolTip().splitlines()
+    assert whole == "MsGPUBusy: mean 24.5 ms, P5 2, median 24.5, P95 47"
+    assert classes == [
+        "    frames up to P50: mean 24 ms, P5 2, median 24, P95 46",
+        "    frames P95 to P99: mean 49 ms, P5 49, median 49, P95 49",
+    ]
