@@ -183,7 +183,7 @@ class WindowStates(QObject):
 
     @Slot(object, bool)
     def compare(self, paths: Sequence[Path], has_session: bool) -> None:  # noqa: FBT001 - a slot
-        from ..comparison.sides import Side, Source  # noqa: PLC0415 - brings pyqtgraph with it
+        from ..comparison.sides import Side, Source  # noqa: PLC0415 - not needed before
 
         window, comparison = self._window, self._comparison_view()
         files = map(Source.of_file, paths)
