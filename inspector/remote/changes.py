@@ -21,7 +21,7 @@ from inspector.formats.frame_times import FrameTimes
 from inspector.formats.options import ExportOptions
 from inspector.formats.traces.session_trace import Events
 from inspector.probe.requests import FULL, GRANTS, READ_ONLY
-from inspector.remote.desk import NOT_YET, Asked, Later, OpenSession, submit
+from inspector.remote.desk import NOT_YET, Asked, Later, submit
 from inspector.remote.methods import (
     BAD_PARAMS,
     REFUSED,
@@ -36,6 +36,7 @@ from inspector.remote.methods import (
     declare_commands,
     method,
 )
+from inspector.remote.opened import OpenSession
 from inspector.sessions.attached.doors.door import Door
 from inspector.sessions.attached.doors.launch import GRACE_S, Launch
 from inspector.sessions.attached.doors.ways import Way
@@ -66,8 +67,13 @@ declare_commands(submit)
 
 def _add(asked: Asked, session: Session, kind: str, *, keep: bool, **more: Any) -> OpenSession:  # noqa: ANN401 - of OpenSession
     owner = None if keep else asked.client
-    opened = OpenSession(asked.desk.next_number(), session, kind, owner, **more)
-    asked.shown = asked.desk.add(opened)
+    try:
+        number = asked.desk.next_number()
+    except RemoteError:
+        session.close()
+        raise
+    opened = OpenSession(number, session, kind, owner, asked.worker, **more)
+    asked.shown = asked.worker.opened = asked.desk.sessions[number] = opened
     return opened
 
 
@@ -80,14 +86,14 @@ def _joined(
         needed: What programs need in their environment, once that is known.
     """
     session = AttachedSession(door)
-    session.acceptor.on_news = asked.desk.wake
+    session.acceptor.on_news = asked.worker.wake
     opened = _add(asked, session, "attached", keep=keep)
 
     def poll() -> object:
         session.refresh()
         if session.opening_problem is not None or session.status.phase is SessionPhase.ENDED:
             problem = session.opening_problem or InspectorError(session.status.message)
-            asked.desk.remove(opened)
+            asked.worker.remove()
             raise problem
         if needed:
             return {"session": opened.number, "title": session.title, "environment": needed}
@@ -98,7 +104,7 @@ def _joined(
     return Later(poll, timeout_s, f"{session.title} has not joined yet; session.state says more.")
 
 
-@method("session.launch")
+@method("session.launch", opens=True)
 def launch(
     asked: Asked,
     argv: list[Text] = [],  # noqa: B006 - msgspec copies it
@@ -140,7 +146,7 @@ def _by(asked: Asked, way: Way, timeout_s: float, *, keep: bool) -> Later:
 
     def tell(address: str, token: str) -> None:
         needed.update(TIMELINE_PROBE_CONNECT=address, TIMELINE_PROBE_TOKEN=token)
-        asked.desk.wake()
+        asked.worker.wake()
 
     door = way.door(len, tell)
     assert door is not None
@@ -152,7 +158,7 @@ def _least(asked: Grant, granted: str) -> Grant:
     return "step" if granted == "step" and asked == "full" else found
 
 
-@method("session.attach")
+@method("session.attach", opens=True)
 def attach(
     asked: Asked,
     pid: ProcessNumber = 0,
@@ -205,7 +211,7 @@ def attach(
     return _by(asked, way, timeout_s, keep=keep)
 
 
-@method("session.open")
+@method("session.open", opens=True)
 def open_file(
     asked: Asked,
     path: Text,
@@ -222,32 +228,35 @@ def open_file(
         opened = _add(asked, CapturedSession(file, column), "capture", keep=keep, path=str(file))
     else:
         asked.check(FULL, "running a scene")
-        scene = find_scene(path)
-        if any(each.kind == "scene" for each in asked.desk.sessions.values()):
-            raise RemoteError(REFUSED, "A scene is open already. Close its session first.")
-        is_real = source == "system"
-        host = SystemTimeSource() if is_real else None
-        runs = is_real and not hold
-        session = HostedSession(scene, host or VirtualTimeSource(), autorun=runs)
-        if session.problem is not None:
-            session.close()
-            raise session.problem
-        opened = _add(asked, session, "scene", keep=keep, host=host)
+        with asked.desk.scenes:
+            opened = _scene(asked, path, is_real=source == "system", hold=hold, keep=keep)
     opened.session.refresh()
     return {"session": opened.number, "title": opened.session.title}
+
+
+def _scene(asked: Asked, path: str, *, is_real: bool, hold: bool, keep: bool) -> OpenSession:
+    scene = find_scene(path)
+    if any(each.kind == "scene" for each in list(asked.desk.sessions.values())):
+        raise RemoteError(REFUSED, "A scene is open already. Close its session first.")
+    host = SystemTimeSource() if is_real else None
+    session = HostedSession(scene, host or VirtualTimeSource(), autorun=is_real and not hold)
+    if session.problem is not None:
+        session.close()
+        raise session.problem
+    return _add(asked, session, "scene", keep=keep, host=host)
 
 
 @method("session.list")
 def list_sessions(asked: Asked) -> object:
     """List the open sessions."""
-    return [each.state(asked.client) for each in asked.desk.sessions.values()]
+    return asked.desk.states(asked.client)
 
 
 @method("session.close")
 def close(asked: Asked, session: SessionNumber = 0) -> object:
     """Close a session: a program that was launched ends, others are let go."""
     opened = asked.session(session)
-    asked.desk.remove(opened)
+    asked.worker.remove()
     return {"closed": opened.number}
 
 
@@ -420,7 +429,7 @@ def run_command(asked: Asked, arguments: list[Text], timeout_s: Seconds = 600.0)
             except subprocess.TimeoutExpired:
                 process.terminate()
                 found.append(process.communicate())
-        asked.desk.wake()
+        asked.worker.wake()
 
     threading.Thread(target=read, name="remote: command line", daemon=True).start()
 

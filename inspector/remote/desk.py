@@ -1,4 +1,4 @@
-"""Where requests are carried out: the sessions, their clients, and who holds what."""
+"""Where requests are carried out: sessions, who works for them, and which client holds what."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
+from weakref import WeakKeyDictionary
 
 import msgspec
 
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.command import Command
-from inspector.commands.scene import Undo
 from inspector.commands.transport import Hold, Run
 from inspector.errors import InspectorError
 from inspector.probe.requests import FULL
@@ -30,12 +31,14 @@ from inspector.remote.methods import (
     NOT_JSON,
     REFUSED,
     TOOK_TOO_LONG,
+    Method,
     RemoteError,
     grant_of,
     is_granted,
     plain,
 )
-from inspector.sessions.session import Session, SessionPhase
+from inspector.remote.opened import Client, OpenSession
+from inspector.sessions.session import SessionPhase
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +47,6 @@ MOST_BYTES: Final = 1 << 20
 _MOST_IN_BATCH: Final = 100
 _MOST_WAITING: Final = 1_000
 _MOST_SESSIONS: Final = 16
-_MOST_LISTED: Final = 20
 #: Sessions are looked at so often while nothing is asked.
 _TURN_S: Final = 0.02
 _TURN_NS: Final = 20_000_000
@@ -52,6 +54,11 @@ _TURN_NS: Final = 20_000_000
 #: The phase that a command ends, and how long that may take at most once it is carried out.
 _BEFORE: Final = {Hold: SessionPhase.RUNNING, Run: SessionPhase.HELD}
 _FOLLOWS_S: Final = 1.0
+
+#: A session that carries out another request for longer is called busy.
+_BUSY_S: Final = 0.5
+
+_Respond: TypeAlias = "Callable[[dict[str, Any]], object]"
 
 #: Returned while there is no answer yet.
 NOT_YET: Final = object()
@@ -66,130 +73,10 @@ class Later:
     late: str  # What is said when that is over
 
 
-@dataclass(slots=True, eq=False)
-class Client:
-    """Who asks."""
-
-    name: str  # What others are told of it
-    send: Callable[[bytes], object]  # Sends an answer; called in the desk's thread
-    is_gone: bool = False  # Whether it has left
-
-
-@dataclass(slots=True)
-class _Kept:
-    """A change of a client that is undone when it goes."""
-
-    client: Client
-    number: int
-    text: str
-    inverse: Command
-
-
-@dataclass(slots=True, eq=False)
-class OpenSession:
-    """A session, with what the desk knows of it."""
-
-    number: int
-    session: Session  # The session itself
-    kind: str  # attached, scene, recording or capture
-    owner: Client | None  # The client that has opened it; None if it stays
-    host: SystemTimeSource | None = None  # What wakes a scene in real time
-    path: str = ""  # The file of a recording or capture
-    # The changes to undo when their clients go, by their subjects.
-    kept: dict[Hashable, _Kept] = field(default_factory=dict)
-    asked_by: dict[int, Client] = field(default_factory=dict)  # Who gave a command, by its number
-
-    def note(self, client: Client, command: Command, number: int, *, was_running: bool) -> None:
-        """Remember what undoes a command that was carried out."""
-        session = self.session
-        self.asked_by[number] = client
-        if isinstance(command, Undo):
-            of = {kept.number: place for place, kept in self.kept.items()}
-            self.kept.pop(of.get(command.number), None)
-            return
-        if isinstance(command, Run):
-            self.kept.pop("transport", None)
-            return
-        inverse = None if session.undoing is None else session.undoing.of(number)
-        key: Hashable = "transport"
-        if isinstance(command, Hold):
-            inverse = Run() if was_running or "transport" in self.kept else None
-        elif inverse is not None:
-            key = _subject(command, inverse)
-        if inverse is None:
-            return
-        former = self.kept.get(key)
-        if former is not None:
-            if former.inverse == command:
-                del self.kept[key]
-                return
-            inverse = former.inverse
-        self.kept[key] = _Kept(client, number, command.sentence(session.timeline), inverse)
-
-    def note_hold(self, client: Client) -> None:
-        """Remember that a client has had the program begin held."""
-        self.kept["transport"] = _Kept(client, 0, "hold", Run())
-
-    def let_go(self, client: Client) -> None:
-        """Undo what a client holds, the newest first."""
-        for key, kept in reversed(self.kept.copy().items()):
-            if kept.client is client:
-                del self.kept[key]
-                self.session.submit(kept.inverse)
-        self.session.refresh()
-
-    def state(self, client: Client) -> dict[str, Any]:
-        """Return what it does, and who holds what in it."""
-        session, timeline = self.session, self.session.timeline
-        status = session.status
-        held = [
-            {"what": kept.text, "by": "you" if kept.client is client else kept.client.name}
-            for kept in self.kept.values()
-        ]
-        known = {kept.number for kept in self.kept.values()}
-        for clock in timeline.clocks.values():
-            if clock.paused and clock.pause_cause not in known:
-                by = self._asker(clock.pause_cause, client)
-                held.append({"what": f"pause “{clock.name}”", "by": by})
-        if status.breakpoint:
-            held.append({"what": "hold", "by": f"breakpoint {status.breakpoint}"})
-        return {
-            "session": self.number,
-            "title": session.title,
-            "kind": self.kind,
-            "phase": status.phase.value,
-            "message": status.message,
-            "at_ns": timeline.at_ns,
-            "held": held[:_MOST_LISTED],
-            "held_count": len(held),
-        }
-
-    def _asker(self, number: int, client: Client) -> str:
-        if not number:
-            return "the program"
-        asker = self.asked_by.get(number)
-        if asker is not None:
-            return "you" if asker is client else asker.name
-        record = next((r for r in self.session.timeline.commands if r.number == number), None)
-        return f"command {number}" if record is None or not record.by else record.by
-
-
 def _run_host(host: SystemTimeSource | None) -> None:
     """Let the time of a scene pass for a turn."""
     if host is not None:
         host.run(host.now_ns() + _TURN_NS)
-
-
-def _subject(command: Command, inverse: Command) -> Hashable:
-    """Return what a command changes: equal for those that overrule each other."""
-    kinds = frozenset({type(command).__name__, type(inverse).__name__})
-    numbers = {
-        getattr(each, one.name)
-        for each in (command, inverse)
-        for one in fields(each)  # type: ignore[arg-type] # all commands are dataclasses
-        if one.name.endswith("_id") or one.name == "number"
-    }
-    return kinds, frozenset(numbers)
 
 
 @dataclass(slots=True)
@@ -198,28 +85,41 @@ class Asked:
 
     desk: Desk  # Where
     client: Client  # Who asks
+    worker: Worker  # Carries it out
     shown: OpenSession | None = None  # The session whose state is answered
+    state: dict[str, Any] | None = None  # That of a session that has another worker
 
     def session(self, number: int) -> OpenSession:
-        """Return a session by its number; 0 is the newest of the client, or of all.
+        """Return the session of the worker, which is the one with a number, or the newest for 0.
 
         Raises:
             RemoteError: There is no such session.
         """
-        known = self.desk.sessions
-        if number:
-            found = known.get(number)
-        else:
-            own = [each for each in known.values() if each.owner is self.client]
-            found = next(reversed(own or list(known.values())), None)
+        found = self.worker.opened
         if found is None:
-            there = ", ".join(map(str, known)) or "none"
-            what = f"session {number}" if number else "session"
-            raise RemoteError(REFUSED, f"There is no {what}; open are: {there}.")
+            raise RemoteError(REFUSED, self.desk.none_text(number))
         self.shown = found
         # So that a request sees what the one before it has done.
         found.session.refresh()
         return found
+
+    def in_session(self, number: int, job: Callable[[OpenSession], Any]) -> Any:  # noqa: ANN401 - what the job returns
+        """Return what a job returns that the worker of another session carries out.
+
+        Raises:
+            RemoteError: There is no such session.
+        """
+        opened = self.desk.found(self.client, number)
+        if opened is None:
+            raise RemoteError(REFUSED, self.desk.none_text(number))
+
+        def call() -> object:
+            opened.session.refresh()
+            result = job(opened)
+            self.state = opened.state(self.client)
+            return result
+
+        return opened.worker.call(call)
 
     def check(self, needed: str, what: str) -> None:
         """Refuse what the server does not grant.
@@ -240,100 +140,80 @@ class _Waiting:
     id: object
     later: Later
     until_s: float
-    respond: Callable[[dict[str, Any]], None]
+    respond: _Respond
 
 
-class Desk:
-    """Carries out requests in a thread of its own, which all sessions belong to.
+class Worker:
+    """Carries out the requests to one session in a thread of its own, which that belongs to.
 
     Attributes:
-        grant: What clients may do.
-        program: The command line that may be launched under any grant; empty for none.
-        sessions: The open sessions by their numbers, for its thread.
+        opened: The session; ``None`` before it is opened, and of the worker for all other requests.
     """
 
-    def __init__(self, grant: str = FULL, program: tuple[str, ...] = ()) -> None:
-        self.grant = grant
-        self.program = program
-        self.sessions: dict[int, OpenSession] = {}
-        self._last_number = 0
+    def __init__(self, desk: Desk, *, is_of_session: bool) -> None:
+        self.opened: OpenSession | None = None
+        self._desk = desk
+        self._is_of_session = is_of_session
         self._mail: deque[Callable[[], None]] = deque()
         self._news = threading.Event()
         self._waiting: list[_Waiting] = []
-        self._clients = 0
-        self._is_closing = False
-        self._thread = threading.Thread(target=self._run, name="remote: desk", daemon=True)
-        self._thread.start()
+        self._is_over = self._has_ended = False
+        self._ending = threading.Lock()
+        self.thread = threading.Thread(target=self._run, name="remote: worker", daemon=True)
+        self.thread.start()
 
     # ------------------------------------------------------ from any thread
 
-    def connect(self, send: Callable[[bytes], object]) -> Client:
-        """Take in a client, to whom answers are sent by ``send``."""
-        self._clients += 1
-        return Client(f"client {self._clients}", send)
-
-    def take(self, client: Client, line: bytes) -> None:
-        """Take a request as it came."""
-        self._post(lambda: self._answer_line(client, line))
-
-    def leave(self, client: Client) -> None:
-        """Let go what a client holds."""
-        self._post(lambda: self._leave(client))
-
-    def ask(self, client: Client, name: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Carry out one request, and return its answer: a result, or an error."""
-        done = threading.Event()
-        found: list[dict[str, Any]] = []
-
-        def take(answer: dict[str, Any]) -> None:
-            found.append(answer)
-            done.set()
-
-        request = {"jsonrpc": "2.0", "id": 1, "method": name, "params": params}
-        self._post(lambda: self._answer(client, request, take))
-        done.wait()
-        return found[0]
+    def post(self, job: Callable[[], None]) -> None:
+        """Have a job done soon; by now, where the worker has ended."""
+        with self._ending:
+            is_late = self._has_ended
+            if not is_late:
+                self._mail.append(job)
+        if is_late:
+            job()
+        else:
+            self.wake()
 
     def wake(self) -> None:
         self._news.set()
-        for each in list(self.sessions.values()):
-            if each.host is not None:
-                each.host.stop()
+        opened = self.opened
+        if opened is not None and opened.host is not None:
+            opened.host.stop()
+
+    def call(self, job: Callable[[], object], timeout_s: float | None = None) -> Any:  # noqa: ANN401 - what the job returns
+        """Return what a job returns; raises what it raises, and ``TimeoutError``."""
+        result: Future[object] = Future()
+
+        def run() -> None:
+            if result.set_running_or_notify_cancel():
+                try:
+                    result.set_result(job())
+                except BaseException as error:  # noqa: BLE001 - is raised where it was asked for
+                    result.set_exception(error)
+
+        self.post(run)
+        try:
+            return result.result(timeout_s)
+        except TimeoutError:
+            result.cancel()
+            raise
 
     def close(self) -> None:
-        """Close all sessions; programs that were launched are ended."""
-
         def end() -> None:
-            self._is_closing = True
+            self._is_over = True
 
-        self._post(end)
-        self._thread.join()
-
-    def _post(self, job: Callable[[], None]) -> None:
-        self._mail.append(job)
-        self.wake()
+        self.post(end)
 
     # ------------------------------------------------------ in its own thread
 
-    def add(self, opened: OpenSession) -> OpenSession:
-        self.sessions[opened.number] = opened
-        return opened
-
-    def next_number(self) -> int:
-        """Return the number of a new session.
-
-        Raises:
-            RemoteError: There are too many.
-        """
-        if len(self.sessions) >= _MOST_SESSIONS:
-            message = f"{_MOST_SESSIONS} sessions are open. Close one first."
-            raise RemoteError(REFUSED, message)
-        self._last_number += 1
-        return self._last_number
-
-    def remove(self, opened: OpenSession) -> None:
-        """Close a session; a program that was launched for it is ended."""
-        del self.sessions[opened.number]
+    def remove(self) -> None:
+        """Close the session; a program that was launched for it is ended."""
+        opened, self.opened = self.opened, None
+        self._is_over = True
+        if opened is None:
+            return
+        self._desk.sessions.pop(opened.number, None)
         end = getattr(opened.session, "end_program", None)
         if end is not None:
             end()
@@ -341,41 +221,65 @@ class Desk:
 
     def _run(self) -> None:
         try:
-            while not self._is_closing:
+            while not self._is_over:
                 self._turn()
         finally:
-            for each in list(self.sessions.values()):
-                self.remove(each)
+            self.remove()
+            self._desk.forget(self)
+            with self._ending:
+                self._has_ended = True
+            while self._mail:
+                self._mail.popleft()()
+            for each in self._waiting:
+                message = "The session was closed meanwhile."
+                each.respond(_error(each.id, REFUSED, message, self._desk.state(each.asked)))
 
     def _turn(self) -> None:
-        hosted = [each for each in self.sessions.values() if each.host is not None]
-        for each in hosted:
-            self._keep_going(each, partial(_run_host, each.host))
-        if not hosted and not self._mail:
-            is_live = any(each.session.expects_news for each in self.sessions.values())
+        opened = self.opened
+        is_hosted = opened is not None and opened.host is not None
+        if opened is not None and is_hosted:
+            self._keep_going(partial(_run_host, opened.host))
+        if not is_hosted and not self._mail:
+            is_live = opened is not None and opened.session.expects_news
             self._news.wait(_TURN_S if is_live or self._waiting else None)
         self._news.clear()
         while self._mail:
             self._mail.popleft()()
-        for each in list(self.sessions.values()):
-            self._keep_going(each, each.session.refresh)
-        self._look_at_waiting()
+        if self.opened is not None:
+            self._keep_going(self.opened.session.refresh)
+        waiting, self._waiting = self._waiting, []
+        self._waiting = [
+            each
+            for each in waiting
+            if not each.asked.client.is_gone and not self._has_answered(each)
+        ]
+        if self._is_of_session and self.opened is None and not self._waiting:
+            self._is_over = True
 
-    def _keep_going(self, opened: OpenSession, step: Callable[[], object]) -> None:
-        """Do something with a session; one that fails is closed, and the others go on."""
+    def _keep_going(self, step: Callable[[], object]) -> None:
+        """Do something with the session, which is closed if that fails."""
         try:
             step()
         except Exception:
-            logger.exception("session %d failed, and is closed", opened.number)
-            self.remove(opened)
+            logger.exception("a session failed, and is closed")
+            self.remove()
 
-    def _look_at_waiting(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for each in waiting:
-            if each.asked.client.is_gone:
-                continue
-            if not self._has_answered(each):
-                self._waiting.append(each)
+    def let_go(self, client: Client) -> None:
+        """Undo what a client holds that has gone, and close a session of its own."""
+        opened = self.opened
+        if opened is not None:
+            self._keep_going(partial(opened.let_go, client))
+            if opened.owner is client:
+                self.remove()
+
+    def wait_for(self, asked: Asked, number: object, later: Later, respond: _Respond) -> None:
+        """Take a request whose answer takes time."""
+        if len(self._waiting) >= _MOST_WAITING:
+            respond(_error(number, REFUSED, "Too many requests wait for their answers."))
+            return
+        each = _Waiting(asked, number, later, time.monotonic() + later.timeout_s, respond)
+        if not self._has_answered(each):
+            self._waiting.append(each)
 
     def _has_answered(self, each: _Waiting) -> bool:
         def poll() -> object:
@@ -384,29 +288,65 @@ class Desk:
                 raise RemoteError(TOOK_TOO_LONG, each.later.late)
             return found
 
-        response = self._response(each.asked, each.id, poll)
+        response = self._desk.response(each.asked, each.id, poll)
         if response is None:
             return False
         each.respond(response)
         return True
 
-    def _leave(self, client: Client) -> None:
-        if client.is_gone:
-            return
-        client.is_gone = True
-        for each in list(self.sessions.values()):
-            self._keep_going(each, partial(each.let_go, client))
-            if each.owner is client and each.number in self.sessions:
-                self.remove(each)
 
-    def _answer_line(self, client: Client, line: bytes) -> None:
+class Desk:
+    """Has requests carried out: those to one session by its worker, all others by one of its own.
+
+    Attributes:
+        grant: What clients may do.
+        program: The command line that may be launched under any grant; empty for none.
+        sessions: The open sessions by their numbers.
+        scenes: Held while a scene is opened, of which there is one.
+    """
+
+    def __init__(self, grant: str = FULL, program: tuple[str, ...] = ()) -> None:
+        self.grant = grant
+        self.program = program
+        self.sessions: dict[int, OpenSession] = {}
+        self.scenes = threading.Lock()
+        self._numbers = threading.Lock()
+        self._last_number = 0
+        self._clients = 0
+        self._workers: set[Worker] = set()
+        #: That of the session that a client has opened last.
+        self._newest: WeakKeyDictionary[Client, Worker] = WeakKeyDictionary()
+        self._general = self._worker(is_of_session=False)
+
+    # ------------------------------------------------------ from any thread
+
+    def _worker(self, *, is_of_session: bool) -> Worker:
+        worker = Worker(self, is_of_session=is_of_session)
+        self._workers.add(worker)
+        return worker
+
+    def forget(self, worker: Worker) -> None:
+        """Forget a worker that has ended."""
+        self._workers.discard(worker)
+
+    def connect(self, send: Callable[[bytes], object]) -> Client:
+        """Take in a client, to whom answers are sent by ``send``."""
+        with self._numbers:
+            self._clients += 1
+            return Client(f"client {self._clients}", send)
+
+    def take(self, client: Client, line: bytes) -> None:
+        """Take a request as it came."""
+
         def send(answer: object) -> None:
-            if not client.is_gone:
+            with client.sending:
+                if client.is_gone:
+                    return
                 try:
                     client.send(json.dumps(answer).encode() + b"\n")
                 except OSError:
                     # What it has got is no whole line, and it would be waited for again.
-                    self._leave(client)
+                    self.leave(client)
 
         try:
             message = _message_in(line)
@@ -420,20 +360,93 @@ class Desk:
             text = f"A batch has 1 to {_MOST_IN_BATCH} requests, not {len(message)}."
             send(_error(None, NOT_A_REQUEST, text))
             return
-        answers: list[dict[str, Any]] = []
+        answers: dict[int, dict[str, Any]] = {}
         wanted = sum(bool(_problem(each)) or "id" in each for each in message)
+        counting = threading.Lock()
 
-        def collect(answer: dict[str, Any]) -> None:
-            answers.append(answer)
-            if len(answers) == wanted:
-                send(answers)
+        def collect(place: int, answer: dict[str, Any]) -> None:
+            with counting:
+                answers[place] = answer
+                is_whole = len(answers) == wanted
+            if is_whole:
+                send([answers[each] for each in sorted(answers)])
 
-        for each in message:
-            self._answer(client, each, collect)
+        for place, each in enumerate(message):
+            self._answer(client, each, partial(collect, place))
 
-    def _answer(
-        self, client: Client, message: object, respond: Callable[[dict[str, Any]], None]
-    ) -> None:
+    def leave(self, client: Client) -> None:
+        """Let go what a client holds."""
+        client.is_gone = True
+        for each in list(self._workers):
+            each.post(partial(each.let_go, client))
+
+    def ask(self, client: Client, name: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Carry out one request, and return its answer: a result, or an error."""
+        answer: Future[dict[str, Any]] = Future()
+        request = {"jsonrpc": "2.0", "id": 1, "method": name, "params": params}
+        self._answer(client, request, answer.set_result)
+        return answer.result()
+
+    def close(self) -> None:
+        """Close all sessions; programs that were launched are ended."""
+        workers = list(self._workers)
+        for each in workers:
+            each.close()
+        for each in workers:
+            each.thread.join()
+
+    def next_number(self) -> int:
+        """Return the number of a new session.
+
+        Raises:
+            RemoteError: There are too many.
+        """
+        with self._numbers:
+            if len(self.sessions) >= _MOST_SESSIONS:
+                message = f"{_MOST_SESSIONS} sessions are open. Close one first."
+                raise RemoteError(REFUSED, message)
+            self._last_number += 1
+            return self._last_number
+
+    def found(self, client: Client, number: int) -> OpenSession | None:
+        """Return a session by its number; 0 is the newest of the client, or of all."""
+        if number:
+            return self.sessions.get(number)
+        known = list(self.sessions.values())
+        own = [each for each in known if each.owner is client]
+        return next(reversed(own or known), None)
+
+    def none_text(self, number: int) -> str:
+        there = ", ".join(map(str, list(self.sessions))) or "none"
+        what = f"session {number}" if number else "session"
+        return f"There is no {what}; open are: {there}."
+
+    def states(self, client: Client) -> list[dict[str, Any]]:
+        """Return the states of all sessions; one that does something else says that."""
+        known = [(each, self._state_of(each, client)) for each in list(self.sessions.values())]
+        return [state for each, state in known if each.number in self.sessions]
+
+    @staticmethod
+    def _state_of(opened: OpenSession, client: Client) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = opened.worker.call(partial(opened.state, client), _BUSY_S)
+        except TimeoutError:
+            return {
+                "session": opened.number,
+                "title": opened.session.title,
+                "kind": opened.kind,
+                "phase": "busy",
+                "message": "It carries out another request.",
+                "at_ns": opened.session.timeline.at_ns,
+                "held": [],
+                "held_count": 0,
+            }
+        return found
+
+    # ------------------------------------------------------------------ requests
+
+    def _answer(self, client: Client, message: object, respond: _Respond) -> None:
+        """Have a request carried out by whom it is for."""
         problem = _problem(message)
         if problem:
             number = message.get("id") if isinstance(message, dict) else None
@@ -441,43 +454,53 @@ class Desk:
             respond(_error(number if is_id else None, NOT_A_REQUEST, problem))
             return
         assert isinstance(message, dict)
-        asked, number = Asked(self, client), message.get("id")
         reply = respond if "id" in message else _no_answer
+        try:
+            found, params = _method_in(message)
+            worker = self._worker_for(client, found, params)
+        except RemoteError as error:
+            reply(_error(message.get("id"), error.code, str(error), None))
+            return
+        asked = Asked(self, client, worker)
+        worker.post(partial(self._carry_out, asked, message.get("id"), (found, params), reply))
 
-        def call() -> object:
-            found = METHODS.get(message["method"])
-            if found is None:
-                name = message["method"][:80]
-                text = f"There is no method “{name}”. “serve --schema” lists all."
-                raise RemoteError(NO_SUCH_METHOD, text)
-            try:
-                params = msgspec.convert(message.get("params", {}), found.params)
-            except (msgspec.ValidationError, RecursionError, ValueError) as error:
-                raise RemoteError(BAD_PARAMS, f"{found.name}: {error}.") from None
-            asked.check(found.grant, found.name)
-            values = {name: getattr(params, name) for name in params.__struct_fields__}
-            return found.call(asked, **values)
+    def _worker_for(self, client: Client, found: Method, params: Any) -> Worker:  # noqa: ANN401 - of a method
+        if found.opens:
+            self._newest[client] = worker = self._worker(is_of_session=True)
+            return worker
+        number = getattr(params, "session", None)
+        if number is None:
+            return self._general
+        # One that is being opened answers once that is done.
+        newest = self._newest.get(client)
+        if not number and newest is not None and newest in self._workers:
+            return newest
+        opened = self.found(client, number)
+        if opened is None:
+            return self._general
+        assert isinstance(opened.worker, Worker)
+        return opened.worker
 
+    def _carry_out(
+        self, asked: Asked, number: object, what: tuple[Method, Any], reply: _Respond
+    ) -> None:
+        found, params = what
         result: object = None
 
-        def first() -> object:
+        def call() -> object:
             nonlocal result
-            result = call()
+            asked.check(found.grant, found.name)
+            values = {name: getattr(params, name) for name in params.__struct_fields__}
+            result = found.call(asked, **values)
             return NOT_YET if isinstance(result, Later) else result
 
-        response = self._response(asked, number, first)
+        response = self.response(asked, number, call)
         if response is not None:
             reply(response)
         elif isinstance(result, Later):
-            if len(self._waiting) >= _MOST_WAITING:
-                reply(_error(number, REFUSED, "Too many requests wait for their answers."))
-                return
-            until_s = time.monotonic() + result.timeout_s
-            each = _Waiting(asked, number, result, until_s, reply)
-            if not self._has_answered(each):
-                self._waiting.append(each)
+            asked.worker.wait_for(asked, number, result, reply)
 
-    def _response(
+    def response(
         self, asked: Asked, number: object, call: Callable[[], object]
     ) -> dict[str, Any] | None:
         """Return the response to a request, ``None`` if there is none yet."""
@@ -485,25 +508,42 @@ class Desk:
             value = call()
             if value is NOT_YET:
                 return None
-            result = {"value": plain(value), "state": self._state(asked)}
+            result = {"value": plain(value), "state": self.state(asked)}
         except RemoteError as error:
-            return _error(number, error.code, str(error), self._state(asked))
+            return _error(number, error.code, str(error), self.state(asked))
         except InspectorError as error:
             detail = f"\n{error.detail}" if error.detail else ""
-            return _error(number, REFUSED, f"{error}{detail}", self._state(asked))
+            return _error(number, REFUSED, f"{error}{detail}", self.state(asked))
         except Exception as error:
             # A fault of the inspector ends neither the server nor other sessions.
             logger.exception("a request failed")
             text = f"The inspector failed: {type(error).__name__}: {error}"
-            return _error(number, FAULT, text, self._state(asked))
+            return _error(number, FAULT, text, self.state(asked))
         return {"jsonrpc": "2.0", "id": number, "result": result}
 
     @staticmethod
-    def _state(asked: Asked) -> dict[str, Any] | None:
+    def state(asked: Asked) -> dict[str, Any] | None:
         shown = asked.shown
         if shown is None or shown.number not in asked.desk.sessions:
-            return None
+            return asked.state
         return shown.state(asked.client)
+
+
+def _method_in(message: dict[str, Any]) -> tuple[Method, Any]:
+    """Return the method that a request names, and its parameters.
+
+    Raises:
+        RemoteError: There is none, or they are not its parameters.
+    """
+    found = METHODS.get(message["method"])
+    if found is None:
+        name = message["method"][:80]
+        text = f"There is no method “{name}”. “serve --schema” lists all."
+        raise RemoteError(NO_SUCH_METHOD, text)
+    try:
+        return found, msgspec.convert(message.get("params", {}), found.params)
+    except (msgspec.ValidationError, RecursionError, ValueError) as error:
+        raise RemoteError(BAD_PARAMS, f"{found.name}: {error}.") from None
 
 
 def submit(asked: Asked, session: int, timeout_s: float, command: Command) -> Later:

@@ -13,7 +13,8 @@ from typing import Any, Final, Literal, TextIO
 from inspector import __version__
 from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
-from inspector.remote.desk import Client, Desk
+from inspector.remote.desk import Desk
+from inspector.remote.opened import Client
 from inspector.remote.serving import own_streams
 
 _INSTRUCTIONS: Final = (

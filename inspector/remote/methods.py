@@ -91,13 +91,16 @@ class Method:
     params: type[Struct]  # Its parameters; a session among them is the one whose state is answered
     grant: str  # What the server has to grant for it
     call: Callable[..., object]  # Carries it out
+    opens: bool = False  # Whether it opens a session
 
 
 #: All methods by name.
 METHODS: Final[dict[str, Method]] = {}
 
 
-def method(name: str, grant: str = READ_ONLY) -> Callable[[Callable[..., object]], Any]:
+def method(
+    name: str, grant: str = READ_ONLY, *, opens: bool = False
+) -> Callable[[Callable[..., object]], Any]:
     """Declare a function as a method; docstring and signature are its schema."""
 
     def declare(call: Callable[..., object]) -> Callable[..., object]:
@@ -110,7 +113,7 @@ def method(name: str, grant: str = READ_ONLY) -> Callable[[Callable[..., object]
             for each in given
         ]
         summary = (inspect.getdoc(call) or "").partition("\n\n")[0].replace("\n", " ")
-        METHODS[name] = Method(name, summary, _params(name, found), grant, call)
+        METHODS[name] = Method(name, summary, _params(name, found), grant, call, opens)
         return call
 
     return declare

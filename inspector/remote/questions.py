@@ -36,7 +36,7 @@ from inspector.foreign.paths import expanded
 from inspector.formats.frame_times import FrameTimes
 from inspector.formats.report.comparison import comparison_values
 from inspector.formats.series import series_of
-from inspector.remote.desk import Asked, OpenSession
+from inspector.remote.desk import Asked
 from inspector.remote.methods import (
     METHODS,
     REFUSED,
@@ -49,6 +49,7 @@ from inspector.remote.methods import (
     Text,
     method,
 )
+from inspector.remote.opened import OpenSession
 from inspector.sessions.attached.doors.programs import running_programs
 from inspector.sessions.compared import run_of_file, run_of_session
 from inspector.sessions.session import AttachesPrograms, ShowsCapture, ShowsLoops
@@ -101,7 +102,7 @@ def about(asked: Asked) -> object:
         "grant": desk.grant,
         "program": desk.program,
         "you": asked.client.name,
-        "sessions": [each.state(asked.client) for each in desk.sessions.values()],
+        "sessions": desk.states(asked.client),
         "methods": sorted(METHODS),
     }
 
@@ -516,9 +517,8 @@ def compare(
     """Compare two sessions by number, or files by name: frame times, calls, and what was late."""
     runs, lates = [], {}
     for side, named in (("before", before), ("after", after)):
-        run, history = _run_of(asked, named)
+        run, lates[side] = _run_of(asked, named, over_ns)
         runs.append(run)
-        lates[side] = None if history is None else _late(history, over_ns, 100)
     try:
         (found,) = differences(runs)
         values: object = comparison_values(found)
@@ -527,12 +527,17 @@ def compare(
     return {"frames_and_calls": values, "late": lates}
 
 
-def _run_of(asked: Asked, named: int | str) -> tuple[ComparedRun, History | None]:
+def _run_of(asked: Asked, named: int | str, over_ns: int) -> tuple[ComparedRun, object]:
+    """Return a side of a comparison, and what was late in a session."""
     if isinstance(named, str):
         return run_of_file(expanded(named)), None
-    opened = asked.session(named)
-    make = run_of_session(opened.session, f"{opened.session.title} ({opened.number})")
-    return make(lambda _done: None), opened.session.history
+
+    def look(opened: OpenSession) -> tuple[ComparedRun, object]:
+        make = run_of_session(opened.session, f"{opened.session.title} ({opened.number})")
+        return make(lambda _done: None), _late(opened.session.history, over_ns, 100)
+
+    found: tuple[ComparedRun, object] = asked.in_session(named, look)
+    return found
 
 
 @method("session.sql")

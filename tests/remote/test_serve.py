@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -422,9 +423,10 @@ def test_that_a_program_that_is_started_elsewhere_dials_what_it_is_told(
     environment = os.environ | told["environment"] | path
     with subprocess.Popen([sys.executable, str(script)], env=environment) as process:
         try:
-            ask("session.wait", seconds=0.1, timeout_s=60.0)
-            state = ask("session.state")["result"]["value"]
-            assert [each["name"] for each in state["programs"].values()] == ["sleeper.py"]
+            until_s = time.monotonic() + 60
+            while not (programs := ask("session.state")["result"]["value"]["programs"]):
+                assert time.monotonic() < until_s
+            assert [each["name"] for each in programs.values()] == ["sleeper.py"]
         finally:
             process.kill()
 
@@ -454,3 +456,71 @@ def test_that_only_what_is_granted_reaches_hosts_and_opens_ports() -> None:
         for params in ({"ssh": ["web-1"], "pid": 1}, {"listen": "tcp"}, {"listen_websocket": 0}):
             assert ask("session.attach", **params)["error"]["code"] == NOT_GRANTED
         assert ask("session.launch", argv=["ls"], exec=["env"])["error"]["code"] == NOT_GRANTED
+
+
+def test_that_a_session_that_is_slow_holds_up_no_other(
+    desk: Desk, scene: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = _opened(desk, scene)
+    other = tmp_path / "frames.csv"
+    other.write_text("frame_time_ms\n16\n17\n")
+    second = ask("session.open", path=str(other))["result"]["value"]["session"]
+    begun, done = threading.Event(), threading.Event()
+
+    def slow(*_args: object) -> list[object]:
+        begun.set()
+        assert done.wait(60)
+        return []
+
+    monkeypatch.setattr("inspector.remote.questions.late_calls", slow)
+    answers: list[Any] = []
+    asking = threading.Thread(target=lambda: answers.append(ask("session.late", session=1)))
+    asking.start()
+    try:
+        assert begun.wait(60)
+        assert ask("session.frames", session=second)["result"]["value"]["total"] == 2
+        listed = ask("session.list")["result"]["value"]
+        assert [each["phase"] for each in listed] == ["busy", "held"]
+        third = ask("session.open", path=str(other))["result"]["value"]["session"]
+        assert ask("session.close", session=third)["result"]["value"] == {"closed": third}
+    finally:
+        done.set()
+        asking.join()
+    assert answers[0]["result"]["value"]["total"] == 0
+
+
+def test_that_requests_follow_a_session_that_is_being_opened(desk: Desk, scene: str) -> None:
+    lines: list[bytes] = []
+    client = desk.connect(lines.append)
+    opening = {"path": scene, "source": "virtual"}
+    requests = [("session.open", opening), ("session.wait", {"seconds": 2}), ("session.timers", {})]
+    for number, (name, params) in enumerate(requests):
+        request = {"jsonrpc": "2.0", "id": number, "method": name, "params": params}
+        desk.take(client, json.dumps(request).encode())
+    desk.ask(client, "session.state", {})
+
+    answers = [json.loads(line) for line in lines]
+    assert [each["id"] for each in answers] == [0, 1, 2]
+    assert answers[2]["result"]["state"]["at_ns"] == 2 * 10**9
+
+
+def test_that_what_waits_for_a_session_is_answered_when_that_is_closed(
+    desk: Desk, tmp_path: Path
+) -> None:
+    ask = _asker(desk)
+    script = tmp_path / "sleeper.py"
+    script.write_text(_SLEEPER)
+    ask("session.launch", argv=[sys.executable, str(script)], timeout_s=60.0)
+    lines: list[bytes] = []
+    client = desk.connect(lines.append)
+    for name, params in (("session.wait", {"seconds": 5_000}), ("session.close", {})):
+        given = {**params, "session": 1}
+        request = {"jsonrpc": "2.0", "id": name, "method": name, "params": given}
+        desk.take(client, json.dumps(request).encode())
+    until_s = time.monotonic() + 60
+    while len(lines) < 2:
+        assert time.monotonic() < until_s
+        ask("session.list")
+
+    answers = {each["id"]: each for each in map(json.loads, lines)}
+    assert answers["session.wait"]["result"]["value"]["is_complete"] is False
