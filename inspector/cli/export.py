@@ -273,6 +273,9 @@ def _export_file(
     if options.without_inspector:
         check_knows_inspector(path, read)
     measure: Measure = worth_plotting(frames) if read.has_work else "interval"
+    if read.provenance.waits:
+        # From turn to turn a loop has mostly waited.
+        measure = "busy"
     graph = graph_options(options, measure, target=read.provenance.frame_rate)
     if options.without_inspector and graph.measure != "interval":
         message = "--without-inspector is about the time between frames. Add --measure interval."

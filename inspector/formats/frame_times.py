@@ -352,6 +352,7 @@ class Provenance:
     source: str = ""  # The time source of the frames
     frame_rate: Fraction | None = None  # Target frames per second; None if unknown
     note: str = ""  # A remark for the reader
+    waits: bool = False  # Whether its frames are turns of a loop that waits for events
 
     @property
     def created_text(self) -> str:

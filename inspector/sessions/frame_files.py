@@ -54,7 +54,7 @@ from inspector.formats.tables.frame_times_json import (
     landmarks_from_values,
 )
 from inspector.sessions.provenance import provenance_of_recording
-from inspector.sessions.session import loops_of
+from inspector.sessions.session import frames_wait, loops_of
 from inspector.timebase import MAX_NS
 from inspector.vocabulary import Phase, Share
 
@@ -260,6 +260,7 @@ def _read_recording(path: Path, stream: str | None = None) -> FrameFile:
         state = recording.state_before(recording.end)
         frames = FrameTimes.from_timeline(state, annotations=recording.annotations)
         provenance, notes = provenance_of_recording(recording), recording.notes
+        provenance = replace(provenance, waits=frames_wait(state, recording.meta))
     loops = loops_of(state)
     if len(loops) > 1:
         others = [(each.name, each.frames) for each in loops if each.clock_id != state.frames_of]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
@@ -36,7 +37,7 @@ def provenance_of(session: Session) -> Provenance:
     if isinstance(session, _HasProvenance):
         return session.provenance
     if isinstance(session.history, Recording):
-        return provenance_of_recording(session.history)
+        return replace(provenance_of_recording(session.history), waits=session.waits)
     source = source_name(session.source) if isinstance(session, _HasSource) else ""
     if isinstance(session, AttachesPrograms):
         source = ATTACHED.name
@@ -46,6 +47,7 @@ def provenance_of(session: Session) -> Provenance:
         version=__version__,
         source=source_text(source),
         frame_rate=session.frame_rate,
+        waits=session.waits,
     )
 
 

@@ -32,6 +32,7 @@ class Page extends View {
 
   show() {
     const { about } = this;
+    this.element("frames-name").textContent = about.framesName;
     this.element("from").textContent = about.from.join(" · ");
     this.announce("");
     this.top.setAttribute("aria-valuemax", String(Math.round(about.end / 1e6)));
@@ -477,7 +478,7 @@ class Page extends View {
       parts.push(this.text("p", `Fired at ${at(when)}${late > about.lateFrom ? `, ${duration(late)} late` : ""}.`));
       if (told) parts.push(this.text("p", told.text), told.stack && this.text("p", told.stack, "muted"));
     }
-    if (own.length) parts.push(this.text("p", this.sentence(own[0], ns)));
+    if (own.length) parts.push(this.text("p", this.sentence(own[0], ns)), ...this.whyLateSoFar(lane, place, own[0], ns));
     else if (lane.word) parts.push(this.text("p", about.texts[lane.word[Math.max(placeAt(lane.at, ns), 0)]] || ""));
     else parts.push(this.text("p", fired ? "Nothing of it is pending at this instant." : "It has not been set yet."));
     const rows = lane.word ? [] : [["Fired so far", fired.toLocaleString("en")], ["Pending", own.length.toLocaleString("en")]];
@@ -485,6 +486,14 @@ class Page extends View {
     if (lane.site) rows.push(["Set in", lane.site]);
     parts.push(this.text("h3", "Numbers"), this.table(rows));
     return parts;
+  }
+
+  /** Of a call that is overdue: by how much, and what is known of the late firing that followed. */
+  whyLateSoFar(lane, place, row, ns) {
+    const due = this.queue.rows.due[row], next = lane.late ? placeAt(lane.at, ns) + 1 : 0;
+    if (!lane.late || due < 0 || ns - due < this.about.lateFrom) return [];
+    const told = next < lane.at.length ? this.lateOf(lane, place, lane.at[next]) : undefined;
+    return [this.text("p", `late ${duration(Math.round(ns - due))} so far`), told && this.text("p", told.text), told && told.stack && this.text("p", told.stack, "muted")];
   }
 
   /** The slices around the playhead from the outermost on, or the value of a counter. */

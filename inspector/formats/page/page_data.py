@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
     from inspector.formats.options import ExportOptions
     from inspector.formats.traces.session_trace import Events
+    from inspector.vocabulary import Measure
 
 #: States of a clock, as the page knows them.
 RUNS, PAUSED, RATE_ZERO, STOPPED_ABOVE, REMOVED = range(5)
@@ -97,7 +98,8 @@ def page_data(
             "texts": [],
         }
     )
-    _add_frames(data, frames, budget)
+    data.about["framesName"] = "Turns of the loop" if provenance.waits else "Frames"
+    _add_frames(data, frames, budget, options.measure)
     if events is not None:
         _Session(data, frames, events, budget).add()
     return data
@@ -112,14 +114,16 @@ def pictures_data(data: PageData, frames: FrameTimes, events: Events | None) -> 
     return pictures.data() if len(pictures) else None
 
 
-def _add_frames(data: PageData, frames: FrameTimes, budget: FrameBudget) -> None:
-    interval_ns = frames.interval_ns
-    own_ns = frames.share(Share.INSPECTOR) if frames.has_shares else interval_ns * 0
-    found = frames_about(data, frames.index, frames.at_ns, interval_ns, own_ns, budget)
-    data.about["frames"] = found
+def _add_frames(data: PageData, frames: FrameTimes, budget: FrameBudget, measure: Measure) -> None:
+    """Add frames: from instant to instant, or how long each worked from its instant on."""
+    times_ns, at_ns = frames.measured(measure), frames.at_ns
+    has_own = measure == "interval" and frames.has_shares
+    own_ns = frames.share(Share.INSPECTOR) if has_own else times_ns * 0
+    ends_ns = at_ns if measure == "interval" else at_ns + times_ns
+    data.about["frames"] = frames_about(data, frames.index, ends_ns, times_ns, own_ns, budget)
     if len(frames):
-        data.about["start"] = int(frames.at_ns[0] - interval_ns[0])
-        data.about["end"] = int(frames.at_ns[-1])
+        data.about["start"] = int(at_ns[0] - frames.interval_ns[0])
+        data.about["end"] = int(at_ns[-1])
 
 
 def frames_about(  # noqa: PLR0913, PLR0917 - as many columns make frames

@@ -34,6 +34,17 @@ from inspector.sessions.hosted import HostedSession
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.timebase import format_at, format_duration, format_instant
 from inspector.tokens import COLORS
+from inspector.vocabulary import NEVER, SAW_END, TIMER_FIRED
+from tests.analysis.test_lateness import (
+    CRUNCH,
+    DUE_NS,
+    LIBRARY,
+    MAIN,
+    MS,
+    REBUILD,
+    TIMER,
+    Program,
+)
 from tests.formats.page.browser_tab import Tab, opened
 from tests.javascript import node
 
@@ -242,6 +253,49 @@ def test_that_a_page_of_a_trace_has_its_slices_and_counters(tmp_path: Path) -> N
         tab.run("page.select('lane', page.about.lanes.findIndex((lane) => lane.value))")
         tab.rest()
         assert tab.run(said)[1].startswith("2.5")
+
+
+def test_that_turns_of_a_loop_that_waits_are_as_long_as_they_worked(
+    session: HostedSession, tmp_path: Path
+) -> None:
+    frames = FrameTimes.from_history(session.timeline.frames)
+    path = tmp_path / "loop.page.html"
+    about = replace(ABOUT, waits=True)
+
+    export_frames(frames, about, ExportOptions(measure="busy"), path, exporter=exporter_for(path))
+
+    name, ends_ns, times_ns = in_node(
+        'const text = require("fs").readFileSync(process.argv[1], "utf8");'
+        'page.unpacked(/id="data">([^<]*)</.exec(text)[1]).then(page.resolved).then((about) => {'
+        "const { framesName, frames } = about;"
+        "console.log(JSON.stringify([framesName, [...frames.at], [...frames.ns]])); })",
+        str(path),
+    )
+    assert name == "Turns of the loop"
+    assert times_ns == frames.busy_ns.tolist()
+    assert ends_ns == (frames.at_ns + frames.busy_ns).tolist()
+
+
+def test_that_a_call_that_is_overdue_says_what_made_it_late(tmp_path: Path) -> None:
+    program = Program()
+    for until_ms in range(10, 201, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms, begins=until_ms == 10)
+    program.sample(until_ms=204, covers_ms=4, flags=SAW_END)
+    program.log.append((DUE_NS + 200 * MS, TIMER_FIRED, TIMER, 200 * MS, NEVER))
+    history = LogHistory(program.log)
+    frames = FrameTimes.from_history(history.state_before(history.end).frames)
+    path = tmp_path / "late.page.html"
+    events = Events(history)
+    export_frames(frames, ABOUT, ExportOptions(), path, events=events, exporter=exporter_for(path))
+
+    with opened(path) as tab:
+        late = tab.run("page.about.late[0]")
+        tab.run(f"page.goTo({late['at'] - 1e6}), page.select('lane', {late['lane']})")
+        tab.rest()
+        said = tab.run("document.getElementById('side').textContent")
+
+    assert "so far" in said
+    assert late["text"] in said
 
 
 class _Tags(HTMLParser):
