@@ -132,6 +132,15 @@ def test_that_a_member_is_known_until_the_frame_is_over_in_which_it_goes() -> No
     assert not parsed_condition("calls > 0").holds(reader)
 
 
+def test_that_calls_are_counted_for_the_event_that_ends_one_only() -> None:
+    reader = reader_at(*MEMBER, CALLED)
+    assert parsed_condition("calls == 1").holds(reader)
+
+    reader.take(RENAMED)
+
+    assert not parsed_condition("calls >= 0").holds(reader)
+
+
 def test_that_what_was_below_a_member_goes_with_it() -> None:
     reader = reader_at(*MEMBER, (0, EventKind.MEMBER_REMOVED, 3, 0, 0), LONG_FRAME)
 

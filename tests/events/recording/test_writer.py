@@ -80,6 +80,19 @@ def test_that_queued_events_are_committed_without_another_call(
     recorder.stop()
 
 
+def test_that_what_is_in_the_log_already_is_committed_without_a_call(tmp_path: Path) -> None:
+    log = EventLog()
+    log.append((1, MARK, 0, 0, 0))
+    recorder = RecordingWriter(tmp_path / "a.tlrec", log)
+
+    recorder.start()
+
+    while recorder.committed < 1:
+        assert not recorder.problem
+    assert open_recording(tmp_path / "a.tlrec").end == 1
+    recorder.stop()
+
+
 def test_that_what_comes_in_little_fills_chunks(tmp_path: Path) -> None:
     log = EventLog()
     recorder = RecordingWriter(tmp_path / "a.tlrec", log)
