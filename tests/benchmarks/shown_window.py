@@ -170,7 +170,7 @@ def watched_class(
 
         def record(self) -> None:
             recorder = self.bridge.session.recorder
-            recorder.start(Path("shown.tlrec"))
+            recorder.start()
 
     return Window
 
