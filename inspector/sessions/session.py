@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from msgspec import Struct
+from typing_extensions import override
 
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
 from inspector.commands.command import Capability, Command, Undoing
@@ -20,6 +21,7 @@ from inspector.sessions.sources.time_sources import is_of_waiting_loop
 from inspector.vocabulary import LoopKind
 
 if TYPE_CHECKING:
+    from abc import ABCMeta
     from pathlib import Path
 
     from inspector.analysis.statistics.frame_series import FrameFacts
@@ -28,6 +30,25 @@ if TYPE_CHECKING:
 
     # Loaded with a scene, as only scenes are recorded.
     from inspector.sessions.recorder import Recorder
+else:
+    ABCMeta = type(Protocol)
+
+_ANSWERS: Final[dict[tuple[type, type], bool]] = {}
+
+
+class _AskedOnce(ABCMeta):
+    """Asks one instance of a class whether it can do what a protocol says, for all of them.
+
+    Python 3.11 goes through all names of a protocol each time, which took a twentieth of a refresh.
+    """
+
+    @override
+    def __instancecheck__(self, instance: object) -> bool:
+        asked = self, type(instance)
+        answer = _ANSWERS.get(asked)
+        if answer is None:
+            answer = _ANSWERS[asked] = super().__instancecheck__(instance)
+        return answer
 
 
 class SessionPhase(Enum):
@@ -68,7 +89,7 @@ class SessionStatus(Struct, frozen=True):
 
 
 @runtime_checkable
-class StepsAside(Protocol):
+class StepsAside(Protocol, metaclass=_AskedOnce):
     """A session that can make room for another scene to be loaded."""
 
     def set_aside(self) -> None:
@@ -79,7 +100,7 @@ class StepsAside(Protocol):
 
 
 @runtime_checkable
-class MeasuresWakeErrors(Protocol):
+class MeasuresWakeErrors(Protocol, metaclass=_AskedOnce):
     """A time source that measures its wake-up delay."""
 
     @property
@@ -116,7 +137,7 @@ class AttachedProgram(Protocol):
 
 
 @runtime_checkable
-class AttachesPrograms(Protocol):
+class AttachesPrograms(Protocol, metaclass=_AskedOnce):
     """A session with programs in other processes."""
 
     @property
@@ -173,7 +194,7 @@ def frames_wait(timeline: Timeline, meta: Mapping[str, object]) -> bool:
 
 
 @runtime_checkable
-class ShowsLoops(Protocol):
+class ShowsLoops(Protocol, metaclass=_AskedOnce):
     """A session that shows the frames of one of several loops, past ones too."""
 
     @property
@@ -216,7 +237,7 @@ class UniformSession:
 
 
 @runtime_checkable
-class ShowsCapture(Protocol):
+class ShowsCapture(Protocol, metaclass=_AskedOnce):
     """A session that shows one of the streams of a capture."""
 
     @property
@@ -319,7 +340,7 @@ class FramePictures(Protocol):
 
 
 @runtime_checkable
-class NamesPanels(Protocol):
+class NamesPanels(Protocol, metaclass=_AskedOnce):
     """A session whose scene may say which panels show it best."""
 
     @property

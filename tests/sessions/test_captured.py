@@ -438,3 +438,19 @@ def test_that_the_frames_of_a_table_are_kept_once(tmp_path: Path) -> None:
     assert not np.frombuffer(frames.busy_ns, dtype=np.int64).any()
     assert frames.frame(1).interval_ns == 17 * MS
     assert type(frames.frame(1).interval_ns) is int
+
+
+def test_that_of_a_class_one_instance_is_asked_what_its_sessions_can_do() -> None:
+    asked = []
+
+    class Other:
+        def __getattr__(self, name: str) -> object:
+            asked.append(name)
+            raise AttributeError(name)
+
+    assert not isinstance(Other(), ShowsCapture)
+    assert asked
+    asked.clear()
+
+    assert not isinstance(Other(), ShowsCapture)
+    assert asked == []
