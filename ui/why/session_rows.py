@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from inspector.analysis.evidence import listed, subject_of, who
+from inspector.analysis.explain.lateness import kept_reasons
 from inspector.commands.command import Capability
 from inspector.display_text import counted, without_quotes
 from inspector.events.timeline import Timeline
@@ -182,9 +183,13 @@ def _timer_rows(session: Session, timeline: Timeline) -> list[DetailRow]:
     if session.is_recorded:
         runs = f"It was {runs.lower()}"
     are = "timer is" if pending == 1 else "timers are"
+    late, reasons = kept_reasons(session.history, timeline)
     wait = {0: "none waits", 1: "1 waits"}.get(waiting, f"{waiting:,} wait")
+    if late:
+        wait = f"{'' if pending == 1 else f'{late:,} of them '}late so far"
     count = f"{pending:,} {are} pending, {wait}" if pending else "No timer is pending"
-    rows, next_calls = [answer(f"{runs}. {count}.")], next_rows(timeline, _MOST_NEXT)
+    rows = [answer(f"{runs}. {count}."), *(sentence(each.text) for each in reasons)]
+    next_calls = next_rows(timeline, _MOST_NEXT)
     return [*rows, heading("Next to fire"), *next_calls] if next_calls else rows
 
 

@@ -122,6 +122,23 @@ def overdue_reasons(
     return [Reason(text, timeline.at_ns), *_stacks(lateness)]
 
 
+def kept_reasons(history: History, timeline: Timeline) -> tuple[int, list[Reason]]:
+    """Return how many timers are late so far, and what keeps the first, if that is known."""
+    timeline.resolve_dues()
+    dues_ns = timeline.timers.numpy("session_due")
+    late = int((dues_ns <= timeline.at_ns - _SAMPLED_NS).sum())
+    if not late:
+        return 0, []
+    place = int(dues_ns.argmin())
+    timer_id, due_ns = timeline.timers.id[place], int(dues_ns[place])
+    name = timer_label(history, timeline, timer_id, timeline.events_folded)
+    reasons = overdue_reasons(history, timeline, timer_id, due_ns)
+    return late, [
+        replace(each, text=f"{name}: {each.text[:1].lower()}{each.text[1:]}")
+        for each in reasons[:1]
+    ]
+
+
 def _stacks(lateness: Lateness) -> list[Reason]:
     return [
         Reason(f"Most often seen: {stack_text(share.stack)}.", lateness.begin_ns)

@@ -31,6 +31,8 @@ from ui.session.bridge import Selection, SessionBridge
 from ui.why.frame_rows import Heaviest, frame_rows
 from ui.why.labels import LinkedLabel, ValueLabel
 from ui.why.panel import WhyPanel
+from ui.why.rows import ClockCounts
+from ui.why.session_rows import overview_rows
 from ui.why.timer_lists import next_rows
 
 
@@ -292,6 +294,24 @@ def test_that_a_long_turn_takes_what_its_work_takes_and_names_what_samples_saw()
     ]
     assert "Most of it crunch() (server.py:4), 30 of 30 samples" in texts
     assert "Busy 300 ms" in texts
+
+
+def test_that_a_session_is_not_said_to_run_on_in_a_turn_that_keeps_a_timer_waiting() -> None:
+    program = Program()
+    for until_ms in range(10, 301, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms, begins=until_ms == 10)
+    session = PlayedSession()
+    session.history = LogHistory(program.log)
+    timeline = session.history.state_before(session.history.end)
+
+    rows = overview_rows(session, (), ClockCounts(), timeline, timeline)
+
+    texts = [row.text for row in rows]
+    assert texts[1] == "Held. 1 timer is pending, late so far."
+    assert texts[2] == (
+        "“tick”: it is due, and 300 ms late so far: task “rebuild” was in crunch() (server.py:4) "
+        "the whole time, 30 of 30 samples."
+    )
 
 
 def test_that_a_long_frame_without_work_names_where_its_time_went(stand: Stand) -> None:
