@@ -139,6 +139,7 @@ class QueryPanel(QWidget):
         self.message, self.problem = ElidedLabel(), WrappedLabel()
         self._lay_out()
         self._connect()
+        self.setFocusProxy(self.statement)
         self.problem.show_text(NO_DUCKDB if is_duckdb_missing() else "")
         self._show_state()
         self._show_names()
@@ -261,7 +262,9 @@ class QueryPanel(QWidget):
             self.answer.hide()
             self.answer.deleteLater()
         self.answer = answer_view(found, self._theme)
-        self.answer.notice.show_text("" if found.rows else "The query selects no row.")
+        is_empty = self._bridge.session is None and not self.files
+        why = "Nothing is open, and no file was added." if is_empty else "No row is selected."
+        self.answer.notice.show_text("" if found.rows else why)
         self._answers.addWidget(self.answer)
         count = counted(len(found.rows), "row")
         self.message.show_text(f"The first {count}: there are more." if found.has_more else count)

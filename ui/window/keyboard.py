@@ -160,9 +160,13 @@ def _bar(owner: QWidget) -> QWidget:
 def enter(widget: QWidget | None) -> None:
     """Give the keyboard to the first child of ``widget`` that shows data, else to any.
 
-    What a click gives the keyboard to rather shows data than what has it by Tab alone.
+    What a click gives the keyboard to rather shows data than what has it by Tab alone. A widget
+    that names the child does not leave that to the order.
     """
     if widget is None:
+        return
+    if widget.focusProxy() is not None:
+        widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
         return
     children = [
         child

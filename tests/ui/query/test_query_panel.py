@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from inspector.formats.query import NO_DUCKDB
 from inspector.sessions.captured import CapturedSession
 from inspector.testing import scene_file, virtual_session
+from tests.ui.shell import Shell
 from ui.kit.theme import Theme
 from ui.query import panel as query_panel
 from ui.query.panel import QueryPanel
@@ -157,6 +158,9 @@ def test_that_what_is_wrong_is_said_and_the_panel_goes_on(
 
     assert answer_to(panel, "select count(*) n from frames") == [["n"], ["0"]]
     assert panel.problem.text() == ""
+    answer_to(panel, "select frame from frames")
+    assert panel.answer is not None
+    assert panel.answer.notice.text() == "Nothing is open, and no file was added."
 
 
 def test_that_without_the_library_the_panel_says_what_to_install(
@@ -187,3 +191,13 @@ def test_that_the_statement_is_there_again_at_the_next_start(
 
     assert again.statement.toPlainText() == "select 1"
     assert again.limit_box.value() == 7
+
+
+def test_that_the_panel_is_entered_at_its_statement(shell: Shell) -> None:
+    shell.activate()
+
+    shell.trigger("panel-query")
+
+    panel = shell.window.panels.panel("query")
+    assert isinstance(panel, QueryPanel)
+    assert panel.statement.hasFocus()
