@@ -50,6 +50,7 @@ from inspector.sessions.frame_files import (
 )
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.recorded import RecordedPictures, RecordedSession
+from inspector.sessions.session import Session, pictures_of
 from inspector.timebase import format_instant
 from inspector.vocabulary import Measure
 
@@ -104,27 +105,40 @@ def _export_picture(path: Path, options: Namespace, out: TextIO) -> int:
         message = f"{path} is not a recording: only recordings have the pictures of their scenes."
         raise CaptureError(message)
     session = RecordedSession(path)
-    frames, pictures = session.timeline.frames, session.pictures
-    frame = frames.end - 1 if options.frame is None else options.frame
-    if not frames.first <= frame < frames.end:
-        has = f"frames {frames.first:,} to {frames.end - 1:,}" if len(frames) else "no frames"
-        raise CaptureError(f"{path} has no frame {frame:,}. It has {has}.")
-    picture = pictures.at(frame)
-    if picture is None:
-        why = pictures.failure or (
-            "None was kept so early."
-            if pictures.is_described
-            else "Its scene draws none, or it was recorded without."
-        )
-        raise CaptureError(f"{path} has no picture of frame {frame:,}. {why}")
-    at_ns = frames.began_ns(frame)
-    looks = clock_looks(session.history.state_at(at_ns), picture.shapes)
+    moment, frame = scene_moment(session, str(path), options.frame)
     write_file(
-        *(SceneMoment(picture, looks, at_ns), provenance_of(session), PictureOptions()),
+        *(moment, provenance_of(session), PictureOptions()),
         *(options.picture, SCENE_PICTURE_FORMATS),
     )
-    out.write(f"wrote {options.picture} (frame {frame:,} at {format_instant(at_ns)})\n")
+    out.write(f"wrote {options.picture} (frame {frame:,} at {format_instant(moment.at_ns)})\n")
     return ExitCode.OK
+
+
+def scene_moment(session: Session, name: str, wanted: int | None) -> tuple[SceneMoment, int]:
+    """Return what a scene drew of a frame, by default of the last, and which frame that is.
+
+    Args:
+        name: What the session is called in an error.
+
+    Raises:
+        CaptureError: There is no such frame, or no picture of it.
+    """
+    frames, pictures = session.timeline.frames, pictures_of(session)
+    frame = frames.end - 1 if wanted is None else wanted
+    if not frames.first <= frame < frames.end:
+        has = f"frames {frames.first:,} to {frames.end - 1:,}" if len(frames) else "no frames"
+        raise CaptureError(f"{name} has no frame {frame:,}. It has {has}.")
+    picture = None if pictures is None else pictures.at(frame)
+    if picture is None:
+        why = (pictures is not None and pictures.failure) or (
+            "None was kept so early."
+            if pictures is not None and pictures.is_described
+            else "Its scene draws none, or it was recorded without."
+        )
+        raise CaptureError(f"{name} has no picture of frame {frame:,}. {why}")
+    at_ns = frames.began_ns(frame)
+    looks = clock_looks(session.history.state_at(at_ns), picture.shapes)
+    return SceneMoment(picture, looks, at_ns), frame
 
 
 def _export_figure(options: Namespace, out: TextIO, err: TextIO) -> int:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+from inspector.cli.export import scene_moment
 from inspector.cli.names import considered_command
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
@@ -17,8 +18,10 @@ from inspector.errors import InspectorError
 from inspector.events.annotations import Annotation
 from inspector.foreign.paths import expanded, is_recording_name
 from inspector.formats.export import check_export, export_frames
+from inspector.formats.file_formats import check_file, write_file
 from inspector.formats.frame_times import FrameTimes
 from inspector.formats.options import ExportOptions
+from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions
 from inspector.formats.traces.session_trace import Events
 from inspector.probe.requests import FULL, GRANTS, READ_ONLY
 from inspector.remote.desk import NOT_YET, Asked, Later, submit
@@ -27,6 +30,7 @@ from inspector.remote.methods import (
     REFUSED,
     Grant,
     Instant,
+    Offset,
     Port,
     ProcessNumber,
     RemoteError,
@@ -46,6 +50,7 @@ from inspector.sessions.frame_files import is_recording
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.recorded import RecordedSession
+from inspector.sessions.recorder import Recorder
 from inspector.sessions.runs.virtual import run_virtual
 from inspector.sessions.scene import find_scene
 from inspector.sessions.session import (
@@ -401,6 +406,36 @@ def export(
         replaces_pages=overwrite,
     )
     return {"written": [str(each) for each in written], "frames": len(frames)}
+
+
+@method("session.export_picture", FULL)
+def export_picture(
+    asked: Asked,
+    path: Text,
+    frame: Offset | None = None,
+    session: SessionNumber = 0,
+    overwrite: bool = False,
+) -> object:
+    """Write what a scene drew of a frame, by default of the last; of a recording too."""
+    opened = asked.session(session)
+    file = expanded(path)
+    check_file(file, SCENE_PICTURE_FORMATS)
+    if file.exists() and not overwrite:
+        raise RemoteError(REFUSED, f"{file} exists. Give “overwrite” to replace it.")
+    moment, shown = scene_moment(opened.session, f"Session {opened.number}", frame)
+    about = provenance_of(opened.session), PictureOptions()
+    write_file(moment, *about, file, SCENE_PICTURE_FORMATS)
+    return {"written": [str(file)], "frame": shown, "at_ns": moment.at_ns}
+
+
+@method("session.record_pictures", FULL)
+def record_pictures(asked: Asked, keep: bool, session: SessionNumber = 0) -> object:
+    """Say whether recordings that begin from now on have the pictures of the scene."""
+    recorder = getattr(asked.session(session).session, "recorder", None)
+    if not isinstance(recorder, Recorder):
+        raise RemoteError(REFUSED, "This session is not recorded.")
+    recorder.keeps_pictures = keep
+    return {"keep": keep}
 
 
 @method("command_line.run", FULL)

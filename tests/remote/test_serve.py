@@ -524,3 +524,24 @@ def test_that_what_waits_for_a_session_is_answered_when_that_is_closed(
 
     answers = {each["id"]: each for each in map(json.loads, lines)}
     assert answers["session.wait"]["result"]["value"]["is_complete"] is False
+
+
+def test_that_the_picture_of_a_scene_is_written_live_and_from_its_recording(
+    desk: Desk, tmp_path: Path
+) -> None:
+    ask = _asker(desk)
+    ask("session.open", path="small_game", source="virtual")
+    recording, live, kept = (str(tmp_path / name) for name in ("a.tlrec", "live.svg", "kept.svg"))
+    ask("session.record_pictures", keep=True)
+    ask("command.start_recording", path=recording)
+    ask("session.wait", seconds=1)
+    ask("command.stop_recording")
+    written = ask("session.export_picture", path=live)["result"]["value"]
+    assert written["written"] == [live]
+    assert "exists" in ask("session.export_picture", path=live)["error"]["message"]
+    why = ask("session.export_picture", path=kept, frame=9_999)["error"]["message"]
+    assert "has no frame 9,999" in why
+    ask("session.open", path=recording)
+    assert ask("session.export_picture", path=kept)["result"]["value"]["frame"] == written["frame"]
+    assert Path(kept).read_text() == Path(live).read_text()
+    assert "not recorded" in ask("session.record_pictures", keep=False)["error"]["message"]

@@ -30,6 +30,8 @@ _ACTIONS = {
     "end-program": "session.end_program",
     "export": "session.export",
     "export-timeline": "session.export",
+    "export-scene": "session.export_picture",
+    "record-pictures": "session.record_pictures",
     "run-or-hold": "command.hold",
     "step": "command.step_frames",
     "step-n": "command.step_frames",
@@ -86,6 +88,7 @@ _PANELS = {
     "bookmarks": "session.annotations",
     "statistics": "session.statistics",
     "lab": "command_line.run",
+    "scene": "session.export_picture",
     "query": "command_line.run",
 }
 #: What is about the window itself.
@@ -96,12 +99,10 @@ _OF_THE_WINDOW = (
 )  # fmt: skip
 #: What the window can do, and this cannot.
 _MISSING = {
-    "export-scene": "the picture of a scene is written from a recording, by export --picture",
-    "record-pictures": "recordings made by remote have no pictures of the scene",
     "precision-economical": "a scene is woken by the system's clock, not by Qt",
     "precision-fine": "likewise",
 }
-_MISSING_PANELS = {"scene": "the picture of a scene is in its recording"}
+_MISSING_PANELS: dict[str, str] = {}
 
 
 #: Options of the command line that are no ways into a program.

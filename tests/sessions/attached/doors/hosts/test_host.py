@@ -299,6 +299,25 @@ def test_that_no_secret_is_in_a_command_line_or_a_log(
         assert session.acceptor.token.encode() not in words
 
 
+def test_that_nothing_listens_on_a_port_of_the_host(
+    reached: Reached, tmp_path: Path, attached: Callable[[OnHost | Together], AttachedSession]
+) -> None:
+    session = attached(OnHost(reached.host, _launch(_script(tmp_path, _ASYNCIO))))
+    _until(session, lambda: session.programs)
+
+    sockets = set()
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (place / "cmdline").read_bytes()
+            if str(reached.temporary).encode() in words or str(tmp_path).encode() in words:
+                sockets |= {str(each.readlink()) for each in (place / "fd").iterdir()}
+    assert any(each.startswith("socket:") for each in sockets)
+    for table in ("tcp", "tcp6"):
+        rows = [line.split() for line in Path("/proc/net", table).read_text().splitlines()[1:]]
+        listening = {f"socket:[{row[9]}]" for row in rows if row[3] == "0A"}
+        assert not listening & sockets
+
+
 @pytest.mark.parametrize(
     "names", [("shop-7f9c", "shop-7f9c"), ("3f2a9c1d0b7e", "there"), ("", "there")]
 )
