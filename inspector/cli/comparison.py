@@ -119,7 +119,7 @@ def _compared_runs(options: Namespace, err: TextIO) -> Iterator[ComparedRun]:
 def _read_run(
     name: str, path: Path, column: str | None, options: Namespace, err: TextIO
 ) -> ComparedRun:
-    run = run_of_file(path, column, options.stream)
+    run = run_of_file(path, column, options.stream, takes_samples=True)
     say(err, *run.notes)
     return replace(run, name=name)
 
@@ -259,8 +259,8 @@ def _runs_lines(before: ComparedRun, after: ComparedRun) -> list[str]:
         runs = runs_table((before, after))
         return [table(runs.heading, runs.rows, right={*runs.numbers})]
     return [
-        f"before: {before.name}, {counted(len(before.times_ns), 'frame')}",
-        f"after:  {after.name}, {counted(len(after.times_ns), 'frame')}",
+        f"{title}{run.name}, {counted(len(run.times_ns), 'sample' if run.samples else 'frame')}"
+        for title, run in (("before: ", before), ("after:  ", after))
     ]
 
 

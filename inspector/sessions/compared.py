@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspector.analysis.statistics.column_summary import lasting_ns
 from inspector.analysis.statistics.compared_calls import CallFold, calls_of
 from inspector.analysis.statistics.compared_columns import RunColumn
 from inspector.analysis.statistics.runs import ComparedRun
@@ -27,7 +28,7 @@ from inspector.timebase import NS_PER_MS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.formats.frame_times import Beside, NsColumn
+    from inspector.formats.frame_times import Beside, FrameTimes, NsColumn
     from inspector.sessions.session import Session
 
     Progress = Callable[[float], None]
@@ -73,6 +74,8 @@ def run_of_file(
     column: str | None = None,
     stream: str | None = None,
     on_progress: Progress = lambda _done: None,
+    *,
+    takes_samples: bool = False,
 ) -> ComparedRun:
     """Read a capture, exported frame times or a recording.
 
@@ -104,7 +107,8 @@ def run_of_file(
         chosen = capture.stream(stream)
         streams, read_stream = tuple(each.name for each in capture.streams), chosen.name
         read = file_of(capture, chosen)
-    _refuse_samples(str(path), read.samples)
+    if not takes_samples:
+        _refuse_samples(str(path), read.samples)
     times_ns = read.frames.interval_ns
     name = f"{path.name} – {read_stream}" if len(streams) > 1 else path.name
     return ComparedRun(
@@ -113,22 +117,37 @@ def run_of_file(
         streams=streams,
         stream=read_stream,
         missing=read.missing,
-        columns=partial(columns_of, times_ns, read.frames.beside),
+        columns=partial(columns_of, times_ns, read.frames.beside, _lasts_ns(read.frames)),
+        samples=read.samples,
     )
 
 
-def columns_of(times_ns: NsColumn, beside: Beside | None) -> list[RunColumn]:
+def _lasts_ns(frames: FrameTimes) -> NsColumn | None:
+    """Return for how long each sample holds; ``None`` of frames, which are as long as they are."""
+    return (
+        lasting_ns(frames.at_ns, frames.interval_ns, are_samples=True) if frames.samples else None
+    )
+
+
+def columns_of(
+    times_ns: NsColumn, beside: Beside | None, sampled_ns: NsColumn | None = None
+) -> list[RunColumn]:
     """Read the columns of a capture beside its frame times, as far as these are above 0.
+
+    Args:
+        sampled_ns: For how long each value holds, if they are samples.
 
     Raises:
         CaptureError: The file has changed.
     """
     if beside is None:
         return []
-    is_usable = times_ns > 0
+    are_frames = sampled_ns is None
+    usable = times_ns > 0
+    lasts_ms = (times_ns if sampled_ns is None else sampled_ns)[usable] / NS_PER_MS
     read = beside.numbers([each.at for each in beside.quantities])
     return [
-        RunColumn.of(each.name, each.unit, values[is_usable], times_ns[is_usable] / NS_PER_MS)
+        RunColumn.of(each.name, each.unit, values[usable], lasts_ms, are_frames=are_frames)
         for each, values in zip(beside.quantities, read, strict=True)
     ]
 

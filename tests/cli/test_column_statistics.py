@@ -255,3 +255,50 @@ def test_that_only_columns_of_all_runs_are_compared(run: Run, tmp_path: Path) ->
     _, out, _ = run(f"compare --before {first} {second} --after {third} {plain} --columns --json")
 
     assert {each["column"] for each in json.loads(out)["columns"]} == {"MsGPUBusy"}
+
+
+def sampled(path: Path, seed: int, watts: float) -> Path:
+    """Write a log of 400 samples, ten a second, of a game at 250 frames per second."""
+    random = np.random.default_rng(seed)
+    rows = (
+        f"250,{random.normal(4, 0.2):.4f},{random.normal(watts, 2):.2f},{at * 100_000_000}"
+        for at in range(1, 401)
+    )
+    path.write_text("\n".join(["fps,frametime,gpu_power,elapsed", *rows]))
+    return path
+
+
+def test_that_logs_of_samples_are_compared_by_what_they_allow(run: Run, tmp_path: Path) -> None:
+    before, after = sampled(tmp_path / "a.csv", 1, 200), sampled(tmp_path / "b.csv", 2, 150)
+
+    code, out, _ = run(f"compare {before} {after} --columns -o c.md")
+
+    assert code == ExitCode.OK
+    assert "Only what samples allow is compared." in out
+    assert "P99" not in out
+    assert "Only what samples allow" in (tmp_path / "c.md").read_text()
+    values = json.loads(run(f"compare {before} {after} --columns --json")[1])
+    assert list(values["differences"]) == ["mean"]
+    own = np.genfromtxt(before, delimiter=",", skip_header=1)
+    assert values["differences"]["mean"]["before"] == pytest.approx(own[:, 1].mean())
+    power = {each["what"]: each for each in values["columns"] if each["column"] == "gpu_power"}
+    assert power["Mean by time"]["before"] == pytest.approx(own[:, 2].mean())
+    assert power["Mean by time"]["high"] < -0.2
+    # Neither classes of frame time nor frames per joule.
+    assert set(power) == {"Mean by time", "P95"}
+    assert "400 samples" in out
+
+
+def test_that_a_log_of_samples_decides_nothing_that_needs_every_frame(
+    run: Run, tmp_path: Path
+) -> None:
+    before, after = sampled(tmp_path / "a.csv", 1, 200), sampled(tmp_path / "b.csv", 2, 150)
+
+    code, _, err = run(f'compare {before} {after} --fail-if "p99 > +1%"')
+
+    assert code == ExitCode.CANNOT_TELL
+    assert "whether p99 > +1% cannot be told" in err
+    code, _, err = run(f"compare {before} {after} -o c.html")
+    assert code != ExitCode.OK
+    assert "Write .md, .csv or .json." in err
+    assert run(f'compare {before} {after} --fail-if "mean > +5%"')[0] == ExitCode.OK

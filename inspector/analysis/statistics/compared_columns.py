@@ -36,10 +36,16 @@ class RunColumn:
     classes: tuple[tuple[str, NDArray[np.bool_]], ...]
 
     @classmethod
-    def of(cls, name: str, unit: str, values: Samples, times_ms: Samples) -> RunColumn:
+    def of(
+        cls, name: str, unit: str, values: Samples, lasts_ms: Samples, *, are_frames: bool = True
+    ) -> RunColumn:
+        """Return a column without the frames that have no value; samples have no classes."""
         there = np.isfinite(values)
-        classes = tuple((title, within[there]) for title, within in classes_of(times_ms))
-        return cls(name, unit, np.column_stack((values, times_ms))[there], classes)
+        classes = classes_of(lasts_ms) if are_frames else ()
+        return cls(
+            *(name, unit, np.column_stack((values, lasts_ms))[there]),
+            tuple((title, within[there]) for title, within in classes),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,10 @@ def column_changes(
         for each in runs[0].values()
         if all(each.name in run and len(run[each.name].samples) for run in runs)
     ]
-    numbers = {each.name: _numbers(each.unit) for each in shared}
+    numbers = {
+        each.name: _numbers(each.unit, are_frames=all(run[each.name].classes for run in runs))
+        for each in shared
+    }
     tests = pairs * sum(map(len, numbers.values()))
     found = []
     for done, column in enumerate(shared):
@@ -105,7 +114,7 @@ def column_changes(
 
 
 def _numbers(
-    unit: str,
+    unit: str, *, are_frames: bool
 ) -> list[tuple[str, str, bool | None, Callable[[Samples], float]]]:
     """Return what is compared: title, unit, whether more is better, and the statistic."""
     if unit in DURATIONS:
@@ -114,7 +123,7 @@ def _numbers(
         ("Mean by time", unit, None, _mean_by_time),
         ("P95", unit, None, _p95),
     ]
-    if unit in WATTS:
+    if unit in WATTS and are_frames:
         numbers.append(("Frames per joule", "", True, partial(_per_joule, WATTS[unit])))
     return numbers
 
@@ -147,7 +156,10 @@ def _class_changes(
 ) -> list[tuple[str, Change]]:
     """Return how the frames of each class have changed, without intervals: there are few."""
     found = []
-    for place, (title, _within) in enumerate(former[0].classes):
+    titles = [title for title, _within in former[0].classes]
+    if not all(run.classes for run in (*former, *now)):
+        return []
+    for place, title in enumerate(titles):
         sides = [
             np.concatenate([run.samples[run.classes[place][1]] for run in side])
             for side in (former, now)

@@ -33,6 +33,8 @@ from inspector.analysis.statistics.metrics import METRICS, Metric
 
 #: The metrics that are compared unless others are asked for.
 COMPARED: Final = ("fps", "p50", "p95", "p99", "p99.9", "frameview.low-1", "capframex.integral-1")
+#: Those that do not need every frame.
+COMPARED_OF_SAMPLES: Final = ("mean",)
 #: Probability that all intervals of a verdict hold the true differences.
 CONFIDENCE: Final = 0.95
 
@@ -229,11 +231,16 @@ def comparison(  # noqa: PLR0913 - as many things make a comparison
         pairs: How many such comparisons are looked at together.
     """
     by_id = {each.id: each for each in METRICS}
-    metrics = [by_id[each] for each in dict.fromkeys((*COMPARED, *asked))]
+    are_samples = any(each.sampled_ms is not None for each in (*before, *after))
+    compared = COMPARED_OF_SAMPLES if are_samples else COMPARED
+    metrics = [by_id[each] for each in dict.fromkeys((*compared, *asked))]
 
     def values_of(samples: Samples) -> list[float | None]:
         series = FrameSeries(samples)
-        return [metric.compute(series) for metric in metrics]
+        return [
+            None if are_samples and metric.is_of_every_frame else metric.compute(series)
+            for metric in metrics
+        ]
 
     one, other = ([each.times_ms for each in side] for side in (before, after))
     pair = _pair(one, other, values_of, seed, on_progress)

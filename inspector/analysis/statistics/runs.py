@@ -43,6 +43,7 @@ class ComparedRun:
     left_out: tuple[ComparedRun, ...] = ()  # Outliers that are not among them
     # Reads the columns of a capture beside the frame times.
     columns: Callable[[], Sequence[RunColumn]] = tuple
+    samples: str = ""  # Why the frame times are samples and not every frame; empty if they are all
     distribution: Distribution = field(init=False)
 
     def __post_init__(self) -> None:
@@ -77,6 +78,7 @@ class ComparedRun:
             *(name, np.concatenate([each.times_ns for each in kept])),
             missing=" ".join(f"{each.name}: {each.missing}" for each in kept if each.missing),
             parts=kept,
+            samples=next((each.samples for each in kept if each.samples), ""),
             left_out=tuple(each for each in runs if each not in kept),
         )
 
@@ -96,13 +98,14 @@ class ComparedRun:
 
     @property
     def series(self) -> FrameSeries:
-        return FrameSeries(self.times_ns / NS_PER_MS)
+        times_ms = self.times_ns / NS_PER_MS
+        return FrameSeries(times_ms, sampled_ms=float(times_ms.sum()) if self.samples else None)
 
 
 def _away_from_median(runs: Sequence[ComparedRun]) -> list[float]:
     """Return how far the average rates of runs are from their median, as shares of it."""
     rates = np.array([each.series.mean_rate for each in runs])
-    if len(runs) < _LEAST_FOR_OUTLIERS:
+    if len(runs) < _LEAST_FOR_OUTLIERS or any(each.samples for each in runs):
         return [0.0] * len(runs)
     found: list[float] = (rates / np.median(rates) - 1).tolist()
     return found
@@ -139,7 +142,9 @@ class RunDifference:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What to bear in mind, as sentences."""
-        return tuple(filter(None, (self._about, *self._outlier_remarks(), self.overlap)))
+        samples = self.before.samples or self.after.samples
+        about = f"{samples} Only what samples allow is compared." if samples else ""
+        return tuple(filter(None, (self._about, about, *self._outlier_remarks(), self.overlap)))
 
     @property
     def _about(self) -> str:

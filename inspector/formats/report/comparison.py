@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
@@ -87,6 +87,10 @@ def write_comparison(  # noqa: PLR0913 - as for a report
     check_comparison(path)
     created = datetime.now(UTC)
     kind = path.suffix.lower()
+    are_samples = any(each.before.samples or each.after.samples for each in found)
+    if are_samples and kind in {".html", ".pdf"}:
+        message = f"{path}: plots of frames need every frame, and the logs have samples."
+        raise ExportError(f"{message} Write .md, .csv or .json.")
     if kind in {".csv", ".json"}:
         text = _csv(found) if kind == ".csv" else json_of(found, tested)
         with replacing(path) as stream:
@@ -140,18 +144,25 @@ def comparison_report(  # noqa: PLR0913 - as many things make a report
         width: Width of its pictures, in points.
     """
     runs = [found[0].before, *(each.after for each in found)]
-    curves = [Curve(each.name, each.distribution) for each in runs]
-    charts = tuple(
-        chart_picture(
-            *(kind, curves, width, theme),
-            created=created,
-            software=_SOFTWARE,
-            budgets_ms=budgets_ms,
+    plots: tuple[Section, ...] = ()
+    if not any(each.samples for each in runs):
+        curves = [Curve(each.name, each.distribution) for each in runs]
+        charts = tuple(
+            chart_picture(
+                *(kind, curves, width, theme),
+                created=created,
+                software=_SOFTWARE,
+                budgets_ms=budgets_ms,
+            )
+            for kind in ChartKind
         )
-        for kind in ChartKind
-    )
+        several = [run for side in runs for run in side.runs]
+        whole = _plot(several, theme, budgets_ms, created, width)
+        plots = (
+            Section(FRAME_TIMES, pictures=(whole,)),
+            Section("Distributions", pictures=charts),
+        )
     stamp = created.isoformat(sep=" ", timespec="seconds")
-    several = [run for side in runs for run in side.runs]
     verdicts = Table((), tuple((each.sentence,) for each in found))
     return Report(
         title=f"Comparison: {' – '.join(each.name for each in runs)}",
@@ -161,8 +172,7 @@ def comparison_report(  # noqa: PLR0913 - as many things make a report
             Section("Verdict", table=verdicts),
             *([Section("Conditions", table=conditions)] if conditions and conditions.rows else []),
             Section("Runs", table=runs_table(runs)),
-            Section(FRAME_TIMES, pictures=(_plot(several, theme, budgets_ms, created, width),)),
-            Section("Distributions", pictures=charts),
+            *plots,
             *(_differences(each) for each in found),
         ),
     )
@@ -187,15 +197,20 @@ def _side_rows(side: ComparedRun) -> Iterator[tuple[str, ...]]:
         yield _run_row(side, f"{side.name}: all frames")
         values = [metric_values(each.series, wanted=frozenset(_OF_RUNS)) for each in side.runs]
         means = (
-            MetricValue(of[0].metric, fmean(each.value for each in of if each.value is not None))
+            MetricValue(of[0].metric, _mean_of(each.value for each in of))
             for of in zip(*values, strict=True)
         )
         yield f"{side.name}: mean of the runs", "", "", *(each.text for each in means)
 
 
+def _mean_of(values: Iterable[float | None]) -> float | None:
+    known = [each for each in values if each is not None]
+    return fmean(known) if known else None
+
+
 def _run_row(run: ComparedRun, name: str) -> tuple[str, ...]:
     values = metric_values(run.series, wanted=frozenset(_OF_RUNS))
-    length = format_duration(int(run.times_ns.sum()))
+    length = "-" if run.samples else format_duration(int(run.times_ns.sum()))
     return name, f"{len(run.times_ns):,}", length, *(each.text for each in values)
 
 
