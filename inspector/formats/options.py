@@ -1,8 +1,10 @@
 """Options of an exported graph, its budgets as text, and its colours."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
@@ -51,6 +53,12 @@ class Preset(NamedTuple):
     def dots_per_inch(self) -> float:
         """Resolution at which a PNG of that size has as many pixels."""
         return 72 * self.height / self.size_pt[1]
+
+    def applied_to(self, options: ExportOptions) -> ExportOptions:
+        """Return options with this size."""
+        width_pt, height_pt = self.size_pt
+        dots = self.dots_per_inch
+        return replace(options, width_pt=width_pt, height_pt=height_pt, dots_per_inch=dots)
 
 
 PRESETS: Final = {

@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, Final, Literal
 
 from inspector.cli.export import scene_moment
@@ -20,7 +19,7 @@ from inspector.foreign.paths import expanded, is_recording_name
 from inspector.formats.export import check_export, export_frames
 from inspector.formats.file_formats import check_file, write_file
 from inspector.formats.frame_times import FrameTimes
-from inspector.formats.options import ExportOptions
+from inspector.formats.options import PRESETS, ExportOptions, FigureName
 from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions
 from inspector.formats.traces.session_trace import Events
 from inspector.probe.requests import FULL, GRANTS, READ_ONLY
@@ -388,15 +387,22 @@ def export(
     title: Text = "",
     measure: Literal["interval", "busy", "delta"] = "interval",
     theme: Literal["light", "dark"] = "light",
+    figure: FigureName = "frames",
+    preset: Literal["", "slide", "article", "card"] = "",
 ) -> object:
-    """Write a graph, table, report, timeline or trace; the suffix of the file says which."""
+    """Write a graph, table, report, timeline, page or trace; the suffix of the file says which.
+
+    A graph is a figure of frame times, with a preset in the size of a slide, an article or a card.
+    """
     of = asked.session(session).session
     file = expanded(path)
     check_export(file)
     if file.exists() and not overwrite:
         raise RemoteError(REFUSED, f"{file} exists. Give “overwrite” to replace it.")
     frames = FrameTimes.from_timeline(of.timeline, annotations=of.annotations)
-    options = replace(ExportOptions(), title=title, measure=measure, theme=theme)
+    options = ExportOptions(title=title, measure=measure, theme=theme, figure=figure)
+    if preset:
+        options = PRESETS[preset].applied_to(options)
     written = export_frames(
         frames,
         provenance_of(of),

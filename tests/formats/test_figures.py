@@ -21,11 +21,7 @@ MS = 1_000_000
 
 
 def options_of(preset: str, name: FigureName) -> ExportOptions:
-    width_pt, height_pt = PRESETS[preset].size_pt
-    dots = PRESETS[preset].dots_per_inch
-    return ExportOptions(
-        width_pt=width_pt, height_pt=height_pt, dots_per_inch=dots, figure=name, budgets_ms=(16.7,)
-    )
+    return PRESETS[preset].applied_to(ExportOptions(figure=name, budgets_ms=(16.7,)))
 
 
 @pytest.fixture

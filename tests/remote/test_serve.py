@@ -132,6 +132,21 @@ def test_that_a_refusal_says_why(desk: Desk, scene: str) -> None:
     assert "There is no timer" in ask("session.explain", timer="boss")["error"]["message"]
 
 
+def test_that_a_figure_of_a_session_is_exported_in_the_size_of_a_use(
+    desk: Desk, scene: str, tmp_path: Path
+) -> None:
+    ask = _opened(desk, scene)
+    ask("session.wait", seconds=1.0)
+    path = tmp_path / "card.svg"
+
+    told = ask("session.export", path=str(path), figure="distribution", preset="card")
+
+    assert told["result"]["value"]["written"] == [str(path)]
+    text = path.read_text()
+    assert 'viewBox="0 0 942.86 495"' in text
+    assert "Distribution of frame times" in text
+
+
 @pytest.mark.parametrize(
     ("name", "params"),
     [

@@ -101,7 +101,7 @@ def page_data(
     data.about["framesName"] = "Turns of the loop" if provenance.waits else "Frames"
     _add_frames(data, frames, budget, options.measure)
     if events is not None:
-        _Session(data, frames, events, budget).add()
+        _Session(data, frames, events, budget, options).add()
     return data
 
 
@@ -154,14 +154,19 @@ class _Session:
     """Adds what the events of a session tell."""
 
     def __init__(
-        self, data: PageData, frames: FrameTimes, events: Events, budget: FrameBudget
+        self,
+        data: PageData,
+        frames: FrameTimes,
+        events: Events,
+        budget: FrameBudget,
+        options: ExportOptions,
     ) -> None:
         self._data = data
         self._frames = frames
         self._history: History = events.history
         end_ns = self._history.last_ns if events.end_ns is None else events.end_ns
         self._start_ns, self._end_ns = events.start_ns, max(end_ns, events.start_ns)
-        self._budget = budget
+        self._budget, self._options = budget, options
         self._store = LaneStore()
         self._texts: dict[str, int] = {}
         self._places: dict[int, int] = {}
@@ -373,15 +378,16 @@ class _Session:
 
     def _add_marks(self, state: Timeline) -> None:
         marks: list[dict[str, Any]] = [
-            {"at": each.at_ns, "kind": "mark", "text": each.text} for each in state.marks
+            {"at": each.at_ns, "kind": "mark", "text": each.text}
+            for each in (state.marks if self._options.landmarks else ())
         ]
-        for record in state.commands:
+        for record in state.commands if self._options.interventions else ():
             text = f"{record.text} ({record.refusal})" if record.refusal else record.text
             marks.append({"at": record.at_ns, "kind": "you", "text": text})
         for failure in state.failures:
             text = f"{failure.label}: {failure.traceback.strip().rpartition(chr(10))[2]}"
             marks.append({"at": failure.at_ns, "kind": "failed", "text": text})
-        for each in self._frames.landmarks:
+        for each in self._frames.landmarks if self._options.landmarks else ():
             if each.kind != "mark":
                 name, more = (each.name, each.text) if each.name else (each.text, "")
                 found = {"at": each.at_ns, "kind": each.kind, "text": name, "end": each.end_ns}

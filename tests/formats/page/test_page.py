@@ -255,6 +255,30 @@ def test_that_a_page_of_a_trace_has_its_slices_and_counters(tmp_path: Path) -> N
         assert tab.run(said)[1].startswith("2.5")
 
 
+def test_that_marks_and_what_was_done_can_be_left_out_of_a_page(
+    session: HostedSession, tmp_path: Path
+) -> None:
+    frames = FrameTimes.from_history(session.timeline.frames)
+    events = Events(LogHistory(session.log))
+    kinds = []
+    for name, options in (
+        ("all", ExportOptions()),
+        ("few", ExportOptions(landmarks=False, interventions=False)),
+    ):
+        path = tmp_path / f"{name}.page.html"
+        export_frames(frames, ABOUT, options, path, events=events, exporter=exporter_for(path))
+        kinds.append(
+            in_node(
+                'const text = require("fs").readFileSync(process.argv[1], "utf8");'
+                'page.unpacked(/id="data">([^<]*)</.exec(text)[1]).then((about) => '
+                "console.log(JSON.stringify([...new Set(about.marks.map((each) => each.kind))])))",
+                str(path),
+            )
+        )
+
+    assert kinds == [["you"], []]
+
+
 def test_that_turns_of_a_loop_that_waits_are_as_long_as_they_worked(
     session: HostedSession, tmp_path: Path
 ) -> None:
