@@ -11,9 +11,13 @@ import io
 import os
 import sys
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from inspector.analysis.lateness.attribution import Cause
@@ -25,6 +29,8 @@ from inspector.vocabulary import EventKind
 from tests.late.programs import programs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from inspector.analysis.lateness.late_calls import LateCall
     from inspector.sessions.attached.doors.door import Door
     from tests.late.programs import LateProgram
@@ -51,15 +57,33 @@ def late_in(program: LateProgram, folder: Path, python: str = PYTHON) -> list[La
     """Run a program and return its late calls."""
     path = folder / f"{program.name.replace('/', '_')}.{_SUFFIXES[program.runtime]}"
     path.write_text(program.code)
-    door: Door
     if program.runtime == "page":
-        page = path.with_suffix(".html")
-        page.write_text(f'<!doctype html><body><script src="{path.name}"></script>')
-        door = Browser(page.as_uri(), headless=True, grant="read-only")
-    else:
-        runs = python if program.runtime == "python" else "node"
-        door = launched([runs, str(path)])
-    seconds = _PAGE_NS if program.runtime == "page" else _ALL_NS
+        path.with_suffix(".html").write_text(
+            f'<!doctype html><body><script src="{path.name}"></script>'
+        )
+        # Of a page from a file, browsers do not tell which scripts made a frame long.
+        with serving(folder) as address:
+            url = f"{address}/{path.with_suffix('.html').name}"
+            return _late_behind(Browser(url, headless=True, grant="read-only"), _PAGE_NS)
+    runs = python if program.runtime == "python" else "node"
+    return _late_behind(launched([runs, str(path)]), _ALL_NS)
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """Serve the files of a folder; yields where."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def _late_behind(door: Door, seconds: int) -> list[LateCall]:
     with watched(door, seconds, io.StringIO()) as history:
         (began_ns,) = [event[0] for event in history.events(0, _MANY) if event[1] in _FIRST][:1]
         calls = list(late_calls(history, OVER_NS))

@@ -44,6 +44,14 @@ setInterval(function tick() {}, 30);
 setTimeout(function work() { job(); }, 500);
 setTimeout(function work() { job(); }, 1200);
 """,
+    # Called by the browser for other reasons, so that only its long animation frames tell who.
+    "page-events": """
+setInterval(function tick() {}, 30);
+const { port1, port2 } = new MessageChannel();
+port1.onmessage = function handle() { job(); };
+setTimeout(function ask() { port2.postMessage(0); }, 500);
+setTimeout(function ask() { port2.postMessage(0); }, 1200);
+""",
     "page-frames": """
 setInterval(function tick() {}, 30);
 let frame = 0;
@@ -55,7 +63,7 @@ requestAnimationFrame(update);
 """,
 }
 NODE: Final = ("node-timers", "node-async")
-PAGES: Final = ("page-timers", "page-frames")
+PAGES: Final = ("page-timers", "page-events", "page-frames")
 
 #: What goes wrong: the code that defines ``job``, the cause, the functions to blame, where.
 FAULTS: Final = {
@@ -140,7 +148,7 @@ function job() { crunch(250); load(); }
     "works-a-little": ("function job() { crunch(4); }", "", "", (*NODE, *PAGES)),
 }
 #: Of pages it is known what the browser called, not what that called.
-CALLED: Final = {"page-timers": "work", "page-frames": "update"}
+CALLED: Final = {"page-timers": "work", "page-events": "handle", "page-frames": "update"}
 
 
 def script(fault: str, way: str) -> str:

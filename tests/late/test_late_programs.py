@@ -50,7 +50,9 @@ def test_that_late_calls_are_blamed_on_what_was_wrong_and_on_nothing_else(
         assert culprits == list(program.culprits)
 
 
-@pytest.mark.parametrize("name", ["runs-process/node-async", "computes-in-c/page-timers"])
+@pytest.mark.parametrize(
+    "name", ["runs-process/node-async", "computes-in-c/page-timers", "computes/page-events"]
+)
 def test_that_late_calls_of_javascript_are_blamed_on_what_was_wrong(
     name: str, tmp_path: Path
 ) -> None:

@@ -415,3 +415,39 @@ def test_that_the_end_of_a_loop_that_nobody_could_look_at_is_told(played: Played
     assert (subject, covers_ns) == (played.loop.number, 510 * MS)
     assert SampleForm.of(form).flags & SAW_BETWEEN_TURNS
     sampler.end()
+
+
+def test_that_a_turn_is_looked_at_less_often_the_longer_it_lasts(played: Played) -> None:
+    sampler = Sampler(played.program, lambda: played.now_ns)
+    played.frame(1)
+    sampler.look()
+    assert sampler.wait_ns(50 * MS) == 50 * MS
+    played.pass_ms(1)
+    played.program.frame_began(played.loop)
+    waits_ms = []
+    for _ in range(120):
+        sampler.look()
+        wait_ns = sampler.wait_ns(50 * MS)
+        waits_ms.append(wait_ns // MS)
+        played.now_ns += wait_ns
+    assert list(dict.fromkeys(waits_ms)) == [50, 5, 10, 20]
+    assert played.now_ns - 10**15 > 1_000 * MS
+    sampler.end()
+
+
+def test_that_a_loop_that_is_held_is_not_looked_at(played: Played) -> None:
+    sampler = Sampler(played.program, lambda: played.now_ns)
+    sampler.look()
+
+    def looked(times: int) -> int:
+        before = len(played.events)
+        for _ in range(times):
+            played.pass_ms(15)
+            sampler.look()
+        return sum(event[1] == SAMPLED for event in played.events[before:])
+
+    played.program.frame_began(played.loop)
+    assert looked(4)
+    played.program.pause(played.program.own_clock)
+    assert not looked(4)
+    sampler.end()
