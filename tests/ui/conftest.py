@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,3 +77,17 @@ def _no_guarded_fault() -> Iterator[None]:
     guards.faults.clear()
     yield
     assert not guards.faults
+
+
+@pytest.fixture
+def display() -> Iterator[str]:
+    """Return a virtual display; without one the test is skipped."""
+    if shutil.which("Xvfb") is None:
+        pytest.skip("Xvfb is not installed")
+    reading, writing = os.pipe()
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1600x1000x24"]
+    with subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL) as server:
+        os.close(writing)
+        with os.fdopen(reading) as numbers:
+            yield f":{numbers.readline().strip()}"
+        server.terminate()

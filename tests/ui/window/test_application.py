@@ -309,3 +309,44 @@ give_back_memory()
 sys.exit(before - resident() < 80_000_000)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+UNTIL_IT_IS_CLOSED = """
+import sys
+from PySide6.QtCore import QTimer
+from inspector.window_loader import load_ui
+application = load_ui("window.application")
+main_window = load_ui("window.main_window")
+make = main_window.MainWindow.__init__
+
+def watch(window, *arguments):
+    make(window, *arguments)
+    window.completed.connect(lambda: QTimer.singleShot(300, window.close))
+
+main_window.MainWindow.__init__ = watch
+sys.exit(application.main())
+"""
+
+
+def test_that_the_program_ends_once_its_window_was_closed_on_a_real_display(
+    display: str, tmp_path: Path
+) -> None:
+    folders = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+    environment = {
+        **os.environ,
+        **dict.fromkeys(folders, str(tmp_path)),
+        "DISPLAY": display,
+        "QT_QPA_PLATFORM": "xcb",
+    }
+
+    ended = subprocess.run(
+        [sys.executable, "-c", UNTIL_IT_IS_CLOSED],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+
+    assert (ended.returncode, ended.stderr) == (0, "")

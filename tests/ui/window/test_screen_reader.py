@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,18 +60,6 @@ class Read:
 
     parts: list[tuple[str, str]]
     said: list[str]
-
-
-@pytest.fixture
-def display() -> Iterator[str]:
-    """Return a virtual display."""
-    reading, writing = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1600x1000x24"]
-    with subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL) as server:
-        os.close(writing)
-        with os.fdopen(reading) as numbers:
-            yield f":{numbers.readline().strip()}"
-        server.terminate()
 
 
 @pytest.fixture
