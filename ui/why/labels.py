@@ -23,7 +23,7 @@ _BREAK: Final = "\N{ZERO WIDTH SPACE}"
 #: those that may be broken anyway, are in none of these ranges.
 _LONG_WORD: Final = re.compile("[!-\u009f\u00a1-\u02ff\u0370-\u052f]{13,}")
 #: Behind these a word is broken; what is still long is broken anywhere.
-_JOINTS: Final = re.compile(r"(?<=[/\\_.:-])")
+_JOINTS: Final = re.compile(r"(?<=[/\\.:-])|(?<=[^_]_)(?=[^_])")
 _LONGEST_PART: Final = 20
 _BETWEEN_WORDS: Final = re.compile(f"[ \n{_BREAK}]")
 #: With these the keyboard comes back to where it was.

@@ -274,3 +274,10 @@ def test_that_a_number_without_room_beside_its_key_is_below_it(grid: RowGrid) ->
     grid.show_text(label, text)
     grid.resize(advance(text) + advance(key.text()) + 100, 400)
     assert (label.y(), label.text()) == (key.y(), text)
+
+
+def test_that_underscores_around_a_name_stay_with_it(grid: RowGrid) -> None:
+    label = grid.add_value("Set at", "Game.__init__.<locals>")
+
+    parts = label.text().split("\N{ZERO WIDTH SPACE}")
+    assert parts == ["Game.", "__init__.", "<locals>"]
