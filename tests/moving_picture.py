@@ -1,7 +1,9 @@
-"""Takes the moving picture of the README: a pause, what waits for it and why, and the resume.
+"""Takes the pictures of README and help from the real window.
 
 ``python -m tests.moving_picture FILE.webp`` drives the window over the small game in virtual time,
-so that the picture is the same on any machine. It needs Pillow (``pip install --group pictures``).
+so that the picture is the same on any machine: a pause, what waits for it and why, and the resume.
+``python -m tests.moving_picture FILE.png --server`` launches a server, and takes one picture while
+a function blocks its event loop. Both need Pillow (``pip install --group pictures``).
 """
 
 from __future__ import annotations
@@ -14,18 +16,22 @@ from tempfile import TemporaryDirectory
 from typing import Final, cast
 
 from PIL import Image
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock, ResumeClock
+from inspector.sessions.attached.doors.launch import Launch
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from tests.window_states import TEXT_MS, Owner, run, settle, timer_id
 from ui.session.bridge import Selection
+from ui.timeline.lane_canvas import LaneCanvas
 from ui.window.application import make_application
 from ui.window.settings import Settings, SettingsFile
 
 _SIZE: Final = (1_180, 700)
+_SERVER_SIZE: Final = (1_440, 900)
 _STEP_S: Final = 0.125
 #: The game has gone on for a while, and the boss is soon to arrive.
 _BEFORE_S: Final = 20.5
@@ -67,18 +73,94 @@ def frames(shell: Shell) -> Iterator[Image.Image]:
             act(shell)
 
 
+SERVER: Final = """\
+import asyncio
+import time
+
+
+def crunch(seconds):
+    total, until = 0, time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        total += sum(range(100))
+    return total
+
+
+async def rebuild():
+    while True:
+        await asyncio.sleep(2.5)
+        crunch(0.9)
+
+
+async def heartbeat():
+    while True:
+        await asyncio.sleep(0.4)
+
+
+async def flush_metrics():
+    while True:
+        await asyncio.sleep(1)
+
+
+async def answer_requests():
+    while True:
+        await asyncio.sleep(0.15)
+
+
+async def main():
+    await asyncio.gather(rebuild(), heartbeat(), flush_metrics(), answer_requests())
+
+
+asyncio.run(main())
+"""
+#: The loop is blocked for this long when the picture is taken, in the second block at the earliest.
+_BLOCKED_NS: Final = 550 * NS_PER_MS
+_FROM_NS: Final = 5 * NS_PER_SECOND
+_LOOK_MS: Final = 20
+
+
+def take_server(shell: Shell, folder: Path) -> QPixmap:
+    """Return the window while the loop of a server that it has launched is blocked."""
+    path = folder / "server.py"
+    path.write_text(SERVER, encoding="utf-8")
+    bridge = shell.bridge
+    bridge.open_door(Launch((sys.executable, str(path)), folder))
+    canvas = shell.window.findChild(LaneCanvas)
+    assert canvas is not None
+
+    def is_blocked() -> bool:
+        timeline = bridge.timeline
+        loop = next((each.id for each in timeline.clocks.values() if "loop" in each.name), 0)
+        blocks = canvas.store.blocks.within(loop, _FROM_NS, timeline.at_ns)
+        return any(block.lasts and block.took_ns > _BLOCKED_NS for block in blocks)
+
+    while not is_blocked():
+        QTest.qWait(_LOOK_MS)
+        bridge.refresh_now()
+    bridge.select(Selection.timer(timer_id(shell, "sleep in heartbeat")))
+    bridge.refresh_now()
+    QTest.qWait(_LOOK_MS)
+    return shell.window.grab()
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.moving_picture", description=__doc__)
     parser.add_argument("path", type=Path)
     parser.add_argument("--theme", choices=("dark", "light"), default="dark")
+    parser.add_argument("--server", action="store_true", help="a server whose loop is blocked")
     options = parser.parse_args(arguments)
     make_application()
     with TemporaryDirectory() as place:
         settings = Settings(theme=options.theme, text_size=100)
         SettingsFile(Path(place) / "settings.json").save(settings)
-        shell = open_shell(cast("QtBot", Owner()), Path(place), SMALL_GAME, is_dressed=True)
-        shell.window.resize(*_SIZE)
+        scene = None if options.server else SMALL_GAME
+        shell = open_shell(cast("QtBot", Owner()), Path(place), scene, is_dressed=True)
+        shell.window.resize(*(_SERVER_SIZE if options.server else _SIZE))
         settle(shell)
+        if options.server:
+            take_server(shell, Path(place)).save(str(options.path))
+            shell.bridge.close()
+            shell.window.close()
+            return 0
         run(shell, _BEFORE_S)
         first, *others = frames(shell)
         shell.window.close()

@@ -22,7 +22,7 @@ from typing import Final, NamedTuple, cast
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
-from PySide6.QtGui import QCursor, QPainter
+from PySide6.QtGui import QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -52,8 +52,6 @@ _THEMES: Final[tuple[ThemeChoice, ...]] = ("dark", "light")
 _FRAME_S: Final = 1 / 60
 TEXT_MS: Final = 300
 _TURN_MS: Final = 20
-#: Away from everything that looks different below the pointer.
-_NOWHERE: Final = (9_999, 9_999)
 _WIDE_FAMILY: Final = "DejaVu Sans"
 _BROKEN: Final = "def build(stage):\n    stage.root.child('game')\n    {}['level']\n"
 #: After so many turns a fake program says what it has.
@@ -300,7 +298,6 @@ def take(
 ) -> None:
     """Show a state in a window of its own, and write its picture."""
     application = make_application()
-    QCursor.setPos(*_NOWHERE)
     with TemporaryDirectory() as place:
         SettingsFile(Path(place) / "settings.json").save(
             Settings(theme=picture.theme, text_size=picture.text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QCursor, QIcon
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -22,6 +22,8 @@ from ui.window.settings import SettingsFile
 
 _PATIENCE_MS = 60_000
 _SIZE = (1_280, 760)
+#: Away from everything that looks different below the pointer.
+_NOWHERE = (9_999, 9_999)
 #: Icons by theme and name, by their size: drawn once for all windows.
 _ICONS: dict[int, dict[tuple[str, str], QIcon]] = {}
 SMALL_GAME = resource_path("scenes", "01_small_game.py")
@@ -116,6 +118,7 @@ def open_shell(
     window.show()
     if is_dressed:
         window.dress()
+        QCursor.setPos(*_NOWHERE)
     contents = WindowContents(window, SessionBridge(make_source=make_source))
     # Jumps are over at once.
     window.frame_times.view.slide_ms = 0

@@ -399,9 +399,11 @@ class LanePicture:
                 text = waits.text(self.late_ns)
                 if text:
                     begin = shown_x + 6 if window.left < shown_x < right else window.left
+                    # The scroll bar lies over the right edge.
+                    end = right - (14 if canvas.verticalScrollBar().maximum() else 8)
                     needed = painter.fontMetrics().horizontalAdvance(text)
-                    text = waits.brief or text if needed > right - 8 - begin else text
-                    room = begin, right - 8
+                    text = waits.brief or text if needed > end - begin else text
+                    room = begin, end
                     self._text_before(
                         *(painter, Row(placed.y, placed.height), text, room),
                         is_muted=True,
