@@ -123,7 +123,7 @@ def take_server(shell: Shell, folder: Path) -> QPixmap:
     path = folder / "server.py"
     path.write_text(SERVER, encoding="utf-8")
     bridge = shell.bridge
-    bridge.open_door(Launch((sys.executable, str(path)), folder))
+    bridge.open_door(Launch(("python3", path.name), folder, is_bound=True))
     canvas = shell.window.findChild(LaneCanvas)
     assert canvas is not None
 
@@ -150,7 +150,9 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     make_application()
     with TemporaryDirectory() as place:
-        settings = Settings(theme=options.theme, text_size=100)
+        # Of a server, nothing is to be tried in a scene.
+        done = {"first_run": "2"} if options.server else {}
+        settings = Settings(theme=options.theme, text_size=100, panel_choices=done)
         SettingsFile(Path(place) / "settings.json").save(settings)
         scene = None if options.server else SMALL_GAME
         shell = open_shell(cast("QtBot", Owner()), Path(place), scene, is_dressed=True)

@@ -101,6 +101,8 @@ def open_shell(
             faster without.
     """
     make_application()
+    if is_dressed:
+        QCursor.setPos(*_NOWHERE)
     settings_file = SettingsFile(folder / "settings.json")
     settings = settings_file.load()
     theme = Theme(settings.theme)
@@ -118,7 +120,6 @@ def open_shell(
     window.show()
     if is_dressed:
         window.dress()
-        QCursor.setPos(*_NOWHERE)
     contents = WindowContents(window, SessionBridge(make_source=make_source))
     # Jumps are over at once.
     window.frame_times.view.slide_ms = 0

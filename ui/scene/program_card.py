@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Slot
@@ -89,7 +90,8 @@ class ProgramCard(QWidget):
         program = self._program
         facts = {} if program is None else dict(program.facts)
         for title, label in self.values.items():
-            label.show_text(facts.get(title, ""))
+            fact = facts.get(title, "")
+            label.show_text(brief_command(fact) if title == _SHOWN[0] else fact, fact)
             for each in (label, self._titles[title]):
                 each.setVisible(title in facts)
         can_end = isinstance(session, AttachesPrograms) and session.can_end_program
@@ -108,3 +110,9 @@ class ProgramCard(QWidget):
     def _apply_theme(self) -> None:
         for label in self._titles.values():
             color_text(label, self._theme.color(ColorRole.MUTED))
+
+
+def brief_command(command: str) -> str:
+    """Return a command line without the folder of its program: the rest has more to say."""
+    program, blank, rest = command.partition(" ")
+    return f"{PurePath(program).name}{blank}{rest}"

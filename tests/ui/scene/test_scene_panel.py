@@ -15,6 +15,7 @@ from inspector.testing import held_session, scene_file
 from ui.kit.theme import Theme
 from ui.scene.canvas import NO_OWNER, Owner
 from ui.scene.panel import ScenePanel
+from ui.scene.program_card import brief_command
 from ui.session.bridge import REFRESH_MS, Selection, SessionBridge
 
 SCENE = """
@@ -318,3 +319,15 @@ def test_that_a_picture_that_takes_long_to_paint_is_shown_less_often(
     assert quick == 20
     assert 66 < slow < 150
     assert panel._pace.least_ms == 150
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("/opt/python/3.11/bin/python3 server.py --port 80", "python3 server.py --port 80"),
+        ("server.py", "server.py"),
+        ("", ""),
+    ],
+)
+def test_that_a_command_is_said_without_the_folder_of_its_program(command: str, shown: str) -> None:
+    assert brief_command(command) == shown
