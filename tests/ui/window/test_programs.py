@@ -112,7 +112,7 @@ def test_that_the_window_says_that_its_program_has_gone(attached: ProgramInWindo
     stops = attached.shell.contents.stops
     attached.probe.tell("Link.bye", reason="the main loop has ended")
     attached.probe.close()
-    gone = "“server” is no longer attached: the main loop has ended."
+    gone = "server is no longer attached: the main loop has ended."
     attached.until(lambda: gone in stops.sentence)
 
 
