@@ -41,10 +41,15 @@ def test_that_it_is_written_in_the_format_of_its_suffix(qapp: object, tmp_path: 
     assert qapp is not None
     found = differences([run("a", 10, 11), run("b", 12, 13)])
 
-    for name, head in (("c.html", b"<!doctype html>"), ("c.pdf", b"%PDF-")):
+    for name, head in (
+        *(("c.html", b"<!doctype html>"), ("c.pdf", b"%PDF-")),
+        *(("c.png", b"\x89PNG"), ("c.svg", b"<?xml")),
+    ):
         write_comparison(found, tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(head)
-    with pytest.raises(ExportError, match=r"suffix \.html, \.pdf, \.md, \.csv or \.json"):
+    with pytest.raises(
+        ExportError, match=r"suffix \.html, \.pdf, \.md, \.png, \.svg, \.csv or \.json"
+    ):
         write_comparison(found, tmp_path / "c.txt")
 
 

@@ -9,29 +9,36 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
+import numpy as np
+
 import inspector
 from inspector.analysis.statistics.comparison import COMPARED, CONFIDENCE, Change
 from inspector.analysis.statistics.metrics import MetricValue, metric_values
 from inspector.analysis.statistics.runs import ComparedRun, RunDifference
 from inspector.errors import ExportError
 from inspector.formats.aligned_chart import AlignedRun, aligned_chart
+from inspector.formats.arrangement.figures import FIGURE_FORMATS, FigureData, Shown
 from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.csv_cells import quoted, text_cell
 from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
 from inspector.formats.drawing.display_list import Box, DisplayList
-from inspector.formats.file_formats import write_document
-from inspector.formats.options import GRAPH_COLORS
+from inspector.formats.file_formats import write_document, write_file
+from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
+from inspector.formats.options import GRAPH_COLORS, PRESETS, ExportOptions
 from inspector.formats.page.comparison_page import FRAME_TIMES, comparison_html
 from inspector.formats.report.page_layout import A4, Table, room_of
 from inspector.formats.report.report import Report, Section, markdown_of, pages_of
 from inspector.timebase import format_duration
 from inspector.tokens import THEMES, ThemeName
+from inspector.vocabulary import Phase
 
 #: What a comparison can be written as, by the suffix of the file.
 COMPARISON_FORMATS: Final = {
     ".html": "HTML: verdict, differences, and frames to explore in a browser",
     ".pdf": "PDF: the same, on pages",
     ".md": "Markdown: differences and verdict, for a pull request",
+    ".png": "PNG: the distributions on a slide",
+    ".svg": "SVG: the same, for web pages",
     ".csv": "CSV: a row for each difference",
     ".json": "JSON: everything, as data",
 }
@@ -96,6 +103,13 @@ def write_comparison(  # noqa: PLR0913 - as for a report
         with replacing(path) as stream:
             stream.write(text.encode("utf-8", "replace"))
         return
+    if kind in {".png", ".svg"}:
+        runs = [found[0].before, *(each.after for each in found)]
+        options = ExportOptions(theme=theme, budgets_ms=tuple(budgets_ms), figure="distribution")
+        about = Provenance("", created, inspector.__version__)
+        data = FigureData(tuple(_shown(each, about) for each in runs))
+        write_file(data, about, PRESETS["slide"].applied_to(options), path, FIGURE_FORMATS)
+        return
     if kind == ".html":
         text = html_of_comparison(found, theme, budgets_ms, created, conditions=conditions)
         with replacing(path) as stream:
@@ -109,6 +123,14 @@ def write_comparison(  # noqa: PLR0913 - as for a report
             write_document(first, stream, more)
         else:
             stream.write(markdown_of(report).encode("utf-8", "replace"))
+
+
+def _shown(run: ComparedRun, about: Provenance) -> Shown:
+    times_ns = run.times_ns
+    nothing = np.zeros((len(Phase), len(times_ns)), dtype=np.int64)
+    details = KnownDetails(times_ns, nothing[0], nothing)
+    places = np.arange(len(times_ns), dtype=np.int64)
+    return Shown(run.name, FrameTimes(places, np.cumsum(times_ns), times_ns, details), about)
 
 
 def html_of_comparison(
