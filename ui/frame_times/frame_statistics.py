@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter_ns
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from msgspec import Struct
@@ -17,12 +18,18 @@ from inspector.formats.arrangement.frame_series import FrameSeries
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import Measure, Share
 
+from ..kit.background import Background
 from ..kit.guards import guarded
 from ..kit.paced_refresh import single_shot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _PERIOD_MS: Final = 250
 #: Statistics take at most this share of the processor, whatever the range.
 _LARGEST_SHARE: Final = 0.02
+#: More frames are sorted beside the window's thread: 10 million take a second.
+_MOST_AT_ONCE: Final = 500_000
 
 SAMPLES_TEXT: Final = "samples, not every frame: no percentiles, maximum or frames over budget"
 
@@ -39,14 +46,15 @@ class StatisticsWanted(Struct, frozen=True):
     # Frames over the first budget because of the inspector alone are left out.
     without_inspector: bool = False
 
-    def by_inspector(self, times_ns: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-        """Return which frames the inspector alone made long, ``None`` for none."""
-        if self.measure != "interval" or not self.budgets_ns:
-            return None
-        frames, budget = self.frames, FrameBudget(self.budgets_ns[0])
-        shares_ns = self.series.history.numpy(Share.INSPECTOR, frames.start, frames.stop)
-        found = budget.is_over_because_of(times_ns, shares_ns[: len(times_ns)])
-        return found if found.any() else None
+    def reader(self) -> Callable[[], FoundStatistics]:
+        """Read the frames; return what computes their statistics, in any thread."""
+        frames = self.frames
+        times_ns = self.series.times_ns(self.measure, frames.start, frames.stop)
+        shares_ns = None
+        if self.measure == "interval" and self.budgets_ns:
+            history = self.series.history
+            shares_ns = history.numpy(Share.INSPECTOR, frames.start, frames.stop)[: len(times_ns)]
+        return partial(_found, self, times_ns, shares_ns)
 
 
 class FoundStatistics(Struct, frozen=True):
@@ -103,6 +111,20 @@ class FoundStatistics(Struct, frozen=True):
         return "  ·  ".join(parts)
 
 
+def _found(
+    wanted: StatisticsWanted, times_ns: NDArray[np.int64], shares_ns: NDArray[np.int64] | None
+) -> FoundStatistics:
+    left_out = kept = 0
+    if shares_ns is not None:
+        budget = FrameBudget(wanted.budgets_ns[0])
+        by_inspector = budget.is_over_because_of(times_ns, shares_ns)
+        count = int(by_inspector.sum())
+        left_out, kept = (count, 0) if wanted.without_inspector else (0, count)
+        if left_out:
+            times_ns = times_ns[~by_inspector]
+    return FoundStatistics(wanted, frame_statistics(times_ns, wanted.budgets_ns), left_out, kept)
+
+
 @guarded
 class PacedStatistics(QObject):
     """Computes the statistics that were asked for last, some time after they were."""
@@ -114,18 +136,22 @@ class PacedStatistics(QObject):
         super().__init__(parent)
         self._wanted: StatisticsWanted | None = None
         self._shown: StatisticsWanted | None = None
+        self._began_ns = 0
+        self._background = Background(self)
+        self._background.done.connect(self._show)
         self._pause = single_shot(self, self._compute)
 
     def request(self, wanted: StatisticsWanted) -> None:
         """Compute other statistics: at once, or as soon as they may cost something again."""
         self._wanted = wanted
-        if not self._pause.isActive():
+        if not self._pause.isActive() and not self._background.is_running:
             self._compute()
 
     def forget(self) -> None:
         self._wanted = self._shown = None
         # What is asked for next is of another session.
         self._pause.stop()
+        self._background.cancel()
         self.found.emit(None)
 
     @Slot()
@@ -134,16 +160,15 @@ class PacedStatistics(QObject):
         if wanted is None or wanted == self._shown:
             return
         self._shown = wanted
-        began_ns = perf_counter_ns()
-        frames = wanted.frames
-        times_ns = wanted.series.times_ns(wanted.measure, frames.start, frames.stop)
-        by_inspector = wanted.by_inspector(times_ns)
-        count = 0 if by_inspector is None else int(by_inspector.sum())
-        is_left_out = wanted.without_inspector
-        if by_inspector is not None and is_left_out:
-            times_ns = times_ns[~by_inspector]
-        statistics = frame_statistics(times_ns, wanted.budgets_ns)
-        left_out, kept = (count, 0) if is_left_out else (0, count)
-        self.found.emit(FoundStatistics(wanted, statistics, left_out, kept))
-        cost_ms = (perf_counter_ns() - began_ns) / NS_PER_MS
+        self._began_ns = perf_counter_ns()
+        work = wanted.reader()
+        if len(wanted.frames) > _MOST_AT_ONCE:
+            self._background.start(lambda _report: work())
+        else:
+            self._show(work())
+
+    @Slot(object)
+    def _show(self, found: FoundStatistics) -> None:
+        self.found.emit(found)
+        cost_ms = (perf_counter_ns() - self._began_ns) / NS_PER_MS
         self._pause.start(max(_PERIOD_MS, round(cost_ms / _LARGEST_SHARE)))

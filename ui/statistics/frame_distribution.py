@@ -362,10 +362,16 @@ class _PacedMetrics(QObject):
         if samples_of(session):
             at_ns = shown.history.numpy("at_ns", shown.frames.start, shown.frames.stop)
             sampled_ms = float(at_ns[-1] - at_ns[0]) / NS_PER_MS
-        series = FrameSeries(times_ns / NS_PER_MS, refresh_ms, facts, sampled_ms, options.stutter)
         index = np.arange(shown.frames.start, shown.frames.stop)
-        index = (index if counted is None else index[counted])[times_ns > 0]
-        self._background.start(lambda _report: _found(series, index, options))
+        if counted is not None:
+            index = index[counted]
+
+        def work(_report: object) -> tuple[list[MetricValue], Outliers | None]:
+            times_ms = times_ns / NS_PER_MS
+            series = FrameSeries(times_ms, refresh_ms, facts, sampled_ms, options.stutter)
+            return _found(series, index[times_ns > 0], options)
+
+        self._background.start(work)
 
     @Slot(object)
     def _show(self, found: tuple[list[MetricValue], Outliers | None]) -> None:

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from threading import current_thread, main_thread
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
 import pytest
-from PySide6.QtCore import QCoreApplication, QPoint
+from PySide6.QtCore import QCoreApplication, QObject, QPoint
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
+from inspector.analysis.statistics.frame_statistics import FrameStatistics, frame_statistics
 from inspector.events import Timeline
-from inspector.formats.arrangement.frame_series import XAxis
+from inspector.formats.arrangement.frame_series import FrameSeries, XAxis
+from inspector.sessions.captured import CapturedSession
+from inspector.sessions.session import SessionPhase
 from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
 from tests.ui.world import PlayedSession
+from ui.frame_times import frame_statistics as module
+from ui.frame_times.frame_statistics import PacedStatistics, StatisticsWanted
 from ui.frame_times.panel import FrameTimesPanel
 from ui.kit.theme import ColorRole, Theme
 from ui.session.bridge import Selection, SessionBridge
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ui.frame_times.frame_statistics import FoundStatistics
 
 
 class FramesSession(PlayedSession):
@@ -465,3 +480,36 @@ def test_that_p99_of_the_session_is_left_out_rather_than_cut(
 
     assert not header.p99.isVisible()
     assert header.longest.isVisible()
+
+
+def test_that_many_frames_are_sorted_beside_the_thread_of_the_window(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text("MsBetweenPresents\n" + "10\n30\n" * 300_000)
+    session = CapturedSession(path)
+    while session.status.phase is SessionPhase.READING:
+        session.refresh()
+    series = FrameSeries(session.timeline.frames)
+    threads: list[bool] = []
+
+    def noted(times_ns: NDArray[np.int64], budgets_ns: tuple[int, ...]) -> FrameStatistics | None:
+        threads.append(current_thread() is main_thread())
+        return frame_statistics(times_ns, budgets_ns)
+
+    monkeypatch.setattr(module, "frame_statistics", noted)
+    owner = QObject()
+    paced = PacedStatistics(owner)
+
+    def found_of(frames: range) -> tuple[int, int]:
+        wanted = StatisticsWanted(series, frames, "interval", (20 * MS,), is_chosen=False)
+        with qtbot.waitSignal(paced.found) as waiting:
+            paced.request(wanted)
+        found = cast("FoundStatistics", waiting.args[0])
+        assert found.statistics is not None
+        return found.statistics.median_ns, found.over
+
+    assert found_of(range(600_000)) == (10 * MS, 300_000)
+    paced.forget()
+    assert found_of(range(100)) == (10 * MS, 50)
+    assert threads == [False, True]
