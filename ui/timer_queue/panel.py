@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -15,6 +16,7 @@ from inspector.commands.timers import ClearTimer
 from inspector.display_text import as_plain, one_line
 from inspector.events.timeline import Timeline
 from inspector.sessions.session import Session, why_no_clocks
+from inspector.vocabulary import MemberKind
 
 from ..kit.clipboard import copy_text
 from ..kit.labels import say
@@ -26,12 +28,17 @@ from ..kit.texts.member_texts import UNSCHEDULABLE
 from ..kit.theme import Theme
 from ..previews.previewing import Previewer
 from ..previews.selected import member_toggle, submit
-from ..previews.tree_menus import Requests, add_timer_actions, menu_text
+from ..previews.tree_menus import (
+    Requests,
+    add_clock_pause,
+    add_member_actions,
+    add_timer_actions,
+    menu_text,
+)
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .call_queue import CallGroup, CallQueue
 from .columns import CallColumn
 from .model import QueueModel
-from .queue_menus import add_member_call_actions
 from .view import QueueView
 
 #: Of the line to type a filter into, in pixels at most.
@@ -41,6 +48,12 @@ _TIPS: Final = {
     CallGroup.CLOCK_TIMERS: "Timers that wait on a clock",
     CallGroup.FRAME_TIMERS: "Timers of schedulers and tickers, loops and timeouts",
     CallGroup.EVERY_FRAME: "Update callbacks and callbacks of the frame",
+}
+_SHOWN_ABOVE: Final = {
+    MemberKind.TARGET: "Show its target",
+    MemberKind.SCHEDULER: "Show its scheduler",
+    MemberKind.TICKER: "Show its ticker",
+    MemberKind.CHILD_CLOCK: "Show its child clock",
 }
 #: Under what it is remembered which groups are hidden.
 HIDDEN_GROUPS: Final = "timer_queue.hidden"
@@ -253,7 +266,7 @@ class TimerQueuePanel(TablePanel):
         requests = Requests(partial(submit, self._bridge), self._bridge.accepts)
         number, select, call_site = call_id.number, self._bridge.select, ""
         if call_id.is_member:
-            add_member_call_actions(menu, timeline, number, requests, select)
+            _add_member_call_actions(menu, timeline, number, requests, select)
         else:
             add_timer_actions(menu, timeline, number, requests, select)
             call_site = timeline.timers.row(number).call_site
@@ -333,3 +346,26 @@ def _chip(text: str, tip: str) -> QToolButton:
     # What is chosen stands out in both themes only beside what is flat.
     button.setAutoRaise(True)
     return button
+
+
+def _add_member_call_actions(
+    menu: QMenu,
+    timeline: Timeline,
+    number: int,
+    requests: Requests,
+    select: Callable[[Selection], object],
+) -> None:
+    panel = menu.parentWidget()
+    assert panel is not None, "the menu of a panel"
+    add_member_actions(menu, timeline, number, requests, panel)
+    menu.addSeparator()
+    members = timeline.members
+    clock_id = members.by_id[number].clock_id
+    if clock_id in timeline.clocks:
+        add_clock_pause(menu, timeline, clock_id, requests)
+    for above in members.path(number)[1:]:
+        title = _SHOWN_ABOVE.get(above.kind)
+        if title is not None:
+            menu.addAction(title, partial(select, Selection.member(above.id)))
+    if clock_id in timeline.clocks:
+        menu.addAction("Show its clock", partial(select, Selection.clock(clock_id)))

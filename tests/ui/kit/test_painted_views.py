@@ -15,6 +15,7 @@ from typing_extensions import override
 
 from inspector.events.schema import EventGroup
 from inspector.frames.scheduler.scheduler import Scheduler
+from tests.ui.kit.item_rows import ItemRows
 from tests.ui.world import PlayedSession
 from ui.clock_tree.panel import ClockTreePanel
 from ui.events.event_list_model import EventListModel
@@ -271,7 +272,7 @@ def test_that_scrolling_reads_only_rows_that_come_into_view(stand: Stand) -> Non
 
 
 class Plain(PaintedTable):
-    """A table over a model that is asked role by role."""
+    """A table over items."""
 
     def __init__(self, model: QAbstractItemModel) -> None:
         super().__init__()
@@ -281,7 +282,7 @@ class Plain(PaintedTable):
 
 
 def some_items() -> QStandardItemModel:
-    model = QStandardItemModel(0, 3)
+    model = ItemRows(0, 3)
     for row in range(6):
         items = [QStandardItem(f"row {row}, cell {column}") for column in range(3)]
         items[0].setIcon(Theme("light").icon("find"))
@@ -351,7 +352,7 @@ def test_that_a_table_looks_as_qt_would_paint_it(
 def test_that_a_selected_row_that_has_moved_is_painted_where_it_was_and_is(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = QStandardItemModel(0, 1)
+    model = ItemRows(0, 1)
     for _ in range(4):
         model.appendRow(QStandardItem("the same"))
     view = Plain(model)
@@ -386,7 +387,7 @@ def test_that_long_texts_go_on_in_the_next_line_where_a_table_wraps_them(qtbot: 
     images = []
     item = QStandardItem("what was seen, in many words that need more than one line")
     item.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
-    model = QStandardItemModel(1, 1)
+    model = ItemRows(1, 1)
     model.setItem(0, 0, item)
     for table in (PaintedTable(), QTableView()):
         qtbot.addWidget(table)

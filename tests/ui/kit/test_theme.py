@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QPalette, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QColor, QGuiApplication, QPalette, QStandardItem
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
@@ -24,6 +24,7 @@ from inspector.formats.arrangement.fills import PhaseFill, fill_color
 from inspector.resources import resource_path
 from inspector.tokens import COLORS, ThemeName
 from inspector.vocabulary import Phase
+from tests.ui.kit.item_rows import ItemRows
 from tests.ui.shell import open_shell
 from ui.kit.layouts import choice_buttons
 from ui.kit.table.painted_views import PaintedTable
@@ -117,7 +118,7 @@ def test_that_what_is_not_ticked_or_chosen_has_a_contrast_of_3(
     qtbot.addWidget(page)
     layout = QVBoxLayout(page)
     radio, check = QRadioButton("by"), QCheckBox("once")
-    table, model = PaintedTable(), QStandardItemModel(1, 1)
+    table, model = PaintedTable(), ItemRows(1, 1)
     tick = QStandardItem("on")
     tick.setCheckState(Qt.CheckState.Unchecked)
     model.setItem(0, 0, tick)

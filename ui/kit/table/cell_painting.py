@@ -46,8 +46,7 @@ class Cell(NamedTuple):
 EMPTY: Final = Cell("")
 
 
-#: Returns what is painted of a row, a cell for each column, by its number. A model that has
-#: one, named ``row_cells``, is asked for nothing else.
+#: Returns what is painted of a row, a cell for each column, by its number.
 RowCells: TypeAlias = "Callable[[int], Sequence[Cell]]"
 
 

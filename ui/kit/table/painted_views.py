@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, Qt, Slot
-from PySide6.QtGui import QBrush, QColor, QFont, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QStyle,
@@ -17,7 +17,6 @@ from typing_extensions import override
 
 from ..guards import UNKNOWN, guarded, note_fault
 from ..paced_refresh import single_shot
-from . import roles
 from .cell_painting import Cell, CellPainter, PaintedCell, RowCells
 
 if TYPE_CHECKING:
@@ -60,10 +59,11 @@ class RowPlace(NamedTuple):
 class PaintedTable(QTableView):
     """A table that paints its rows in one pass.
 
-    Left to itself, Qt asks the model for six roles of every cell, twice, and a delegate and
-    the style for each of them. Here a row is a few plain values, taken from the model when
-    the view is told to look, and painting is little more than its texts. All else is left
-    to Qt: what is selected, what is edited, the keyboard, the mouse and screen readers.
+    Its model has a method ``row_cells``, see :data:`.RowCells`. Left to itself, Qt asks for six
+    roles of every cell, twice, and a delegate and the style for each of them. Here a row is a few
+    plain values, taken from the model when the view is told to look, and painting is little more
+    than its texts. All else is left to Qt: what is selected, what is edited, the keyboard, the
+    mouse and screen readers.
 
     Attributes:
         sorts: Whether a click on a title sorts, so that titles need room for a mark.
@@ -79,7 +79,6 @@ class PaintedTable(QTableView):
         # Whether rows have changed since they were compared with what is on the screen.
         self._is_behind = False
         self._row_cells: RowCells | None = None
-        self._marks: dict[int, QIcon | QPixmap] = {}
         self._painted_selected: set[int] = set()
         self._pointed: int | None = None
         self.cells = CellPainter(self)
@@ -224,34 +223,11 @@ class PaintedTable(QTableView):
 
     def _read(self, key: int) -> Sequence[Cell]:
         try:
-            if self._row_cells is not None:
-                return self._row_cells(key)
-            first = self.model().index(key, 0)
-            columns = range(self.horizontalHeader().count())
-            return [self._cell(first.siblingAtColumn(each)) for each in columns]
+            assert self._row_cells is not None, "there is a model"
+            return self._row_cells(key)
         except Exception as error:  # noqa: BLE001 - the other rows are shown
             note_fault(type(self).__name__, "cells_of", error)
             return [_UNREADABLE] * self.horizontalHeader().count()
-
-    def _cell(self, index: QModelIndex) -> Cell:
-        text, font, color = (
-            index.data(roles.DISPLAY),
-            index.data(roles.FONT),
-            index.data(roles.FOREGROUND),
-        )
-        alignment, tick = index.data(roles.ALIGNMENT), index.data(roles.CHECK_STATE)
-        mark = index.data(roles.DECORATION)
-        if isinstance(mark, QIcon | QPixmap):
-            # Qt hands out another object each time, which would count as another mark.
-            mark = self._marks.setdefault(mark.cacheKey(), mark)
-        cell = Cell(
-            "" if text is None else str(text),
-            color=color.color() if isinstance(color, QBrush) else color,
-            is_bold=isinstance(font, QFont) and font.bold(),
-            mark=mark,
-            tick=None if tick is None else Qt.CheckState(tick) is Qt.CheckState.Checked,
-        )
-        return cell if alignment is None else cell._replace(alignment=Qt.AlignmentFlag(alignment))
 
     def shown_text(self, key: int, column: int) -> str:
         """Return what a cell says in the room it has, empty for one that is hidden."""
