@@ -337,18 +337,26 @@ def test_that_many_short_calls_have_no_culprit_but_families() -> None:
     ]
 
 
-def test_that_a_gap_between_many_short_calls_is_not_one_of_them() -> None:
+@pytest.mark.parametrize(
+    # Who has the interpreter but no processor keeps others from looking, too.
+    ("ran_ms", "flags"),
+    [(100, SAW_AFTER_GAP), (30, SAW_AFTER_GAP | SAW_AFTERWARDS)],
+)
+def test_that_a_gap_between_many_short_calls_is_not_one_of_them(ran_ms: int, flags: int) -> None:
     program = Program()
     for part, until_ms in enumerate((10, 20, 30, 40, 140, 150)):
         program.sample(
             *(MAIN, LIBRARY, CRUNCH),
             until_ms=until_ms,
             covers_ms=100 if until_ms == 140 else 10,
+            ran_ms=ran_ms if until_ms == 140 else 10,
+            ready_ms=100 - ran_ms if until_ms == 140 else 0,
             kind=CallKind.CALLBACK,
-            flags=SAW_AFTER_GAP if until_ms == 140 else 0,
+            flags=flags if until_ms == 140 else 0,
             part=part,
         )
-    assert program.fire(150).cause is Cause.MANY_SHORT
+    shares = program.fire(150).shares
+    assert {share.cause for share in shares} <= {Cause.MANY_SHORT, Cause.PROCESSOR}
 
 
 def test_that_a_stop_of_the_process_is_not_blamed_on_who_was_running() -> None:

@@ -442,8 +442,10 @@ def _is_many_short(pieces: Sequence[_Piece]) -> bool:
         sample = piece.sample
         if sample.kind is CallKind.FRAME:
             return False
-        # A gap that is not due to the call may have been any number of calls.
-        is_one = sample.is_afterwards or not sample.is_after_gap
+        # A gap that is not due to the call, or only as its thread had no processor, may have been
+        # any number of calls.
+        has_kept = sample.is_afterwards and sample.executed_ns >= _MOSTLY * sample.covers_ns
+        is_one = has_kept or not sample.is_after_gap
         by_part[piece.turn, sample.form.part] += piece.ns if is_one else 0
     looks = _looks(pieces)
     return (
