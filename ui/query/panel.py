@@ -67,7 +67,9 @@ class _Statement(QPlainTextEdit):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.setAccessibleName("SQL statement")
-        self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        font.setPixelSize(self.fontInfo().pixelSize())
+        self.setFont(font)
         self.setTabChangesFocus(True)
 
     def _is_run(self, event: QEvent) -> bool:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.formats.query import NO_DUCKDB
@@ -201,3 +203,19 @@ def test_that_the_panel_is_entered_at_its_statement(shell: Shell) -> None:
     panel = shell.window.panels.panel("query")
     assert isinstance(panel, QueryPanel)
     assert panel.statement.hasFocus()
+
+
+def test_that_the_statement_is_as_large_as_other_text(
+    qtbot: QtBot, bridge: SessionBridge, theme: Theme
+) -> None:
+    former = QApplication.font()
+    font = QFont(former)
+    font.setPixelSize(20)
+    QApplication.setFont(font)
+    try:
+        panel = QueryPanel(bridge, theme)
+    finally:
+        QApplication.setFont(former)
+    qtbot.addWidget(panel)
+
+    assert panel.statement.font().pixelSize() == 20
