@@ -97,6 +97,7 @@ class SceneCanvas(QWidget):
     pointed = Signal(object)  # Owner
     chosen = Signal(object)  # Owner
     menu_wanted = Signal(object)  # QPoint
+    double_clicked = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -314,6 +315,11 @@ class SceneCanvas(QWidget):
             self.point_at(self.owner_at(event.position()))
             if self._owner != NO_OWNER:
                 self.chosen.emit(self._owner)
+
+    @override
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton:
+            self.double_clicked.emit()
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

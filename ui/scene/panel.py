@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QStackedWidget, QWidget
 from typing_extensions import override
 
 from inspector.commands.timers import FireTimer
@@ -63,6 +63,8 @@ _SIDE: Final = 16
 #: Of the height of the window that a picture takes.
 _MOST_PERCENT: Final = 45
 _LEAST_HEIGHT: Final = 48
+#: Qt's own bound of heights.
+_ANY_HEIGHT: Final = 16_777_215
 
 _NO_SESSION: Final = "No scene is open."
 _CAPTURED: Final = "Captures have no picture. Open the scene itself to see one."
@@ -115,8 +117,9 @@ class ScenePanel(QWidget):
         # A program has no picture; made when there is one.
         self.program: ProgramCard | None = None
         top = bar(self.title, 12, (self.readout, 1), margins=(_SIDE, 12, _SIDE, 8))
-        picture = bar((self.canvas, 1), margins=(_SIDE, 0, _SIDE, 12))
-        fill(self, top, picture, self.notice, spacing=0)
+        self._picture_row = bar((self.canvas, 1), margins=(_SIDE, 0, _SIDE, 12))
+        self._lent_to: QStackedWidget | None = None
+        fill(self, top, self._picture_row, self.notice, spacing=0)
         self._layout = cast("QVBoxLayout", self.layout())
         self._layout.addStretch(1)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -131,6 +134,7 @@ class ScenePanel(QWidget):
         bridge.selection_changed.connect(self._pace.request)
         bridge.pointed_changed.connect(self._pace.request)
         self.canvas.chosen.connect(self.select)
+        self.canvas.double_clicked.connect(partial(bridge.action_wanted.emit, "enlarge-scene"))
         self.canvas.pointed.connect(self._point_at)
         self.canvas.menu_wanted.connect(self._open_menu)
         self._on_session_changed(bridge.session)
@@ -192,6 +196,8 @@ class ScenePanel(QWidget):
             self.notice.setText(why)
             self.notice.setAccessibleName(why)
         if picture is None:
+            if self._lent_to is not None:
+                self._lent_to.setCurrentIndex(0)
             self._moment = None
             self.canvas.show_picture(None, {}, {}, NOTHING, NOTHING)
             self.readout.show_text("" if self.program is None else self.program.state)
@@ -225,12 +231,38 @@ class ScenePanel(QWidget):
         shape = None if picture is None else (picture.width, picture.height)
         most = self.window().height() * _MOST_PERCENT // 100
         fitted = (self.width(), most, shape)
-        if fitted == self._fitted or shape is None:
+        if fitted == self._fitted or shape is None or self._lent_to is not None:
             return
         self._fitted = fitted
         wide, high = shape
         height = round((self.width() - 2 * _SIDE) * high / max(wide, 1e-6))
         self.canvas.setFixedHeight(max(min(height, most), _LEAST_HEIGHT))
+
+    @property
+    def is_enlarged(self) -> bool:
+        return self._lent_to is not None
+
+    def enlarge(self, middle: QStackedWidget) -> None:
+        """Show the picture in place of the frames until something else is shown there."""
+        if self._moment is None:
+            return
+        self._lent_to = middle
+        self.canvas.setMinimumHeight(_LEAST_HEIGHT)
+        self.canvas.setMaximumHeight(_ANY_HEIGHT)
+        middle.addWidget(self.canvas)
+        middle.setCurrentWidget(self.canvas)
+        self.canvas.setFocus()
+        middle.currentChanged.connect(self._take_back)
+
+    @Slot()
+    def _take_back(self) -> None:
+        middle = self._lent_to
+        if middle is not None and middle.currentWidget() is not self.canvas:
+            self._lent_to = self._fitted = None
+            middle.currentChanged.disconnect(self._take_back)
+            middle.removeWidget(self.canvas)
+            self._picture_row.addWidget(self.canvas, 1)
+            self.refresh()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -312,7 +312,7 @@ class WindowContents(QObject):
     def _close_topmost(self) -> bool:
         """End what takes time, close tray or look-back, or deselect; returns if it did."""
         bridge, panels = self._bridge, self._window.panels
-        if self.status_line.break_off():
+        if self.status_line.break_off() or self.window_actions.put_scene_back():
             return True
         if panels.is_narrow and panels.is_column_shown:
             panels.show_column(is_shown=False)

@@ -16,7 +16,8 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.session import SessionPhase
-from tests.ui.shell import SCENE, Shell, open_shell
+from tests.ui.shell import SCENE, SMALL_GAME, Shell, open_shell
+from ui.scene.panel import ScenePanel
 from ui.window.dialogs.scene_error import SceneErrorDialog, SceneErrorView
 from ui.window.handlers.command_palette import CommandPalette
 from ui.window.notices import FailureNote
@@ -248,3 +249,23 @@ def test_that_however_a_bad_file_is_opened_the_scene_runs_on_and_a_notice_says_s
     assert shell.window.notice.isVisible()
     assert name in shell.window.notice.label.text()
     assert shell.window.notice.label.text().endswith("“played & tested” keeps running.")
+
+
+def test_that_a_double_click_enlarges_the_picture_of_a_scene_until_it_is_put_back(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path, SMALL_GAME)
+    shell.advance(1 / 60)
+    panel = shell.window.findChild(ScenePanel)
+    assert panel is not None
+    qtbot.waitUntil(panel.canvas.isVisible)
+    before, middle = panel.canvas.size(), shell.window.middle
+
+    qtbot.mouseDClick(panel.canvas, Qt.MouseButton.LeftButton)
+
+    assert middle.currentWidget() is panel.canvas
+    assert panel.canvas.width() > before.width()
+    qtbot.keyClick(shell.window, Qt.Key.Key_Escape)
+    assert middle.currentIndex() == 0
+    qtbot.waitUntil(lambda: panel.canvas.size() == before)
+    assert panel.isAncestorOf(panel.canvas)

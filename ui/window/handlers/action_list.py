@@ -206,6 +206,11 @@ VIEW_ACTIONS: Final = (
         tip="Show or hide the scene and Why beside the time axis.",
     ),
     ActionDescription(
+        "enlarge-scene", "Scene as &large as the frames", MenuId.VIEW,
+        WindowActions.enlarge_scene,
+        tip="Show the picture of the scene in place of the frames, or put it back.",
+    ),
+    ActionDescription(
         "menu-bar", "&Menu bar", MenuId.VIEW, WindowActions.toggle_menu_bar, is_checkable=True,
         tip="Keep the menu bar above the window; without it, Alt shows it until a choice is made.",
     ),

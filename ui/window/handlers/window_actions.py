@@ -272,6 +272,25 @@ class WindowActions(QObject):
         panels = self._window.panels
         panels.show_column(is_shown=not panels.is_column_shown)
 
+    def enlarge_scene(self) -> None:
+        """Show the picture of the scene in place of the frames, or put it back."""
+        middle, panel = self._window.middle, self._scene_panel
+        if panel.is_enlarged:
+            middle.setCurrentIndex(0)
+        elif middle.currentIndex() <= 0:
+            panel.enlarge(middle)
+
+    def put_scene_back(self) -> bool:
+        """Put back what is enlarged; returns whether anything was."""
+        is_enlarged = self._scene_panel.is_enlarged
+        if is_enlarged:
+            self._window.middle.setCurrentIndex(0)
+        return is_enlarged
+
+    @property
+    def _scene_panel(self) -> ScenePanel:
+        return cast("ScenePanel", self._window.panels.panel("scene"))
+
     def enter_headers(self) -> None:
         """Enter the lanes; say once that the table of clocks, which had this key, has moved."""
         window, choices = self._window, self._window.bridge.panel_choices
