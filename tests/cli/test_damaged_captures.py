@@ -27,6 +27,10 @@ _LONGEST_ANSWER = 6_000
 
 def _line(random: Random) -> str:
     kind = random.random()
+    if kind < 0.15:
+        return "stats c.csv --columns --without-outliers -o s.csv -o s.md"
+    if kind < 0.3:
+        return "compare c.csv c.csv --columns -o k.csv -o k.md"
     if kind < 0.8:
         return f"export c.csv{random.choice(_COLUMNS)} {_EXPORTS} {random.choice(_OPTIONS)}"
     seconds = random.choice(["", "--seconds 1"])
