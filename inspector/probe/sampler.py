@@ -231,11 +231,12 @@ class Sampler:
         self.wait_ns(0)
         self.look()
 
-    def tell_waits(self, waiting: Callable[[int], bool], passed_ns: int) -> None:
+    def tell_waits(self, waiting: Callable[[int, int], bool], passed_ns: int) -> None:
         """Tell that virtual time has passed, and what loops waited for in a turn meanwhile.
 
         Args:
-            waiting: Whether the loop of a thread waits for what comes next.
+            waiting: Whether a thread waits for what comes next, or the loop with the number of a
+                clock, 0 for one that tells its turns, has not run.
             passed_ns: For how long.
         """
         if self._program.emit is None or self._is_broken:
@@ -247,7 +248,8 @@ class Sampler:
         for watched in self._watched.values():
             frames = watched.frames
             is_between = frames is not None and frames.began_ns <= frames.ended_ns
-            if is_between or waiting(watched.thread):
+            number = watched.clock.number if frames is None else 0
+            if is_between or waiting(watched.thread, number):
                 continue
             view = _View()
             view.stack, view.runner = stack_of(watched.thread, is_after=False)

@@ -236,7 +236,7 @@ class Waits:
         self.deliver: Callable[[BaseException, Callable[[], object]], object]
         self.passed_for: dict[str, int] = {}
         self.idles = 0
-        self.tell_passed: Optional[Callable[[Callable[[int], bool], int], object]] = None
+        self.tell_passed: Optional[Callable[[Callable[[int, int], bool], int], object]] = None
         self.look: Optional[Callable[[], float]] = None
         self.interrupt: Callable[[BaseException], object] = _ignore
         self.returning: set[int] = set()
@@ -255,6 +255,8 @@ class Waits:
         self._in_c: dict[int, bool] = {}
         self._late_since_ns: Optional[int] = None
         self._has_told = False
+        # The clocks of loops that have waited for what comes next.
+        self._looping: set[int] = set()
         self._passing_ns: Optional[int] = None
 
     # ----------------------------------------------------------------------- ends
@@ -271,6 +273,7 @@ class Waits:
             self._readings = 0
             self.passed_for = {}
             self._has_told = False
+            self._looping.clear()
             self._program.waits = self
             if not self._watcher:
                 self._watcher = start_new_thread(self._watch, ())
@@ -315,6 +318,8 @@ class Waits:
             self._known.add(thread)
             self.returning.discard(thread)
             self._waiting[thread] = wait
+            if wait.is_idle:
+                self._looping.add(wait.clock.number)
             self._readings = 0
             self._look()
             if self._look_again_s >= 0:
@@ -555,9 +560,10 @@ class Waits:
         if self.tell_passed is not None and until_ns - local_ns >= _TOLD_NS:
             self.tell_passed(self._is_idle, until_ns - local_ns)
 
-    def _is_idle(self, thread: int) -> bool:
+    def _is_idle(self, thread: int, clock: int) -> bool:
         wait = self._waiting.get(thread)
-        return wait is not None and wait.is_idle
+        has_run = not clock or clock in self._looping
+        return not has_run or (wait is not None and wait.is_idle)
 
     def _pass(self, awaited: list[str], local_ns: int, target_ns: Optional[int]) -> None:
         """Let as much time pass as on the machine."""

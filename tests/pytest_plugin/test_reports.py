@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from inspector.analysis.lateness.samples import Samples
+from inspector.sessions.recorded import RecordedSession
 from tests.pytest_plugin.running import run_source
 
 SOURCE = """
@@ -92,3 +94,19 @@ def test_that_a_test_of_twisted_does_not_wait_for_itself(tmp_path: Path) -> None
     )
 
     assert outcome.counts == {"passed": 2}, outcome.output
+
+
+def test_that_a_loop_that_does_not_run_is_not_said_to_be_blocked(tmp_path: Path) -> None:
+    source = SOURCE.replace("import asyncio,", "import PySide6.QtCore, asyncio,")
+    run_source(tmp_path, source, "--timeline=on", "--timeline-folder=left")
+
+    session = RecordedSession(tmp_path / "left" / "test_it.py-test_dozing.tlrec")
+    try:
+        history = session.history
+        samples = Samples(history.strings)
+        samples.take(history.events(history.first, history.end))
+        within = history.state_at(history.first_ns + 10**9)
+        names = {within.clocks[clock].name for clock in samples.by_clock}
+    finally:
+        session.close()
+    assert names == {"asyncio loop"}
