@@ -291,7 +291,7 @@ class Page extends View {
       if (right < 0 || left > this.width) continue;
       context.fillStyle = this.color("red");
       context.fillRect(left, y, Math.max(right - left, 2), height);
-      const text = `blocked by ${block.name}`;
+      const text = block.name;
       if (right - left > context.measureText(text).width + 8) { context.fillStyle = this.color("bg"); context.fillText(text, left + 4, y + height / 2 + 4); }
     }
   }
@@ -462,7 +462,7 @@ class Page extends View {
     return [
       this.text("p", `Clock · ${clock.path.join(" / ")}`, "muted"), this.text("h2", clock.name, "name"),
       this.text("p", state === null ? "It does not exist yet." : `${state.word[0].toUpperCase()}${state.word.slice(1)}.`),
-      ...blocks.flatMap((each) => [this.text("p", `blocked by ${each.name}. ${each.text}`), this.text("p", each.stack, "muted")]),
+      ...blocks.flatMap((each) => [this.text("p", `${each.name}. ${each.text}`), this.text("p", each.stack, "muted")]),
       this.text("h3", "Times"), this.table(rows), this.text("h3", "Next to fire"), ...this.queueTable(own, 9),
     ];
   }
@@ -611,7 +611,7 @@ class Page extends View {
     if (row.kind === "clock") {
       const clock = about.clocks[row.place], state = this.clockAt(clock, ns);
       const block = clock.blocks.find((each) => each.at <= ns && each.end >= ns);
-      if (block) return `blocked by ${block.name} ${duration(block.end - block.at)}\n${block.text}`;
+      if (block) return `${block.name} ${duration(block.end - block.at)}\n${block.text}`;
       return state === null ? at(Math.floor(ns)) : `${clock.name}, ${state.word}\n${instant(state.local)} at ${at(Math.floor(ns))}`;
     }
     const lane = about.lanes[row.place], place = this.firingNear(lane, event.offsetX);
