@@ -29,7 +29,7 @@ from inspector.sessions.attached.intake import Intake
 from inspector.sessions.attached.session_numbers import ROOT_ID
 from inspector.sessions.attached.translation import Translation
 from inspector.sessions.frame_files import read_frame_file, recording_showing
-from inspector.sessions.sources.time_sources import ATTACHED_LOOP
+from inspector.sessions.sources.time_sources import ATTACHED_LOOP, TEST
 
 _NO_NAME: Final = re.compile(r"[^\w.\[\]-]+")
 #: Of the late calls that are told.
@@ -77,13 +77,16 @@ def _places(call: LateCall) -> list[str]:
     return lines
 
 
-def leave(folder: Path, test: str, events: array[int], texts: Sequence[str]) -> list[str]:
+def leave(
+    folder: Path, test: str, events: array[int], texts: Sequence[str], *, is_real: bool
+) -> list[str]:
     """Leave the recording of a test and its page; returns what to tell of them."""
     path = folder / f"{_NO_NAME.sub('-', test)[-200:]}.tlrec"
     log, _ = _log_of(test, events, texts)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
-    about = About(title=test, tool_version=__version__, frame_rate="60", source=ATTACHED_LOOP.name)
+    source = (ATTACHED_LOOP if is_real else TEST).name
+    about = About(title=test, tool_version=__version__, frame_rate="60", source=source)
     writer = RecordingWriter(path, log, about)
     writer.start()
     writer.stop()

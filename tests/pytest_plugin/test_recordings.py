@@ -8,7 +8,9 @@ import pytest
 
 from inspector.analysis.lateness.attribution import Cause
 from inspector.analysis.lateness.late_calls import late_calls
+from inspector.events.recording import Recording
 from inspector.sessions.recorded import RecordedSession
+from inspector.sessions.sources.time_sources import is_of_waiting_loop, source_text
 from tests.pytest_plugin.running import run_source
 
 SOURCE = """
@@ -97,6 +99,8 @@ def test_that_time_runs_in_a_recording_as_it_did_for_the_test(tmp_path: Path) ->
         history = session.history
         within = history.state_at(history.first_ns + 2 * 10**9)
         late = {call.name: call for call in late_calls(history, 10**9)}
+        assert isinstance(history, Recording)
+        meta = dict(history.meta)
     finally:
         session.close()
     assert {float(within.effective_rate(clock)) for clock in within.clocks} == {1.0}
@@ -105,3 +109,5 @@ def test_that_time_runs_in_a_recording_as_it_did_for_the_test(tmp_path: Path) ->
     assert late["print"].lateness.cause is Cause.BLOCKING_CALL
     page = (tmp_path / "left" / "test_it.py-test_it.page.html").read_text()
     assert page.startswith("<!doctype html>")
+    assert source_text(str(meta["source"])) == "virtual time"
+    assert is_of_waiting_loop(meta)

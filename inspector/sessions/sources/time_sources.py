@@ -44,6 +44,7 @@ ATTACHED: Final = TimeSourceKind("attached", "programs in other processes", None
 ATTACHED_LOOP: Final = TimeSourceKind(
     "attached loop", "programs in other processes, of which a loop that waits is shown", None
 )
+TEST: Final = TimeSourceKind("test", "a test in virtual time", None, is_real=False)
 
 TIME_SOURCES: Final = Registry(
     "time_sources",
@@ -54,6 +55,7 @@ TIME_SOURCES: Final = Registry(
         TimeSourceKind("manual", "a test that advances it", None, is_real=False),
         ATTACHED,
         ATTACHED_LOOP,
+        TEST,
         TimeSourceKind("qt", "the event loop of Qt", None),
         TimeSourceKind("asyncio", "an event loop of asyncio", None),
     ),
@@ -64,7 +66,7 @@ TIME_SOURCES: Final = Registry(
 
 def is_of_waiting_loop(meta: Mapping[str, object]) -> bool:
     """Return whether the frames of a recording are turns of a loop that waits for events."""
-    return meta.get("source") == ATTACHED_LOOP.name
+    return meta.get("source") in {ATTACHED_LOOP.name, TEST.name}
 
 
 def choosable_sources() -> tuple[TimeSourceKind, ...]:
