@@ -44,6 +44,12 @@ RUNS, PAUSED, RATE_ZERO, STOPPED_ABOVE, REMOVED = range(5)
 #: Classes of a frame.
 IN_BUDGET, OVER, OVER_TWICE, BY_INSPECTOR = range(4)
 _LEAST_LATE_NS: Final = NS_PER_MS
+#: What frames are called by what is shown of them.
+_FRAMES: Final[dict[Measure, str]] = {
+    "interval": "Frames",
+    "busy": "Frames: time in callbacks",
+    "delta": "Frames: delta",
+}
 _MOST_LATE: Final = 1_000
 _MOST_FINDINGS: Final = 500
 #: Slices of a thread, the longest, and how deep they lie within each other.
@@ -98,7 +104,8 @@ def page_data(
             "texts": [],
         }
     )
-    data.about["framesName"] = "Turns of the loop" if provenance.waits else "Frames"
+    name = _FRAMES[options.measure]
+    data.about["framesName"] = "Turns of the loop" if provenance.waits else name
     _add_frames(data, frames, budget, options.measure)
     if events is not None:
         _Session(data, frames, events, budget, options).add()

@@ -175,7 +175,12 @@ class Queue:
         if call is None or (call.id.is_member and call.kind not in SCHEDULED):
             return None
         lane = self._lane_of(call.id, call.clock_id, call.name)
-        return lane, self._name(lane, call.name), *self._waiting(timeline, call, cursor)
+        name = call.name
+        if lane < 0 and call.id.is_member:
+            # As lanes of members are called.
+            above = timeline.members.path(call.id.number)[1:2]
+            name = ": ".join([*(each.name for each in above if each.name), name])
+        return lane, self._name(lane, name), *self._waiting(timeline, call, cursor)
 
     def _name(self, lane: int, name: str) -> int:
         return -1 if lane >= 0 else self._text(name)

@@ -178,6 +178,19 @@ def test_that_the_calls_of_a_page_are_those_of_the_timeline_at_any_instant(
         assert sorted(map(str, rows)) == sorted(map(str, expected)), at_ns
 
 
+def test_that_calls_without_a_lane_say_what_they_belong_to(tmp_path: Path) -> None:
+    session = virtual_session(SCENES / "07_schedulers.py")
+    pass_seconds(session, 4.5)
+    session.refresh()
+    path = written(session, tmp_path / "session.page.html")
+
+    told = in_node(_READ.replace('.split(": ").pop()', ""), str(path), "[4400000000]")
+
+    names = [row[0] for row in told[0]]
+    assert "turret a: update" in names or "turret a: Actor.update" in names
+    assert "update" not in names
+
+
 def test_that_a_page_writes_durations_and_instants_as_the_inspector_does() -> None:
     dice = random.Random(3)
     values = [0, 1, 999, 1_000, 999_499, 999_500, 999_500_000, 119_999_999_999, 120_000_000_000]
