@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from inspector.resources import resource_path
-from inspector.sessions.compared import FilesToCompare
 from inspector.stop_signals import exit_code_of
 
 from ..kit.paced_refresh import single_shot
@@ -24,6 +23,7 @@ from .process import FaultReporter, Interrupts
 
 if TYPE_CHECKING:
     from inspector.sessions.attached.doors.door import Door
+    from inspector.sessions.compared import FilesToCompare
 
     from .main_window import MainWindow
 
@@ -53,11 +53,14 @@ class Completion(QObject):
         if isinstance(scene, Path):
             self._window.open_path(scene)
             return
-        if isinstance(scene, FilesToCompare):
-            self._contents.window_states.compare_files(scene)
-            return
         if scene is not None:
-            self._window.bridge.open_door(scene)
+            # With it come captures and all that is known of them, which no start waits for.
+            from inspector.sessions.compared import FilesToCompare  # noqa: PLC0415
+
+            if isinstance(scene, FilesToCompare):
+                self._contents.window_states.compare_files(scene)
+            else:
+                self._window.bridge.open_door(scene)
             return
         # In the order of built_in_scenes(), which also reads what is in them.
         first = min(resource_path("scenes").glob("*.py"), default=None)
