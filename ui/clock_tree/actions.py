@@ -100,7 +100,7 @@ class BranchActions(QObject):
             return
         number, bridge = scheduler.id, self._bridge
         scale = Fraction(scheduler.fields.get(Field.RATE, RATE_DENOMINATOR), RATE_DENOMINATOR)
-        title = f"Time scale of “{scheduler.name}”"
+        title = f"Time scale of {scheduler.name}"
         prompt = RatePrompt(title, scale, self._theme, self._window)
         prompt.rate_given.connect(lambda rate: bridge.submit(SetTimeScale(number, rate)))
         prompt.open()

@@ -259,7 +259,7 @@ class RatePrompt(Prompt):
         """Ask.
 
         Args:
-            title: Of the window, such as ``Rate of “enemies”``; may have line breaks in names.
+            title: Of the window, such as ``Rate of enemies``; may have line breaks in names.
             rate: What it is now.
         """
         super().__init__(

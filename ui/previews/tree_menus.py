@@ -195,13 +195,14 @@ def ask_priority(scheduler: MemberState, requests: Requests, parent: QWidget) ->
 
 def ask_for_rate(bridge: SessionBridge, clock: ClockState, theme: Theme, parent: QWidget) -> None:
     """Ask for the rate of a clock, with a preview of what would fire when."""
-    prompt = RatePrompt(f"Rate of “{clock.name}”", clock.rate, theme, parent)
-    previewer, line, clock_id = Previewer(bridge, prompt), prompt.line, clock.id
+    prompt = RatePrompt(f"Rate of {clock.name}", clock.rate, theme, parent)
+    previewer, clock_id = Previewer(bridge, prompt), clock.id
 
     def preview(text: str) -> None:
-        previewer.consider(typed_rate_command(clock_id, text), partial(global_rect, line))
+        # Below the prompt, whose buttons it would cover.
+        previewer.consider(typed_rate_command(clock_id, text), partial(global_rect, prompt))
 
-    line.textEdited.connect(preview)
+    prompt.line.textEdited.connect(preview)
     prompt.finished.connect(previewer.hide)
     prompt.rate_given.connect(lambda rate: bridge.submit(rate_command(clock_id, rate)))
     prompt.open()

@@ -115,10 +115,13 @@ def test_that_a_rate_is_previewed_while_it_is_typed_and_not_applied(
     assert prompt is not None
     editor, (card,) = prompt.line, prompt.findChildren(PreviewCard)
 
+    prompt.move(0, 0)
+
     qtbot.keyClicks(editor, "2")
 
     qtbot.waitUntil(card.isVisible)
     assert "to 2: 12 timers would fire 500 ms to 6.00 s earlier." in card.text()
+    assert not card.geometry().intersects(prompt.geometry())
     assert stand.session.timeline.clocks[2].rate == 1
 
     qtbot.keyClicks(editor, "x?")

@@ -134,7 +134,7 @@ def test_that_the_time_scale_is_asked_for(shell: Shell, qtbot: QtBot) -> None:
 
     shell.trigger("time-scale")
     prompt = next(each for each in shell.window.findChildren(RatePrompt) if each.isVisible())
-    assert prompt.windowTitle() == "Time scale of “fights”"
+    assert prompt.windowTitle() == "Time scale of fights"
     prompt.line.selectAll()
     qtbot.keyClicks(prompt.line, "1/4")
     qtbot.keyClick(prompt.line, Qt.Key.Key_Return)

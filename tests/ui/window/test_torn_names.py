@@ -147,10 +147,10 @@ def test_that_a_row_of_the_queue_is_copied_as_it_is(shell: Shell) -> None:
 
 
 def test_that_the_title_of_a_prompt_is_one_line(qtbot: QtBot) -> None:
-    prompt = RatePrompt(f"Rate of “{CLOCK}”", Fraction(1), Theme("light"))
+    prompt = RatePrompt(f"Rate of {CLOCK}", Fraction(1), Theme("light"))
     qtbot.addWidget(prompt)
 
-    assert prompt.windowTitle() == f"Rate of “{SHOWN_CLOCK}”"
+    assert prompt.windowTitle() == f"Rate of {SHOWN_CLOCK}"
 
 
 def test_that_the_rows_of_a_preview_are_one_line_high(qtbot: QtBot, shell: Shell) -> None:
