@@ -41,12 +41,14 @@ class Log:
         names: The number of the name of each timer, as a text, by its number.
         events: The first of all events, five numbers each. Their instants are local times of the
             program, so that its own clock runs as the time of the recording does.
+        missed: How many events came after these.
     """
 
     def __init__(self, program: Program, most_events: int) -> None:
         self.events = array("q")
         self.firings: list[tuple[int, int, int]] = []
         self.names: dict[int, int] = {}
+        self.missed = 0
         self._room = most_events
         self._lock = program.clocks.lock
         self._clock = program.own_clock
@@ -64,6 +66,8 @@ class Log:
                 found = self._in_virtual_time(event)
                 if found is not None:
                     self.events.extend(found)
+        else:
+            self.missed += 1
 
     def extend(self, events: tuple[_Event, ...]) -> None:
         for event in events:

@@ -25,6 +25,7 @@ from inspector.events.timeline import Timeline
 from inspector.formats.export import export_frames
 from inspector.formats.options import ExportOptions
 from inspector.formats.traces.session_trace import Events
+from inspector.pytest_plugin.log import Log
 from inspector.sessions.attached.intake import Intake
 from inspector.sessions.attached.session_numbers import ROOT_ID
 from inspector.sessions.attached.translation import Translation
@@ -51,22 +52,24 @@ def _log_of(title: str, events: array[int], texts: Sequence[str]) -> tuple[Event
     return log, first_ns
 
 
-def late_lines(events: array[int], texts: Sequence[str], began_ns: int, over_ns: int) -> list[str]:
+def late_lines(log: Log, texts: Sequence[str], began_ns: int, over_ns: int) -> list[str]:
     """Return what was late and who made it late.
 
     Args:
         began_ns: When the test began.
         over_ns: By how much a call has been late at least.
     """
-    log, first_ns = _log_of("test", events, texts)
-    late = sorted(late_calls(LogHistory(log), over_ns), key=lambda call: -call.lateness.late_ns)
+    events, first_ns = _log_of("test", log.events, texts)
+    late = sorted(late_calls(LogHistory(events), over_ns), key=lambda call: -call.lateness.late_ns)
     lines = ["Late:"]
     for call in late[:_MOST_LATE]:
         at_s = (call.lateness.end_ns + first_ns - began_ns) / 1e9
         lines += [f"  at {at_s:g} s {late_call_text(call)}", *_places(call)]
     if len(late) > _MOST_LATE:
         lines.append(f"  and {len(late) - _MOST_LATE} more")
-    return lines if late else []
+    if log.missed:
+        lines.append(f"  Not looked at: the last {log.missed:,} events.")
+    return lines if late or log.missed else []
 
 
 def _places(call: LateCall) -> list[str]:
@@ -77,22 +80,21 @@ def _places(call: LateCall) -> list[str]:
     return lines
 
 
-def leave(
-    folder: Path, test: str, events: array[int], texts: Sequence[str], *, is_real: bool
-) -> list[str]:
+def leave(folder: Path, test: str, log: Log, texts: Sequence[str], *, is_real: bool) -> list[str]:
     """Leave the recording of a test and its page; returns what to tell of them."""
     path = folder / f"{_NO_NAME.sub('-', test)[-200:]}.tlrec"
-    log, _ = _log_of(test, events, texts)
+    events, _ = _log_of(test, log.events, texts)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     source = (ATTACHED_LOOP if is_real else TEST).name
     about = About(title=test, tool_version=__version__, frame_rate="60", source=source)
-    writer = RecordingWriter(path, log, about)
+    writer = RecordingWriter(path, events, about)
     writer.start()
     writer.stop()
     if writer.problem:
         return [f"no recording of {test}: {writer.problem}"]
-    return [f"recorded {path}", _page(path)]
+    without = f", without the last {log.missed:,} events" if log.missed else ""
+    return [f"recorded {path}{without}", _page(path)]
 
 
 def _page(path: Path) -> str:

@@ -367,5 +367,5 @@ class VirtualRun:
             option, test = self._item.config.option, self._item.nodeid
             folder = self._item.config.rootpath / option.timeline_folder
             texts, is_real = self._virtual.program.texts, not (self._autojump or self._hold)
-            said = leave(folder, test, log.events, texts, is_real=is_real)
+            said = leave(folder, test, log, texts, is_real=is_real)
             self._item.add_report_section("teardown", "timeline", "\n".join(said))

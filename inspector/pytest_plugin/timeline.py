@@ -290,7 +290,7 @@ class Timeline:
         # Takes a moment, and is rarely needed.
         from .recording import late_lines  # noqa: PLC0415
 
-        return late_lines(self._log.events, self._program.texts, self._began_ns, over_ns)
+        return late_lines(self._log, self._program.texts, self._began_ns, over_ns)
 
     def _state(self) -> str:
         if self._program.waits is None:

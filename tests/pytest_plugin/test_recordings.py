@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,27 @@ def test_that_time_runs_in_a_recording_as_it_did_for_the_test(tmp_path: Path) ->
     assert page.startswith("<!doctype html>")
     assert source_text(str(meta["source"])) == "virtual time"
     assert is_of_waiting_loop(meta)
+
+
+def test_that_events_which_are_not_recorded_are_counted(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import time, pytest
+        from inspector.pytest_plugin import run
+
+        run._MOST_RECORDED = 100
+
+        @pytest.mark.timeline(autojump=True)
+        def test_it():
+            for _ in range(1_000):
+                time.sleep(1)
+        """,
+        "--timeline=on",
+        "--timeline-folder=left",
+        "-rA",
+    )
+
+    found = re.search(r"recorded .*test_it.tlrec, without the last ([\d,]+) events", outcome.output)
+    assert found is not None, outcome.output
+    assert int(found[1].replace(",", "")) > 1_000
