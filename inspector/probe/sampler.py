@@ -60,7 +60,7 @@ _KEPT = 0.8
 #: A thread that ran for so much of the time was not kept from a processor for long.
 _RUNS = 0.9
 #: While turns are short, times are read so often.
-_REST_NS = 120_000_000
+_REST_NS = 150_000_000
 #: Shorter collections are not told.
 _COLLECTION_NS = 500_000
 

@@ -94,14 +94,23 @@ def probe_event(effort: Effort) -> Iterator[Row]:
 #: Frames of 2 ms of work at 60 Hz, then turns that last, with the looks at them timed.
 _SAMPLED = """
 import asyncio, json, time, timeline_probe.sampler
-spent_ns = 0
-look = timeline_probe.sampler.Sampler.look
-def timed(sampler):
-    global spent_ns
-    began = time.thread_time_ns()
-    look(sampler)
-    spent_ns += time.thread_time_ns() - began
-timeline_probe.sampler.Sampler.look = timed
+spent_ns = empty_ns = 0
+def timed(call):
+    def measured(*given):
+        global spent_ns
+        began = time.thread_time_ns()
+        try:
+            return call(*given)
+        finally:
+            spent_ns += time.thread_time_ns() - began - empty_ns
+    return measured
+nothing = timed(int)
+for _ in range(2000):
+    nothing()
+empty_ns, spent_ns = spent_ns // 2000, 0
+for name in ("look", "wait_ns"):
+    call = getattr(timeline_probe.sampler.Sampler, name)
+    setattr(timeline_probe.sampler.Sampler, name, timed(call))
 def work(seconds):
     end = time.thread_time() + seconds
     while time.thread_time() < end:
