@@ -66,8 +66,9 @@ def test_that_only_a_comparison_loads_pyqtgraph() -> None:
 
 def test_that_the_window_starts_without_what_only_some_dialogs_and_files_need() -> None:
     seldom = (
-        *("asyncio", "email", "importlib.metadata", "pyqtgraph"),
-        *("inspector.engines", "inspector.sessions.captured"),
+        *("asyncio", "email", "importlib.metadata", "pyqtgraph", "sysconfig"),
+        *("inspector.engines", "inspector.formats.captures", "inspector.sessions.captured"),
+        *("inspector.sessions.compared", "inspector.analysis.statistics.comparison"),
     )
     program = (
         "import sys, ui.window.completion\n"

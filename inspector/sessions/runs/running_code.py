@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sysconfig
 from collections.abc import Callable
 from dis import get_instructions
 from functools import lru_cache
@@ -29,7 +28,7 @@ _HOSTS: Final = (
 )
 _ENGINE: Final = str(_PACKAGE) + os.sep
 _SCENES: Final = str(resource_path("scenes")) + os.sep
-_STANDARD_LIBRARY: Final = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
+_STANDARD_LIBRARY: Final = str(Path(os.__file__).parent)
 #: What the engine calls that a user has given it, by the last of its names there.
 _CALLBACK: Final = re.compile(r"_?(?:callback|call|function|listener|tick|told|on_\w+)")
 
@@ -145,7 +144,7 @@ def _called_names(code: CodeType, offset: int) -> tuple[str, ...]:
 
 
 def _is_library(name: str) -> bool:
-    return name.startswith(("<", *_STANDARD_LIBRARY)) or "site-packages" in name
+    return name.startswith(("<", _STANDARD_LIBRARY)) or "site-packages" in name
 
 
 class EntryWatch:
