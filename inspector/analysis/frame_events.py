@@ -66,7 +66,7 @@ class FrameEvents:
         return Phase(max(own, default=(0, Phase.UPDATE))[1])
 
 
-class FrameReader:
+class FrameEventReader:
     """Takes events one by one, and hands over each frame at its end."""
 
     def __init__(self, on_end: Callable[[FrameEvents], None]) -> None:
@@ -126,7 +126,7 @@ def frames_in(cursors: Sequence[int], events: Sequence[RawEvent]) -> Iterator[Fr
     missing events.
     """
     ended: list[FrameEvents] = []
-    reader = FrameReader(ended.append)
+    reader = FrameEventReader(ended.append)
     steps = handlers_of(reader)
     for places, found in without_gaps(cursors, events):
         reader.begin(places[0])

@@ -48,7 +48,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class FrameSpan:
     """A stretch of a frame."""
 
     member_id: int  # The member that was called, 0 for a phase or a timer
@@ -74,7 +74,7 @@ class Span:
         return not self.member_id and not self.timer_id and self.seen is None
 
 
-def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ...]:
+def spans_of(history: History, timeline: Timeline, index: int) -> tuple[FrameSpan, ...]:
     """Return the spans of a frame: each phase, followed by its calls.
 
     Once the frame's events are no longer in the log, only the phases are known.
@@ -94,7 +94,7 @@ def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ..
     return tuple(_with_timers(spans, frame.fired, names))
 
 
-def phases_of(timeline: Timeline, index: int) -> tuple[Span, ...]:
+def phases_of(timeline: Timeline, index: int) -> tuple[FrameSpan, ...]:
     """Return the phases of a frame without their calls.
 
     Raises:
@@ -199,12 +199,12 @@ def _frame_events(history: History, timeline: Timeline, index: int) -> FrameEven
     return found
 
 
-def _nested(calls: list[MeasuredCall], phase: Phase, names: _Names) -> list[Span]:
+def _nested(calls: list[MeasuredCall], phase: Phase, names: _Names) -> list[FrameSpan]:
     """Return the calls of a phase in order of their beginnings, nested by depth."""
     # Of two calls with the same beginning and duration, the one that ended later is the outer.
     ordered = calls[::-1]
     ordered.sort(key=lambda call: (call[0], -call[1]))
-    spans: list[Span] = []
+    spans: list[FrameSpan] = []
     own: list[int] = []
     stack: list[int] = []
     for began_ns, took_ns, member_id in ordered:
@@ -217,19 +217,19 @@ def _nested(calls: list[MeasuredCall], phase: Phase, names: _Names) -> list[Span
             own[stack[-1]] -= took_ns
         label, kind = names.member(member_id)
         stack.append(len(spans))
-        spans.append(Span(member_id, label, kind, phase, began_ns, took_ns, len(stack)))
+        spans.append(FrameSpan(member_id, label, kind, phase, began_ns, took_ns, len(stack)))
         own.append(took_ns)
     return [replace(span, own_ns=max(0, own_ns)) for span, own_ns in zip(spans, own, strict=True)]
 
 
-def _on_threads(slices: list[MeasuredCall], timeline: Timeline, names: _Names) -> list[Span]:
+def _on_threads(slices: list[MeasuredCall], timeline: Timeline, names: _Names) -> list[FrameSpan]:
     """Return the slices of a captured trace, nested below a span for each thread."""
     members, clocks = timeline.members.by_id, timeline.clocks
     threads: dict[int, list[MeasuredCall]] = {}
     for each in slices:
         member = members.get(each[2])
         threads.setdefault(0 if member is None else member.clock_id, []).append(each)
-    spans: list[Span] = []
+    spans: list[FrameSpan] = []
     depth = 0
     for clock_id in sorted(threads):
         inside = _nested(threads[clock_id], Phase.UPDATE, names)
@@ -238,7 +238,7 @@ def _on_threads(slices: list[MeasuredCall], timeline: Timeline, names: _Names) -
         busy_ns = sum(span.took_ns for span in inside if span.depth == 1)
         label = clocks[clock_id].name if clock_id in clocks else THREAD_KIND
         spans.append(
-            Span(
+            FrameSpan(
                 *(0, label, THREAD_KIND, Phase.UPDATE, began_ns, took_ns, depth),
                 own_ns=max(0, took_ns - busy_ns),
             )
@@ -249,10 +249,10 @@ def _on_threads(slices: list[MeasuredCall], timeline: Timeline, names: _Names) -
 
 
 def _laid_out(
-    phases: dict[int, int], inside: dict[Phase, list[Span]], *, has_timers: bool = False
-) -> list[Span]:
+    phases: dict[int, int], inside: dict[Phase, list[FrameSpan]], *, has_timers: bool = False
+) -> list[FrameSpan]:
     """Return the phases as early as possible, each followed by its calls."""
-    spans: list[Span] = []
+    spans: list[FrameSpan] = []
     end_ns = 0
     for phase in Phase:
         calls = inside.get(phase, [])
@@ -270,13 +270,15 @@ def _laid_out(
             end_ns = began_ns + took_ns
         own_ns = took_ns - sum(span.took_ns for span in calls if span.depth == 1)
         spans.append(
-            Span(0, phase.text, PHASE_KIND, phase, began_ns, took_ns, 0, own_ns=max(0, own_ns))
+            FrameSpan(0, phase.text, PHASE_KIND, phase, began_ns, took_ns, 0, own_ns=max(0, own_ns))
         )
         spans += calls
     return spans
 
 
-def _with_timers(spans: list[Span], firings: list[tuple[int, int]], names: _Names) -> list[Span]:
+def _with_timers(
+    spans: list[FrameSpan], firings: list[tuple[int, int]], names: _Names
+) -> list[FrameSpan]:
     """Insert the timers that fired after their phase."""
     if not firings:
         return spans
@@ -285,7 +287,7 @@ def _with_timers(spans: list[Span], firings: list[tuple[int, int]], names: _Name
         phase.began_ns + phase.took_ns * place // len(firings) for place in range(len(firings) + 1)
     ]
     timers = [
-        Span(
+        FrameSpan(
             *(0, names.timer(timer_id), TIMER_KIND, Phase.TIMERS),
             *(began_ns, end_ns - began_ns, 1, timer_id, lateness_ns),
             is_measured=len(firings) == 1,

@@ -39,7 +39,7 @@ class SpanTotal:
     member_id: int
     timer_id: int
     label: str
-    kind: str  # As in inspector.analysis.frame_spans.Span
+    kind: str  # As in inspector.analysis.frame_spans.FrameSpan
     phase: Phase  # The phase of its first call
     calls: int
     took_ns: int  # Duration of all calls; 0 for timers, which are not measured

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from inspector.events.members import MemberState
-from inspector.events.states import PauseReason
+from inspector.events.states import StoppedClock
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import RATE_DENOMINATOR, Field, LifeCycle, MemberKind
 
@@ -97,7 +97,7 @@ def _own_blockers(member: MemberState, *, is_own: bool) -> Iterator[Blocker]:
         yield Blocker(BlockerKind.LIFE_CYCLE, member.name, member.id, is_own=is_own, life=life)
 
 
-def _clock_blocker(reason: PauseReason) -> Blocker:
+def _clock_blocker(reason: StoppedClock) -> Blocker:
     kind = BlockerKind.CLOCK_RATE if reason.is_rate_zero else BlockerKind.CLOCK_PAUSED
     if reason.is_detached:
         kind = BlockerKind.DETACHED

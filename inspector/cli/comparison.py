@@ -35,7 +35,7 @@ from inspector.formats.report.comparison import (
     runs_table,
     write_comparison,
 )
-from inspector.formats.report.page_layout import Table
+from inspector.formats.report.page_layout import ReportTable
 from inspector.launcher import open_window
 from inspector.sessions.compared import FilesToCompare, files_named, run_of_file
 
@@ -186,7 +186,7 @@ def _change(text: str, parser: ArgumentParser) -> Condition:
     return Condition(text, metric, sign, limit / 100)
 
 
-def _conditions_table(tests: Sequence[_Test]) -> Table:
+def _conditions_table(tests: Sequence[_Test]) -> ReportTable:
     rows = (
         (
             each.of.after.name,
@@ -196,7 +196,7 @@ def _conditions_table(tests: Sequence[_Test]) -> Table:
         )
         for each in tests
     )
-    return Table(("Of", "Fails if", "Outcome", _CHANGE.capitalize()), tuple(rows))
+    return ReportTable(("Of", "Fails if", "Outcome", _CHANGE.capitalize()), tuple(rows))
 
 
 def _junit(tests: Sequence[_Test]) -> bytes:

@@ -33,7 +33,7 @@ from inspector.formats.captures.capture import split_column
 from inspector.formats.captures.tracy_csv import zone_sums
 from inspector.formats.frame_times import FrameTimes
 from inspector.formats.options import left_out_text
-from inspector.formats.report.page_layout import Table
+from inspector.formats.report.page_layout import ReportTable
 from inspector.formats.report.statistics import (
     CLASSES,
     WEIGHTED,
@@ -449,7 +449,7 @@ def _columns_text(name: str, columns: Sequence[ColumnSummary]) -> str:
     return text
 
 
-def _text_of(of: Table) -> str:
+def _text_of(of: ReportTable) -> str:
     return table(of.heading, of.rows, right={*of.numbers})
 
 

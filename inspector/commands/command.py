@@ -254,7 +254,7 @@ def checked(check: Callable[[_V], _T], value: _V) -> _T:
         raise CommandError(f"{text[:1].upper()}{text[1:]}.") from None
 
 
-class Stage(Protocol):
+class StageControl(Protocol):
     """The part of a scene's stage that commands use."""
 
     frame_rate: Fraction
@@ -297,7 +297,7 @@ class TransportControl(Protocol):
         """Stop time."""
 
 
-class Steps(Protocol):
+class StepControl(Protocol):
     """The steps that a session can take while it is held.
 
     Each raises a :class:`CommandError` if the step is not possible.
@@ -413,7 +413,7 @@ class Target(Protocol):
     @property
     def transport(self) -> TransportControl: ...
     @property
-    def steps(self) -> Steps: ...
+    def steps(self) -> StepControl: ...
     @property
     def pauses(self) -> dict[int, list[Action]]: ...
     @property
@@ -421,7 +421,7 @@ class Target(Protocol):
     @property
     def undoing(self) -> Undoing: ...
     @property
-    def stage(self) -> Stage: ...
+    def stage(self) -> StageControl: ...
     @property
     def frame_rate(self) -> Fraction: ...
     @property

@@ -13,7 +13,7 @@ from inspector.errors import CommandError
 from inspector.timebase import format_duration
 
 if TYPE_CHECKING:
-    from inspector.commands.command import Steps, Target
+    from inspector.commands.command import StepControl, Target
     from inspector.events.timeline import Timeline
 
 #: A step of more frames than this is probably a typo.
@@ -64,7 +64,7 @@ class Step(Command, ABC):
         return self.action(scene.steps)
 
     @abstractmethod
-    def action(self, steps: Steps) -> Action:
+    def action(self, steps: StepControl) -> Action:
         """Return what runs the step.
 
         Raises:
@@ -85,7 +85,7 @@ class StepFrames(Step):
         return "step 1 frame" if self.count == 1 else Command.sentence(self, timeline)
 
     @override
-    def action(self, steps: Steps) -> Action:
+    def action(self, steps: StepControl) -> Action:
         if not 1 <= self.count <= MAX_STEP_FRAMES:
             raise CommandError(f"A step is 1 to {MAX_STEP_FRAMES:,} frames, not {self.count:,}.")
         return steps.frames(self.count)
@@ -101,7 +101,7 @@ class StepBy(Step):
     duration_ns: int
 
     @override
-    def action(self, steps: Steps) -> Action:
+    def action(self, steps: StepControl) -> Action:
         if self.duration_ns <= 0:
             raise CommandError(f"A step goes forward, not by {format_duration(self.duration_ns)}.")
         return steps.by(self.duration_ns)
@@ -115,7 +115,7 @@ class StepToNextTimer(Step):
     capability: ClassVar = Capability.STEP_TIMER
 
     @override
-    def action(self, steps: Steps) -> Action:
+    def action(self, steps: StepControl) -> Action:
         return steps.to_next_timer()
 
 
@@ -129,5 +129,5 @@ class StepTo(Step):
     at_ns: int
 
     @override
-    def action(self, steps: Steps) -> Action:
+    def action(self, steps: StepControl) -> Action:
         return steps.to(self.at_ns)

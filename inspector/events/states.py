@@ -56,7 +56,7 @@ class ClockState:
 
 
 @dataclass(frozen=True, slots=True)
-class PauseReason:
+class StoppedClock:
     """A clock that makes another stand still."""
 
     clock_id: int

@@ -28,8 +28,8 @@ from inspector.events.states import (
     Failure,
     Held,
     Mark,
-    PauseReason,
     SharedList,
+    StoppedClock,
 )
 from inspector.events.tasks import TaskTable
 from inspector.events.timer_table import UNKNOWN, TimerTable
@@ -280,10 +280,10 @@ class Timeline:
         """Return local seconds per session second, 0 when stopped."""
         return product_of_rates(clock.n for clock in self.path(clock_id))
 
-    def pause_reasons(self, clock_id: int) -> tuple[PauseReason, ...]:
+    def pause_reasons(self, clock_id: int) -> tuple[StoppedClock, ...]:
         """Return the clocks that make this one stand still, the nearest first."""
         return tuple(
-            PauseReason(
+            StoppedClock(
                 clock_id=clock.id,
                 clock_name=clock.name,
                 since_ns=clock.paused_since_ns,
@@ -312,7 +312,7 @@ class Timeline:
             place += 1
         return None
 
-    def stopping_clocks(self, member: MemberState) -> tuple[PauseReason, ...]:
+    def stopping_clocks(self, member: MemberState) -> tuple[StoppedClock, ...]:
         """Return the stopped clocks that a member waits for, the nearest first."""
         if member.clock_id not in self.clocks or not member.waits_for_clock:
             return ()

@@ -19,14 +19,14 @@ from inspector.analysis.lateness.words import late_call_text, stack_text
 from inspector.errors import InspectorError
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
-from inspector.events.recording import About, RecordingWriter
+from inspector.events.recording import RecordingInfo, RecordingWriter
 from inspector.events.schema import clock_at_parent_time
 from inspector.events.timeline import Timeline
 from inspector.formats.export import export_frames
 from inspector.formats.options import ExportOptions
 from inspector.formats.traces.session_trace import Events
 from inspector.pytest_plugin.log import Log
-from inspector.sessions.attached.intake import Intake
+from inspector.sessions.attached.event_sorter import Intake
 from inspector.sessions.attached.session_numbers import ROOT_ID
 from inspector.sessions.attached.translation import Translation
 from inspector.sessions.frame_files import read_frame_file, recording_showing
@@ -87,7 +87,7 @@ def leave(folder: Path, test: str, log: Log, texts: Sequence[str], *, is_real: b
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     source = (ATTACHED_LOOP if is_real else TEST).name
-    about = About(title=test, tool_version=__version__, frame_rate="60", source=source)
+    about = RecordingInfo(title=test, tool_version=__version__, frame_rate="60", source=source)
     writer = RecordingWriter(path, events, about)
     writer.start()
     writer.stop()

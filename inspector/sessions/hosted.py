@@ -30,7 +30,7 @@ from inspector.commands.transport import Hold, Step
 from inspector.errors import CommandError
 from inspector.events.history import LogHistory
 from inspector.events.log import DEFAULT_BUDGET_BYTES, EventLog
-from inspector.events.recording import About
+from inspector.events.recording import RecordingInfo
 from inspector.events.timeline import Timeline
 from inspector.pictures.pictures import Pictures
 from inspector.sessions.annotations import Annotations
@@ -38,7 +38,7 @@ from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.breakpoints.stopping import act_on_hits
 from inspector.sessions.interval_meter import IntervalMeter, KnownShares, ReportsWaits
 from inspector.sessions.recorder import Recorder
-from inspector.sessions.replay.journal import Beginning, Journal, Place, file_digest
+from inspector.sessions.replay.journal import Beginning, CommandPlace, Journal, file_digest
 from inspector.sessions.replay.rewinding import Rewinding, ScriptFollower
 from inspector.sessions.scene import SceneProblem
 from inspector.sessions.scene_run import SceneRun
@@ -172,8 +172,8 @@ class HostedSession(UniformSession):
         return self._run.frame_rate
 
     @property
-    def about(self) -> About:
-        return About(
+    def about(self) -> RecordingInfo:
+        return RecordingInfo(
             scene_path=str(self.scene_path),
             scene_digest=file_digest(self.scene_path),
             title=self.title,
@@ -308,7 +308,7 @@ class HostedSession(UniformSession):
         """Apply pending commands at the frame boundary; called by the run."""
         self._has_frame_run = True
         if self._commands and not self._is_applying:
-            self._apply_waiting(Place.BEFORE_FRAME)
+            self._apply_waiting(CommandPlace.BEFORE_FRAME)
 
     def look_around(self, *, after_frame: bool) -> None:
         """Draw the picture, and carry out the actions of breakpoint hits; called by the run."""
@@ -321,12 +321,12 @@ class HostedSession(UniformSession):
         """Apply pending commands at the end of a wake-up with a frame."""
         self.recorder.pump()
         if self._commands and (self._has_frame_run or self._is_idle):
-            self._apply_waiting(Place.WAKE_END)
+            self._apply_waiting(CommandPlace.WAKE_END)
         self._has_frame_run = False
 
     def _apply_if_idle(self) -> None:
         if self._commands and self._is_idle:
-            self._apply_waiting(Place.AT_ONCE)
+            self._apply_waiting(CommandPlace.AT_ONCE)
 
     @property
     def _is_idle(self) -> bool:
@@ -346,7 +346,7 @@ class HostedSession(UniformSession):
         finally:
             self._is_applying = was_applying
 
-    def _apply_waiting(self, place: Place) -> None:
+    def _apply_waiting(self, place: CommandPlace) -> None:
         """Apply pending commands in order.
 
         Before a frame, inside a wake-up, the transport cannot be held or replaced: such a
@@ -355,10 +355,12 @@ class HostedSession(UniformSession):
         run = self._run
         with self._commands_wait():
             while self._commands and not self._is_busy:
-                if place is Place.BEFORE_FRAME and self._commands[0].waits_for_wake_end:
+                if place is CommandPlace.BEFORE_FRAME and self._commands[0].waits_for_wake_end:
                     break
                 # A new run of the scene is not in a wake-up yet.
-                self._apply(self._next_command(), place if self._run is run else Place.AT_ONCE)
+                self._apply(
+                    self._next_command(), place if self._run is run else CommandPlace.AT_ONCE
+                )
 
     def _next_command(self) -> Command:
         """Take the next command; consecutive steps back are merged."""
@@ -371,14 +373,14 @@ class HostedSession(UniformSession):
             command = usable(StepBack(command.frames + other.frames))
         return command
 
-    def _apply(self, command: Command, place: Place) -> None:
+    def _apply(self, command: Command, place: CommandPlace) -> None:
         run = self._run
         number = run.command_number = run.command_number + 1
         if isinstance(command, Reload):
             self._reload(number)
         elif isinstance(command, GoBack) and self._goes_back(command, number, place):
             pass
-        elif isinstance(command, Step) and place is Place.AT_ONCE:
+        elif isinstance(command, Step) and place is CommandPlace.AT_ONCE:
             self._wants_step_to_end = False
             run.begin_step(command, number)
             run.step_on(self.slice_ns)
@@ -589,7 +591,7 @@ class HostedSession(UniformSession):
         if isinstance(self.source, MeasuresWakeErrors):
             self.source.restart_measurement()
 
-    def _goes_back(self, command: GoBack, number: int, place: Place) -> bool:
+    def _goes_back(self, command: GoBack, number: int, place: CommandPlace) -> bool:
         """Go back in time if possible; returns whether it is."""
         former = self._run
         former.fold()
@@ -634,7 +636,7 @@ class HostedSession(UniformSession):
         text = rewinding.command.sentence(self._run.timeline)
         problem = BadCommand(text, "It was cancelled before it finished.")
         with self._commands_wait():
-            self._run.apply(problem, rewinding.number, place=Place.AT_ONCE)
+            self._run.apply(problem, rewinding.number, place=CommandPlace.AT_ONCE)
 
     def _hand_over(self, rewinding: Rewinding) -> None:
         former, applied = rewinding.former, rewinding.applied

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from inspector.events.conditions.breakpoint import Breakpoint
     from inspector.events.history import LogHistory
     from inspector.events.log import EventLog
-    from inspector.events.recording import About
+    from inspector.events.recording import RecordingInfo
     from inspector.pictures.pictures import Pictures
     from inspector.sessions.annotations import Annotations
     from inspector.sessions.breakpoints.breakpoints import BreakpointHit
@@ -74,7 +74,7 @@ class Recordable(Protocol):
         """Session time now."""
 
     @property
-    def about(self) -> About:
+    def about(self) -> RecordingInfo:
         """The description for a file."""
 
     @property

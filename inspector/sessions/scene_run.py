@@ -44,8 +44,8 @@ from inspector.sessions.replay.journal import (
     REWIND_ENTRY,
     AppliedCommand,
     Beginning,
+    CommandPlace,
     Journal,
-    Place,
     command_events,
 )
 from inspector.sessions.scene import Scene, SceneProblem, load_scene
@@ -468,7 +468,7 @@ class SceneRun:
 
     # ---------------------------------------------------------------- commands
 
-    def apply(self, command: Command, number: int, *, place: Place, by: str = "") -> None:
+    def apply(self, command: Command, number: int, *, place: CommandPlace, by: str = "") -> None:
         """Apply or refuse a command, and record it.
 
         What puts another run in the place of this one, reloading and going back in time, is
@@ -487,7 +487,7 @@ class SceneRun:
         command: Command,
         number: int,
         *,
-        place: Place,
+        place: CommandPlace,
         by: str = "",
         host_ms: int | None = None,
     ) -> Generator[None]:
@@ -570,7 +570,7 @@ class SceneRun:
 
     def begin_step(self, command: Command, number: int) -> None:
         self.step_began_at = self.frames_run
-        self._step = self.apply_steps(command, number, place=Place.AT_ONCE)
+        self._step = self.apply_steps(command, number, place=CommandPlace.AT_ONCE)
 
     def step_on(self, slice_ns: int | None) -> None:
         """Continue the step in progress, if any; see :func:`goes_to_end`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.analysis.frame_spans import Span, extent_of
+from inspector.analysis.frame_spans import FrameSpan, extent_of
 from inspector.analysis.lateness.flame import sampled_spans
 from inspector.events.history import LogHistory
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, SAW_END
@@ -19,7 +19,7 @@ from tests.analysis.test_lateness import (
 )
 
 
-def spans_after(program: Program, busy_ms: int) -> tuple[Span, ...]:
+def spans_after(program: Program, busy_ms: int) -> tuple[FrameSpan, ...]:
     program.log.append((DUE_NS + busy_ms * MS, FRAME_ENDED, LOOP, 0, busy_ms * MS))
     history = LogHistory(program.log)
     timeline = history.state_before(history.end)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector.analysis.frame_spans import (
-    Span,
+    FrameSpan,
     are_calls_kept,
     heaviest_before,
     heaviest_in,
@@ -80,7 +80,7 @@ class Frames:
         self.add(at_ns, FRAME_ENDED, 1, 16 * MS, 5 * MS)
         return index
 
-    def spans(self, index: int) -> tuple[Span, ...]:
+    def spans(self, index: int) -> tuple[FrameSpan, ...]:
         self.fold()
         return spans_of(self.history, self.timeline, index)
 
@@ -97,7 +97,7 @@ def totals_of(frames: Frames, start: int, stop: int) -> tuple[SpanTotal, ...]:
     return sums.totals
 
 
-def shape(spans: tuple[Span, ...]) -> list[tuple[str, int, int, int]]:
+def shape(spans: tuple[FrameSpan, ...]) -> list[tuple[str, int, int, int]]:
     return [(span.label, span.began_ns, span.took_ns, span.depth) for span in spans]
 
 

@@ -18,7 +18,7 @@ from inspector.analysis.statistics.frame_series import (
     quantile_7,
     quantile_8,
 )
-from inspector.analysis.statistics.long_frames import Cause, long_frame_causes
+from inspector.analysis.statistics.long_frames import LongFrameCause, long_frame_causes
 from inspector.analysis.statistics.metrics import METRICS, metric_values
 from inspector.vocabulary import Share
 
@@ -278,7 +278,7 @@ def test_that_long_frames_are_put_down_to_their_largest_share() -> None:
 
     causes = long_frame_causes(interval, shares, timers, FrameBudget.of_ms(1000 / 60))
 
-    assert causes.tolist() == [*Cause, -1]
+    assert causes.tolist() == [*LongFrameCause, -1]
     found = FrameSeries(interval / ms, 1000 / 60, FrameFacts(causes=causes))
     assert value("long.timers", found) == 1
     names = {each.metric.id: each.metric.name for each in metric_values(found)}

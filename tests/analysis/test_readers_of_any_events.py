@@ -1,4 +1,4 @@
-"""Every reader of events survives any sequence that the intake lets in."""
+"""Every reader of events survives any sequence that the sorter lets in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.analysis.lateness.samples import Samples
 from inspector.events import EventLog, Timeline
 from inspector.events.conditions.event_fields import EventReader
 from inspector.events.history import LogHistory
-from inspector.sessions.attached.intake import Intake
+from inspector.sessions.attached.event_sorter import EventSorter
 from inspector.vocabulary import EventKind, RawEvent
 from tests.fuzz import rounds
 from ui.events.event_names import EventNames
@@ -33,14 +33,14 @@ _FREQUENT = [
 
 
 class _Window:
-    """An intake, and the readers that a window and a report have."""
+    """A sorter, and the readers that a window and a report have."""
 
     def __init__(self) -> None:
         self.log = EventLog()
         for text in _STRINGS:
             self.log.intern(text)
         self.timeline = Timeline(self.log.strings)
-        self.intake = Intake(self.log, self.timeline)
+        self.sorter = EventSorter(self.log, self.timeline)
         self.history = LogHistory(self.log)
         self.lanes = LaneStore()
         self.fields = EventReader(self.log.strings)
@@ -51,8 +51,8 @@ class _Window:
 
     def take(self, *events: RawEvent) -> None:
         """Let events in and have everybody read what became of them."""
-        self.intake.add(*events)
-        self.intake.release(events[-1][0])
+        self.sorter.add(*events)
+        self.sorter.release(events[-1][0])
         news = list(self.history.events(self.cursor, self.history.end))
         for event in news:
             self.fields.take(event)
@@ -98,8 +98,8 @@ def test_that_thousands_of_nested_clocks_are_read() -> None:
     window = _Window()
     depth = 9_500
     added = [(0, int(EventKind.CLOCK_ADDED), each + 1, each, 1) for each in range(depth)]
-    window.intake.add(*added)
-    window.intake.release(1)
+    window.sorter.add(*added)
+    window.sorter.release(1)
     while window.lanes.read(window.history, window.timeline):
         pass
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from inspector.events.recording import About
+from inspector.events.recording import RecordingInfo
 from inspector.events.recording.writing.file import RecordingFile
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.picture import frame_graph
@@ -133,7 +133,7 @@ def export_recordings(effort: Effort) -> Iterator[Row]:
 def _record(path: Path, count: int) -> None:
     """Record frames with their phases and shares, as those of a scene are."""
     timeline = Timeline([""])
-    file = RecordingFile(path, About(title="benchmark"), timeline, 0)
+    file = RecordingFile(path, RecordingInfo(title="benchmark"), timeline, 0)
     times_ns = _frames(count).interval_ns.tolist()
     at_ns = 0
     for start in range(0, count, _AT_ONCE):

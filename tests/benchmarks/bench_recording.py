@@ -39,7 +39,7 @@ _RECORDED_CALLS = 8
 _READ_CALLS = 0.4
 _REACHED_CALLS = 4_000_000
 _INSTANTS = 40
-#: About what a wake-up of the scene hands over.
+#: RecordingInfo what a wake-up of the scene hands over.
 _WAKE_EVENTS = 13
 _STEP_NS = NS_PER_SECOND // 60
 

@@ -14,7 +14,7 @@ from inspector.analysis.explain.explain import explain
 from inspector.calls.call import CallId
 from inspector.cli.main import main
 from inspector.clocks.sources.system_source import SystemTimeSource
-from inspector.events.recording import About, RecordingWriter, open_recording
+from inspector.events.recording import RecordingInfo, RecordingWriter, open_recording
 from inspector.exit_codes import ExitCode
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.timebase import NS_PER_SECOND
@@ -171,7 +171,7 @@ def test_that_a_scene_that_is_not_there_has_its_own_exit_code() -> None:
 def recording(scene: str, tmp_path: Path) -> str:
     session = virtual_session(Path(scene))
     path = tmp_path / "session.tlr"
-    writer = RecordingWriter(path, session.log, About(title="a game"))
+    writer = RecordingWriter(path, session.log, RecordingInfo(title="a game"))
     writer.start()
     pass_seconds(session, 3)
     writer.pump()
@@ -623,7 +623,7 @@ def test_that_a_callback_that_once_took_a_little_long_is_not_blamed_for_another(
 @pytest.mark.parametrize("argument", ["--real-time", "--source system", "--source virtual"])
 def test_that_a_recording_is_not_run(run: Run, tmp_path: Path, argument: str) -> None:
     session = virtual_session(scene_file(tmp_path, SCENE))
-    writer = RecordingWriter(tmp_path / "a.tlrec", session.log, About())
+    writer = RecordingWriter(tmp_path / "a.tlrec", session.log, RecordingInfo())
     writer.start()
     writer.stop()
     session.close()

@@ -36,8 +36,8 @@ from inspector.events.timeline import Timeline
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import (
     AppliedCommand,
+    CommandPlace,
     Journal,
-    Place,
     command_form,
     events_to_run_again,
 )
@@ -92,11 +92,11 @@ def last_of(session: HostedSession, command: Command) -> tuple[str, str, int, st
 def test_that_every_command_comes_back_from_a_journal(data: st.DataObject) -> None:
     command = data.draw(st.sampled_from(KINDS).flatmap(commands))
 
-    form = command_form(AppliedCommand(command, Place.AT_ONCE))
+    form = command_form(AppliedCommand(command, CommandPlace.AT_ONCE))
 
     assert usable(command) is command
     assert command_in(form) == command
-    assert command_form(AppliedCommand(command_in(form) or Reload(), Place.AT_ONCE)) == form
+    assert command_form(AppliedCommand(command_in(form) or Reload(), CommandPlace.AT_ONCE)) == form
 
 
 @given(st.data())

@@ -39,7 +39,7 @@ from inspector.events.sentences import describe
 from inspector.events.timeline import Timeline
 from inspector.formats.frame_times import FrameTimes
 from inspector.resources import resource_path
-from inspector.sessions.replay.replay import Run, compared, digest_of, first_difference
+from inspector.sessions.replay.replay import RunEvents, compared, digest_of, first_difference
 from inspector.vocabulary import NEVER, EventKind, Field, MemberKind, RawEvent, Reading
 from tests.events.recording.recorded_worlds import described, record, scene_log
 from ui.events.event_names import EventNames
@@ -276,7 +276,7 @@ def _event_list(history: LogHistory) -> None:
 
 def _comparison(history: LogHistory) -> None:
     events = history.events(history.first, history.end)
-    run = Run(events, history.strings)
+    run = RunEvents(events, history.strings)
     assert first_difference(run, run) is None
     assert digest_of(events, history.strings) == digest_of(iter(events), history.strings)
 

@@ -20,7 +20,7 @@ from inspector.formats.drawing.display_list import Anchor, Group, Text
 from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
-from inspector.formats.report.page_layout import A4, Pages, Table
+from inspector.formats.report.page_layout import A4, PageLayout, ReportTable
 from inspector.formats.report.report import report_pages, write_html
 
 PROVENANCE = Provenance("a <b>game</b>", datetime(2026, 1, 2, tzinfo=UTC), "0.1", "capture")
@@ -172,10 +172,10 @@ def test_that_the_unit_of_a_number_stays_beside_it() -> None:
 
 
 def test_that_columns_of_a_table_share_the_width_without_cutting_words() -> None:
-    pages = Pages(A4, "light", "A", datetime(2026, 1, 2, tzinfo=UTC), "0.1")
+    pages = PageLayout(A4, "light", "A", datetime(2026, 1, 2, tzinfo=UTC), "0.1")
     long = "no evidence of a difference between the first and the second run"
     rows = tuple((f"clock {number}", "Average", "+0.0%", long, long) for number in range(3))
-    pages.add_table(Table(("Of", "Statistic", "Change", "Verdict", "Formula"), rows))
+    pages.add_table(ReportTable(("Of", "Statistic", "Change", "Verdict", "Formula"), rows))
 
     (page,) = pages.finished()
 

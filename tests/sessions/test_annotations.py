@@ -23,8 +23,8 @@ from inspector.commands.transport import StepFrames
 from inspector.events.annotations import Annotation, AnnotationError
 from inspector.events.log import EventLog
 from inspector.events.recording import (
-    About,
     RecordingError,
+    RecordingInfo,
     annotate,
     annotations_of,
     open_recording,
@@ -450,7 +450,7 @@ def test_that_whatever_is_done_the_file_says_the_same(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, str]]
 ) -> None:
     path = tmp_path_factory.mktemp("steps") / "a.tlrec"
-    RecordingFile(path, About(), EventLog().base.copy(), 0).finish()
+    RecordingFile(path, RecordingInfo(), EventLog().base.copy(), 0).finish()
     session = RecordedSession(path)
     found = session.annotations
     model: list[dict[int, Annotation]] = [{}]

@@ -15,7 +15,7 @@ from inspector.commands.timers import ClearTimer
 from inspector.commands.transport import StepBy
 from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.replay.journal import AppliedCommand, Place, command_form
+from inspector.sessions.replay.journal import AppliedCommand, CommandPlace, command_form
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 
 SCENE = """
@@ -158,7 +158,7 @@ def test_that_breakpoints_of_the_layout_are_no_interventions_and_not_undone(
 
 def test_that_a_form_of_an_older_version_is_understood() -> None:
     form = command_form(
-        AppliedCommand(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES)), Place.AT_ONCE)
+        AppliedCommand(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES)), CommandPlace.AT_ONCE)
     )
     values = json.loads(form)
     del values["is_kept"]

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.commands.transport import Run
 from inspector.events.log import EventLog
-from inspector.events.recording import About, Annotation, RecordingError
+from inspector.events.recording import Annotation, RecordingError, RecordingInfo
 from inspector.events.recording.writing.file import RecordingFile
 from inspector.sessions import recorded
 from inspector.sessions.recorded import RecordedSession
@@ -87,7 +87,7 @@ def test_that_the_frame_rate_is_the_recorded_one(tmp_path: Path) -> None:
     for rate, expected in (("24000/1001", Fraction(24_000, 1_001)), ("often", 60), ("-3", 60)):
         log = EventLog()
         path = tmp_path / f"{expected.numerator}{len(rate)}.tlrec"
-        RecordingFile(path, About(frame_rate=rate), log.base.copy(), 0).finish()
+        RecordingFile(path, RecordingInfo(frame_rate=rate), log.base.copy(), 0).finish()
         assert RecordedSession(path).frame_rate == expected
 
 

@@ -12,7 +12,7 @@ from inspector.commands.transport import StepFrames
 from inspector.errors import ArgumentError
 from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.replay.replay import Run, first_difference
+from inspector.sessions.replay.replay import RunEvents, first_difference
 from inspector.testing import held_session, scene_file
 from inspector.vocabulary import (
     CALL_ENDED,
@@ -132,7 +132,7 @@ def test_that_a_difference_is_in_the_callback_of_the_name_at_that_time() -> None
             (3, MEMBER_SET, 7, Field.NAME, 3),
         ]
 
-    found = first_difference(Run(events(4), strings), Run(events(5), strings))
+    found = first_difference(RunEvents(events(4), strings), RunEvents(events(5), strings))
 
     assert found is not None
     assert found.label == "after"

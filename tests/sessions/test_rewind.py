@@ -33,13 +33,12 @@ from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Break
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import (
     AppliedCommand,
+    CommandPlace,
     Journal,
     JournalError,
-    Place,
     command_form,
 )
-from inspector.sessions.replay.replay import Run as Compared
-from inspector.sessions.replay.replay import digest_of, first_difference
+from inspector.sessions.replay.replay import RunEvents, digest_of, first_difference
 from inspector.sessions.replay.rerun import rerun
 from inspector.sessions.replay.rewinding import ScriptFollower
 from inspector.sessions.scene import built_in_scenes
@@ -124,8 +123,8 @@ def go_all_the_way(session: HostedSession) -> None:
         session.refresh()
 
 
-def compared(session: HostedSession) -> Compared:
-    return Compared(session.log.read(0).events, session.log.strings)
+def compared(session: HostedSession) -> RunEvents:
+    return RunEvents(session.log.read(0).events, session.log.strings)
 
 
 def digest(session: HostedSession) -> str:
@@ -634,7 +633,7 @@ def test_that_a_log_without_its_beginning_cannot_be_run_again(scene_path: Path) 
 
 @given(commands)
 def test_that_a_command_is_the_same_in_its_form(command: Command) -> None:
-    assert command_in(command_form(AppliedCommand(command, Place.AT_ONCE))) == command
+    assert command_in(command_form(AppliedCommand(command, CommandPlace.AT_ONCE))) == command
 
 
 @pytest.mark.parametrize("text", ["\x7f", "\x85", "\ud800", "\x00", "é\n“"])
@@ -684,11 +683,11 @@ def test_that_runs_with_lost_beginnings_are_compared_from_the_first_frame_of_bot
     other = [(0, MARK, 0, 0, 0), *events[frames[4] :]]
 
     same = first_difference(
-        Compared(other, strings, lost=frames[4]), Compared(shorter, strings, lost=frames[9] - 3)
+        RunEvents(other, strings, lost=frames[4]), RunEvents(shorter, strings, lost=frames[9] - 3)
     )
     marked = [*shorter[:-1], (shorter[-1][0], MARK, 0, 0, 0)]
     different = first_difference(
-        Compared(other, strings, lost=frames[4]), Compared(marked, strings, lost=frames[9] - 3)
+        RunEvents(other, strings, lost=frames[4]), RunEvents(marked, strings, lost=frames[9] - 3)
     )
 
     assert same is None

@@ -14,8 +14,7 @@ from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo
 from inspector.events.log import BYTES_PER_EVENT
 from inspector.events.recording import open_recording
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.replay.replay import LogEvents, first_difference
-from inspector.sessions.replay.replay import Run as Compared
+from inspector.sessions.replay.replay import LogEvents, RunEvents, first_difference
 from inspector.sessions.scene import find_scene
 from inspector.sessions.session import SessionPhase
 from inspector.testing import held_session
@@ -31,9 +30,9 @@ def session() -> HostedSession:
     return session
 
 
-def happened(session: HostedSession) -> Compared:
+def happened(session: HostedSession) -> RunEvents:
     """Return all that has happened, for comparing."""
-    return Compared(LogEvents(session.log), session.log.strings, session.log.first)
+    return RunEvents(LogEvents(session.log), session.log.strings, session.log.first)
 
 
 def answers(session: HostedSession) -> list[tuple[str, str]]:

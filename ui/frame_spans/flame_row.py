@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
-from inspector.analysis.frame_spans import Span
+from inspector.analysis.frame_spans import FrameSpan
 from inspector.display_text import as_plain, counted, one_line
 from inspector.formats.drawing.ticks import duration_ticks
 from inspector.timebase import NS_PER_US, format_duration
@@ -67,7 +67,7 @@ class FlameRow(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._spans: tuple[Span, ...] = ()
+        self._spans: tuple[FrameSpan, ...] = ()
         self._words = ""
         self._rows = 1
         self.view = OwnView(
@@ -86,15 +86,15 @@ class FlameRow(QWidget):
     # ---------------------------------------------------------------- what is drawn
 
     @property
-    def spans(self) -> tuple[Span, ...]:
+    def spans(self) -> tuple[FrameSpan, ...]:
         return self._spans
 
     @property
-    def current(self) -> Span | None:
+    def current(self) -> FrameSpan | None:
         """The span that keys go on from."""
         return None if self._current is None else self._spans[self._current]
 
-    def show_spans(self, spans: Sequence[Span]) -> None:
+    def show_spans(self, spans: Sequence[FrameSpan]) -> None:
         """Draw other spans; what part of them is in view stays when one was zoomed into."""
         if tuple(spans) == self._spans:
             return
@@ -209,7 +209,7 @@ class FlameRow(QWidget):
             painter.setPen(QPen(theme.color(ColorRole.MUTED), 1, Qt.PenStyle.DashLine))
             painter.drawLine(round(zero), 0, round(zero), self.height())
 
-    def _paint_span(self, painter: QPainter, number: int, span: Span) -> None:
+    def _paint_span(self, painter: QPainter, number: int, span: FrameSpan) -> None:
         rect = self.rect_of(number)
         color = self._color_of(span)
         if number == self._hovered:
@@ -245,7 +245,7 @@ class FlameRow(QWidget):
         painter.setPen(QPen(color, width))
         painter.drawRect(self.rect_of(number).adjusted(0, 1, -1, -1))
 
-    def _color_of(self, span: Span) -> QColor:
+    def _color_of(self, span: FrameSpan) -> QColor:
         if (seen := span.seen) is not None:
             own = ColorRole.BAR if seen.is_own else ColorRole.CLOCK
             return self._theme.color(ColorRole.RED if seen.blocks else own)
@@ -384,7 +384,7 @@ class FlameRow(QWidget):
         found = (number for number, span in enumerate(self._spans) if self._is_chosen(span))
         self._current = next(found, self._current)
 
-    def _is_chosen(self, span: Span) -> bool:
+    def _is_chosen(self, span: FrameSpan) -> bool:
         member_id, timer_id = self._chosen
         is_member = bool(member_id) and span.member_id == member_id
         return is_member or (bool(timer_id) and span.timer_id == timer_id)
@@ -407,7 +407,7 @@ class FlameRow(QWidget):
         return self.fontMetrics().height() + 5
 
 
-def span_text(span: Span) -> str:
+def span_text(span: FrameSpan) -> str:
     lines = [f"{span.label} ({span.kind})"]
     if (seen := span.seen) is not None:
         lines[0] = span.label

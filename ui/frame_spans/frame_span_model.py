@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct, structs
 from typing_extensions import override
 
-from inspector.analysis.frame_spans import TIMER_KIND, Span
+from inspector.analysis.frame_spans import TIMER_KIND, FrameSpan
 from inspector.analysis.frame_sums import SpanTotal
 from inspector.timebase import format_duration
 from inspector.vocabulary import MemberKind
@@ -131,7 +131,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
         label = total.label if total.is_phase else ""
         return total.member_id, total.timer_id, total.phase, label
 
-    def show_spans(self, spans: Sequence[Span], whole_ns: int) -> None:
+    def show_spans(self, spans: Sequence[FrameSpan], whole_ns: int) -> None:
         """Show the spans of one frame; shares are shares of ``whole_ns``, the frame time."""
         found: dict[tuple[int, int, int, str], SpanRow] = {}
         top = 0
@@ -189,7 +189,7 @@ def _share(row: SpanRow, whole_ns: int) -> float | None:
     return took_ns / whole_ns if 0 <= took_ns <= whole_ns > 0 and not row.is_timer else None
 
 
-def selection_of(subject: Span | SpanTotal) -> Selection:
+def selection_of(subject: FrameSpan | SpanTotal) -> Selection:
     if subject.member_id:
         return Selection.member(subject.member_id)
     if subject.timer_id:

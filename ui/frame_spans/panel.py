@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox, QMenu, QScrollArea, QToolButton, QWidge
 from typing_extensions import override
 
 from inspector.analysis.frame_spans import (
-    Span,
+    FrameSpan,
     are_calls_kept,
     extent_of,
     heaviest_before,
@@ -284,7 +284,7 @@ class FrameSpansPanel(QWidget):
     # ---------------------------------------------------------------- what people do
 
     @Slot(object)
-    def _choose_span(self, span: Span) -> None:
+    def _choose_span(self, span: FrameSpan) -> None:
         self._stay()
         self.readout.show_text(_one_line(span))
         selection = selection_of(span)
@@ -292,12 +292,12 @@ class FrameSpansPanel(QWidget):
             self._bridge.select(selection)
 
     @Slot(object)
-    def _read_span(self, span: Span | None) -> None:
+    def _read_span(self, span: FrameSpan | None) -> None:
         shown = self.flame.current if span is None else span
         self.readout.show_text("" if shown is None else _one_line(shown))
 
     @Slot(object, object)
-    def _open_menu(self, span: Span, place: QPoint) -> None:
+    def _open_menu(self, span: FrameSpan, place: QPoint) -> None:
         if span.seen is not None:
             menu = QMenu(self)
             add_source_actions(menu, span.seen.site)
@@ -404,5 +404,5 @@ def _button(text: str, tip: str, key: str = "") -> QToolButton:
     return button
 
 
-def _one_line(span: Span) -> str:
+def _one_line(span: FrameSpan) -> str:
     return span_text(span).replace("\n", "   ")

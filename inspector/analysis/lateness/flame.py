@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field, structs
 
-from inspector.analysis.frame_spans import Seen, Span
+from inspector.analysis.frame_spans import FrameSpan, Seen
 from inspector.analysis.lateness.attribution import (
     BLOCKING,
     attribute,
@@ -36,7 +36,7 @@ _MOST_OF: Final = 0.5
 
 def sampled_spans(
     history: History, timeline: Timeline, index: int, extent: tuple[int, int]
-) -> tuple[Span, ...]:
+) -> tuple[FrameSpan, ...]:
     """Return the functions that a frame was seen in, each for as long as samples stand for.
 
     A function that several samples in a row have seen is one span; whether it was called anew in
@@ -72,7 +72,9 @@ def sampled_spans(
     return tuple(_span(each, frame.at_ns + shift_ns, looks, blocking) for each in seen)
 
 
-def _span(seen: FunctionSeen, from_ns: int, looks: int, blocking: set[tuple[str, str]]) -> Span:
+def _span(
+    seen: FunctionSeen, from_ns: int, looks: int, blocking: set[tuple[str, str]]
+) -> FrameSpan:
     place = seen.hottest
     told = Seen(
         f"{place.file}:{place.line}",
@@ -82,7 +84,7 @@ def _span(seen: FunctionSeen, from_ns: int, looks: int, blocking: set[tuple[str,
         (place.file, place.function) in blocking,
     )
     began_ns = seen.began_ns - from_ns
-    return Span(
+    return FrameSpan(
         *(0, place.short, "function", Phase.UPDATE, began_ns, seen.took_ns, seen.depth), seen=told
     )
 

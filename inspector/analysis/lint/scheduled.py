@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.analysis.frame_events import FrameReader
+from inspector.analysis.frame_events import FrameEventReader
 from inspector.analysis.lint.seen import SeenMember, Survey, TimerGroup
 from inspector.events.member_names import MemberNames
 from inspector.events.members import FRAME_TIMERS, MemberState
@@ -25,7 +25,7 @@ class ScheduledCalls:
     """Takes the events about calls in frames, and the ends of frames."""
 
     def __init__(
-        self, seen: Survey, before: Timeline, clocks: Timeline, frames: FrameReader
+        self, seen: Survey, before: Timeline, clocks: Timeline, frames: FrameEventReader
     ) -> None:
         self._seen = seen
         self._members = seen.members

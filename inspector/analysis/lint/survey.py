@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from inspector.analysis.frame_events import FrameReader
+from inspector.analysis.frame_events import FrameEventReader
 from inspector.analysis.lint.scheduled import ScheduledCalls
 from inspector.analysis.lint.seen import (
     Chain,
@@ -93,7 +93,7 @@ class _Surveyor:
         self._next = -1
         self._rate: tuple[()] | tuple[Fraction] = ()
         self._note_rate(0, 0, 0, 0)
-        self.frames = FrameReader(self._end_frame)
+        self.frames = FrameEventReader(self._end_frame)
         self.scheduled = ScheduledCalls(seen, before, self.clocks, self.frames)
         readers = map(handlers_of, (self, self.scheduled, self.frames, seen.samples))
         self._steps = merged(self.clocks.steps(ABOUT_CLOCKS), *readers)

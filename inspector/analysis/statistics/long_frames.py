@@ -11,7 +11,7 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.vocabulary import Share
 
 
-class Cause(IntEnum):
+class LongFrameCause(IntEnum):
     """Why a frame is long."""
 
     TIMERS = 0
@@ -28,16 +28,16 @@ class Cause(IntEnum):
     @property
     def title(self) -> str:
         """Frames that are long because of it, as they are called in a table."""
-        return "Long, cause unknown" if self is Cause.UNKNOWN else f"Long by {self.text}"
+        return "Long, cause unknown" if self is LongFrameCause.UNKNOWN else f"Long by {self.text}"
 
 
 _TEXTS = {
-    Cause.TIMERS: "timer callbacks",
-    Cause.UPDATES: "update callbacks",
-    Cause.INSPECTOR: "the inspector",
-    Cause.GARBAGE_COLLECTION: "garbage collection",
-    Cause.HOST_LATE: "a late wake-up of the host",
-    Cause.UNKNOWN: "unknown",
+    LongFrameCause.TIMERS: "timer callbacks",
+    LongFrameCause.UPDATES: "update callbacks",
+    LongFrameCause.INSPECTOR: "the inspector",
+    LongFrameCause.GARBAGE_COLLECTION: "garbage collection",
+    LongFrameCause.HOST_LATE: "a late wake-up of the host",
+    LongFrameCause.UNKNOWN: "unknown",
 }
 _NOT_LONG = -1
 
@@ -48,7 +48,7 @@ def long_frame_causes(
     timers_ns: NDArray[np.int64],
     budget: FrameBudget,
 ) -> NDArray[np.int64]:
-    """Return the :class:`Cause` of each frame over budget, -1 for the others.
+    """Return the :class:`LongFrameCause` of each frame over budget, -1 for the others.
 
     The cause is the largest share of the interval that is not idle; callbacks count as those of
     timers if at least half of them is.

@@ -17,7 +17,7 @@ import numpy as np
 from inspector.analysis.statistics import active_times, pacing
 from inspector.analysis.statistics.frame_series import FrameSeries, quantile_7, quantile_8, rate_of
 from inspector.analysis.statistics.frame_statistics import nearest_rank
-from inspector.analysis.statistics.long_frames import Cause
+from inspector.analysis.statistics.long_frames import LongFrameCause
 
 _FPS, _MS, _PERCENT, _S, _COUNT = "fps", "ms", "%", "s", "frames"
 
@@ -249,7 +249,7 @@ _ANIMATION_ERRORS: Final = (
 )
 
 
-def _caused(cause: Cause, series: FrameSeries) -> int | None:
+def _caused(cause: LongFrameCause, series: FrameSeries) -> int | None:
     return pacing.caused_count(series, cause)
 
 
@@ -285,7 +285,7 @@ def _ours() -> Iterator[Metric]:
         needs_refresh=True,
         needs=_DISPLAY_TIMES,
     )
-    for cause in Cause:
+    for cause in LongFrameCause:
         formula = f"frames over budget of which the largest share is {cause.text}"
         yield Metric(
             *(f"long.{cause.name.lower().replace('_', '-')}", "", cause.title),

@@ -18,7 +18,7 @@ from inspector.engines.lab.timer import LabTimer, SceneTimer, duration_text
 from inspector.timebase import NS_PER_MS, format_instant
 
 
-class Verdict(Enum):
+class LabVerdict(Enum):
     """The verdict on a run."""
 
     EXACT = "exact"
@@ -30,7 +30,7 @@ class Verdict(Enum):
     @property
     def is_right(self) -> bool:
         """Whether every firing was within a frame of its expected instant."""
-        return self not in (Verdict.EARLY, Verdict.LATE)
+        return self not in (LabVerdict.EARLY, LabVerdict.LATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Divergence:
 
 
 @dataclass(frozen=True, slots=True)
-class Lateness:
+class LabLateness:
     """The lateness of the firings of a run; below 0 for early."""
 
     min_ns: int  # The minimum
@@ -124,12 +124,12 @@ class LabResult:
         return tuple(drifts)
 
     @cached_property
-    def lateness(self) -> Lateness | None:
+    def lateness(self) -> LabLateness | None:
         """The lateness of the firings; ``None`` without firings to compare."""
         drifts = self.drifts_ns
         if not drifts:
             return None
-        return Lateness(min(drifts), median_low(drifts), max(drifts), drifts[-1])
+        return LabLateness(min(drifts), median_low(drifts), max(drifts), drifts[-1])
 
     @property
     def drift_ns(self) -> int | None:
@@ -137,19 +137,19 @@ class LabResult:
         return None if self.lateness is None else self.lateness.last_ns
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> LabVerdict:
         if self.divergence is not None:
             return self._blame(self.divergence)
         if not self.expected_ns and not self.fired_ns:
-            return Verdict.UNEXPECTED
-        return Verdict.EXACT if self.fired_ns == self.expected_ns else Verdict.ON_TIME
+            return LabVerdict.UNEXPECTED
+        return LabVerdict.EXACT if self.fired_ns == self.expected_ns else LabVerdict.ON_TIME
 
     @staticmethod
-    def _blame(divergence: Divergence) -> Verdict:
+    def _blame(divergence: Divergence) -> LabVerdict:
         expected_ns, actual_ns = divergence.expected_ns, divergence.actual_ns
         if actual_ns is None or (expected_ns is not None and actual_ns > expected_ns):
-            return Verdict.LATE
-        return Verdict.EARLY
+            return LabVerdict.LATE
+        return LabVerdict.EARLY
 
     @property
     def speed(self) -> float | None:
@@ -223,12 +223,12 @@ def run_lab(
 def summary_text(results: Iterable[LabResult]) -> str:
     verdicts = [result.verdict for result in results]
     runs = counted(len(verdicts), "run")
-    if all(verdict is Verdict.UNEXPECTED for verdict in verdicts):
+    if all(verdict is LabVerdict.UNEXPECTED for verdict in verdicts):
         return f"Nothing was due, and nothing fired, in {runs}. Choose a longer duration."
     wrong = sum(not verdict.is_right for verdict in verdicts)
     if not wrong:
         return f"Right in {runs}: every firing is within a frame of its expected instant."
-    early = sum(verdict is Verdict.EARLY for verdict in verdicts)
+    early = sum(verdict is LabVerdict.EARLY for verdict in verdicts)
     parts = [f"{early:,} too early"] if early else []
     parts += [f"{wrong - early:,} too late"] if wrong > early else []
     return f"Wrong in {wrong:,} of {runs}: {', '.join(parts)}."

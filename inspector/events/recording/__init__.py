@@ -8,14 +8,14 @@ from inspector.events.recording.reading.recording import (
     as_far_as_it_goes,
     open_recording,
 )
-from inspector.events.recording.writing.file import About
+from inspector.events.recording.writing.file import RecordingInfo
 from inspector.events.recording.writing.writer import RecordingWriter, save_last
 
 __all__ = [
-    "About",
     "Annotation",
     "Recording",
     "RecordingError",
+    "RecordingInfo",
     "RecordingWriteError",
     "RecordingWriter",
     "annotate",

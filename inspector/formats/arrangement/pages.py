@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from inspector.formats.arrangement.figures import FigureData, Shown, figure
 from inspector.formats.arrangement.picture import arrangement_picture
 from inspector.formats.drawing.font_metrics import plain
-from inspector.formats.report.page_layout import Pages, Table
+from inspector.formats.report.page_layout import PageLayout, ReportTable
 from inspector.timebase import format_instant
 
 if TYPE_CHECKING:
@@ -35,19 +35,19 @@ def frame_pages(
     if not (unnamed and options.interventions and frames.interventions):
         return (graph,)
     size = (options.width_pt, options.height_pt)
-    pages = Pages(size, options.theme, graph.title, graph.created, graph.software)
+    pages = PageLayout(size, options.theme, graph.title, graph.created, graph.software)
     pages.add_heading(f"Interventions of {graph.title}")
     pages.add_table(intervention_table(frames.interventions))
     return (graph, *pages.finished(before=1))
 
 
-def intervention_table(interventions: tuple[Intervention, ...]) -> Table:
+def intervention_table(interventions: tuple[Intervention, ...]) -> ReportTable:
     """Return interventions as a table, with the numbers that the graph has for them."""
     rows = (
         (each.label, format_instant(each.at_ns), plain(each.text), _remark(each))
         for each in interventions
     )
-    return Table(("No.", "At", "What", ""), tuple(rows))
+    return ReportTable(("No.", "At", "What", ""), tuple(rows))
 
 
 def _remark(entry: Intervention) -> str:

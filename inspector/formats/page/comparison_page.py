@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from inspector.analysis.statistics.runs import ComparedRun
-    from inspector.formats.report.report import Report, Section
+    from inspector.formats.report.report import Report, ReportSection
 
 #: The section whose picture can be explored.
 FRAME_TIMES: Final = "Frame times"
@@ -82,6 +82,6 @@ def _parts(reports: Mapping[ThemeName, Report], theme: ThemeName) -> Iterator[st
     yield html_of_table(reports[theme].about)
 
 
-def _pictures(section: Section, name: str) -> Iterator[str]:
+def _pictures(section: ReportSection, name: str) -> Iterator[str]:
     for picture in section.pictures:
         yield f'<div class="{name}">{_STYLES.sub("", svg_element(picture))}</div>'

@@ -26,8 +26,8 @@ from inspector.formats.file_formats import write_document, write_file
 from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
 from inspector.formats.options import GRAPH_COLORS, PRESETS, ExportOptions
 from inspector.formats.page.comparison_page import FRAME_TIMES, comparison_html
-from inspector.formats.report.page_layout import A4, Table, room_of
-from inspector.formats.report.report import Report, Section, markdown_of, pages_of
+from inspector.formats.report.page_layout import A4, ReportTable, room_of
+from inspector.formats.report.report import Report, ReportSection, markdown_of, pages_of
 from inspector.timebase import format_duration
 from inspector.tokens import THEMES, ThemeName
 from inspector.vocabulary import Phase
@@ -80,7 +80,7 @@ def write_comparison(  # noqa: PLR0913 - as for a report
     theme: ThemeName = "light",
     budgets_ms: Sequence[float] = (),
     *,
-    conditions: Table | None = None,
+    conditions: ReportTable | None = None,
     tested: Sequence[Sequence[Mapping[str, object]]] = (),
 ) -> None:
     """Write comparisons with the same first run to a file, in the format of its suffix.
@@ -139,7 +139,7 @@ def html_of_comparison(
     budgets_ms: Sequence[float],
     created: datetime,
     *,
-    conditions: Table | None = None,
+    conditions: ReportTable | None = None,
 ) -> str:
     """Return comparisons with the same first run as a page to explore, as of a time."""
     reports = {
@@ -157,7 +157,7 @@ def comparison_report(  # noqa: PLR0913 - as many things make a report
     created: datetime,
     width: float = _WIDTH,
     *,
-    conditions: Table | None = None,
+    conditions: ReportTable | None = None,
 ) -> Report:
     """Return the report of comparisons, as of a time.
 
@@ -166,7 +166,7 @@ def comparison_report(  # noqa: PLR0913 - as many things make a report
         width: Width of its pictures, in points.
     """
     runs = [found[0].before, *(each.after for each in found)]
-    plots: tuple[Section, ...] = ()
+    plots: tuple[ReportSection, ...] = ()
     if not any(each.samples for each in runs):
         curves = [Curve(each.name, each.distribution) for each in runs]
         charts = tuple(
@@ -181,32 +181,36 @@ def comparison_report(  # noqa: PLR0913 - as many things make a report
         several = [run for side in runs for run in side.runs]
         whole = _plot(several, theme, budgets_ms, created, width)
         plots = (
-            Section(FRAME_TIMES, pictures=(whole,)),
-            Section("Distributions", pictures=charts),
+            ReportSection(FRAME_TIMES, pictures=(whole,)),
+            ReportSection("Distributions", pictures=charts),
         )
     stamp = created.isoformat(sep=" ", timespec="seconds")
-    verdicts = Table((), tuple((each.sentence,) for each in found))
+    verdicts = ReportTable((), tuple((each.sentence,) for each in found))
     return Report(
         title=f"Comparison: {' – '.join(each.name for each in runs)}",
         theme=theme,
-        about=Table((), (("Compared", stamp), ("Written by", _SOFTWARE))),
+        about=ReportTable((), (("Compared", stamp), ("Written by", _SOFTWARE))),
         sections=(
-            Section("Verdict", table=verdicts),
-            *([Section("Conditions", table=conditions)] if conditions and conditions.rows else []),
-            Section("Runs", table=runs_table(runs)),
+            ReportSection("Verdict", table=verdicts),
+            *(
+                [ReportSection("Conditions", table=conditions)]
+                if conditions and conditions.rows
+                else []
+            ),
+            ReportSection("Runs", table=runs_table(runs)),
             *plots,
             *(_differences(each) for each in found),
         ),
     )
 
 
-def runs_table(sides: Sequence[ComparedRun]) -> Table:
+def runs_table(sides: Sequence[ComparedRun]) -> ReportTable:
     """Return every run of some sides, and of several what they are together."""
     metrics = metric_values(sides[0].series, wanted=frozenset(_OF_RUNS))
     names = (f"{each.metric.tool} {each.metric.name}".strip() for each in metrics)
     heading = ("Run", "Frames", "Duration", *names)
     rows = tuple(row for side in sides for row in _side_rows(side))
-    return Table(heading, rows, frozenset(range(1, len(heading))))
+    return ReportTable(heading, rows, frozenset(range(1, len(heading))))
 
 
 def _side_rows(side: ComparedRun) -> Iterator[tuple[str, ...]]:
@@ -255,11 +259,11 @@ def _plot(
     )
 
 
-def _differences(found: RunDifference) -> Section:
+def _differences(found: RunDifference) -> ReportSection:
     heading = ("Of", "Statistic", "Before", "After", "Change", "95 % interval", "Verdict")
-    table = Table(heading, tuple(_rows(found)), frozenset((2, 3, 4, 5)))
+    table = ReportTable(heading, tuple(_rows(found)), frozenset((2, 3, 4, 5)))
     definition = _OF_VERSIONS if found.is_of_versions else _DEFINITION
-    return Section(f"Differences of {found.after.name}", definition, table=table)
+    return ReportSection(f"Differences of {found.after.name}", definition, table=table)
 
 
 def _rows(found: RunDifference) -> Iterator[tuple[str, ...]]:

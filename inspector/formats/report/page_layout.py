@@ -34,7 +34,7 @@ _KEPT_TOGETHER: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """A table."""
 
     heading: tuple[str, ...]  # Names of the columns; empty for none
@@ -47,7 +47,7 @@ def room_of(size: tuple[float, float]) -> float:
     return size[0] - 2 * round(min(size) * _MARGIN, 2)
 
 
-class Pages:
+class PageLayout:
     """Lays out pages from top to bottom."""
 
     def __init__(
@@ -84,7 +84,7 @@ class Pages:
         self._pages[-1].append(Group(picture.title, items))
         self._y += picture.height + _TEXT_SIZE
 
-    def add_table(self, table: Table) -> None:
+    def add_table(self, table: ReportTable) -> None:
         """Add a table, whose heading is repeated on each page."""
         self._y += _ROW_GAP
         widths = self._widths(table)
@@ -131,7 +131,7 @@ class Pages:
             self._pages[-1].append(Text(at, line, size, color, is_bold=is_bold))
             self._y += size * _LEADING
 
-    def _widths(self, table: Table) -> list[float]:
+    def _widths(self, table: ReportTable) -> list[float]:
         """Return the widths of columns; where they are too wide, all give way by lines.
 
         Each has room for its longest word or number, if that is possible, and shares what is left.

@@ -23,7 +23,7 @@ from inspector.formats.file_formats import write_document
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.html_page import html_page, html_table, svg_element
 from inspector.formats.options import ExportOptions, left_out_text
-from inspector.formats.report.page_layout import A4, Pages, Table, room_of
+from inspector.formats.report.page_layout import A4, PageLayout, ReportTable, room_of
 from inspector.formats.series import series_of
 from inspector.timebase import format_duration
 from inspector.tokens import ThemeName
@@ -35,13 +35,13 @@ _MARKDOWN: Final = re.compile(r"[\\`*_\[\]<>|~#@]")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ReportSection:
     """A part of a report below a title."""
 
     title: str
     note: str = ""
     pictures: tuple[DisplayList, ...] = ()
-    table: Table | None = None
+    table: ReportTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Report:
 
     title: str
     theme: ThemeName
-    about: Table
-    sections: tuple[Section, ...]
+    about: ReportTable
+    sections: tuple[ReportSection, ...]
 
 
 def write_html(
@@ -89,7 +89,7 @@ def markdown_of(report: Report) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _markdown_table(of: Table) -> str:
+def _markdown_table(of: ReportTable) -> str:
     """Return a table; rows without a heading become paragraphs."""
     rows = [[_in_markdown(cell) for cell in row] for row in of.rows]
     if not of.heading:
@@ -125,7 +125,7 @@ def report_pages(
 
 
 def pages_of(report: Report, created: datetime | None, software: str) -> tuple[DisplayList, ...]:
-    pages = Pages(A4, report.theme, report.title, created, software)
+    pages = PageLayout(A4, report.theme, report.title, created, software)
     pages.add_title(report.title)
     pages.add_table(report.about)
     for section in report.sections:
@@ -139,7 +139,7 @@ def pages_of(report: Report, created: datetime | None, software: str) -> tuple[D
     return pages.finished()
 
 
-def html_of_table(table: Table) -> str:
+def html_of_table(table: ReportTable) -> str:
     return html_table(table.heading, table.rows, numbers=table.numbers)
 
 
@@ -148,12 +148,16 @@ def report_of(frames: FrameTimes, provenance: Provenance, options: ExportOptions
     # What it would list follows in full.
     graph = frame_graph(frames, provenance, options)
     sections = [
-        Section("Frame times", pictures=(graph,)),
-        Section("Distribution", pictures=_distributions(frames, provenance, options, software)),
+        ReportSection("Frame times", pictures=(graph,)),
+        ReportSection(
+            "Distribution", pictures=_distributions(frames, provenance, options, software)
+        ),
         _statistics(frames, options),
     ]
     if options.interventions and frames.interventions:
-        sections.append(Section("Interventions", table=intervention_table(frames.interventions)))
+        sections.append(
+            ReportSection("Interventions", table=intervention_table(frames.interventions))
+        )
     return Report(
         title=options.title or provenance.scene or "Frame times",
         theme=options.theme,
@@ -162,7 +166,7 @@ def report_of(frames: FrameTimes, provenance: Provenance, options: ExportOptions
     )
 
 
-def _about(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> Table:
+def _about(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> ReportTable:
     rate = provenance.frame_rate
     rows = (
         ("Frames", f"{len(frames):,}, {format_duration(frames.length_ns)}"),
@@ -174,10 +178,10 @@ def _about(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -
         ("Written by", f"Timeline Inspector {provenance.version}"),
         ("Samples", frames.samples),
     )
-    return Table((), tuple((name, value) for name, value in rows if value))
+    return ReportTable((), tuple((name, value) for name, value in rows if value))
 
 
-def _statistics(frames: FrameTimes, options: ExportOptions) -> Section:
+def _statistics(frames: FrameTimes, options: ExportOptions) -> ReportSection:
     refresh_ms = options.budgets_ms[0] if options.budgets_ms else None
     counted, left_out = options.counted(frames)
     series = series_of(counted, options.measure, refresh_ms)
@@ -195,8 +199,8 @@ def _statistics(frames: FrameTimes, options: ExportOptions) -> Section:
     if left_out:
         note += f" They are {left_out_text(left_out)}."
     heading = ("Tool", "Statistic", "Value", "Definition")
-    table = Table(heading, tuple(rows), frozenset((2,)))
-    return Section("Statistics by tool", note, table=table)
+    table = ReportTable(heading, tuple(rows), frozenset((2,)))
+    return ReportSection("Statistics by tool", note, table=table)
 
 
 def _distributions(

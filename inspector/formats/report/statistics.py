@@ -17,8 +17,8 @@ from inspector.errors import ExportError
 from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.file_formats import write_document
 from inspector.formats.report.comparison import csv_of
-from inspector.formats.report.page_layout import Table
-from inspector.formats.report.report import Report, Section, html_of, markdown_of, pages_of
+from inspector.formats.report.page_layout import ReportTable
+from inspector.formats.report.report import Report, ReportSection, html_of, markdown_of, pages_of
 
 _FORMATS: Final = (".csv", ".json", ".md", ".html", ".pdf")
 _SOFTWARE: Final = f"Timeline Inspector {inspector.__version__}"
@@ -84,7 +84,7 @@ def write_statistics(files: Sequence[FileStatistics], results: object, path: Pat
         stream.write(text.encode("utf-8", "replace"))
 
 
-def columns_table(columns: Sequence[ColumnSummary]) -> Table:
+def columns_table(columns: Sequence[ColumnSummary]) -> ReportTable:
     """Return columns in numbers; a mean by time has an asterisk."""
     titles = ("column", "unit", "mean", "min", "P5", "median", "P95", "max", "values")
     rows = tuple(
@@ -97,10 +97,10 @@ def columns_table(columns: Sequence[ColumnSummary]) -> Table:
         )
         for each in columns
     )
-    return Table(titles, rows, frozenset(range(2, len(titles))))
+    return ReportTable(titles, rows, frozenset(range(2, len(titles))))
 
 
-def classes_table(columns: Sequence[ColumnSummary]) -> Table | None:
+def classes_table(columns: Sequence[ColumnSummary]) -> ReportTable | None:
     """Return columns by class of frame time; ``None`` if there are no classes."""
     names = list(dict.fromkeys(of.name for each in columns for of in each.classes))
     if not names:
@@ -112,7 +112,7 @@ def classes_table(columns: Sequence[ColumnSummary]) -> Table | None:
         }
         rows.append((each.name, each.unit, *(by_name.get(name, "-") for name in names)))
     titles = ("column", "unit", *names)
-    return Table(titles, tuple(rows), frozenset(range(2, len(titles))))
+    return ReportTable(titles, tuple(rows), frozenset(range(2, len(titles))))
 
 
 def _report(files: Sequence[FileStatistics], created: datetime) -> Report:
@@ -121,24 +121,24 @@ def _report(files: Sequence[FileStatistics], created: datetime) -> Report:
     return Report(
         title=f"Statistics: {names}",
         theme="light",
-        about=Table((), (("Read", stamp), ("Written by", _SOFTWARE))),
+        about=ReportTable((), (("Read", stamp), ("Written by", _SOFTWARE))),
         sections=tuple(section for each in files for section in _sections(each)),
     )
 
 
-def _sections(file: FileStatistics) -> Iterator[Section]:
+def _sections(file: FileStatistics) -> Iterator[ReportSection]:
     rows = tuple(
         (each.metric.tool or "Timeline Inspector", each.metric.name, each.text, each.metric.formula)
         for each in file.values
     )
-    table = Table(("Tool", "Statistic", "Value", "Definition"), rows, frozenset((2,)))
-    yield Section(file.name, counted(file.frames, "frame") + ".", table=table)
+    table = ReportTable(("Tool", "Statistic", "Value", "Definition"), rows, frozenset((2,)))
+    yield ReportSection(file.name, counted(file.frames, "frame") + ".", table=table)
     if file.columns:
         note = f"{WEIGHTED}." if any(each.is_weighted for each in file.columns) else ""
         table = columns_table(file.columns)
-        yield Section(f"Columns beside the frame times of {file.name}", note, table=table)
+        yield ReportSection(f"Columns beside the frame times of {file.name}", note, table=table)
     if (classes := classes_table(file.columns)) is not None:
-        yield Section(f"Columns of {file.name} by frame time", f"{CLASSES}.", table=classes)
+        yield ReportSection(f"Columns of {file.name} by frame time", f"{CLASSES}.", table=classes)
 
 
 def _rows(files: Sequence[FileStatistics]) -> Iterator[tuple[object, ...]]:

@@ -12,9 +12,9 @@ from inspector.formats.traces.writer import (
     MACHINES,
     NOTHING,
     PROCESS,
-    About,
     FlowStep,
     Reach,
+    SliceDetails,
 )
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def write_slices(slices: Slices, start_ns: int, end_ns: int, writer: TraceWriter
                 FlowStep(flow, extras.flows.names[flow], begins, ends)
                 for flow, begins, ends in steps.get(place, ())
             ]
-            about_slice = About(extras.arguments.of(place), flows)
+            about_slice = SliceDetails(extras.arguments.of(place), flows)
         name = slices.names[slices.name[place]]
         if took_ns:
             writer.slice(number, name, at_ns, took_ns, about_slice)

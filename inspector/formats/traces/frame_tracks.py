@@ -9,7 +9,7 @@ from inspector.analysis.frame_events import FrameEvents
 from inspector.events.members import FRAME_TIMERS
 from inspector.events.timeline import Timeline
 from inspector.formats.captures.trace_extras import CounterTrack
-from inspector.formats.traces.writer import CLOCKS, NOTHING, About, TraceWriter
+from inspector.formats.traces.writer import CLOCKS, NOTHING, SliceDetails, TraceWriter
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import NEVER, Field, MemberKind, Phase, frame_and_phase_in
 
@@ -24,7 +24,7 @@ class FrameTrack:
     """Writes the frames of one loop."""
 
     def __init__(
-        self, writer: TraceWriter, track: int, counted: int, calls: MemberCalls | None = None
+        self, writer: TraceWriter, track: int, counted: int, calls: MemberCallDetails | None = None
     ) -> None:
         """Begin without frames.
 
@@ -36,7 +36,7 @@ class FrameTrack:
         self._counted = counted
         self._calls = calls
         self._frame: FrameEvents | None = None
-        self._details: dict[tuple[int, int], About] = {}
+        self._details: dict[tuple[int, int], SliceDetails] = {}
 
     def take(self, frame: FrameEvents) -> None:
         """Write the frame before, which ends at the latest where this one begins."""
@@ -60,7 +60,7 @@ class FrameTrack:
             "interval_ms": took_ms,
             "busy_ms": frame.busy_ns / NS_PER_MS,
         }
-        self._writer.slice(self._track, "frame", frame.at_ns, own_ns, About(about))
+        self._writer.slice(self._track, "frame", frame.at_ns, own_ns, SliceDetails(about))
         self._writer.counter(self._counted, _FRAME_TIME, frame.at_ns, took_ms)
         done_ns = 0
         for phase, took_ns in frame.phases.items():
@@ -73,7 +73,7 @@ class FrameTrack:
             done_ns += phase_ns
 
     def _write_calls(
-        self, members: MemberCalls, frame: FrameEvents, phase: int, within_ns: tuple[int, int]
+        self, members: MemberCallDetails, frame: FrameEvents, phase: int, within_ns: tuple[int, int]
     ) -> None:
         """Write the calls of a phase, those around others first."""
         low_ns, high_ns = within_ns
@@ -86,7 +86,7 @@ class FrameTrack:
             self._writer.slice(self._track, name, at_ns, max(end_ns - start_ns, 0), about)
 
 
-class MemberCalls:
+class MemberCallDetails:
     """Takes what is known of members, and of each of their calls."""
 
     def __init__(self, state: Timeline, strings: Sequence[str]) -> None:
@@ -99,12 +99,12 @@ class MemberCalls:
         }
         # When those were due that have become due again before their call has ended.
         self._were_due: dict[int, int] = {}
-        self._details: dict[tuple[int, int], About] = {}
+        self._details: dict[tuple[int, int], SliceDetails] = {}
 
     def name(self, member_id: int) -> str:
         return self._names.get(member_id, f"call {member_id}")
 
-    def take_details(self) -> dict[tuple[int, int], About]:
+    def take_details(self) -> dict[tuple[int, int], SliceDetails]:
         """Return what is written with the calls since it was asked last.
 
         Returns:
@@ -150,7 +150,7 @@ class MemberCalls:
         elif kind == MemberKind.UPDATE and Field.PRIORITY in fields:
             details["priority"] = fields[Field.PRIORITY]
         if details:
-            self._details[member_id, began_ns] = About(details)
+            self._details[member_id, began_ns] = SliceDetails(details)
 
 
 class LoopTracks:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from inspector.formats.protobuf import bytes_field, double_field, fixed_field, number_field, varint
 from inspector.formats.traces.session_trace import write_trace
-from inspector.formats.traces.writer import NOTHING, About, Reach
+from inspector.formats.traces.writer import NOTHING, Reach, SliceDetails
 
 if TYPE_CHECKING:
     from inspector.formats.captures.trace_extras import CounterTrack
@@ -91,7 +91,7 @@ class _PerfettoWriter:
         self._write(bytes_field(60, told))
 
     def slice(
-        self, track: int, name: str, at_ns: int, took_ns: int, about: About = NOTHING
+        self, track: int, name: str, at_ns: int, took_ns: int, about: SliceDetails = NOTHING
     ) -> None:
         self._end_until(track, at_ns)
         self._event(at_ns, _BEGIN, track, self._name(name) + self._about(about))
@@ -103,7 +103,7 @@ class _PerfettoWriter:
         name: str,
         at_ns: int,
         reach: Reach,  # noqa: ARG002 - an instant of Perfetto is one of its track
-        about: About = NOTHING,
+        about: SliceDetails = NOTHING,
     ) -> None:
         self._event(at_ns, _INSTANT, track, self._name(name) + self._about(about))
 
@@ -148,7 +148,7 @@ class _PerfettoWriter:
             self._new_names += bytes_field(2, number_field(1, number) + bytes_field(2, name))
         return found
 
-    def _about(self, about: About) -> bytes:
+    def _about(self, about: SliceDetails) -> bytes:
         found = b""
         for name, value in about.arguments.items():
             found += bytes_field(4, self._arg_name(name) + _valued(value))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from inspector.analysis.lateness.blocks import turns_of
 from inspector.analysis.lateness.flame import functions_seen
 from inspector.analysis.lateness.samples import Samples
-from inspector.formats.traces.writer import CLOCKS, About
+from inspector.formats.traces.writer import CLOCKS, SliceDetails
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,4 +61,4 @@ class SampleTracks:
             place = seen.hottest
             name = place.short.partition(" (")[0]
             told = {"file": place.file, "line": place.line, "samples": seen.samples}
-            self._writer.slice(track, name, seen.began_ns, seen.took_ns, About(told))
+            self._writer.slice(track, name, seen.began_ns, seen.took_ns, SliceDetails(told))

@@ -11,14 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
-from inspector.analysis.frame_events import FrameReader
+from inspector.analysis.frame_events import FrameEventReader
 from inspector.events.handlers import handlers_of, merged
 from inspector.formats.captures.trace_extras import CounterTrack
 from inspector.formats.traces.capture_slices import write_slices
-from inspector.formats.traces.frame_tracks import FrameTrack, LoopTracks, MemberCalls
+from inspector.formats.traces.frame_tracks import FrameTrack, LoopTracks, MemberCallDetails
 from inspector.formats.traces.sample_tracks import SampleTracks
 from inspector.formats.traces.timer_tracks import Gauge, TimerTracks
-from inspector.formats.traces.writer import CLOCKS, FRAMES, MACHINES, PROCESS, About, Reach
+from inspector.formats.traces.writer import CLOCKS, FRAMES, MACHINES, PROCESS, Reach, SliceDetails
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 if TYPE_CHECKING:
@@ -79,14 +79,14 @@ def write_trace(events: Events, writer: TraceWriter, title: str) -> None:
     writer.track(PROCESS, title, PROCESS, is_process=True)
     writer.track(FRAMES, "frames", PROCESS)
     state, strings = history.state_before(first), history.strings
-    calls = MemberCalls(state, strings)
+    calls = MemberCallDetails(state, strings)
     shown = FrameTrack(writer, FRAMES, PROCESS, calls)
     reader = _TraceReader(state, strings, writer, calls)
     timers = reader.timers
     loops = LoopTracks(state, strings, writer)
     last_ns = history.last_ns if end_ns is None else min(end_ns, history.last_ns)
     seen = SampleTracks(strings, writer, (start_ns, last_ns))
-    readers = (FrameReader(shown.take), calls, reader, timers, loops, seen.samples)
+    readers = (FrameEventReader(shown.take), calls, reader, timers, loops, seen.samples)
     steps = merged(*map(handlers_of, readers))
     for start in range(first, last, _AT_ONCE):
         for event in history.events(start, min(start + _AT_ONCE, last)):
@@ -109,7 +109,7 @@ class _TraceReader:
     """
 
     def __init__(
-        self, state: Timeline, strings: Sequence[str], writer: TraceWriter, calls: MemberCalls
+        self, state: Timeline, strings: Sequence[str], writer: TraceWriter, calls: MemberCallDetails
     ) -> None:
         self._strings = strings
         self._writer = writer
@@ -217,11 +217,11 @@ class _TraceReader:
 
     def _on_command(self, at_ns: int, number: int, text: int, refusal: int) -> None:
         why = {"refused": self._strings[refusal]} if refusal else {}
-        about = About({"command": number, **why})
+        about = SliceDetails({"command": number, **why})
         self._writer.instant(FRAMES, self._strings[text], at_ns, Reach.PROCESS, about)
 
     def _on_callback_failed(self, at_ns: int, _timer: int, name: int, error: int) -> None:
-        about = About({"traceback": self._strings[error]})
+        about = SliceDetails({"traceback": self._strings[error]})
         text = f"“{self._strings[name]}” failed"
         self._writer.instant(FRAMES, text, at_ns, Reach.PROCESS, about)
 

@@ -13,9 +13,9 @@ from inspector.formats.traces.writer import (
     CLOCKS,
     FRAMES,
     PROCESS,
-    About,
     FlowStep,
     Reach,
+    SliceDetails,
     TraceWriter,
 )
 from inspector.timebase import NS_PER_MS, NS_PER_US
@@ -133,7 +133,7 @@ class TimerTracks:
             told["due_ms"] = due_ns / NS_PER_MS
         if interval_ns:
             told["every_ms"] = interval_ns / NS_PER_MS
-        about = About(told, self._step(timer, is_last=False))
+        about = SliceDetails(told, self._step(timer, is_last=False))
         self._writer.instant(
             CLOCKS + timer.clock_id, f"{timer.name} armed", at_ns, Reach.TRACK, about
         )
@@ -144,7 +144,7 @@ class TimerTracks:
         told: dict[str, Any] = {"timer": timer_id, "late_us": late_ns / NS_PER_US}
         if timer.due_ns != NEVER:
             told["due_ms"] = timer.due_ns / NS_PER_MS
-        about = About(told, self._step(timer, is_last=next_ns == NEVER))
+        about = SliceDetails(told, self._step(timer, is_last=next_ns == NEVER))
         self._writer.instant(CLOCKS + timer.clock_id, timer.name, at_ns, Reach.TRACK, about)
         timer.due_ns = next_ns
         if next_ns == NEVER and timer_id in self._timers:
@@ -209,4 +209,4 @@ class TimerTracks:
         if ending:
             told["ended"] = ending
         took_ns = at_ns - timer.since_ns
-        self._writer.slice(timer.row, timer.name, timer.since_ns, took_ns, About(told))
+        self._writer.slice(timer.row, timer.name, timer.since_ns, took_ns, SliceDetails(told))

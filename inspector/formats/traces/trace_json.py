@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from inspector.formats.captures.trace_extras import OVERLAPPING
 from inspector.formats.traces.session_trace import write_trace
-from inspector.formats.traces.writer import NOTHING, PROCESS, About, Reach
+from inspector.formats.traces.writer import NOTHING, PROCESS, Reach, SliceDetails
 
 if TYPE_CHECKING:
     from inspector.formats.captures.trace_extras import CounterTrack
@@ -92,7 +92,7 @@ class _JsonWriter:
         self._write(track, {"ph": "M", "name": "thread_sort_index", "args": index})
 
     def slice(
-        self, track: int, name: str, at_ns: int, took_ns: int, about: About = NOTHING
+        self, track: int, name: str, at_ns: int, took_ns: int, about: SliceDetails = NOTHING
     ) -> None:
         more = {"args": about.arguments} if about.arguments else {}
         if track in self._overlapping:
@@ -106,7 +106,7 @@ class _JsonWriter:
         self._write_flows(track, at_ns, about)
 
     def instant(
-        self, track: int, name: str, at_ns: int, reach: Reach, about: About = NOTHING
+        self, track: int, name: str, at_ns: int, reach: Reach, about: SliceDetails = NOTHING
     ) -> None:
         if track in self._overlapping:
             self.slice(track, name, at_ns, 0, about)
@@ -116,7 +116,7 @@ class _JsonWriter:
         self._write(track, {**values, **more})
         self._write_flows(track, at_ns, about)
 
-    def _write_flows(self, track: int, at_ns: int, about: About) -> None:
+    def _write_flows(self, track: int, at_ns: int, about: SliceDetails) -> None:
         """Write which flows the slice that was written last is part of."""
         for step in about.flows:
             kind = "s" if step.begins else "f" if step.ends else "t"

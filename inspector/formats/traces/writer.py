@@ -37,7 +37,7 @@ class FlowStep:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class SliceDetails:
     """What is written with a slice or an instant."""
 
     arguments: Mapping[str, object]  # Values by name, such as JSON has
@@ -45,7 +45,7 @@ class About:
 
 
 #: Nothing is written with a slice.
-NOTHING: Final = About({})
+NOTHING: Final = SliceDetails({})
 
 
 class TraceWriter(Protocol):
@@ -76,12 +76,12 @@ class TraceWriter(Protocol):
         """
 
     def slice(
-        self, track: int, name: str, at_ns: int, took_ns: int, about: About = NOTHING
+        self, track: int, name: str, at_ns: int, took_ns: int, about: SliceDetails = NOTHING
     ) -> None:
         """Add a stretch of time."""
 
     def instant(
-        self, track: int, name: str, at_ns: int, reach: Reach, about: About = NOTHING
+        self, track: int, name: str, at_ns: int, reach: Reach, about: SliceDetails = NOTHING
     ) -> None:
         """Add an instant."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from inspector.sessions.attached.session_numbers import ROOT_ID, is_above_programs, program_of_clock
 
 if TYPE_CHECKING:
-    from inspector.sessions.attached.intake import Intake
+    from inspector.sessions.attached.event_sorter import EventSorter
     from inspector.sessions.attached.program import JoinedProgram
 
 
@@ -18,8 +18,8 @@ class JoinedPrograms:
         by_number: Every program that was attached, by its number in the session.
     """
 
-    def __init__(self, intake: Intake) -> None:
-        self._intake = intake
+    def __init__(self, sorter: EventSorter) -> None:
+        self._sorter = sorter
         self.by_number: dict[int, JoinedProgram] = {}
         self.wants_hold = False
         self.is_running = False
@@ -32,7 +32,7 @@ class JoinedPrograms:
         return None if is_above_programs(clock_id) else program
 
     def own_clocks(self) -> list[tuple[JoinedProgram, int]]:
-        clocks = self._intake.timeline.clocks
+        clocks = self._sorter.timeline.clocks
         found = []
         waiting = [ROOT_ID] if ROOT_ID in clocks else []
         while waiting:
@@ -46,7 +46,7 @@ class JoinedPrograms:
 
     def family(self, clock_id: int) -> list[tuple[JoinedProgram, int]]:
         """Return a program and its children that are attached, by the clock above them."""
-        children = set(self._intake.timeline.clocks[clock_id].children)
+        children = set(self._sorter.timeline.clocks[clock_id].children)
         return [each for each in self.own_clocks() if each[1] in children]
 
     def parent_of(self, program: JoinedProgram) -> JoinedProgram | None:

@@ -43,10 +43,10 @@ from inspector.probe.wire import (
     request,
     unpacked_json,
 )
-from inspector.sessions.attached.carriers import (
-    Carrier,
-    CarrierClosedError,
+from inspector.sessions.attached.connections import (
+    ConnectionClosedError,
     Listener,
+    ProbeConnection,
     Waker,
     dialled,
 )
@@ -176,13 +176,13 @@ class ProbeLink:
         is_silent: Whether nothing was heard of it for a while.
     """
 
-    def __init__(self, carrier: Carrier, acceptor: ProbeServer) -> None:
-        self.text = carrier.text
-        self.host = carrier.host
-        self.peer_pid = carrier.peer_pid
+    def __init__(self, connection: ProbeConnection, acceptor: ProbeServer) -> None:
+        self.text = connection.text
+        self.host = connection.host
+        self.peer_pid = connection.peer_pid
         self.is_open = True
         self.is_silent = False
-        self._carrier = carrier
+        self._connection = connection
         self._acceptor = acceptor
         self._now_ns = acceptor.now_ns
         self._outgoing: deque[tuple[str, dict[str, Any], Done | None]] = deque()
@@ -212,11 +212,11 @@ class ProbeLink:
     def request(self, method: str, params: dict[str, Any], done: Done | None = None) -> None:
         """Ask the program for something; ``done`` is called by the session that takes the news."""
         self._outgoing.append((method, params, done))
-        self._carrier.wake()
+        self._connection.wake()
 
     def end(self, reason: str) -> None:
         self._wants_end = reason
-        self._carrier.wake()
+        self._connection.wake()
 
     # ------------------------------------------------------ in its own thread
 
@@ -229,7 +229,7 @@ class ProbeLink:
             self._compare()
             while True:
                 self._turn()
-        except CarrierClosedError as error:
+        except ConnectionClosedError as error:
             reason = str(error)
         except _RefusedError as error:
             was_accepted = False
@@ -242,7 +242,7 @@ class ProbeLink:
             reason = str(end)
         finally:
             self.is_open = False
-            self._carrier.close()
+            self._connection.close()
             self._acceptor.forget(self)
         if was_accepted and self._hello is not None:
             self._introduce(self._now_ns() - self._hello.clock_ns, HELLO_NS)
@@ -264,8 +264,8 @@ class ProbeLink:
         while not self.is_known:
             if self._wants_end or self._now_ns() > until_ns:
                 message = "it sent nothing"
-                raise CarrierClosedError(message)
-            for kind, payload in self._carrier.receive(_TURN_S):
+                raise ConnectionClosedError(message)
+            for kind, payload in self._connection.receive(_TURN_S):
                 self._take_first(kind, payload, token, dials=dials)
 
     def _take_first(self, kind: int, payload: bytes, token: str, *, dials: bool) -> None:
@@ -334,7 +334,7 @@ class ProbeLink:
         early = self._early
         if early is None or self._hello is None:
             return
-        if self._carrier.is_local and abs(offset_ns) <= error_ns:
+        if self._connection.is_local and abs(offset_ns) <= error_ns:
             # As near as can be measured: both read the monotonic clock of this host.
             error_ns = offset_ns = 0
         self._offset_ns, self._error_ns = offset_ns, error_ns
@@ -380,7 +380,7 @@ class ProbeLink:
             messages = []
             self._heard_ns = self._now_ns()
         else:
-            messages = self._carrier.receive(_TURN_S)
+            messages = self._connection.receive(_TURN_S)
         now_ns = self._now_ns()
         if now_ns - before_ns > _SUSPENDED_NS or messages:
             self._heard_ns = now_ns
@@ -439,10 +439,10 @@ class ProbeLink:
         self._send(request(self._last_id, method, params))
 
     def _send(self, message: dict[str, Any]) -> None:
-        self._carrier.send(JSON, packed_json(message))
+        self._connection.send(JSON, packed_json(message))
 
     def _say_goodbye(self, reason: str) -> None:
-        with suppress(CarrierClosedError):
+        with suppress(ConnectionClosedError):
             self._send(notification("Link.bye", {"reason": reason}))
 
     def _put(self, news: News, size: int = 0) -> None:
@@ -548,22 +548,22 @@ class ProbeServer:
         """
         self.adopt(dialled(address), dials=True, token=token)
 
-    def adopt(self, carrier: Carrier, *, dials: bool, token: str = "") -> None:
+    def adopt(self, connection: ProbeConnection, *, dials: bool, token: str = "") -> None:
         """Take over a connection; ``dials``: this side speaks first.
 
         Raises:
             AttachError: The program refuses, or is none.
         """
-        link = ProbeLink(carrier, self)
+        link = ProbeLink(connection, self)
         try:
             link.shake_hands(token or self.token, dials=dials)
-        except (CarrierClosedError, WireError, _RefusedError) as error:
-            carrier.close()
+        except (ConnectionClosedError, WireError, _RefusedError) as error:
+            connection.close()
             told = str(error) or "it closed the connection"
             message = f"The program refuses: {told.removesuffix('.')}."
             raise AttachError(message) from None
         if not self._start(link, dials=dials, token=token, is_shaken=True):
-            carrier.close()
+            connection.close()
 
     def _start(self, link: ProbeLink, *, dials: bool, token: str, is_shaken: bool) -> bool:
         """Serve a connection; returns whether that is still wanted."""
@@ -585,16 +585,16 @@ class ProbeServer:
             for key, _ in self._selector.select():
                 if key.fileobj is self._waker:
                     self._waker.clear()
-                elif key.data is not None and (carrier := key.data.accept()) is not None:
-                    self._take_in(carrier)
+                elif key.data is not None and (connection := key.data.accept()) is not None:
+                    self._take_in(connection)
 
-    def _take_in(self, carrier: Carrier) -> None:
+    def _take_in(self, connection: ProbeConnection) -> None:
         with self._lock:
             strangers = sum(not link.is_known for link in self._links)
             is_full = len(self._links) >= _MOST_PROGRAMS or strangers >= _MOST_STRANGERS
-        link = ProbeLink(carrier, self)
+        link = ProbeLink(connection, self)
         if is_full or not self._start(link, dials=False, token=self.token, is_shaken=False):
-            carrier.close()
+            connection.close()
 
     def forget(self, link: ProbeLink) -> None:
         with self._lock:

@@ -10,7 +10,7 @@ from inspector.timebase import format_duration, format_instant
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from inspector.sessions.attached.intake import Intake
+    from inspector.sessions.attached.event_sorter import EventSorter
     from inspector.sessions.attached.program import JoinedProgram
 
 
@@ -59,7 +59,7 @@ def _what_is_busy(program: JoinedProgram) -> Iterator[str]:
             yield f"{what}: {name} {since}."
 
 
-def what_is_missing(programs: Iterable[JoinedProgram], intake: Intake) -> Iterator[str]:
+def what_is_missing(programs: Iterable[JoinedProgram], sorter: EventSorter) -> Iterator[str]:
     """Yield what is missing of their events, or inexact."""
     for program in programs:
         yield from (f"{program.name}: {sentence}" for sentence in _what_is_unseen(program))
@@ -70,12 +70,12 @@ def what_is_missing(programs: Iterable[JoinedProgram], intake: Intake) -> Iterat
             yield f"{program.name}: {count:,} events were not valid and were left out."
         if program.error_ns:
             yield f"{program.name}: its clock was {program.clock_text}."
-    if count := intake.misfits.total():
+    if count := sorter.misfits.total():
         yield f"{count:,} events did not fit the state and were left out."
-    if intake.late:
+    if sorter.late:
         yield (
-            f"{intake.late:,} events came late and are shown up to "
-            f"{format_duration(intake.late_ns)} after they happened."
+            f"{sorter.late:,} events came late and are shown up to "
+            f"{format_duration(sorter.late_ns)} after they happened."
         )
 
 

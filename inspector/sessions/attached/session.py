@@ -24,7 +24,7 @@ from inspector.events.timeline import Timeline
 from inspector.probe.wire import BAD_PARAMS, WireError
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.attached.doors.processes import is_alive
-from inspector.sessions.attached.intake import KEYFRAME_BEGUN, KEYFRAME_COMPLETE, Intake
+from inspector.sessions.attached.event_sorter import KEYFRAME_BEGUN, KEYFRAME_COMPLETE, EventSorter
 from inspector.sessions.attached.joined import JoinedPrograms
 from inspector.sessions.attached.link import (
     Answered,
@@ -155,12 +155,12 @@ class AttachedSession:
         self.annotations = Annotations()
         self.breakpoints = Breakpoints()
         self._tasks_every_ns = 0
-        self._intake = Intake(self.log, self.timeline)
-        self._intake.loops.describe = self._describe_loop
+        self._sorter = EventSorter(self.log, self.timeline)
+        self._sorter.loops.describe = self._describe_loop
         self._whole_history = self.history
-        self._joined = JoinedPrograms(self._intake)
+        self._joined = JoinedPrograms(self._sorter)
         self.programs = self._joined.by_number
-        whole = WholeSession(self.title, self.annotations, self._intake, self.history, self._joined)
+        whole = WholeSession(self.title, self.annotations, self._sorter, self.history, self._joined)
         self.recorder = Recorder(whole)
         self.annotations.keep = self.recorder.take_annotations
         self.acceptor = acceptor or ProbeServer(now_ns)
@@ -168,7 +168,7 @@ class AttachedSession:
         self._began_ns = now_ns()
         self._ended_ns: int | None = None
         self._target = AttachedTarget(
-            self._joined, self._intake, self.breakpoints, self.recorder, self._time_ns
+            self._joined, self._sorter, self.breakpoints, self.recorder, self._time_ns
         )
         self.undoing = self._target.undoing
         self._by_link: dict[ProbeLink, JoinedProgram] = {}
@@ -237,7 +237,7 @@ class AttachedSession:
     @property
     def present_ns(self) -> int:
         """Session time up to which everything is known."""
-        return self._intake.at_ns
+        return self._sorter.at_ns
 
     @property
     def frames_run(self) -> int:
@@ -245,7 +245,7 @@ class AttachedSession:
 
     @property
     def frames_of(self) -> int:
-        return self._intake.loops.shown
+        return self._sorter.loops.shown
 
     @property
     def waits(self) -> bool:
@@ -330,7 +330,7 @@ class AttachedSession:
         """Sentences on what is missing or inexact, or should be known of the way in."""
         found = [self._opened.note] if self._opened is not None and self._opened.note else []
         found += [_why_unable(each) for each in self._unable]
-        return (*found, *what_is_missing(self.programs.values(), self._intake))
+        return (*found, *what_is_missing(self.programs.values(), self._sorter))
 
     @property
     def status(self) -> SessionStatus:
@@ -387,11 +387,11 @@ class AttachedSession:
             self._broken_by = None
 
     def note(self, kind: int, subject: int, a: int = 0, b: int = 0) -> None:
-        self._intake.add((self.now_ns, kind, subject, a, b))
+        self._sorter.add((self.now_ns, kind, subject, a, b))
 
     def _add_clock(self, clock_id: int, parent_id: int, name: str) -> None:
         text = self.log.intern(name)
-        self._intake.add(*clock_at_parent_time(self.now_ns, clock_id, parent_id, text))
+        self._sorter.add(*clock_at_parent_time(self.now_ns, clock_id, parent_id, text))
 
     # -------------------------------------------------------------------- refresh
 
@@ -409,10 +409,10 @@ class AttachedSession:
         self._apply_waiting()
         self._look_after_process()
         count = self._settle(until_ns if self.expects_news else self.now_ns)
-        self.timeline.set_present(self._intake.at_ns)
+        self.timeline.set_present(self._sorter.at_ns)
         self.recorder.pump(at_once=not self.is_running)
-        self._intake.log.settle()
-        if self.log is not self._intake.log:
+        self._sorter.log.settle()
+        if self.log is not self._sorter.log:
             self.log.settle()
         return count
 
@@ -433,16 +433,16 @@ class AttachedSession:
         if since_ns is not None:
             # A program that connects sends what has happened meanwhile.
             now_ns = min(now_ns, since_ns - self._began_ns)
-        wait_ns = max(SETTLED_NS, 3 * self._intake.late_ns // 2)
+        wait_ns = max(SETTLED_NS, 3 * self._sorter.late_ns // 2)
         return now_ns - min(wait_ns, _SETTLED_LATEST_NS)
 
     def _settle(self, until_ns: int) -> int:
-        count = self._intake.release(until_ns)
-        for index in self._intake.resyncs:
+        count = self._sorter.release(until_ns)
+        for index in self._sorter.resyncs:
             if index in self.programs and self.programs[index].is_attached:
                 self.programs[index].link.request("Events.keyframe", {})
-        self._intake.resyncs.clear()
-        if wanted := self._intake.loops.wanted:
+        self._sorter.resyncs.clear()
+        if wanted := self._sorter.loops.wanted:
             self.show_frames_of(wanted)
         self._show_transport()
         self._look_around()
@@ -470,7 +470,7 @@ class AttachedSession:
         index = len(self.programs)
         shift_ns = news.offset_ns - self._began_ns
         translation = Translation(index, shift_ns, self.log.intern)
-        translation.last_ns = self._intake.at_ns
+        translation.last_ns = self._sorter.at_ns
         program = JoinedProgram(index, news, translation)
         if program.host:
             translation.name = program.name
@@ -510,7 +510,7 @@ class AttachedSession:
             translation = program.translation
             was_known = translation.top_clock_id
             rows = translation.rows(news.payload, at_ns, self._target.number)
-            self._intake.add_rows(program.index, rows)
+            self._sorter.add_rows(program.index, rows)
             if not was_known and translation.top_clock_id:
                 for each in self._joined.attached():
                     if (
@@ -550,9 +550,9 @@ class AttachedSession:
         at_ns = program.translation.last_ns
         program.take_busy(keyframe)
         if keyframe.state == "begun":
-            self._intake.add_keyframe(program.index, KEYFRAME_BEGUN, at_ns)
+            self._sorter.add_keyframe(program.index, KEYFRAME_BEGUN, at_ns)
         elif keyframe.state == "complete":
-            self._intake.add_keyframe(program.index, KEYFRAME_COMPLETE, at_ns)
+            self._sorter.add_keyframe(program.index, KEYFRAME_COMPLETE, at_ns)
             program.is_described = True
             if self._joined.wants_hold:
                 self._hold_new(program)
@@ -638,13 +638,13 @@ class AttachedSession:
         program.is_stepping = False
         live = self._joined.attached()
         is_child = self._joined.parent_of(program) is not None
-        self._intake.end_program(program.index)
+        self._sorter.end_program(program.index)
         text = self.log.intern(program.ended)
-        self._intake.add((at_ns, MARK, clocks[0] if clocks else 0, text, 0))
+        self._sorter.add((at_ns, MARK, clocks[0] if clocks else 0, text, 0))
         kind = CLOCK_REMOVED if is_child else CLOCK_PAUSED
         # What its tasks do is not known from here on.
-        self._intake.add(*((at_ns, TASKS_TOLD, clock_id, 0, 0) for clock_id in clocks))
-        self._intake.add(*((at_ns, kind, clock_id, 0, 0) for clock_id in clocks))
+        self._sorter.add(*((at_ns, TASKS_TOLD, clock_id, 0, 0) for clock_id in clocks))
+        self._sorter.add(*((at_ns, kind, clock_id, 0, 0) for clock_id in clocks))
         if not live and not self._end and not self._may_bring_more():
             self._finish(program.ended, at_ns)
 
@@ -686,7 +686,7 @@ class AttachedSession:
         return "" if found is None else f"{_why_unable(found)} {opened.note}".rstrip()
 
     def frames_text(self, clock_id: int) -> str:
-        loops = self._intake.loops
+        loops = self._sorter.loops
         count = loops.ended(clock_id)
         is_shown = loops.loop_of(clock_id) == loops.shown
         return f"{count:,}{', shown' * is_shown}" if count else ""
@@ -699,7 +699,7 @@ class AttachedSession:
         Returns:
             Why that cannot be, as a sentence; empty if it can.
         """
-        loops = self._intake.loops
+        loops = self._sorter.loops
         clocks = self.timeline.clocks
         branch = self.timeline.branch(clock_id) if clock_id in clocks else [clock_id]
         found = [each for each in branch if loops.ended(each)]
@@ -710,12 +710,12 @@ class AttachedSession:
         if loop == loops.shown or (found[0] != clock_id and loops.shown in found):
             return ""
         self._look_around()
-        intake = self._intake
-        intake.show(loop)
-        self.timeline = intake.timeline
-        self.log = intake.shown_log
-        self.history = self._whole_history if intake.other is None else intake.other.history
-        self.timeline.set_present(intake.at_ns)
+        sorter = self._sorter
+        sorter.show(loop)
+        self.timeline = sorter.timeline
+        self.log = sorter.shown_log
+        self.history = self._whole_history if sorter.other is None else sorter.other.history
+        self.timeline.set_present(sorter.at_ns)
         if self.breakpoints.is_watching:
             self.breakpoints.watch(self.log, self.timeline)
         return ""

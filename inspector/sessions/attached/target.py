@@ -14,7 +14,7 @@ from inspector.commands.command import Capability, Prepared, Undoing, prepared
 from inspector.errors import CommandError
 from inspector.sessions.attached.program import NEVER_POSSIBLE
 from inspector.sessions.attached.session_numbers import is_family
-from inspector.sessions.replay.journal import AppliedCommand, Place, command_events
+from inspector.sessions.replay.journal import AppliedCommand, CommandPlace, command_events
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import MARK
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from inspector.commands.command import Action, Command
     from inspector.events.timeline import Timeline
-    from inspector.sessions.attached.intake import Intake
+    from inspector.sessions.attached.event_sorter import EventSorter
     from inspector.sessions.attached.joined import JoinedPrograms
     from inspector.sessions.attached.link import Done
     from inspector.sessions.attached.program import JoinedProgram
@@ -293,7 +293,7 @@ class AttachedTarget:
     def __init__(
         self,
         programs: JoinedPrograms,
-        intake: Intake,
+        sorter: EventSorter,
         breakpoints: Breakpoints,
         recorder: Recorder,
         now_ns: Callable[[], int],
@@ -304,7 +304,7 @@ class AttachedTarget:
             now_ns: Returns session time.
         """
         self.programs, self.breakpoints, self.recorder = programs, breakpoints, recorder
-        self._intake, self._now_ns = intake, now_ns
+        self._sorter, self._now_ns = sorter, now_ns
         self.undoing = Undoing()
         self.number = 0
         self.transport = RemoteTransport(self)
@@ -332,7 +332,7 @@ class AttachedTarget:
             ready = Prepared(text, clock_id, None, _sentence(reason))
         else:
             ready = prepared(command, self, number)
-        applied = AppliedCommand(command, Place.AT_ONCE, by, time.time_ns() // NS_PER_MS)
+        applied = AppliedCommand(command, CommandPlace.AT_ONCE, by, time.time_ns() // NS_PER_MS)
         asked = _Asked(number, ready, applied, self._now_ns())
         if ready.action is not None:
             inverse = self.inverse(command)
@@ -369,17 +369,17 @@ class AttachedTarget:
             ready = asked.ready
             reason = " ".join(dict.fromkeys(asked.refusals))
             asked.ready = Prepared(ready.text, ready.clock_id, None, reason)
-        answer = command_events(self._intake.log, asked.number, asked.ready, asked.applied)
-        self._intake.add(*((asked.at_ns, *event) for event in answer))
+        answer = command_events(self._sorter.log, asked.number, asked.ready, asked.applied)
+        self._sorter.add(*((asked.at_ns, *event) for event in answer))
 
     def mark(self, text: str) -> None:
-        self._intake.add((self._now_ns(), MARK, 0, self._intake.log.intern(text), 0))
+        self._sorter.add((self._now_ns(), MARK, 0, self._sorter.log.intern(text), 0))
 
     # --------------------------------------------------------- what commands change
 
     @property
     def timeline(self) -> Timeline:
-        return self._intake.timeline
+        return self._sorter.timeline
 
     @property
     def frames_run(self) -> int:
@@ -426,4 +426,4 @@ class AttachedTarget:
     def watch(self) -> None:
         """Have the breakpoints look at what comes from now on, if they do not yet."""
         if not self.breakpoints.is_watching:
-            self.breakpoints.watch(self._intake.shown_log, self.timeline)
+            self.breakpoints.watch(self._sorter.shown_log, self.timeline)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspector import __version__
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
-from inspector.events.recording import About
+from inspector.events.recording import RecordingInfo
 from inspector.sessions.sources.time_sources import ATTACHED, ATTACHED_LOOP
 from inspector.vocabulary import LoopKind
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from inspector.events.history import LogHistory
     from inspector.sessions.annotations import Annotations
-    from inspector.sessions.attached.intake import Intake
+    from inspector.sessions.attached.event_sorter import EventSorter
     from inspector.sessions.attached.joined import JoinedPrograms
 
 
@@ -39,27 +39,27 @@ class WholeSession:
         self,
         title: str,
         annotations: Annotations,
-        intake: Intake,
+        sorter: EventSorter,
         history: LogHistory,
         joined: JoinedPrograms,
     ) -> None:
-        self.annotations, self.log, self.history = annotations, intake.log, history
-        self._title, self._intake, self._joined = title, intake, joined
+        self.annotations, self.log, self.history = annotations, sorter.log, history
+        self._title, self._sorter, self._joined = title, sorter, joined
 
     @property
     def frames_run(self) -> int:
-        loops = self._intake.loops
+        loops = self._sorter.loops
         return loops.ended(loops.first)
 
     @property
     def present_ns(self) -> int:
-        return self._intake.at_ns
+        return self._sorter.at_ns
 
     @property
-    def about(self) -> About:
-        loop = self._intake.timeline.loops.get(self._intake.loops.first)
+    def about(self) -> RecordingInfo:
+        loop = self._sorter.timeline.loops.get(self._sorter.loops.first)
         waits = loop is not None and loop.kind is LoopKind.WAITS_FOR_EVENTS
-        return About(
+        return RecordingInfo(
             title=self._title,
             tool_version=__version__,
             frame_rate=str(self.frame_rate),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from inspector.commands.clocks import PauseClock
 from inspector.events.conditions.breakpoint import BreakAction
 from inspector.sessions.breakpoints.breakpoints import BreakpointHit
-from inspector.sessions.replay.journal import HIT_ENTRY, Place
+from inspector.sessions.replay.journal import HIT_ENTRY, CommandPlace
 from inspector.sessions.scene_run import SceneRun
 from inspector.vocabulary import BREAKPOINT_HIT
 
@@ -62,4 +62,6 @@ def _act_on(run: SceneRun, hit: BreakpointHit) -> None:
 def _pause_for(run: SceneRun, hit: BreakpointHit, clock_id: int) -> None:
     # A command like any other, so that its origin is shown and it can be undone.
     number = run.command_number + 1
-    run.apply(PauseClock(clock_id), number, place=Place.BREAKPOINT, by=f"breakpoint {hit.number}")
+    run.apply(
+        PauseClock(clock_id), number, place=CommandPlace.BREAKPOINT, by=f"breakpoint {hit.number}"
+    )

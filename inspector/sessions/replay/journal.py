@@ -68,7 +68,7 @@ _KEPT: Final = 4
 _LEVEL: Final = 6
 
 
-class Place(IntEnum):
+class CommandPlace(IntEnum):
     """The point in a wake-up at which a command was applied."""
 
     AT_ONCE = 0
@@ -124,7 +124,7 @@ class AppliedCommand:
     """A command in the journal."""
 
     command: Command
-    place: Place  # Where it was applied
+    place: CommandPlace  # Where it was applied
     by: str = ""  # Its origin, empty for the user
     host_ms: int = 0  # When, in the host's own time
     refusal: str = ""  # For a command that went back in time: why that was no success, or nothing
@@ -134,7 +134,7 @@ class AppliedCommand:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """One entry of the journal."""
 
     code: int  # A inspector.vocabulary.Reading, or what it is otherwise
@@ -174,7 +174,7 @@ class Journal:
     def note(
         self, code: int, frame: int, value: int, more: AppliedCommand | BreakpointHit | None = None
     ) -> None:
-        """Add an entry; the arguments are the attributes of :class:`Entry`."""
+        """Add an entry; the arguments are the attributes of :class:`JournalEntry`."""
         if self.is_given_up:
             return
         if more is not None:
@@ -185,11 +185,13 @@ class Journal:
             self._entries.clear()
             self._more.clear()
 
-    def entry(self, index: int) -> Entry:
+    def entry(self, index: int) -> JournalEntry:
         code, frame, value = self._entries[index]
         more = self._more.get(index)
         applied = more if isinstance(more, AppliedCommand) else None
-        return Entry(code, frame, value, applied, None if applied is not None else _as_hit(more))
+        return JournalEntry(
+            code, frame, value, applied, None if applied is not None else _as_hit(more)
+        )
 
     def code_and_value(self, index: int) -> tuple[int, int]:
         """Return the least of an entry, counted from 0: what it is, and its value."""
@@ -283,9 +285,9 @@ class Script:
         self._next = 0
         self._next_reading = 0
         # The entry that was read last, which is needed several times a frame.
-        self._head: tuple[int, Entry | None] = (-1, None)
+        self._head: tuple[int, JournalEntry | None] = (-1, None)
 
-    def head(self) -> Entry | None:
+    def head(self) -> JournalEntry | None:
         """Return what comes next from outside; ``None`` at the end."""
         journal = self.journal
         while not self.is_over and self._next < len(journal):
@@ -354,7 +356,7 @@ def _applied(
     form: str, at: int, by: str, host_ms: int, bad: BadCommand
 ) -> tuple[AppliedCommand, bool]:
     try:
-        place = Place(at)
+        place = CommandPlace(at)
         values = json.loads(form)
         if "is_bad" in values:
             former = replace(bad, name=str(values.get("command", "")))

@@ -86,7 +86,7 @@ def digest_of(events: Iterable[RawEvent], strings: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ReplayDifference:
     """Where two runs first differ."""
 
     at_ns: int
@@ -111,7 +111,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunEvents:
     """One of the two runs to compare."""
 
     events: Sequence[RawEvent]
@@ -145,8 +145,8 @@ class LogEvents(Sequence[RawEvent]):
 
 
 def first_difference(
-    expected: Run, found: Run, *, may_go_on: Run | None = None
-) -> Difference | None:
+    expected: RunEvents, found: RunEvents, *, may_go_on: RunEvents | None = None
+) -> ReplayDifference | None:
     """Return where two runs first differ, ``None`` if they do not.
 
     Where the oldest events of one are lost, both are compared from the first frame on
@@ -160,12 +160,12 @@ def first_difference(
         try:
             next(steps)
         except StopIteration as done:
-            return cast("Difference | None", done.value)
+            return cast("ReplayDifference | None", done.value)
 
 
 def difference_steps(
-    expected: Run, found: Run, *, may_go_on: Run | None = None
-) -> Generator[None, None, Difference | None]:
+    expected: RunEvents, found: RunEvents, *, may_go_on: RunEvents | None = None
+) -> Generator[None, None, ReplayDifference | None]:
     """Find the first difference, a few thousand events at a time."""
     start = _first_common_frame(expected, found) if expected.lost or found.lost else -1
     ours, theirs = _rows(expected, start), _rows(found, start)
@@ -184,7 +184,7 @@ def difference_steps(
             continue
         known = one or other
         assert known is not None
-        return Difference(
+        return ReplayDifference(
             at_ns=known[0][0],
             frame=frame,
             expected=_words(one, expected),
@@ -194,7 +194,7 @@ def difference_steps(
     raise AssertionError
 
 
-def _rows(run: Run, first_frame: int) -> Iterator[tuple[RawEvent, Row, int]]:
+def _rows(run: RunEvents, first_frame: int) -> Iterator[tuple[RawEvent, Row, int]]:
     is_begun = first_frame < 0
     for index, event in enumerate(run.events):
         if not is_begun:
@@ -206,7 +206,7 @@ def _rows(run: Run, first_frame: int) -> Iterator[tuple[RawEvent, Row, int]]:
             yield event, row, index
 
 
-def _first_common_frame(expected: Run, found: Run) -> int:
+def _first_common_frame(expected: RunEvents, found: RunEvents) -> int:
     firsts = [
         next((event[3] for event in run.events if event[1] in FRAME_STARTS), 0)
         for run in (expected, found)
@@ -214,7 +214,7 @@ def _first_common_frame(expected: Run, found: Run) -> int:
     return max(firsts)
 
 
-def _words(one: tuple[RawEvent, Row, int] | None, run: Run) -> str:
+def _words(one: tuple[RawEvent, Row, int] | None, run: RunEvents) -> str:
     if one is None:
         return "nothing"
     event = one[0]
@@ -225,7 +225,7 @@ def _words(one: tuple[RawEvent, Row, int] | None, run: Run) -> str:
     return f"{text} (“{name}”)" if name else text
 
 
-def _label_at(run: Run, index: int) -> str:
+def _label_at(run: RunEvents, index: int) -> str:
     """Return the name of the callback in which an event happened.
 
     In a frame that is whose call ends next; outside of one, the timer that fired last;
@@ -250,13 +250,13 @@ def _label_at(run: Run, index: int) -> str:
     return ""
 
 
-def _timer_name(run: Run, number: int) -> str:
+def _timer_name(run: RunEvents, number: int) -> str:
     found = (event for event in run.events if event[1] == ADDED[Unit.TIMER] and event[2] == number)
     event = next(found, None)
     return "" if event is None else run.strings[event[4]]
 
 
-def _member_name(run: Run, number: int, end: int) -> str:
+def _member_name(run: RunEvents, number: int, end: int) -> str:
     names = MemberNames(run.strings)
     for event in run.events[:end]:
         names.note(event)

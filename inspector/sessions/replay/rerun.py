@@ -13,7 +13,12 @@ from inspector.errors import InspectorError
 from inspector.events.history import History
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import Journal, events_to_run_again, file_digest
-from inspector.sessions.replay.replay import Difference, Run, digest_of, first_difference
+from inspector.sessions.replay.replay import (
+    ReplayDifference,
+    RunEvents,
+    digest_of,
+    first_difference,
+)
 from inspector.vocabulary import TRANSPORT, Mode, RawEvent
 
 
@@ -24,7 +29,7 @@ class Rerun:
     events: int
     frames: int
     digest: str
-    difference: Difference | None  # Where the runs first differ, None if they do not
+    difference: ReplayDifference | None  # Where the runs first differ, None if they do not
     notes: tuple[str, ...] = ()  # What should be known besides, as sentences
 
     @property
@@ -65,9 +70,9 @@ def rerun(
             )
         notes = (f"{changed}.",)
     with run_again(scene_path, journal, on_built) as session:
-        found = Run(session.log.read(0).events, session.log.strings)
+        found = RunEvents(session.log.read(0).events, session.log.strings)
         # A recording may be ended inside a wake-up, which is run to its end here.
-        expected = Run(_without_last_hold(events), history.strings)
+        expected = RunEvents(_without_last_hold(events), history.strings)
         difference = first_difference(expected, found, may_go_on=found)
         digest = digest_of(events, history.strings)
         return Rerun(len(events), session.frames_run, digest, difference, notes)

@@ -16,13 +16,17 @@ from inspector.sessions.breakpoints.stopping import note_hit
 from inspector.sessions.replay.journal import (
     REWIND_ENTRY,
     AppliedCommand,
-    Entry,
+    CommandPlace,
     Journal,
-    Place,
+    JournalEntry,
     Script,
 )
-from inspector.sessions.replay.replay import Difference, LogEvents, difference_steps
-from inspector.sessions.replay.replay import Run as Compared
+from inspector.sessions.replay.replay import (
+    LogEvents,
+    ReplayDifference,
+    RunEvents,
+    difference_steps,
+)
 from inspector.sessions.scene_run import SceneRun, goes_to_end
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import Reading
@@ -91,19 +95,19 @@ class Rewinding:
         It is not left before all is compared, since then the time source is taken again.
         """
         former, run = self.former, self.second
-        before = Compared(LogEvents(former.log), former.log.strings, former.log.first)
+        before = RunEvents(LogEvents(former.log), former.log.strings, former.log.first)
         follower = ScriptFollower(run, former.journal, self.frame)
         try:
             yield from follower.steps()
             run.breakpoints = former.breakpoints
             log = run.log
-            found = Compared(LogEvents(log, follower.arrived_at), log.strings, log.first)
+            found = RunEvents(LogEvents(log, follower.arrived_at), log.strings, log.first)
             difference = yield from difference_steps(before, found, may_go_on=before)
         finally:
             run.source.go_live()
         self.applied = self._applied(difference)
 
-    def _applied(self, difference: Difference | None) -> AppliedCommand:
+    def _applied(self, difference: ReplayDifference | None) -> AppliedCommand:
         run = self.second
         refusal = ""
         if run.problem is not None:
@@ -112,7 +116,7 @@ class Rewinding:
             refusal = f"The scene was run again up to here, but did something else. {difference}"
         return AppliedCommand(
             self.command,
-            Place.AT_ONCE,
+            CommandPlace.AT_ONCE,
             host_ms=wall_time_ns() // NS_PER_MS,
             refusal=refusal,
             breakpoints={number: each for number, each, _ in run.breakpoints.items()},
@@ -164,10 +168,10 @@ class ScriptFollower:
         return head is not None and head.code == REWIND_ENTRY and head.frame <= self._frames_run
 
     def before_frame(self) -> None:
-        self._apply_what_was(Place.BEFORE_FRAME)
+        self._apply_what_was(CommandPlace.BEFORE_FRAME)
 
     def end_wake(self) -> None:
-        self._apply_what_was(Place.WAKE_END)
+        self._apply_what_was(CommandPlace.WAKE_END)
 
     def look_around(self, *, after_frame: bool) -> None:
         """Repeat the breakpoint hits of this frame; stop where the script ends."""
@@ -183,7 +187,7 @@ class ScriptFollower:
             if known is not None:
                 hit = replace(hit, action=known.action)
             note_hit(run, hit)
-            self._apply_what_was(Place.BREAKPOINT)
+            self._apply_what_was(CommandPlace.BREAKPOINT)
         if self.has_arrived:
             if self.arrived_at is None and self._is_at_stop:
                 self.arrived_at = run.log.end
@@ -207,10 +211,13 @@ class ScriptFollower:
                 script.take()
                 self._go_back_in_place(entry.value, entry.applied)
             elif entry.applied is not None:
-                if entry.applied.place is not Place.AT_ONCE or entry.frame != self._frames_run:
+                if (
+                    entry.applied.place is not CommandPlace.AT_ONCE
+                    or entry.frame != self._frames_run
+                ):
                     # It did something else than before; the comparison says what.
                     break
-                yield from self._scripted_steps(Place.AT_ONCE)
+                yield from self._scripted_steps(CommandPlace.AT_ONCE)
             elif entry.hit is not None:
                 break
             else:
@@ -226,7 +233,7 @@ class ScriptFollower:
         run.broken_by = run.stopped_by = None
         run.note_rewind(number, applied)
 
-    def _let_happen(self, entry: Entry) -> None:
+    def _let_happen(self, entry: JournalEntry) -> None:
         run = self._run
         match entry.code:
             case Reading.PERIOD:
@@ -240,7 +247,7 @@ class ScriptFollower:
             case _:
                 run.source.replay(entry.code, entry.value)
 
-    def _apply_what_was(self, place: Place) -> None:
+    def _apply_what_was(self, place: CommandPlace) -> None:
         for _ in self._scripted_steps(place):
             pass
 
@@ -254,7 +261,7 @@ class ScriptFollower:
             and head.frame == self._frames_run
         )
 
-    def _scripted_steps(self, place: Place) -> Generator[None]:
+    def _scripted_steps(self, place: CommandPlace) -> Generator[None]:
         """Apply the script's commands at this point, a frame at each turn."""
         script = self._script
         while not self.has_arrived:
@@ -269,5 +276,5 @@ class ScriptFollower:
             ):
                 yield
                 self._run.is_broken_off = self._is_broken_off
-            if place is Place.AT_ONCE:
+            if place is CommandPlace.AT_ONCE:
                 return

@@ -17,7 +17,7 @@ from inspector.engines.lab.display import (
 from inspector.engines.lab.refresh_lab import (
     Divergence,
     LabResult,
-    Verdict,
+    LabVerdict,
     run_cell,
     run_lab,
     summary_text,
@@ -63,7 +63,7 @@ def test_that_egret_fires_every_quarter_of_a_second_at_240_hertz() -> None:
     assert result.speed == 4
     assert result.drift_ns == -30 * SECOND
     assert result.divergence == Divergence(0, SECOND, SECOND // 4)
-    assert result.verdict is Verdict.EARLY
+    assert result.verdict is LabVerdict.EARLY
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_that_egret_by_calls_is_right_up_to_60_hertz_only(rate: int, count: int)
     result = run("egret", rate)
 
     assert result.count == count
-    assert (result.verdict is Verdict.EXACT) == (rate <= 60)
+    assert (result.verdict is LabVerdict.EXACT) == (rate <= 60)
 
 
 @pytest.mark.parametrize("rate", DISPLAY_RATES)
@@ -83,7 +83,7 @@ def test_that_ours_are_exact_where_the_display_meets_the_second(name: str, rate:
     result = run(name, rate)
 
     assert result.fired_ns == tuple(range(SECOND, 10 * SECOND + 1, SECOND))
-    assert result.verdict is Verdict.EXACT
+    assert result.verdict is LabVerdict.EXACT
     assert result.drift_ns == 0
 
 
@@ -98,14 +98,14 @@ def test_that_repair_2_as_published_stops_for_good(rate: int) -> None:
     result = run("egret-repair-2", rate)
 
     assert result.fired_ns == ()
-    assert result.verdict is Verdict.LATE
+    assert result.verdict is LabVerdict.LATE
 
 
 def test_that_repair_2_as_described_leaves_out_what_the_display_does_not_meet() -> None:
     result = run("egret-repair-2-described", 144)
 
     assert result.mean_period_ns == 1_250_000_000
-    assert result.verdict is Verdict.LATE
+    assert result.verdict is LabVerdict.LATE
 
 
 @pytest.mark.parametrize("name", ["egret-repair-2", "egret-repair-2-described"])
@@ -150,8 +150,8 @@ def test_that_everything_that_is_wrong_under_a_display_says_what_its_fault_is() 
 
 @pytest.mark.parametrize("rate", DISPLAY_RATES)
 def test_that_repairs_3_and_4_hold_at_every_steady_rate(rate: int) -> None:
-    assert run("egret-repair-3", rate).verdict is Verdict.EXACT
-    assert run("egret-repair-4", rate).verdict is Verdict.EXACT
+    assert run("egret-repair-3", rate).verdict is LabVerdict.EXACT
+    assert run("egret-repair-4", rate).verdict is LabVerdict.EXACT
 
 
 def test_that_dropping_drifts_where_carrying_does_not() -> None:
@@ -166,7 +166,7 @@ def test_that_dropping_drifts_where_carrying_does_not() -> None:
     assert dropped.drifts_ns[:3] == (12_000_000, 24_000_000, 36_000_000)
     assert dropped.divergence == Divergence(2, 300_000_000, 336_000_000)
     assert carried.fired_ns[:4] == (112_000_000, 208_000_000, 304_000_000, 400_000_000)
-    assert carried.verdict is Verdict.ON_TIME
+    assert carried.verdict is LabVerdict.ON_TIME
     assert carried.drift_ns == 0
 
 
@@ -202,7 +202,7 @@ def test_that_a_clock_is_exact_whatever_the_display_does() -> None:
 
     result = run("clock", display, LabTimer(100_000_000))
 
-    assert result.verdict is Verdict.EXACT
+    assert result.verdict is LabVerdict.EXACT
     assert result.count == 14
 
 
@@ -212,7 +212,7 @@ def test_that_a_timer_that_never_comes_is_late_from_its_first_firing_on() -> Non
     result = run_cell(EACH_SECOND, silent, steady_display(60, 3 * SECOND))
 
     assert result.divergence == Divergence(0, SECOND, None)
-    assert result.verdict is Verdict.LATE
+    assert result.verdict is LabVerdict.LATE
     assert (result.drift_ns, result.mean_period_ns, result.speed) == (None, None, None)
 
 
@@ -223,13 +223,13 @@ def test_that_a_firing_too_many_is_named() -> None:
 
     assert result.divergence == Divergence(1, None, SECOND)
     assert result.divergence.at_ns == SECOND
-    assert result.verdict is Verdict.EARLY
+    assert result.verdict is LabVerdict.EARLY
 
 
 def test_that_nothing_is_blamed_where_nothing_is_expected() -> None:
     result = run("scheduler", 60, LabTimer(5 * SECOND), seconds=1)
 
-    assert result.verdict is Verdict.UNEXPECTED
+    assert result.verdict is LabVerdict.UNEXPECTED
 
 
 def test_that_steady_displays_meet_the_second_at_any_length() -> None:
@@ -379,7 +379,7 @@ def test_that_a_pacer_in_front_leaves_refreshes_out() -> None:
     paced = run("creator-3.8-paced", 240, LabTimer(100_000_000))
 
     assert paced.fired_ns != plain.fired_ns
-    assert paced.verdict is Verdict.LATE
+    assert paced.verdict is LabVerdict.LATE
 
 
 def test_that_a_run_goes_on_in_small_steps() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from inspector.cli.main import main
 from inspector.engines.lab.display import recorded_display, steady_display
-from inspector.engines.lab.refresh_lab import Divergence, Verdict
+from inspector.engines.lab.refresh_lab import Divergence, LabVerdict
 from inspector.engines.lab.scene import begin_scene_lab, run_scene_lab
 from inspector.errors import InspectorError, SceneError
 
@@ -77,7 +77,7 @@ def test_that_timers_of_a_scene_fire_in_the_frame_at_or_after_their_due_time(sce
     assert blink.fired_ns == tuple(
         display.frames_ns[display.frame_of(due_ns)] for due_ns in blink.expected_ns
     )
-    assert blink.verdict is Verdict.ON_TIME
+    assert blink.verdict is LabVerdict.ON_TIME
     assert run.title == "blinker"
 
 
@@ -97,7 +97,7 @@ def test_that_what_counts_frames_diverges_with_the_display(scene: Path) -> None:
     assert (usual.count, usual.expected_count) == (4, 4)
     assert usual.verdict.is_right
     assert fast.count == 16
-    assert fast.verdict is Verdict.EARLY
+    assert fast.verdict is LabVerdict.EARLY
     assert fast.divergence is not None
     assert fast.divergence.index == 0
 
@@ -111,11 +111,11 @@ def test_that_timers_of_schedulers_and_tickers_are_timers_too(tmp_path: Path) ->
     sound, counted = run.results
     assert sound.timer.title == "quarter (combat)"
     assert sound.fired_ns == tuple(range(SECOND // 4, 2 * SECOND + 1, SECOND // 4))
-    assert sound.verdict is Verdict.EXACT
+    assert sound.verdict is LabVerdict.EXACT
     # Egret's fault, found in somebody's scene.
     assert counted.expected_ns == (SECOND, 2 * SECOND)
     assert counted.fired_ns == sound.fired_ns
-    assert counted.verdict is Verdict.EARLY
+    assert counted.verdict is LabVerdict.EARLY
 
 
 def test_that_a_stall_is_not_cut(scene: Path) -> None:

@@ -22,7 +22,7 @@ from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import AddMark
 from inspector.events.annotations import Annotation
-from inspector.events.recording import About
+from inspector.events.recording import RecordingInfo
 from inspector.events.recording.layout import FRAME_COLUMNS, TIMER_COLUMNS
 from inspector.events.recording.packed_columns import EVENT_COLUMNS, pack, unpack
 from inspector.events.recording.writing import file as file_module
@@ -115,7 +115,9 @@ def whole_recording(folder: Path) -> Path:
             for event in log.slice(log.first, log.end)
             if event[1:3] != (PHASE_ENDED, Phase.TIMERS)
         ]
-        about = About("/somewhere/scene.py", file_digest(scene), "damaged", "1.0", "60", "virtual")
+        about = RecordingInfo(
+            "/somewhere/scene.py", file_digest(scene), "damaged", "1.0", "60", "virtual"
+        )
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(file_module, "KEYFRAME_EVERY", 700)
             patch.setattr(file_module, "KEYFRAME_AT_MOST", 700)

@@ -88,10 +88,10 @@ def described(timeline: Timeline) -> dict[str, Any]:
 
 def record(log: EventLog, path: Path, *, portion: int = 10**9) -> Path:
     """Record what a log holds, handed over in portions."""
-    from inspector.events.recording import About  # noqa: PLC0415
+    from inspector.events.recording import RecordingInfo  # noqa: PLC0415
     from inspector.events.recording.writing.file import RecordingFile  # noqa: PLC0415
 
-    file = RecordingFile(path, About(title="test"), log.base.copy(), log.first)
+    file = RecordingFile(path, RecordingInfo(title="test"), log.base.copy(), log.first)
     file.add_strings(log.strings)
     for start in range(log.first, log.end, portion):
         file.add(log.slice(start, start + portion))

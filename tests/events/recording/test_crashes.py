@@ -25,7 +25,7 @@ from inspector.events.recording import (
     open_recording,
 )
 from inspector.events.recording.writing import file as file_module
-from inspector.events.recording.writing.file import About, RecordingFile
+from inspector.events.recording.writing.file import RecordingFile, RecordingInfo
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import MARK
 from tests.events.recording.recorded_worlds import record, scene_log
@@ -44,7 +44,7 @@ from pathlib import Path
 from inspector.events.log import EventLog
 from inspector.events.recording import RecordingWriter
 from inspector.events.recording.writing import file, writer
-from inspector.events.recording.writing.file import About, RecordingFile
+from inspector.events.recording.writing.file import RecordingInfo, RecordingFile
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import MARK, RawEvent
 writer.COMMIT_NS = 0
@@ -254,7 +254,7 @@ def test_that_a_file_cut_short_before_its_first_commit_is_said_to_be_empty(
     monkeypatch.setattr(
         sqlite3, "connect", lambda *given, **more: real(*given, **more, factory=Watched)
     )
-    RecordingFile(path, About(), Timeline([]), 0).finish()
+    RecordingFile(path, RecordingInfo(), Timeline([]), 0).finish()
     monkeypatch.undo()
 
     states = list(dict.fromkeys(files))

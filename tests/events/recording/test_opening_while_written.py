@@ -13,7 +13,12 @@ from pathlib import Path
 import pytest
 
 from inspector.events.log import EventLog
-from inspector.events.recording import About, RecordingError, RecordingWriter, open_recording
+from inspector.events.recording import (
+    RecordingError,
+    RecordingInfo,
+    RecordingWriter,
+    open_recording,
+)
 from inspector.events.recording.reading import private_copy
 from inspector.events.recording.writing.file import RecordingFile
 from inspector.events.timeline import Timeline
@@ -25,13 +30,13 @@ _ROOT = Path(__file__).parents[3]
 _CHILD = """
 import sys
 from pathlib import Path
-from inspector.events.recording import About
+from inspector.events.recording import RecordingInfo
 from inspector.events.recording.writing import file as writing
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import MARK
 # Pages move to the file after a few commits, not hundreds.
 writing._CHECKPOINT_PAGES = 8
-file = writing.RecordingFile(Path(sys.argv[1]), About(), Timeline([""]), 0)
+file = writing.RecordingFile(Path(sys.argv[1]), RecordingInfo(), Timeline([""]), 0)
 file.add_strings([""])
 number = 0
 for line in sys.stdin:
@@ -115,7 +120,7 @@ def test_that_what_this_process_records_is_read_without_loosening_its_locks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.tlrec"
-    file = RecordingFile(path, About(), Timeline([""]), 0)
+    file = RecordingFile(path, RecordingInfo(), Timeline([""]), 0)
     file.add_strings([""])
     file.add([(n, MARK, 0, 0, 0) for n in range(3_000)])
     file.commit()
@@ -144,7 +149,7 @@ def test_that_a_recording_whose_path_is_no_utf_8_is_read(
 ) -> None:
     folder = tmp_path / os.fsdecode(b"caf\xe9")
     folder.mkdir()
-    file = RecordingFile(folder / os.fsdecode(b"\xe9.tlrec"), About(), Timeline([""]), 0)
+    file = RecordingFile(folder / os.fsdecode(b"\xe9.tlrec"), RecordingInfo(), Timeline([""]), 0)
     file.add_strings([""])
     file.add([(n, MARK, 0, 0, 0) for n in range(3_000)])
     file.commit()
@@ -182,11 +187,11 @@ def test_that_a_newer_version_is_known_by_what_lies_beside_it(tmp_path: Path) ->
     killed = f"""
 import os
 from pathlib import Path
-from inspector.events.recording import About
+from inspector.events.recording import RecordingInfo
 from inspector.events.recording.writing import file
 from inspector.events.timeline import Timeline
 file.SCHEMA_VERSION = 7
-file.RecordingFile(Path({str(path)!r}), About(), Timeline([""]), 0).commit()
+file.RecordingFile(Path({str(path)!r}), RecordingInfo(), Timeline([""]), 0).commit()
 os.kill(os.getpid(), 9)
 """
     subprocess.run([sys.executable, "-c", killed], check=False, cwd=_ROOT)
@@ -218,7 +223,7 @@ def test_that_a_recording_of_which_nothing_is_written_yet_is_not_called_damaged(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "a.tlrec"
-    file = RecordingFile(path, About(), Timeline([""]), 1)
+    file = RecordingFile(path, RecordingInfo(), Timeline([""]), 1)
     with pytest.raises(RecordingError, match="has only just started"):
         open_recording(path)
     file.commit()

@@ -11,7 +11,7 @@ import pytest
 from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT, EventLog
 from inspector.events.members import MemberTable
-from inspector.events.recording import About, keyframes, open_recording
+from inspector.events.recording import RecordingInfo, keyframes, open_recording
 from inspector.events.recording.packed_columns import block_of, events_of, pack, unpack
 from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.writing import file
@@ -198,7 +198,9 @@ def test_that_an_empty_recording_has_a_past_without_events(tmp_path: Path) -> No
 def test_that_what_came_before_a_recording_without_events_is_in_it(tmp_path: Path) -> None:
     log = scene_log("1", 2)
     past = LogHistory(log)
-    writer = RecordingFile(tmp_path / "a.tlrec", About(), past.state_before(log.end), log.end)
+    writer = RecordingFile(
+        tmp_path / "a.tlrec", RecordingInfo(), past.state_before(log.end), log.end
+    )
     writer.add_strings(log.strings)
     writer.finish()
     found = open_recording(tmp_path / "a.tlrec")

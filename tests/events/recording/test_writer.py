@@ -11,9 +11,9 @@ import pytest
 from inspector.events.annotations import AnnotationError
 from inspector.events.log import BYTES_PER_EVENT, EventLog
 from inspector.events.recording import (
-    About,
     Annotation,
     RecordingError,
+    RecordingInfo,
     RecordingWriter,
     annotate,
     annotations_of,
@@ -45,7 +45,9 @@ def query(path: Path, text: str) -> list[tuple[Any, ...]]:
 
 def test_that_what_comes_while_it_records_is_there(tmp_path: Path) -> None:
     whole, log = scene_log("1", 3), EventLog()
-    recorder = RecordingWriter(tmp_path / "a.tlrec", log, About(title="game", scene_path="/x.py"))
+    recorder = RecordingWriter(
+        tmp_path / "a.tlrec", log, RecordingInfo(title="game", scene_path="/x.py")
+    )
     recorder.start()
     for text in whole.strings:
         log.intern(text)

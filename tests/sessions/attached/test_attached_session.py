@@ -25,7 +25,7 @@ from inspector.commands.timers import ClearTimer
 from inspector.commands.transport import Hold, Run, StepFrames, StepToNextTimer
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.events.recording import open_recording
-from inspector.events.states import PauseReason
+from inspector.events.states import StoppedClock
 from inspector.probe.adapters import KEEPS_TIME
 from inspector.probe.wire import packed_events
 from inspector.sessions.attached.link import Attached, Batch, Notice
@@ -677,7 +677,7 @@ def test_that_the_clock_of_a_program_that_has_ended_is_not_called_paused(
     recording.close()
 
 
-def paused_by_hand(attachment: Attachment) -> tuple[PauseReason, ...]:
+def paused_by_hand(attachment: Attachment) -> tuple[StoppedClock, ...]:
     """Pause the program, and return what makes its clock stand still."""
     session = attachment.session
     session.submit(PauseClock(SERVER))

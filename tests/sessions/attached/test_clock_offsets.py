@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from inspector.probe.wire import JSON, answer, packed_json, unpacked_json
-from inspector.sessions.attached.carriers import CarrierClosedError
+from inspector.sessions.attached.connections import ConnectionClosedError
 from inspector.sessions.attached.link import Attached, ClockCompared, News, ProbeLink
 from inspector.vocabulary import RATE_DENOMINATOR as D
 from tests.sessions.attached.fake_probe import MS, Attachment, DryServer, Hand, hello
@@ -16,7 +16,7 @@ from tests.sessions.attached.fake_probe import MS, Attachment, DryServer, Hand, 
 SECOND = 1_000 * MS
 
 
-class PlayedCarrier:
+class PlayedConnection:
     """A connection with a program on another host, some milliseconds away."""
 
     is_local = False
@@ -41,7 +41,7 @@ class PlayedCarrier:
     def receive(self, _timeout_s: float) -> list[tuple[int, bytes]]:
         if self._hand.now_ns > self._until_ns:
             message = "over"
-            raise CarrierClosedError(message)
+            raise ConnectionClosedError(message)
         found, self._waiting = self._waiting, []
         if not found:
             self._hand.advance(50)
@@ -58,8 +58,8 @@ def told(clock: Callable[[Hand], int], seconds: int) -> list[News]:
     """Return the news of a connection with a program that has such a clock."""
     hand = Hand()
     acceptor = DryServer(hand)
-    carrier = PlayedCarrier(hand, lambda: clock(hand), hand.now_ns + seconds * SECOND)
-    ProbeLink(carrier, acceptor).run(dials=False, token=acceptor.token)
+    connection = PlayedConnection(hand, lambda: clock(hand), hand.now_ns + seconds * SECOND)
+    ProbeLink(connection, acceptor).run(dials=False, token=acceptor.token)
     return list(acceptor.take(1 << 20))
 
 

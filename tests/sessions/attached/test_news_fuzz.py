@@ -29,7 +29,7 @@ from inspector.probe.wire import (
     packed_json,
     request,
 )
-from inspector.sessions.attached.carriers import CarrierClosedError, Listener
+from inspector.sessions.attached.connections import ConnectionClosedError, Listener
 from inspector.sessions.attached.link import ProbeLink, ProbeServer
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.session import SessionPhase
@@ -130,7 +130,7 @@ def _sound(chance: random.Random) -> bytes:
     )
 
 
-class DryCarrier:
+class DryConnection:
     """Carries what a test has prepared, cut into pieces, and then closes."""
 
     is_local = True
@@ -150,7 +150,7 @@ class DryCarrier:
         assert timeout_s >= 0
         piece = next(self._pieces, None)
         if piece is None:
-            raise CarrierClosedError
+            raise ConnectionClosedError
         return self._frames.feed(piece)
 
     def wake(self) -> None:
@@ -201,14 +201,14 @@ def test_that_no_bytes_of_a_program_harm_the_session() -> None:
     for seed in rounds(_FEW):
         chance = random.Random(seed)
         data = _sequence(chance, session.acceptor.token)
-        carrier = DryCarrier(_pieces(chance, data))
+        connection = DryConnection(_pieces(chance, data))
 
-        link = ProbeLink(carrier, session.acceptor)
+        link = ProbeLink(connection, session.acceptor)
         link.run(dials=False, token=session.acceptor.token)
         hand.advance(chance.randrange(120))
         session.refresh()
 
-        assert carrier.is_closed
+        assert connection.is_closed
         assert not link.is_open
         if seed % _TOGETHER == _TOGETHER - 1 or session.expects_news is False:
             hand.advance(2_000)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.analysis.frame_spans import Span, spans_of
+from inspector.analysis.frame_spans import FrameSpan, spans_of
 from inspector.analysis.frame_sums import SLICE, FrameSums, SpanTotal
 from inspector.events.log import BYTES_PER_EVENT
 from inspector.sessions.captured import CapturedSession
@@ -384,7 +384,7 @@ def test_that_a_long_frame_shows_the_functions_that_samples_saw(
         "find_path() (game.py:9)   seen in 3 of 3 samples, for 30.0 ms   had most of the frame   "
         "/srv/game.py:9"
     )
-    menus: list[Span] = []
+    menus: list[FrameSpan] = []
     panel.flame.menu_requested.connect(lambda span, _place: menus.append(span))
     panel.flame.menu_requested.disconnect(panel._open_menu)
     middle = panel.flame.rect_of(1).center().toPoint()

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 from msgspec import Struct
 
-from inspector.events.states import PauseReason
+from inspector.events.states import StoppedClock
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
 
@@ -55,7 +55,7 @@ def run_state_of(timeline: Timeline, clock_id: int) -> RunState:
     return RunState(kind, reason_text(own) + others, own.what + brief_cause_text(own.cause))
 
 
-def brief_stop_text(reason: PauseReason) -> str:
+def brief_stop_text(reason: StoppedClock) -> str:
     return f"“{reason.clock_name}” {'at ' if reason.is_rate_zero else ''}{reason.what}"
 
 
@@ -64,7 +64,7 @@ def brief_cause_text(cause: int) -> str:
     return " by you" if cause else ""
 
 
-def reason_text(reason: PauseReason) -> str:
+def reason_text(reason: StoppedClock) -> str:
     """Return what stopped a clock, who did it and since when, without the clock's name."""
     who = "" if reason.is_detached else _by(reason.cause)
     return f"{reason.what}{who} since {format_instant(reason.since_ns)}"

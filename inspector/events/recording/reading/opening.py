@@ -34,7 +34,7 @@ from inspector.events.recording.reading.private_copy import (
     size,
     uri_of,
 )
-from inspector.events.recording.writing.file import About, RecordingFile
+from inspector.events.recording.writing.file import RecordingFile, RecordingInfo
 from inspector.events.timeline import Timeline
 from inspector.foreign.files import open_binary
 from inspector.timebase import format_instant
@@ -408,7 +408,7 @@ def _from_0(path: Path) -> Path:
     with closing(sqlite3.connect(path)) as old:
         meta = dict(old.execute("SELECT name, value FROM meta"))
         strings = [text for (text,) in old.execute("SELECT text FROM strings ORDER BY number")]
-        about = About(scene_path=meta.get("scene_path", ""), title=meta.get("title", ""))
+        about = RecordingInfo(scene_path=meta.get("scene_path", ""), title=meta.get("title", ""))
         file = RecordingFile(new, about, Timeline(strings), 0)
         file.add_strings(strings)
         for (data,) in old.execute("SELECT data FROM chunks ORDER BY first_cursor"):

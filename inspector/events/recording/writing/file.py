@@ -62,7 +62,7 @@ _SPARE_BYTES: Final = _CHECKPOINT_PAGES * _PAGE_BYTES + 1_048_576
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class RecordingInfo:
     """The description that a recording holds."""
 
     scene_path: str = ""
@@ -94,7 +94,7 @@ class RecordingFile:
     def __init__(
         self,
         path: Path,
-        about: About,
+        about: RecordingInfo,
         timeline: Timeline,
         cursor: int,
         *,

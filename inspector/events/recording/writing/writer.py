@@ -21,7 +21,7 @@ from inspector.events.recording.layout import (
     RecordingWriteError,
 )
 from inspector.events.recording.packed_columns import EVENT_COLUMNS
-from inspector.events.recording.writing.file import About, RecordingFile, reserve
+from inspector.events.recording.writing.file import RecordingFile, RecordingInfo, reserve
 from inspector.events.schema import COMMAND_DETAILS
 from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
@@ -86,7 +86,7 @@ class RecordingWriter:
         self,
         path: Path,
         log: EventLog,
-        about: About | None = None,
+        about: RecordingInfo | None = None,
         *,
         start: tuple[Timeline, int] | None = None,
     ) -> None:
@@ -102,7 +102,7 @@ class RecordingWriter:
         self._pictures: deque[tuple[int, bytes]] = deque()
         self._pictures_waiting = self._pictures_taken = 0
         self._log = log
-        self._about = about or About()
+        self._about = about or RecordingInfo()
         self._start = start
         self._cursor = log.first if start is None else start[1]
         self._texts = 0
@@ -369,7 +369,7 @@ def end_reason(error: Exception) -> str:
 
 
 def save_last(
-    past: EventLog | History, path: Path, seconds: float, about: About | None = None
+    past: EventLog | History, path: Path, seconds: float, about: RecordingInfo | None = None
 ) -> int:
     """Write the last seconds of a session to a file, with the state before them.
 
@@ -389,7 +389,7 @@ def save_last(
     timeline = history.state_before(first)
     first = begin_behind_command(history.events, timeline, first)
     events = history.events(first, history.end)
-    file = RecordingFile(path, about or About(), timeline, first)
+    file = RecordingFile(path, about or RecordingInfo(), timeline, first)
     try:
         file.add_strings(list(history.strings))
         file.add(events)

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from inspector.errors import AttachError
 from inspector.probe.wire import JSON, notification, packed_json
-from inspector.sessions.attached.carriers import CarrierClosedError, QueuedCarrier
+from inspector.sessions.attached.connections import ConnectionClosedError, QueuedConnection
 from inspector.sessions.attached.doors.cdp import Cdp, CdpError, CdpTransport, Params
 from inspector.sessions.attached.doors.door import ProbeAcceptor
 from inspector.sessions.attached.doors.launch import PROBE_JS
@@ -47,7 +47,7 @@ class BrowserPages:
         self._probe = PROBE_JS.read_text(encoding="utf-8")
         self._options = {**options, "token": acceptor.token}
         self._script = self._script_for(self._options)
-        self._carriers: dict[_Place, QueuedCarrier] = {}
+        self._connections: dict[_Place, QueuedConnection] = {}
         self._targets: dict[str, _Target] = {}
         self._last_pid = FIRST_PAGE_PID
         self.refusal = ""
@@ -101,10 +101,10 @@ class BrowserPages:
 
     def close(self) -> None:
         bye = packed_json(notification("Link.bye", {"reason": "detached"}))
-        for carrier in list(self._carriers.values()):
-            with suppress(CarrierClosedError):
-                carrier.send(JSON, bye)
-            carrier.end("the inspector detached")
+        for connection in list(self._connections.values()):
+            with suppress(ConnectionClosedError):
+                connection.send(JSON, bye)
+            connection.end("the inspector detached")
         self._cdp.close()
 
     # ------------------------------------------------------- in the thread that reads
@@ -187,13 +187,13 @@ class BrowserPages:
         self._forget_session(session, "the page has crashed")
 
     def _forget_session(self, session: str, reason: str) -> None:
-        for place in [place for place in self._carriers if place[0] == session]:
+        for place in [place for place in self._connections if place[0] == session]:
             self._forget(place, reason)
 
     def _forget(self, place: _Place, reason: str) -> None:
-        carrier = self._carriers.pop(place, None)
-        if carrier is not None:
-            carrier.end(reason)
+        connection = self._connections.pop(place, None)
+        if connection is not None:
+            connection.end(reason)
 
     def _take_binding(self, params: Params, session: str) -> None:
         number, payload = params.get("executionContextId"), params.get("payload")
@@ -204,21 +204,21 @@ class BrowserPages:
         ):
             return
         place = (session, number)
-        carrier = self._carriers.get(place)
-        if carrier is None:
+        connection = self._connections.get(place)
+        if connection is None:
             if not payload.startswith("J"):
                 return
-            carrier = self._carriers[place] = self._carrier(place)
+            connection = self._connections[place] = self._connection(place)
             payload = self._with_pid(payload, place)
             threading.Thread(
-                target=self._adopt, args=(carrier,), name="attach: page", daemon=True
+                target=self._adopt, args=(connection,), name="attach: page", daemon=True
             ).start()
         elif payload == "J":
             self._forget(place, "the page detached")
             return
-        carrier.put_text(payload)
+        connection.put_text(payload)
 
-    def _carrier(self, place: _Place) -> QueuedCarrier:
+    def _connection(self, place: _Place) -> QueuedConnection:
         session, context = place
 
         def send(kind: int, payload: bytes) -> None:
@@ -232,7 +232,7 @@ class BrowserPages:
                 with suppress(CdpError):
                     self._cdp.post("Runtime.callFunctionOn", params, session)
 
-        return QueuedCarrier("debugger of the browser", send, lambda: None)
+        return QueuedConnection("debugger of the browser", send, lambda: None)
 
     def _with_pid(self, payload: str, place: _Place) -> str:
         """Give a program a number, and below a page that of the page."""
@@ -257,15 +257,15 @@ class BrowserPages:
             target = self._targets.get(target.parent)
         return 0 if target is None else target.pid
 
-    def _adopt(self, carrier: QueuedCarrier) -> None:
+    def _adopt(self, connection: QueuedConnection) -> None:
         try:
-            self._acceptor.adopt(carrier, dials=False)
+            self._acceptor.adopt(connection, dials=False)
             self.has_adopted = True
         except AttachError as error:
             self.refusal = str(error)
 
     def _finish(self, reason: str) -> None:
-        for place in list(self._carriers):
+        for place in list(self._connections):
             self._forget(place, reason)
         self._ended(reason)
 

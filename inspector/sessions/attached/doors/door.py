@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Protocol
 
-from inspector.sessions.attached.carriers import Carrier
+from inspector.sessions.attached.connections import ProbeConnection
 
 
 class ProbeAcceptor(Protocol):
@@ -33,7 +33,7 @@ class ProbeAcceptor(Protocol):
             AttachError: Nothing listens there, or the token is refused.
         """
 
-    def adopt(self, carrier: Carrier, *, dials: bool, token: str = "") -> None:
+    def adopt(self, connection: ProbeConnection, *, dials: bool, token: str = "") -> None:
         """Take over a connection that stands; ``dials``: this side speaks first, with a token.
 
         Raises:

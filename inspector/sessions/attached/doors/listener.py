@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.errors import AttachError
 from inspector.probe.wire import EVENTS, HELLO_NS, JSON, MAX_FRAME_BYTES
-from inspector.sessions.attached.carriers import QueuedCarrier
+from inspector.sessions.attached.connections import QueuedConnection
 from inspector.sessions.attached.doors.door import ProbeAcceptor
 from inspector.sessions.attached.doors.launch import PROBE_JS
 from inspector.timebase import NS_PER_SECOND
@@ -137,21 +137,21 @@ class OpenedListener:
     def _talk(self, connection: ServerConnection) -> None:
         if not self._room.acquire(blocking=False):
             return
-        carrier = QueuedCarrier("WebSocket", self._sender(connection), connection.close)
+        messages = QueuedConnection("WebSocket", self._sender(connection), connection.close)
         threading.Thread(
-            target=self._adopt, args=(carrier, self._place.left), name="attach: page", daemon=True
+            target=self._adopt, args=(messages, self._place.left), name="attach: page", daemon=True
         ).start()
         try:
             for message in connection:
                 if isinstance(message, str):
-                    carrier.put(JSON, message.encode())
+                    messages.put(JSON, message.encode())
                 else:
-                    carrier.put(EVENTS, message)
+                    messages.put(EVENTS, message)
         except self._errors:
             pass
         finally:
             self._room.release()
-            carrier.end("the page was closed")
+            messages.end("the page was closed")
 
     def _sender(self, connection: ServerConnection) -> Callable[[int, bytes], None]:
         def send(kind: int, payload: bytes) -> None:
@@ -161,10 +161,10 @@ class OpenedListener:
 
         return send
 
-    def _adopt(self, carrier: QueuedCarrier, left: threading.Event) -> None:
+    def _adopt(self, messages: QueuedConnection, left: threading.Event) -> None:
         # A stranger is told nothing, and no other page suffers.
         with suppress(AttachError):
-            self._acceptor.adopt(carrier, dials=False)
+            self._acceptor.adopt(messages, dials=False)
             self._leave(left)
 
     def _meet(self, serve: _Serve) -> _Serve:

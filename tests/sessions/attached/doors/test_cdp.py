@@ -14,7 +14,11 @@ import pytest
 
 from inspector.errors import AttachError
 from inspector.probe.wire import EVENTS, JSON
-from inspector.sessions.attached.carriers import Carrier, CarrierClosedError, QueuedCarrier
+from inspector.sessions.attached.connections import (
+    ConnectionClosedError,
+    ProbeConnection,
+    QueuedConnection,
+)
 from inspector.sessions.attached.doors.browser_pages import BrowserPages
 from inspector.sessions.attached.doors.cdp import (
     Cdp,
@@ -64,7 +68,7 @@ class StandIn:
     token = "00ff" * 8
 
     def __init__(self) -> None:
-        self.adopted: Queue[Carrier] = Queue()
+        self.adopted: Queue[ProbeConnection] = Queue()
 
     def processes(self) -> set[int]:
         return set()
@@ -73,10 +77,10 @@ class StandIn:
         message = f"dialled {address} with {token}, where pages are adopted"
         raise AssertionError(message)
 
-    def adopt(self, carrier: Carrier, *, dials: bool, token: str = "") -> None:
+    def adopt(self, connection: ProbeConnection, *, dials: bool, token: str = "") -> None:
         assert not dials
         assert not token
-        self.adopted.put(carrier)
+        self.adopted.put(connection)
 
 
 def test_that_an_answer_comes_to_the_request_it_belongs_to() -> None:
@@ -196,52 +200,52 @@ def test_that_a_port_that_nobody_listens_on_is_said_with_what_to_do() -> None:
             listed(port, "/json/version")
 
 
-# ------------------------------------------------------------------------ carriers
+# ------------------------------------------------------------------------ connections
 
 
-def _carrier() -> tuple[QueuedCarrier, list[tuple[int, bytes]]]:
+def _connection() -> tuple[QueuedConnection, list[tuple[int, bytes]]]:
     sent: list[tuple[int, bytes]] = []
-    return QueuedCarrier("test", lambda *message: sent.append(message), lambda: None), sent
+    return QueuedConnection("test", lambda *message: sent.append(message), lambda: None), sent
 
 
-def test_that_a_carrier_takes_texts_and_events_of_a_page() -> None:
-    carrier, sent = _carrier()
-    carrier.put_text('J{"method":"é"}')
-    carrier.put_text("EAAECAw==")
-    assert carrier.receive(1) == [(JSON, '{"method":"é"}'.encode()), (EVENTS, b"\0\1\2\3")]
-    carrier.send(JSON, b"{}")
+def test_that_a_connection_takes_texts_and_events_of_a_page() -> None:
+    connection, sent = _connection()
+    connection.put_text('J{"method":"é"}')
+    connection.put_text("EAAECAw==")
+    assert connection.receive(1) == [(JSON, '{"method":"é"}'.encode()), (EVENTS, b"\0\1\2\3")]
+    connection.send(JSON, b"{}")
     assert sent == [(JSON, b"{}")]
 
 
 @pytest.mark.parametrize("text", ["E!", "E====", "X", "", "Eé", "E\ud800"])
 def test_that_what_is_no_base64_is_an_empty_batch(text: str) -> None:
-    carrier, _ = _carrier()
-    carrier.put_text(text)
-    assert carrier.receive(1) == [(EVENTS, b"")]
+    connection, _ = _connection()
+    connection.put_text(text)
+    assert connection.receive(1) == [(EVENTS, b"")]
 
 
 def test_that_what_came_before_the_end_is_received() -> None:
-    carrier, sent = _carrier()
-    carrier.put_text("J{}")
-    carrier.end("the page was left")
-    carrier.put_text("J{}")
-    carrier.send(JSON, b"{}")
+    connection, sent = _connection()
+    connection.put_text("J{}")
+    connection.end("the page was left")
+    connection.put_text("J{}")
+    connection.send(JSON, b"{}")
     assert sent == []
-    assert carrier.receive(1) == [(JSON, b"{}")]
-    with pytest.raises(CarrierClosedError, match="the page was left"):
-        carrier.receive(1)
+    assert connection.receive(1) == [(JSON, b"{}")]
+    with pytest.raises(ConnectionClosedError, match="the page was left"):
+        connection.receive(1)
 
 
 def test_that_a_page_that_floods_is_cut_off() -> None:
-    carrier, _ = _carrier()
+    connection, _ = _connection()
     for _ in range(200):
-        carrier.put(JSON, bytes(1 << 20))
-    assert sum(len(payload) for _, payload in carrier.receive(1)) <= 66 << 20
-    with pytest.raises(CarrierClosedError, match="more than is taken"):
-        carrier.receive(1)
+        connection.put(JSON, bytes(1 << 20))
+    assert sum(len(payload) for _, payload in connection.receive(1)) <= 66 << 20
+    with pytest.raises(ConnectionClosedError, match="more than is taken"):
+        connection.receive(1)
 
 
 def test_that_a_wait_can_be_ended() -> None:
-    carrier, _ = _carrier()
-    carrier.wake()
-    assert carrier.receive(60) == []
+    connection, _ = _connection()
+    connection.wake()
+    assert connection.receive(60) == []

@@ -13,7 +13,7 @@ import pytest
 
 from inspector.errors import AttachError, ProgramStartError
 from inspector.exit_codes import ExitCode
-from inspector.sessions.attached.carriers import Carrier
+from inspector.sessions.attached.connections import ProbeConnection
 from inspector.sessions.attached.doors.command_lines import program_title
 from inspector.sessions.attached.doors.launch import BOOTSTRAP, Launch
 from tests.javascript import node
@@ -36,8 +36,8 @@ class StandIn:
         message = f"dialled {address} with {token}, where the program dials"
         raise AssertionError(message)
 
-    def adopt(self, carrier: Carrier, *, dials: bool, token: str = "") -> None:
-        message = f"adopted {carrier} ({dials=}, {token=}), where the program dials"
+    def adopt(self, connection: ProbeConnection, *, dials: bool, token: str = "") -> None:
+        message = f"adopted {connection} ({dials=}, {token=}), where the program dials"
         raise AssertionError(message)
 
 

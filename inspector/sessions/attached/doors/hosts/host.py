@@ -15,7 +15,7 @@ from inspector.display_text import foreign_line
 from inspector.errors import AttachError, ProgramStartError
 from inspector.exit_codes import ExitCode
 from inspector.probe.wire import FrameReader, WireError, frame
-from inspector.sessions.attached.carriers import QueuedCarrier
+from inspector.sessions.attached.connections import QueuedConnection
 from inspector.sessions.attached.doors.door import Door, Opened, ProbeAcceptor
 from inspector.sessions.attached.doors.hosts.line import LOADER, PATIENCE_S, Line
 from inspector.sessions.attached.doors.hosts.records import BROKEN_S, CLOSED, DATA
@@ -285,50 +285,52 @@ class _JoinedThere:
 
 
 class _Probes:
-    """The connections of probes on a host, each as a carrier of the session."""
+    """The connections of probes on a host, each as a connection of the session."""
 
     def __init__(self, acceptor: ProbeAcceptor) -> None:
         self._acceptor = acceptor
-        self._carriers: dict[int, tuple[QueuedCarrier, FrameReader]] = {}
+        self._connections: dict[int, tuple[QueuedConnection, FrameReader]] = {}
 
     def processes(self) -> list[int]:
-        return [carrier.peer_pid for carrier, _ in list(self._carriers.values())]
+        return [connection.peer_pid for connection, _ in list(self._connections.values())]
 
     def begin(self, line: Line, channel: int, about: dict[str, Any]) -> None:
-        carrier = QueuedCarrier(
+        connection = QueuedConnection(
             f"line to {line.name}",
             lambda kind, payload: line.send(DATA, channel, frame(kind, payload)),
             lambda: line.send(CLOSED, channel),
             host=line.name,
             peer_pid=about["pid"],
         )
-        self._carriers[channel] = carrier, FrameReader()
+        self._connections[channel] = connection, FrameReader()
         name = f"attach: {line.name}"
-        threading.Thread(target=self._adopt, args=(carrier, about), name=name, daemon=True).start()
+        threading.Thread(
+            target=self._adopt, args=(connection, about), name=name, daemon=True
+        ).start()
 
-    def _adopt(self, carrier: QueuedCarrier, about: dict[str, Any]) -> None:
+    def _adopt(self, connection: QueuedConnection, about: dict[str, Any]) -> None:
         # Whoever dials there and is no probe is told nothing.
         with suppress(AttachError):
             token = about["token"]
-            self._acceptor.adopt(carrier, dials=bool(token), token=token)
+            self._acceptor.adopt(connection, dials=bool(token), token=token)
 
     def receive(self, channel: int, data: bytes) -> None:
-        found = self._carriers.get(channel)
+        found = self._connections.get(channel)
         if found is None:
             return
-        carrier, frames = found
+        connection, frames = found
         try:
             for kind, payload in frames.feed(data):
-                carrier.put(kind, payload)
+                connection.put(kind, payload)
         except WireError as error:
-            carrier.end(f"it does not follow the protocol: {error.message}")
+            connection.end(f"it does not follow the protocol: {error.message}")
 
     def end(self, channel: int) -> None:
-        found = self._carriers.pop(channel, None)
+        found = self._connections.pop(channel, None)
         if found is not None:
             found[0].end("")
 
     def end_all(self, reason: str) -> None:
-        for carrier, _ in list(self._carriers.values()):
-            carrier.end(reason)
-        self._carriers.clear()
+        for connection, _ in list(self._connections.values()):
+            connection.end(reason)
+        self._connections.clear()

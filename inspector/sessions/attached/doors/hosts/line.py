@@ -58,7 +58,7 @@ _SHIPPED: Final = (
     "probe/js/*.js",
     "sessions/__init__.py",
     "sessions/attached/__init__.py",
-    "sessions/attached/carriers.py",
+    "sessions/attached/connections.py",
     "sessions/attached/doors/*.py",
     "sessions/attached/doors/hosts/*.py",
 )

@@ -41,11 +41,11 @@ _FOLDER: Final = "timeline-inspector-"
 _OLD_S: Final = 60.0
 
 
-class CarrierClosedError(Exception):
+class ConnectionClosedError(Exception):
     """The connection has ended; the text says why, if that is known."""
 
 
-class Carrier(Protocol):
+class ProbeConnection(Protocol):
     """Carries whole messages; for one thread, except :meth:`wake`.
 
     Attributes:
@@ -107,7 +107,7 @@ class Waker:
         self._writer.close()
 
 
-class StreamCarrier:
+class StreamConnection:
     """Carries messages on a Unix or TCP socket."""
 
     def __init__(self, connected: socket.socket) -> None:
@@ -136,7 +136,7 @@ class StreamCarrier:
         """
         if len(self._waiting) > _MOST_WAITING:
             message = "it reads nothing"
-            raise CarrierClosedError(message)
+            raise ConnectionClosedError(message)
         self._waiting += frame(kind, payload)
         self._flush()
 
@@ -162,16 +162,16 @@ class StreamCarrier:
             self._flush()
         if not events & EVENT_READ:
             if self._broken:
-                raise CarrierClosedError(self._broken)
+                raise ConnectionClosedError(self._broken)
             return []
         try:
             data = self._socket.recv(_READ_BYTES)
         except BlockingIOError:
             return []
         except OSError as error:
-            raise CarrierClosedError(_reason(error)) from None
+            raise ConnectionClosedError(_reason(error)) from None
         if not data:
-            raise CarrierClosedError
+            raise ConnectionClosedError
         return self._frames.feed(data)
 
     def wake(self) -> None:
@@ -183,7 +183,7 @@ class StreamCarrier:
         self._waker.close()
 
 
-class QueuedCarrier:
+class QueuedConnection:
     """Carries messages that another thread receives.
 
     Attributes:
@@ -255,7 +255,7 @@ class QueuedCarrier:
             self._messages.clear()
             self._bytes = 0
             if not found and self._end is not None:
-                raise CarrierClosedError(self._end)
+                raise ConnectionClosedError(self._end)
         return found
 
     def wake(self) -> None:
@@ -275,7 +275,7 @@ def _reason(error: OSError) -> str:
 # -------------------------------------------------------------------- addresses
 
 
-def dialled(address: str) -> StreamCarrier:
+def dialled(address: str) -> StreamConnection:
     """Connect to a program that listens at ``unix:PATH`` or ``tcp:127.0.0.1:PORT``.
 
     Raises:
@@ -293,7 +293,7 @@ def dialled(address: str) -> StreamCarrier:
     except AttachError:
         found.close()
         raise
-    return StreamCarrier(found)
+    return StreamConnection(found)
 
 
 def _target_of(address: str) -> tuple[socket.socket, str | tuple[str, int]]:
@@ -384,7 +384,7 @@ class Listener:
     def is_reachable(self) -> bool:
         return self._folder is None or (self._folder / "socket").exists()
 
-    def accept(self) -> StreamCarrier | None:
+    def accept(self) -> StreamConnection | None:
         """Return the next connection; ``None`` if there is none, or it is another user's."""
         try:
             connected, _ = self._socket.accept()
@@ -395,7 +395,7 @@ class Listener:
         except AttachError:
             connected.close()
             return None
-        return StreamCarrier(connected)
+        return StreamConnection(connected)
 
     def close(self) -> None:
         self._socket.close()

@@ -10,22 +10,26 @@ from pathlib import Path
 import pytest
 
 from inspector.probe.wire import JSON, frame
-from inspector.sessions.attached.carriers import CarrierClosedError, Listener, StreamCarrier
+from inspector.sessions.attached.connections import (
+    ConnectionClosedError,
+    Listener,
+    StreamConnection,
+)
 
 
 def test_that_what_a_program_said_before_it_closed_is_heard_though_nothing_can_be_sent() -> None:
     near, far = socket.socketpair()
-    carrier = StreamCarrier(near)
+    connection = StreamConnection(near)
     far.send(frame(JSON, b"last words"))
     far.close()
 
-    carrier.send(JSON, b"{}")
-    carrier.send(JSON, b"{}")
+    connection.send(JSON, b"{}")
+    connection.send(JSON, b"{}")
 
-    assert carrier.receive(0) == [(JSON, b"last words")]
-    with pytest.raises(CarrierClosedError):
-        carrier.receive(0)
-    carrier.close()
+    assert connection.receive(0) == [(JSON, b"last words")]
+    with pytest.raises(ConnectionClosedError):
+        connection.receive(0)
+    connection.close()
 
 
 def test_that_only_sockets_that_killed_inspectors_left_are_removed(

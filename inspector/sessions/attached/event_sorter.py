@@ -56,7 +56,7 @@ MOST_TASKS: Final = 500_000
 _WIDTH: Final = 5
 
 
-class Intake:
+class EventSorter:
     """Sorts events and lets those that fit into the log.
 
     Attributes:
@@ -267,15 +267,15 @@ class Intake:
 class _Keyframe:
     """Compares the description of a program's present state with what is known of it."""
 
-    def __init__(self, intake: Intake) -> None:
+    def __init__(self, sorter: EventSorter) -> None:
         # Its timeline is another when another loop is shown.
-        self._intake = intake
+        self._sorter = sorter
         self._described: dict[int, set[int]] = {kind: set() for kind in _ADDING}
         self._new: set[tuple[int, int]] = set()
 
     def news(self, row: RawEvent) -> list[int]:
         """Return what an event says that is not known, as five numbers an event."""
-        timeline, (at_ns, kind, subject, a, b) = self._intake.timeline, row
+        timeline, (at_ns, kind, subject, a, b) = self._sorter.timeline, row
         known = self._known(kind)
         if kind in _ADDING:
             self._described[kind].add(subject)
@@ -298,7 +298,7 @@ class _Keyframe:
         return [] if kind == MEMBER_ORIGIN else [*row]
 
     def _known(self, kind: int) -> TimerTable | Mapping[int, object]:
-        timeline = self._intake.timeline
+        timeline = self._sorter.timeline
         if kind in ABOUT_CLOCKS:
             return timeline.clocks
         if kind in ABOUT_TIMERS:
@@ -306,7 +306,7 @@ class _Keyframe:
         return timeline.members.by_id
 
     def gone(self, program: int, at_ns: int) -> list[int]:
-        timeline = self._intake.timeline
+        timeline = self._sorter.timeline
         clocks = {
             number
             for number in timeline.clocks.keys() - self._described[ADDED[Unit.CLOCK]]
