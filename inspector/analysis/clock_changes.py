@@ -1,4 +1,4 @@
-"""What happens to clocks while something waits on them, as values."""
+"""Changes of clocks while something waits on them, as values."""
 
 from __future__ import annotations
 

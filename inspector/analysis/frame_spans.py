@@ -1,4 +1,4 @@
-"""Where the time of a frame goes: its phases, and the calls within them.
+"""Spans of a frame: its phases, and the calls within them.
 
 The log has the duration of each phase, and the beginning and duration of each call. It does
 not have the beginning of a phase, so phases are laid out in order, each as early as the phases

@@ -1,4 +1,4 @@
-"""Where the time of several frames goes, added up slice by slice.
+"""Totals of the calls in several frames, added up slice by slice.
 
 A frame may have a million calls, and a range of frames many more. So events are read once, a
 few thousand at a time, and the window's thread can do other work between slices.

@@ -1,4 +1,4 @@
-"""Where the time before a frame went, in words: the same everywhere."""
+"""Shares of the time before a frame, in the same words everywhere."""
 
 from __future__ import annotations
 

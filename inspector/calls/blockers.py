@@ -1,4 +1,4 @@
-"""What blocks a call: pauses, time scales of 0, life cycles, stopped clocks."""
+"""Blockers of a call: pauses, time scales of 0, life cycles, stopped clocks."""
 
 from __future__ import annotations
 

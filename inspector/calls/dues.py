@@ -1,4 +1,4 @@
-"""When calls are due in session time, now and after a change."""
+"""Due instants of calls in session time, now and after a change."""
 
 from __future__ import annotations
 

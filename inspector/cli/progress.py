@@ -1,4 +1,4 @@
-"""What a command says while a scene runs: how far it is, and which code does not return."""
+"""Messages of a command while a scene runs: progress, and code that does not return."""
 
 from __future__ import annotations
 

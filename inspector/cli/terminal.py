@@ -1,4 +1,4 @@
-"""What commands write alike: answers as JSON, and problems and notes besides the answer."""
+"""Output that commands share: answers as JSON, problems and notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens when a user's callback raises."""
+"""Failures of callbacks, and the policies for them."""
 
 import re
 import traceback

@@ -1,4 +1,4 @@
-"""What happened: the event log, and the timeline folded from it."""
+"""Events: the log, and the timeline folded from it."""
 
 from inspector.events.log import EventLog, LogBatch
 from inspector.events.timeline import Timeline

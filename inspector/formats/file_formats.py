@@ -1,4 +1,4 @@
-"""What all exporters share: formats by suffix, and pictures drawn with Qt."""
+"""The base of all exporters: formats by suffix, and pictures drawn with Qt."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What happens in each frame: the director, loops, schedulers and state machines."""
+"""Systems that run in each frame: the director, loops, schedulers and state machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all frame schedulers have in common: ours and the dialects."""
+"""The interface of all frame schedulers: ours and the dialects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a shape looks: in its own colours, or as its clock lets it.
+"""Appearance of shapes: in their own colours, or as their clock lets them.
 
 What belongs to a clock that stands still is grey and hatched; a clock that runs at another rate
 than the scene is named with its rate. The window and exported pictures show the same.

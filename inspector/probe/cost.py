@@ -1,4 +1,4 @@
-"""What the probe costs the program: the time of its own thread, and that of its hooks.
+"""The cost of the probe to the program: the time of its own thread, and that of its hooks.
 
 Hooks are not timed while they run, which would cost as much as they do. Instead, what an event of
 each kind costs is measured once on a copy of the hooks, on the probe's thread, and multiplied.

@@ -1,4 +1,4 @@
-"""What a program calls at its frames and at instants to mark; costs next to nothing by itself."""
+"""Functions for a program's frames and marks; they cost next to nothing by themselves."""
 
 from __future__ import annotations
 

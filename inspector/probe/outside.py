@@ -1,4 +1,4 @@
-"""What a program awaits outside of itself: whether a file that it waits for has its other end here.
+"""Awaited files: whether one that a program waits for has its other end in the program.
 
 Data between two sockets of the same program are there as soon as they are sent, so time may jump
 while nothing is ready. From other programs something may come at any time.

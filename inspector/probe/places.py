@@ -1,4 +1,4 @@
-"""Where a program that can be attached is found: a folder per process, for its user only."""
+"""Folders of programs that can be attached: one per process, for its user only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an inspector can ask of a program, and whether it may."""
+"""Requests of an inspector to a program, and whether they are granted."""
 
 from __future__ import annotations
 

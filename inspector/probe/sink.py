@@ -1,4 +1,4 @@
-"""Where events wait between the threads of the program and the link."""
+"""The queue of events between the threads of the program and the link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a thread is at: its stack, what calls the program there, and whether it waits.
+"""The present stack of a thread: the innermost call of the program, and whether it waits.
 
 Nothing of the program is kept: a frame is read in one go and let go, because whoever holds the last
 reference to it has to destroy what it refers to.

@@ -1,4 +1,4 @@
-"""What the system says of threads: processor time, time without a processor, how often they ran."""
+"""Times of threads from the system: processor time, time without a processor, switches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens in a test, at its virtual times."""
+"""The log of a test, at its virtual times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test leaves: why calls were late, a recording and a page.
+"""Results of a test: causes of late calls, a recording and a page.
 
 The recording opens in the window like any other, the page in a browser.
 """

@@ -1,4 +1,4 @@
-"""What a test in virtual time waits for, in words."""
+"""The calls that a test in virtual time waits for, in words."""
 
 from __future__ import annotations
 

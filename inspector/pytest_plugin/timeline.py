@@ -1,4 +1,4 @@
-"""What a test does with its time."""
+"""Control of the time of a test."""
 
 from __future__ import annotations
 

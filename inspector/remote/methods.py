@@ -1,4 +1,4 @@
-"""What can be asked for: methods declared by functions, their parameters and their schema."""
+"""Remote methods: declared by functions, with their parameters and their schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is compared: the frames and the calls of files and sessions."""
+"""Runs to compare: the frames and the calls of files and sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the frame times of a session come from, for what is exported of it."""
+"""The provenance of the frame times of a session, for exports."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Why a timer has not fired, or fired late."""
+"""Explanations of timers that have not fired, or fired late."""

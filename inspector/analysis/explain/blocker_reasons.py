@@ -1,4 +1,4 @@
-"""What blocks a call or slows its time, with the events that caused it."""
+"""Reasons for calls that are blocked or slowed, with the events that caused them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a call was late, early, repeated or not made at all.
+"""Explanations of calls that were late, early, repeated or not made at all.
 
 An explanation is a headline and a chain of sentences, each with the instant and the event
 that prove it.

@@ -1,4 +1,4 @@
-"""How a call ended: used up, cleared, or removed with its clock or an ancestor."""
+"""The end of a call: used up, cleared, or removed with its clock or an ancestor."""
 
 from __future__ import annotations
 

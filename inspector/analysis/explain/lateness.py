@@ -1,4 +1,4 @@
-"""Why a timer was called late, early, or more than once: measured, not guessed.
+"""Explanations of late, early and repeated calls of timers: measured, not guessed.
 
 A timer is late when the program reads its clocks too late. The delay is measured: the phases
 of the frame that was still running, and the timers called before it; the host takes the rest.

@@ -1,4 +1,4 @@
-"""Which of several timers took the time that was measured for all of them together.
+"""The timer that took most of the time measured for several together.
 
 Only the total time of a frame's timers is recorded. But the timers differ from frame to
 frame: if the others were fast without a timer, that timer is the likely cause.

@@ -1,1 +1,1 @@
-"""What made calls late: samples of the loops, and the shares of each lateness."""
+"""Causes of late calls: samples of the loops, and the shares of each lateness."""

@@ -1,4 +1,4 @@
-"""Which shares of a lateness are due to what.
+"""Attribution of the shares of a lateness.
 
 A sample stands for the time since the one before. Of that time the collections and stops are known
 exactly, then the processor time of the thread, and the time that it was ready without a processor;

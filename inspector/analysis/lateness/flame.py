@@ -1,4 +1,4 @@
-"""What the samples of a long turn or frame say of where it was, as spans of the frame."""
+"""Samples of a long turn or frame as spans of the frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What made a call late, in words."""
+"""Causes of a late call in words."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""When timers fire, now and after a change."""
+"""Predictions of when timers fire, now and after a change."""

@@ -1,4 +1,4 @@
-"""When calls come next at present rates: exact, as timers count ticks and never add up deltas.
+"""The next calls at present rates: exact, as timers count ticks and never add up deltas.
 
 A prediction holds until a rate, a pause, a parent or the timer itself changes. A late host
 calls a timer for the instant at which it was due, so lateness only matters to policies that

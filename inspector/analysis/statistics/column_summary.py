@@ -1,4 +1,4 @@
-"""What a column of a capture beside its frame times comes to: clocks, load, power, latencies."""
+"""Summaries of columns of a capture beside its frame times: clocks, load, power, latencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why frames take longer than their budget, each by its largest share of the interval."""
+"""Causes of frames over budget, each by its largest share of the interval."""
 
 from __future__ import annotations
 

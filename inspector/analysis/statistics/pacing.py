@@ -1,4 +1,4 @@
-"""How even frame times are: stutter, deviation, thresholds, hitches and jank.
+"""Evenness of frame times: stutter, deviation, thresholds, hitches and jank.
 
 Every formula names its source. Times are in milliseconds.
 """

@@ -1,1 +1,1 @@
-"""Where real and virtual time comes from."""
+"""Sources of real and virtual time."""

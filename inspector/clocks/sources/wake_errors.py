@@ -1,4 +1,4 @@
-"""How punctually a real time source wakes."""
+"""Wake-up delays of a real time source."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the events of a block say of timers, as columns."""
+"""The timers in a block of events, as columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the values of long frames and the names of budgets stand in a plot of frames."""
+"""Labels of long frames and budgets in a plot of frames."""
 
 from __future__ import annotations
 

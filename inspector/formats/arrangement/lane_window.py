@@ -1,4 +1,4 @@
-"""Where instants of session time are on lanes, and the ruler above them."""
+"""Positions of session instants on lanes, and the ruler above them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is laid out, by layers: painted on screen in few calls, or written into a picture."""
+"""A layout by layers: painted on screen in few calls, or written into a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the columns of a table are: frame times, instants, or values in another unit."""
+"""The columns of a table: frame times, instants, or values in another unit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trace has besides its slices: counters, flows between slices, and arguments of slices.
+"""Counters, flows between slices and arguments of slices of a trace.
 
 Each is kept within a budget, so that a trace of any size takes a bounded amount of memory; what
 is left out is counted.

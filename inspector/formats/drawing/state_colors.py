@@ -1,4 +1,4 @@
-"""How the colours of a machine's states are used, the same in the window and in pictures."""
+"""Text on the colours of a machine's states, the same in the window and in pictures."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a page shows of a session, as texts and columns of numbers."""
+"""The contents of a page of a session, as texts and columns of numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scene drew of itself, as styles and columns of whole numbers."""
+"""The pictures of a scene as styles and columns of whole numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What samples have seen in long turns, as tracks: the functions as slices, nested as they call."""
+"""Samples of long turns as tracks: the functions as slices, nested as they call."""
 
 from __future__ import annotations
 

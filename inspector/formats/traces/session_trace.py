@@ -1,4 +1,4 @@
-"""What a session's events mean in a trace: tracks, slices, instants and counters.
+"""The events of a session as a trace: tracks, slices, instants and counters.
 
 Each clock is a track below that of its parent: its firings are instants, its pauses slices, its
 rate a counter. Frames are slices of a track of their own, with phases and calls nested in them,

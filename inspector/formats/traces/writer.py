@@ -1,4 +1,4 @@
-"""What a trace is written with: tracks, slices, instants and counters, in whatever format."""
+"""The interface of trace writers: tracks, slices, instants and counters, in any format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be done to the members of frame systems.
+"""Controls of the members of frame systems.
 
 The members of a clock tree are found by number and are of many kinds; a protocol tells what
 a member can do: ``isinstance(member, Pausable)``.

@@ -1,1 +1,1 @@
-"""How the probe gets into a Python program: at its start, later, and into its children."""
+"""Entry of the probe into a Python program: at its start, later, and into its children."""

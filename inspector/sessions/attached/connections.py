@@ -1,4 +1,4 @@
-"""What carries messages between the inspector and a probe: stream sockets and their addresses."""
+"""Connections between the inspector and a probe: stream sockets and their addresses."""
 
 from __future__ import annotations
 

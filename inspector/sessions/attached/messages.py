@@ -1,4 +1,4 @@
-"""What probes say, as types: everything from outside is decoded into these first."""
+"""Messages of probes as types: everything from outside is decoded into these first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What recordings of an attached session are made of."""
+"""An attached session as recordings see it."""
 
 from __future__ import annotations
 

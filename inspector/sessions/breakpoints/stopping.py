@@ -1,4 +1,4 @@
-"""What the hits of breakpoints bring about in a run of a scene."""
+"""Actions of breakpoints that were hit in a run of a scene."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command line says of the program that it starts."""
+"""The program that a command line starts, as far as the words tell it."""
 
 from __future__ import annotations
 

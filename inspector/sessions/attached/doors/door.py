@@ -1,4 +1,4 @@
-"""What a door is: a way into a program, as a value that window and command line share."""
+"""The interface of doors: ways into a program, as values that window and command line share."""
 
 from __future__ import annotations
 

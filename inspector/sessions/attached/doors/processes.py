@@ -1,4 +1,4 @@
-"""What is known of a running process from outside: its owner, command line and runtime."""
+"""Running processes as seen from outside: owner, command line and runtime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which running programs of this user can be attached, and why others cannot."""
+"""The running programs of this user: which can be attached, and why others cannot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stays beside programs on another host while lines to the inspector come and go.
+"""The relay beside programs on another host, which stays while lines to the inspector come and go.
 
 It starts a program, accepts the connections of probes on a socket in its folder, which only this
 user can read, and carries what they and the inspector say. When the line breaks, it keeps what is
