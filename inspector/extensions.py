@@ -254,7 +254,7 @@ class Registry(Sequence[EntryT], Generic[EntryT]):
         self._extensions.append(extension)
         try:
             entry = point.load()
-            misfit = misfit_of(entry, self._kind) or self._misnomer(entry) or self._check(entry)
+            misfit = misfit_of(entry, self._kind) or self._name_problem(entry) or self._check(entry)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - code of other people
             report(self.blame(extension, error))
             return
@@ -264,7 +264,7 @@ class Registry(Sequence[EntryT], Generic[EntryT]):
         else:
             joined.append((entry, extension))
 
-    def _misnomer(self, entry: EntryT) -> str:
+    def _name_problem(self, entry: EntryT) -> str:
         """Return what is wrong with the names of an entry, or nothing."""
         taken = {name.casefold() for each in self for name in self._names(each)}
         for name in self._names(entry):

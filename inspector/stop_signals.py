@@ -81,7 +81,7 @@ class StopSignals:
         self._on_first = on_first
         # What was started with nohup outlives its terminal.
         taken = [each for each in _SIGNALS if each != _HANGUP or not _is_ignored(each)]
-        self._former = {number: signal.signal(number, self._take) for number in taken}
+        self._former = {number: signal.signal(number, self._handle) for number in taken}
         for number in taken:
             _end_at_second(number)
 
@@ -90,7 +90,7 @@ class StopSignals:
         for number, handler in self._former.items():
             signal.signal(number, handler)
 
-    def _take(self, number: int, frame: FrameType | None) -> None:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
         self.number = number
         for each in self._former:
             signal.signal(each, signal.SIG_DFL)

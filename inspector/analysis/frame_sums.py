@@ -156,7 +156,7 @@ class FrameSums:
         cursor = begin
         while is_found and cursor < end and count:
             stop = min(cursor + SLICE, end)
-            count = self._take(cursor, stop, count)
+            count = self._fold(cursor, stop, count)
             yield stop - cursor
             cursor = stop
 
@@ -165,7 +165,7 @@ class FrameSums:
         # Numbers differ where a frame began and never ended.
         return at_ns > first_ns or (at_ns == first_ns and number >= self._start)
 
-    def _take(self, cursor: int, stop: int, count: int) -> int:
+    def _fold(self, cursor: int, stop: int, count: int) -> int:
         """Add up a slice; returns how many frames have yet to end.
 
         Args:

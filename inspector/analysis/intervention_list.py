@@ -66,7 +66,7 @@ class InterventionList:
         self._targets: dict[int, int] = {}
         self._rows: dict[int, int] = {}
 
-    def take_new(self) -> frozenset[int]:
+    def add_new(self) -> frozenset[int]:
         """Add new interventions.
 
         Returns:
@@ -154,7 +154,7 @@ def interventions_between(
             newest frame belong to that frame.
     """
     found = InterventionList(timeline)
-    found.take_new()
+    found.add_new()
     end = timeline.frames.end
     behind = end + 1 if stop is None or stop >= end else stop
     return tuple(

@@ -155,7 +155,7 @@ class _Timers(_Group):
         self.kind = self.kind or other.kind
         self.intervals_ns.include(other.intervals_ns)
 
-    def take_delay(self, delay_ns: int) -> None:
+    def add_delay(self, delay_ns: int) -> None:
         if delay_ns != _NOT_SEEN:
             self.delays_ns.take(delay_ns)
 
@@ -170,7 +170,7 @@ class _Timers(_Group):
                 self.expected_of_gone -= 1
                 moved = _Timers(self.clock_id, 1, 1, late=late, max_lateness_ns=late_ns)
                 to.take(moved)
-                to.take_delay(delay_ns)
+                to.add_delay(delay_ns)
                 to.expected_of_gone += 1
                 return
 
@@ -396,7 +396,7 @@ class CallTally:
             group_of_member = self._add_member(member.id)
             if group_of_member is not None:
                 group_of_member.calls += member.calls
-                _take_interval(group_of_member, member.fields.get(Field.INTERVAL, 0))
+                _add_interval(group_of_member, member.fields.get(Field.INTERVAL, 0))
 
     def _add_timer(self, timer_id: int, clock_id: int, label: int) -> _Waiting:
         group = self._timers_of(clock_id, label, 0)
@@ -500,7 +500,7 @@ class CallTally:
         if field == Field.NAME:
             self._names.rename(number, value)
         elif field == Field.INTERVAL and number in self._of_member:
-            _take_interval(self._of_member[number], value)
+            _add_interval(self._of_member[number], value)
 
     def _on_member_moved(self, _at_ns: int, number: int, parent: int, _b: int) -> None:
         self._names.move(number, parent)
@@ -549,7 +549,7 @@ class CallTally:
         if next_ns == NEVER:
             if not timer.interval_ns:
                 if len(group.firsts) == _MOST_FIRSTS:
-                    group.take_delay(group.firsts[0][0])
+                    group.add_delay(group.firsts[0][0])
                 group.firsts.append((timer.delay_ns, late_ns))
             # Also before it repeats: an attached program's timer shows that by its second call.
             self._forget(timer_id)
@@ -559,10 +559,10 @@ class CallTally:
         if timer is not None:
             timer.group.expected_of_gone += timer.fired + timer.left_out
             if not timer.interval_ns and not timer.fired:
-                timer.group.take_delay(timer.delay_ns)
+                timer.group.add_delay(timer.delay_ns)
 
 
-def _take_interval(group: _Members, interval_ns: int) -> None:
+def _add_interval(group: _Members, interval_ns: int) -> None:
     if interval_ns > 0:
         group.intervals_ns.take(interval_ns)
 

@@ -13,7 +13,7 @@ from inspector.extensions import object_at
 Run: TypeAlias = Callable[[Namespace, TextIO, TextIO], int]
 
 
-def _take_any(_options: Namespace) -> None:
+def _accept_any(_options: Namespace) -> None:
     """Accept all arguments that argparse has accepted."""
 
 
@@ -32,7 +32,7 @@ class Command:
     add_arguments: Callable[[ArgumentParser], None]
     run: Run | str
     epilog: str = ""
-    check: Callable[[Namespace], None] = _take_any
+    check: Callable[[Namespace], None] = _accept_any
 
     @property
     def runner(self) -> Run:

@@ -161,7 +161,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _write_what_can_be_written()
     try:
         try:
-            with _said_by(extension_problems):
+            with _reporting(extension_problems):
                 code = _parse_and_run(arguments)
         except SystemExit as exit_:
             # From argparse, which has printed the reason.
@@ -197,7 +197,7 @@ class _SayProblem(logging.Handler):
 
 
 @contextmanager
-def _said_by(logger: logging.Logger) -> Iterator[None]:
+def _reporting(logger: logging.Logger) -> Iterator[None]:
     handler = _SayProblem(logging.WARNING)
     logger.addHandler(handler)
     was_handed_on, logger.propagate = logger.propagate, False
@@ -284,7 +284,7 @@ def window_scene(argv: Sequence[str]) -> Path | None:
         scene = find_scene(given.scene)
     except SceneError:
         # Packages are asked last, so that opening a window does not wait for them.
-        with _said_by(extension_problems):
+        with _reporting(extension_problems):
             names = [entry.name for entry in COMMANDS]
         if argv[0] in names:
             return None

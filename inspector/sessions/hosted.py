@@ -102,7 +102,7 @@ class HostedSession(UniformSession):
         self.annotations = Annotations()
         self.pictures = Pictures()
         self.recorder = Recorder(self, self.pictures)
-        self.annotations.keep = self.recorder.take_annotations
+        self.annotations.keep = self.recorder.record_annotations
         self.source = source
         self.rewinding: Rewinding | None = None
         self.slice_ns: int | None = None
@@ -310,7 +310,7 @@ class HostedSession(UniformSession):
         if self._commands and not self._is_applying:
             self._apply_waiting(CommandPlace.BEFORE_FRAME)
 
-    def look_around(self, *, after_frame: bool) -> None:
+    def check_breakpoints(self, *, after_frame: bool) -> None:
         """Draw the picture, and carry out the actions of breakpoint hits; called by the run."""
         if after_frame and self.pictures.is_wanted:
             self._draw()
@@ -654,7 +654,7 @@ class HostedSession(UniformSession):
             # The source is at another reading than the scene, which matters when it runs.
             run.note(Reading.ADVANCED, run.source.relative_ns)
         if run.loaded is not None:
-            run.look_from_here()
+            run.watch_from_here()
         self.recorder.pump()
 
 

@@ -267,7 +267,7 @@ class Recorder:
         self._ending.append(writer)
         return path
 
-    def take_annotations(self, changes: Sequence[AnnotationChange]) -> list[int]:
+    def record_annotations(self, changes: Sequence[AnnotationChange]) -> list[int]:
         """Record changes of annotations; returns the annotations' numbers."""
         writer = self._writer
         if writer is not None and self._session.log is self._log:
@@ -275,7 +275,7 @@ class Recorder:
             writer.annotate(changes)
         return [each if isinstance(each, int) else each.id for each in changes]
 
-    def take_hit(self, hit: BreakpointHit, breakpoint_: Breakpoint | None) -> None:
+    def record_hit(self, hit: BreakpointHit, breakpoint_: Breakpoint | None) -> None:
         try:
             match hit.action:
                 case BreakAction.SAVE:

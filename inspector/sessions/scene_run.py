@@ -97,7 +97,7 @@ class Driver(Protocol):
     def before_frame(self) -> None:
         """Apply commands at the frame boundary."""
 
-    def look_around(self, *, after_frame: bool) -> None:
+    def check_breakpoints(self, *, after_frame: bool) -> None:
         """Check breakpoints after a frame, or after a command while held."""
 
     def end_wake(self) -> None:
@@ -256,14 +256,14 @@ class SceneRun:
         beginning = self.journal.beginning
         self.log.append((0, COMMAND_FORM, 0, self.log.intern(beginning.as_json()), 0))
         if recorder is not None:
-            self.look_from_here()
+            self.watch_from_here()
         self._answer_reload()
-        self.tree.on_failure = self._take_failure
+        self.tree.on_failure = self._apply_policy
         self.transport.on_frame = self._run_frame
         self.transport.on_wake_done = self._end_wake
         self._timers.begin(self.log.end)
         for failure in failed_early:
-            self._take_failure(failure)
+            self._apply_policy(failure)
         if beginning.runs and self.stopped_by is None:
             self.transport.run()
 
@@ -279,7 +279,7 @@ class SceneRun:
             text = self.log.intern(Reload().sentence(self.timeline))
             self.log.append((self.session_ns, COMMAND, number, text, 0))
 
-    def look_from_here(self) -> None:
+    def watch_from_here(self) -> None:
         """Have the breakpoints, if there are any, look at what comes from now on.
 
         The first that is set begins to look then, not here.
@@ -338,14 +338,14 @@ class SceneRun:
         # Not before: what cannot be folded must not look as if it had been.
         self._cursor = end
 
-    def look_around(self, *, after_frame: bool) -> None:
+    def check_breakpoints(self, *, after_frame: bool) -> None:
         """Have the driver look at what has happened, in a frame or by a command while held."""
         if self._is_looking_around:
             # The action of a hit pauses something; the caller checks the remaining hits.
             return
         self._is_looking_around = True
         try:
-            self.driver.look_around(after_frame=after_frame)
+            self.driver.check_breakpoints(after_frame=after_frame)
         finally:
             self._is_looking_around = False
 
@@ -358,13 +358,13 @@ class SceneRun:
         timers, known = self._timers, self.shares
         self._charge_timers()
         shares = None if known is None else known.take(self.frames_run, interval_ns)
-        own_ns = self.director.run_frame(interval_ns, cut_ns, timers.take_ns(), shares)
+        own_ns = self.director.run_frame(interval_ns, cut_ns, timers.pop_ns(), shares)
         self.leave_if_forked()
         if known is not None:
             known.calls_ns += own_ns
         if self.sampler is not None and self.breakpoints.is_looking:
             self._note_seen(self.sampler.seen_so_far(self.tree.now_ns, self.log.intern))
-        self.look_around(after_frame=True)
+        self.check_breakpoints(after_frame=True)
         # What looking has cost, or noted, is not the scene's.
         timers.begin(self.log.end - self._readings)
 
@@ -405,7 +405,7 @@ class SceneRun:
         if self.shares is not None:
             self.shares.calls_ns += charged_ns
 
-    def _take_failure(self, failure: CallbackFailure) -> None:
+    def _apply_policy(self, failure: CallbackFailure) -> None:
         """Apply the failure policy to a failure, which is recorded already."""
         self.leave_if_forked(failure.error)
         logger.debug("callback %s failed", failure.label, exc_info=failure.error)
@@ -545,7 +545,7 @@ class SceneRun:
         self.leave_if_forked()
         if self.loaded is not None and not is_in_wake:
             self._charge_timers()
-            self.look_around(after_frame=False)
+            self.check_breakpoints(after_frame=False)
             self._settle()
 
     def _settle(self) -> None:
@@ -622,7 +622,7 @@ class SceneRun:
     def watch(self) -> None:
         """Have the breakpoints look at what comes from now on, if they do not yet."""
         if self.recorder is not None and not self.breakpoints.is_watching:
-            self.look_from_here()
+            self.watch_from_here()
 
     def clock(self, clock_id: int) -> Clock | None:
         return next((clock for clock in self.tree.root.walk() if clock.id == clock_id), None)
@@ -663,7 +663,7 @@ class _TimersMeter:
         self._busy_ns += charged_ns
         return charged_ns
 
-    def take_ns(self) -> int:
+    def pop_ns(self) -> int:
         """Return what was added up, and begin again at 0."""
         busy_ns, self._busy_ns = self._busy_ns, 0
         return busy_ns

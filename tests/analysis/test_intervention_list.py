@@ -39,7 +39,7 @@ def session(tmp_path: Path) -> HostedSession:
 def listed(session: HostedSession) -> InterventionList:
     session.refresh()
     found = InterventionList(session.timeline)
-    found.take_new()
+    found.add_new()
     return found
 
 
@@ -83,17 +83,17 @@ def test_that_an_undone_command_says_so_until_the_undoing_is_undone(
 
     session.submit(Undo(1))
     session.refresh()
-    assert found.take_new() == {0}
+    assert found.add_new() == {0}
     assert [each.outcome for each in found.entries] == ["undone by 2", "done"]
 
     session.submit(Undo(2))
     session.refresh()
-    assert found.take_new() == {0, 1}
+    assert found.add_new() == {0, 1}
     assert [each.outcome for each in found.entries] == ["done", "undone by 3", "done"]
 
     session.submit(Undo(3))
     session.refresh()
-    found.take_new()
+    found.add_new()
     outcomes = ["undone by 2", "done", "undone by 4", "done"]
     assert [each.outcome for each in found.entries] == outcomes
     assert found.entries == listed(session).entries

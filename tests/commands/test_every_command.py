@@ -218,7 +218,7 @@ def test_that_a_new_command_is_done_undone_and_listed(
     session.refresh()
     assert session.timeline.clocks[GAME].rate == Fraction(1, 2)
     entries = InterventionList(session.timeline)
-    entries.take_new()
+    entries.add_new()
     assert entries.entries[1].outcome == "undone by 3"
     assert entries.entries[1].command == scale_rate(GAME)
 

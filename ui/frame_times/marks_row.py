@@ -104,7 +104,7 @@ class MarksRow(QWidget):
         self.place()
 
     def take_news(self) -> None:
-        if self._marks is not None and self._marks.take_new():
+        if self._marks is not None and self._marks.add_new():
             self.place()
         elif self._view.present_ns != self._present_ns:
             # In a view that stays the line at the present moves on.

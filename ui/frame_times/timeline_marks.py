@@ -58,9 +58,9 @@ class TimelineMarks:
         self._ranges: list[Annotation] = []
         self._range_edges_ns = np.empty((0, 2), dtype=np.int64)
         self._frames_seen = timeline.frames.first
-        self.take_new()
+        self.add_new()
 
-    def take_new(self) -> int:
+    def add_new(self) -> int:
         """Take over what is new; returns how many signs that adds."""
         timeline, added = self._timeline, 0
         for kind, records in (

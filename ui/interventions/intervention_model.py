@@ -136,7 +136,7 @@ class InterventionModel(ListTableModel[InterventionRow]):
             return 0
         entries, undoing = self._list.entries, self._undoing
         first = len(entries)
-        changed = self._list.take_new()
+        changed = self._list.add_new()
         added = self.add_rows([InterventionRow(entry, undoing) for entry in entries[first:]])
         for place in changed:
             self.change_row(place, InterventionRow(entries[place], undoing))

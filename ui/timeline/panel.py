@@ -96,7 +96,7 @@ class TimelinePanel(QWidget):
     def set_session(self, session: Session | None) -> None:
         """Show another session from its start, as far as it is kept."""
         store = LaneStore()
-        store.take_annotations(self._bridge.annotations.items)
+        store.set_annotations(self._bridge.annotations.items)
         strings = ("",) if session is None else session.history.strings
         # Hidden, it is not painted for a long time, and the picture holds the lanes in it.
         self.canvas.picture.forget()
@@ -120,7 +120,7 @@ class TimelinePanel(QWidget):
 
     @Slot()
     def _take_annotations(self) -> None:
-        self.canvas.store.take_annotations(self._bridge.annotations.items)
+        self.canvas.store.set_annotations(self._bridge.annotations.items)
         self.canvas.refresh()
 
     @Slot(object)

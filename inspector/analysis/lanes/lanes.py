@@ -171,10 +171,10 @@ class LaneStore:
         Returns:
             How many events are left to read.
         """
-        self._take_strings(history)
+        self._read_strings(history)
         known = history if isinstance(history, KnownPast) else None
         if known is not None and not self.cursor:
-            self._take_known(known)
+            self._add_known(known)
         if self.cursor < history.first:
             self.lost += history.first - self.cursor
             self.gaps.append((self.read_ns, self.go_on_at(history, history.first)))
@@ -198,22 +198,22 @@ class LaneStore:
         self.blocks.settle(self.clocks.path_at, at_ns)
         if known is not None and end >= last:
             self.read_ns, self.cursor = history.last_ns, history.end
-        self._take_lists(timeline)
+        self._add_lists(timeline)
         return history.end - self.cursor
 
-    def _take_known(self, past: KnownPast) -> None:
+    def _add_known(self, past: KnownPast) -> None:
         """Take what does not have to be read event by event."""
         for levels in past.levels:
             self._lane(LaneKind.COUNTER, levels.clock_id, levels.label).levels = levels
         for spans in past.spans:
             self._lane(LaneKind.SLICES, spans.clock_id, "Slices").spans = spans
 
-    def _take_strings(self, history: History) -> None:
+    def _read_strings(self, history: History) -> None:
         self._strings = self._names.strings = self.clocks.strings = history.strings
         self.blocks.samples.strings = history.strings
 
     def go_on_at(self, history: History, cursor: int) -> int:
-        self._take_strings(history)
+        self._read_strings(history)
         state = history.state_before(cursor)
         self.cursor = cursor
         self.clocks.go_on_from(state)
@@ -236,7 +236,7 @@ class LaneStore:
                         machine.steps.append(*step)
         return state.at_ns
 
-    def _take_lists(self, timeline: Timeline) -> None:
+    def _add_lists(self, timeline: Timeline) -> None:
         for kind, records in (
             (LaneKind.MARKS, timeline.marks),
             (LaneKind.COMMANDS, timeline.commands),
@@ -249,7 +249,7 @@ class LaneStore:
             for place in range(len(instants), len(records)):
                 instants.append(records[place].at_ns, 0, place)
 
-    def take_annotations(self, annotations: Sequence[Annotation]) -> None:
+    def set_annotations(self, annotations: Sequence[Annotation]) -> None:
         """Replace the annotations, given the earliest first."""
         lane = self._lane(LaneKind.BOOKMARKS, 0, "Bookmarks")
         if bool(annotations) != bool(self.annotations):

@@ -51,7 +51,7 @@ def blocked_loops(seen: Survey) -> Iterator[Finding]:
     for clock_id, firings in by_clock.items():
         found: dict[tuple[str, str], _Blocker] = {}
         for together in _blocks(firings):
-            _take(seen, clock_id, together, found)
+            _collect(seen, clock_id, together, found)
         clock = seen.timeline.clocks.get(clock_id)
         name = f"the loop “{clock.name}”" if clock is not None else "a loop"
         for blocker in found.values():
@@ -73,7 +73,7 @@ def _blocks(firings: list[LateFiring]) -> Iterator[list[LateFiring]]:
         yield together
 
 
-def _take(
+def _collect(
     seen: Survey, clock_id: int, together: list[LateFiring], found: dict[tuple[str, str], _Blocker]
 ) -> None:
     """Take what blocked calls that were late at the same time."""

@@ -89,7 +89,7 @@ class LongFrames:
                 # Callbacks between the two beginnings. Timers of the frame before count if
                 # they were called by the wake-up that ran that frame.
                 work_ns = max(self._before.busy_ns, self._before.own_ns + frame.timers_ns)
-                self._take_over(frame, took_ns, work_ns)
+                self._note_over(frame, took_ns, work_ns)
         self._before = frame
         former, self._former = self._former, None
         if former is not None:
@@ -109,7 +109,7 @@ class LongFrames:
             self.long.append(long)
             self._former = long
 
-    def _take_over(self, frame: FrameEvents, took_ns: int, work_ns: int) -> None:
+    def _note_over(self, frame: FrameEvents, took_ns: int, work_ns: int) -> None:
         shares = () if self.budget.by_busy else frame.shares
         if shares and self.budget.is_over_because_of(took_ns, shares[Share.INSPECTOR]):
             self.by_inspector += 1

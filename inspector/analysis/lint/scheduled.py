@@ -36,7 +36,7 @@ class ScheduledCalls:
         self._names = MemberNames(seen.history.strings)
         self._of_clock: dict[int, list[int]] = {}
         for member in before.members.by_id.values():
-            self._take_known(member)
+            self._add_known(member)
 
     def remove_with_clocks(self) -> None:
         for clock_id in [each for each in self._of_clock if each not in self._clocks.clocks]:
@@ -45,7 +45,7 @@ class ScheduledCalls:
 
     # -------------------------------------------------------------- structure
 
-    def _take_known(self, member: MemberState) -> None:
+    def _add_known(self, member: MemberState) -> None:
         fields = member.fields
         call = SeenMember(member.id, member.clock_id, -1, 0, known=self._names.learn(member))
         call.interval_ns = fields.get(Field.INTERVAL, 0)

@@ -40,7 +40,7 @@ class FrameTrack:
 
     def take(self, frame: FrameEvents) -> None:
         """Write the frame before, which ends at the latest where this one begins."""
-        details = {} if self._calls is None else self._calls.take_details()
+        details = {} if self._calls is None else self._calls.pop_details()
         if frame.cursor >= 0:
             self._write(frame)
             self._details = details
@@ -104,7 +104,7 @@ class MemberCallDetails:
     def name(self, member_id: int) -> str:
         return self._names.get(member_id, f"call {member_id}")
 
-    def take_details(self) -> dict[tuple[int, int], SliceDetails]:
+    def pop_details(self) -> dict[tuple[int, int], SliceDetails]:
         """Return what is written with the calls since it was asked last.
 
         Returns:

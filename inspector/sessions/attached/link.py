@@ -266,24 +266,24 @@ class ProbeLink:
                 message = "it sent nothing"
                 raise ConnectionClosedError(message)
             for kind, payload in self._connection.receive(_TURN_S):
-                self._take_first(kind, payload, token, dials=dials)
+                self._on_first_message(kind, payload, token, dials=dials)
 
-    def _take_first(self, kind: int, payload: bytes, token: str, *, dials: bool) -> None:
+    def _on_first_message(self, kind: int, payload: bytes, token: str, *, dials: bool) -> None:
         if self.is_known:
-            self._take(kind, payload)
+            self._on_message(kind, payload)
         elif kind != JSON:
             raise WireError(NOT_POSSIBLE, "the first message is not a hello")
         elif dials:
-            self._take_answered_hello(_message(payload))
+            self._on_hello_answer(_message(payload))
         else:
-            self._take_hello(_message(payload), token)
+            self._on_hello(_message(payload), token)
 
-    def _take_answered_hello(self, message: dict[str, Any]) -> None:
+    def _on_hello_answer(self, message: dict[str, Any]) -> None:
         if "error" in message:
             raise _RefusedError(message["error"]["message"])
         self._hello = self._checked(decoded(message.get("result", {}), HelloMessage))
 
-    def _take_hello(self, message: dict[str, Any], token: str) -> None:
+    def _on_hello(self, message: dict[str, Any], token: str) -> None:
         number = message.get("id") or 0
         try:
             self._hello = self._hello_in(message, token)
@@ -385,7 +385,7 @@ class ProbeLink:
         if now_ns - before_ns > _SUSPENDED_NS or messages:
             self._heard_ns = now_ns
         for kind, payload in messages:
-            self._take(kind, payload)
+            self._on_message(kind, payload)
         while self._outgoing:
             method, params, done = self._outgoing.popleft()
             self._ask(method, params, None if done is None else self._in_session(done))
@@ -407,7 +407,7 @@ class ProbeLink:
     def _in_session(self, done: Done) -> Done:
         return lambda result, refused: self._put(Answered(self, done, result, refused))
 
-    def _take(self, kind: int, payload: bytes) -> None:
+    def _on_message(self, kind: int, payload: bytes) -> None:
         if kind == EVENTS:
             events, rest = divmod(len(payload), BYTES_PER_EVENT)
             if rest or not 0 < events <= MAX_EVENTS:
@@ -586,9 +586,9 @@ class ProbeServer:
                 if key.fileobj is self._waker:
                     self._waker.clear()
                 elif key.data is not None and (connection := key.data.accept()) is not None:
-                    self._take_in(connection)
+                    self._accept(connection)
 
-    def _take_in(self, connection: ProbeConnection) -> None:
+    def _accept(self, connection: ProbeConnection) -> None:
         with self._lock:
             strangers = sum(not link.is_known for link in self._links)
             is_full = len(self._links) >= _MOST_PROGRAMS or strangers >= _MOST_STRANGERS

@@ -163,7 +163,7 @@ class JoinedProgram:
     def is_attached(self) -> bool:
         return not self.ended
 
-    def take_change(self, changed: ChangedMessage) -> None:
+    def apply_change(self, changed: ChangedMessage) -> None:
         if changed.clocks is not None:
             translated = self.translation.clock_id
             self.clocks = {translated(each.clock): each for each in changed.clocks}
@@ -177,19 +177,19 @@ class JoinedProgram:
         self.drift_ns += shift_ns - self.translation.shift_ns
         self.translation.shift_ns, self.error_ns = shift_ns, error_ns
 
-    def take_busy(self, keyframe: KeyframeMessage) -> None:
+    def note_busy(self, keyframe: KeyframeMessage) -> None:
         translated, shift_ns = self.translation.clock_id, self.translation.shift_ns
         self.waits_for = {translated(each): ("", None) for each in keyframe.waits_for}
         for each in keyframe.threads:
             self.waits_for[translated(each.clock)] = each.thread, each.since_ns + shift_ns
 
-    def take_cost(self, cost: CostMessage) -> None:
+    def add_cost(self, cost: CostMessage) -> None:
         self.cost = cost
         self.cost_cpu_ns += cost.cpu_ns
         self.cost_interval_ns += cost.interval_ns
         self.events += cost.events
 
-    def take_loss(self, counts: Mapping[str, int]) -> int:
+    def count_lost(self, counts: Mapping[str, int]) -> int:
         """Count lost events by kind; returns how many are new."""
         for number, count in counts.items():
             self.lost[_kind_name(number)] += count

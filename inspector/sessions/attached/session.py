@@ -162,7 +162,7 @@ class AttachedSession:
         self.programs = self._joined.by_number
         whole = WholeSession(self.title, self.annotations, self._sorter, self.history, self._joined)
         self.recorder = Recorder(whole)
-        self.annotations.keep = self.recorder.take_annotations
+        self.annotations.keep = self.recorder.record_annotations
         self.acceptor = acceptor or ProbeServer(now_ns)
         self._now_ns = now_ns
         self._began_ns = now_ns()
@@ -173,12 +173,12 @@ class AttachedSession:
         self.undoing = self._target.undoing
         self._by_link: dict[ProbeLink, JoinedProgram] = {}
         self._takers: dict[str, tuple[type[Any], Callable[[JoinedProgram, Any], None]]] = {
-            "Events.texts": (TextsMessage, self._take_texts),
-            "Events.keyframe": (KeyframeMessage, self._take_keyframe),
-            "Events.lost": (LostMessage, self._take_loss),
-            "Program.changed": (ChangedMessage, JoinedProgram.take_change),
-            "Program.cost": (CostMessage, JoinedProgram.take_cost),
-            "Program.held": (HeldMessage, self._take_held),
+            "Events.texts": (TextsMessage, self._on_texts),
+            "Events.keyframe": (KeyframeMessage, self._on_keyframe),
+            "Events.lost": (LostMessage, self._on_lost),
+            "Program.changed": (ChangedMessage, JoinedProgram.apply_change),
+            "Program.cost": (CostMessage, JoinedProgram.add_cost),
+            "Program.held": (HeldMessage, self._on_held),
         }
         self._owner = threading.get_ident()
         self._commands: deque[Command] = deque()
@@ -401,13 +401,13 @@ class AttachedSession:
             return 0
         until_ns = self._settled_until_ns()
         for news in self.acceptor.take(_TAKEN_BYTES):
-            self._take(news)
+            self._dispatch(news)
         for batch in self.acceptor.next_batches():
             # Taken next time: nothing may overtake it.
             until_ns = min(until_ns, self._first_ns(batch))
             self.acceptor.on_news()
         self._apply_waiting()
-        self._look_after_process()
+        self._check_process()
         count = self._settle(until_ns if self.expects_news else self.now_ns)
         self.timeline.set_present(self._sorter.at_ns)
         self.recorder.pump(at_once=not self.is_running)
@@ -444,11 +444,11 @@ class AttachedSession:
         self._sorter.resyncs.clear()
         if wanted := self._sorter.loops.wanted:
             self.show_frames_of(wanted)
-        self._show_transport()
-        self._look_around()
+        self._update_transport()
+        self._act_on_breakpoints()
         return count
 
-    def _take(self, news: News) -> None:
+    def _dispatch(self, news: News) -> None:
         if isinstance(news, Attached):
             self._attach(news)
         elif isinstance(news, Answered):
@@ -460,7 +460,7 @@ class AttachedSession:
             if program is None or not program.is_attached:
                 return
             try:
-                self._take_from(program, news)
+                self._handle(program, news)
             except WireError as error:
                 told = f"it does not follow the protocol: {error.message}"
                 self._detach(program, told, self.now_ns)
@@ -501,9 +501,7 @@ class AttachedSession:
         if own := translation.top_clock_id:
             self.note(CLOCK_MOVED, own, above)
 
-    def _take_from(
-        self, program: JoinedProgram, news: Batch | Notice | ClockCompared | Ended
-    ) -> None:
+    def _handle(self, program: JoinedProgram, news: Batch | Notice | ClockCompared | Ended) -> None:
         """Take what a program has sent; raises a :class:`WireError` if it makes no sense."""
         if isinstance(news, Batch):
             at_ns = news.at_ns - self._began_ns
@@ -529,26 +527,26 @@ class AttachedSession:
             kind, take = self._takers[news.method]
             take(program, decoded(news.params, kind))
 
-    def _take_texts(self, program: JoinedProgram, texts: TextsMessage) -> None:
-        if not program.translation.take_texts(texts.first, texts.texts):
+    def _on_texts(self, program: JoinedProgram, texts: TextsMessage) -> None:
+        if not program.translation.add_texts(texts.first, texts.texts):
             message = f"texts from {texts.first:,} on do not follow those before"
             raise WireError(BAD_PARAMS, message)
 
-    def _take_loss(self, program: JoinedProgram, lost: LostMessage) -> None:
+    def _on_lost(self, program: JoinedProgram, lost: LostMessage) -> None:
         most = _MOST_LOST + (self._now_ns() - program.link.began_ns) // _NS_PER_EVENT
         if program.lost.total() + sum(lost.counts.values()) > most:
             message = "more events were lost than there can have been"
             raise WireError(BAD_PARAMS, message)
-        self._lost_since_mark += program.take_loss(lost.counts)
+        self._lost_since_mark += program.count_lost(lost.counts)
 
-    def _take_held(self, program: JoinedProgram, held: HeldMessage) -> None:
+    def _on_held(self, program: JoinedProgram, held: HeldMessage) -> None:
         # Before the step has begun this is about what was before it.
         if held.held and program.has_step_begun:
             program.is_stepping = program.has_step_begun = False
 
-    def _take_keyframe(self, program: JoinedProgram, keyframe: KeyframeMessage) -> None:
+    def _on_keyframe(self, program: JoinedProgram, keyframe: KeyframeMessage) -> None:
         at_ns = program.translation.last_ns
-        program.take_busy(keyframe)
+        program.note_busy(keyframe)
         if keyframe.state == "begun":
             self._sorter.add_keyframe(program.index, KEYFRAME_BEGUN, at_ns)
         elif keyframe.state == "complete":
@@ -564,7 +562,7 @@ class AttachedSession:
                 cause = {"cause": self._target.number}
                 program.ask_clock("Clock.pause", clock_id, cause)
 
-    def _show_transport(self) -> None:
+    def _update_transport(self) -> None:
         clocks = self.own_clocks()
         if any(program.is_stepping for program, _ in clocks):
             return
@@ -575,7 +573,7 @@ class AttachedSession:
 
     # -------------------------------------------------------- acting on breakpoints
 
-    def _look_around(self) -> None:
+    def _act_on_breakpoints(self) -> None:
         """Act on the breakpoints that were hit; what that brings about hits none of them."""
         longest_ns = self.breakpoints.longest_turn_ns
         for program in self._joined.attached():
@@ -605,7 +603,7 @@ class AttachedSession:
                 for clock_id in clocks:
                     self._apply(PauseClock(clock_id), by)
             case _:
-                self.recorder.take_hit(hit, self.breakpoints.get(hit.number))
+                self.recorder.record_hit(hit, self.breakpoints.get(hit.number))
 
     # ------------------------------------------------------------------ the end
 
@@ -656,7 +654,7 @@ class AttachedSession:
         self._ended_ns = at_ns + self._began_ns
         self._settle(at_ns)
 
-    def _look_after_process(self) -> None:
+    def _check_process(self) -> None:
         """Notice that the program behind the door has ended, or has no probe."""
         now_ns = self._now_ns()
         if self._lost_since_mark and now_ns - self._marked_ns >= _MARKED_NS:
@@ -709,7 +707,7 @@ class AttachedSession:
         loop = loops.loop_of(found[0])
         if loop == loops.shown or (found[0] != clock_id and loops.shown in found):
             return ""
-        self._look_around()
+        self._act_on_breakpoints()
         sorter = self._sorter
         sorter.show(loop)
         self.timeline = sorter.timeline

@@ -110,7 +110,7 @@ class Translation:
         """The session's number of the program's own clock, 0 before it is known."""
         return self.clock_id(min(self._top_clocks)) if self._top_clocks else 0
 
-    def take_texts(self, first: int, texts: Sequence[str]) -> bool:
+    def add_texts(self, first: int, texts: Sequence[str]) -> bool:
         """Take texts numbered from ``first``; returns whether the numbers go on as they must."""
         end = first + len(texts)
         if not 0 < first <= self._text_count or end > _MOST_TEXTS:

@@ -108,7 +108,7 @@ class Breakpoints:
         self._last_number += 1
         self._by_number[self._last_number] = breakpoint_
         self._hits[self._last_number] = 0
-        self._look_from_now_on(self._last_number)
+        self._start_watching(self._last_number)
         return self._last_number
 
     def check_room(self) -> None:
@@ -129,7 +129,7 @@ class Breakpoints:
         if number not in self._by_number:
             return False
         self._by_number[number] = breakpoint_
-        self._look_from_now_on(number)
+        self._start_watching(number)
         return True
 
     def remove(self, number: int) -> bool:
@@ -140,7 +140,7 @@ class Breakpoints:
         self._changed()
         return True
 
-    def _look_from_now_on(self, number: int) -> None:
+    def _start_watching(self, number: int) -> None:
         """Note that what happened up to now is nothing to a breakpoint."""
         self._since[number] = 0 if self._log is None else self._log.end
         self._changed()

@@ -43,7 +43,7 @@ def note_hit(run: SceneRun, hit: BreakpointHit) -> None:
             run.stage.mark(hit.text)
         case BreakAction.SAVE | BreakAction.START_RECORDING | BreakAction.STOP_RECORDING:
             if run.recorder is not None:
-                run.recorder.take_hit(hit, run.breakpoints.get(hit.number))
+                run.recorder.record_hit(hit, run.breakpoints.get(hit.number))
         case _:
             pass
 

@@ -173,7 +173,7 @@ class ScriptFollower:
     def end_wake(self) -> None:
         self._apply_what_was(CommandPlace.WAKE_END)
 
-    def look_around(self, *, after_frame: bool) -> None:
+    def check_breakpoints(self, *, after_frame: bool) -> None:
         """Repeat the breakpoint hits of this frame; stop where the script ends."""
         script, run = self._script, self._run
         if run.loaded is None:

@@ -181,7 +181,7 @@ class World:
 
     def annotate(self, number: int) -> None:
         at_ns = self.timeline.at_ns * (number % 7) // 7
-        self.store.take_annotations([Annotation("bookmark", at_ns, None, f"note {number}")])
+        self.store.set_annotations([Annotation("bookmark", at_ns, None, f"note {number}")])
         self.canvas.refresh()
 
     def hover(self, number: int) -> None:

@@ -215,7 +215,7 @@ class RecordingFile:
         block = self._block[:, self._unfolded : self._unfolded + count]
         for start in range(0, count, CHUNK_EVENTS):
             self._add_chunk(block[:, start : start + CHUNK_EVENTS], self._cursor + start)
-        self._take(block)
+        self._add_block(block)
 
     def _add_chunk(self, block: Block, cursor: int) -> None:
         data = pack(block)
@@ -223,7 +223,7 @@ class RecordingFile:
         values = (cursor, block.shape[1], first_ns, last_ns, crc32(data), data)
         self._connection.execute("INSERT INTO chunks VALUES (?,?,?,?,?,?)", values)
 
-    def _take(self, block: Block) -> None:
+    def _add_block(self, block: Block) -> None:
         count = block.shape[1]
         self._tables.take(block, self._cursor)
         self._frames.take(block, self._cursor)

@@ -61,9 +61,9 @@ class BrowserPages:
             "Runtime.executionContextDestroyed": self._context_destroyed,
             "Runtime.executionContextsCleared": self._contexts_cleared,
             "Debugger.paused": self._paused,
-            "Runtime.bindingCalled": self._take_binding,
+            "Runtime.bindingCalled": self._on_binding,
         }
-        self._cdp = Cdp(transport, self._take, self._finish)
+        self._cdp = Cdp(transport, self._on_event, self._finish)
 
     def _script_for(self, options: dict[str, Any]) -> str:
         name, start = json.dumps(self._binding), json.dumps(options)
@@ -109,7 +109,7 @@ class BrowserPages:
 
     # ------------------------------------------------------- in the thread that reads
 
-    def _take(self, method: str, params: Params, session: str) -> None:
+    def _on_event(self, method: str, params: Params, session: str) -> None:
         take = self._takes.get(method)
         if take is not None:
             with suppress(CdpError):
@@ -195,7 +195,7 @@ class BrowserPages:
         if connection is not None:
             connection.end(reason)
 
-    def _take_binding(self, params: Params, session: str) -> None:
+    def _on_binding(self, params: Params, session: str) -> None:
         number, payload = params.get("executionContextId"), params.get("payload")
         if (
             params.get("name") != self._binding

@@ -258,7 +258,7 @@ class Cdp:
     def _read(self) -> None:
         try:
             while True:
-                self._take(self._transport.receive())
+                self._on_message(self._transport.receive())
         except CdpError as error:
             self._finish(str(error))
         except (ValueError, RecursionError) as error:
@@ -275,7 +275,7 @@ class Cdp:
             answer.has_come.set()
         self._on_end(self._end)
 
-    def _take(self, text: str) -> None:
+    def _on_message(self, text: str) -> None:
         message = json.loads(text)
         if not isinstance(message, dict):
             raise ValueError("not an object")  # noqa: TRY004 - what came, not what was passed

@@ -171,7 +171,7 @@ class Launched:
     def _read(self) -> None:
         with suppress(OSError):
             for line in self._lines:
-                self._take(*line.split())
+                self._on_word(*line.split())
         self._terminal.restore()
         code = self._close()
         with self._changed:
@@ -181,7 +181,7 @@ class Launched:
                 self._code = code
             self._changed.notify_all()
 
-    def _take(self, word: str, *values: str) -> None:
+    def _on_word(self, word: str, *values: str) -> None:
         if word == "exit":
             self._terminal.restore()
             with self._changed:
