@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Protocol, TextIO
 
 from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
-from inspector.analysis.statistics.frame_statistics import over_budget
 from inspector.cli.call_tally import CallTally
 from inspector.cli.export import (
     checked_part,
@@ -23,15 +22,11 @@ from inspector.cli.export import (
 )
 from inspector.cli.progress import EndlessCodeNote, Progress
 from inspector.cli.run_report import (
-    LeftOut,
     ProbeLine,
     RunReport,
-    clock_lines,
-    interval_shares,
     report_text,
     report_values,
     short_line,
-    spread,
 )
 from inspector.cli.terminal import say, write_json
 from inspector.clocks.sources.system_source import SystemTimeSource
@@ -333,61 +328,45 @@ def _report(  # noqa: PLR0913, PLR0917
 ) -> RunReport:
     tally.update()
     timeline = session.timeline
-    frames = FrameTimes.from_history(timeline.frames)
-    shares = interval_shares(frames)
+    whole = frames = FrameTimes.from_history(timeline.frames)
+    left_out = None
     budgets = [FrameBudget.of_ms(each) for each in options.budget or ()] or [
         loop_budget(timeline, session.frame_rate, waits=False, of="interval_ns")
     ]
-    left_out = None
     if options.without_inspector:
-        frames, count = frames.without_inspector(budgets[0])
-        left_out = LeftOut(budgets[0], count)
+        frames, left_out = whole.without_inspector(budgets[0])
     return RunReport(
         title=session.title,
         scene=place,
         how=how,
-        is_complete=run.is_complete,
-        frames=run.frames,
-        session_ns=run.session_ns,
-        took_ns=run.took_ns,
-        interval=spread(frames.interval_ns),
-        busy=spread(frames.busy_ns),
-        cut_ns=sum(timeline.frames.cut_ns),
-        cut_frames=sum(map(bool, timeline.frames.cut_ns)),
-        measure=measure,
-        over_budgets=tuple(over_budget(frames.measured(measure), each) for each in budgets),
-        clocks=clock_lines(timeline, tally),
-        timers=tuple(tally.timers(timeline, is_complete=run.is_complete)),
-        systems=tally.systems(timeline),
-        calls=tally.calls(timeline),
-        failures=tuple(timeline.failures),
-        commands_refused=tuple(
-            f"Could not {record.text}: {record.refusal}"
-            for record in timeline.commands
-            if record.refusal
-        ),
-        lost_events=tally.lost + sum(probe.lost for probe in probes),
-        probes=probes,
-        shares=shares,
+        run=run,
+        timeline=timeline,
+        tally=tally,
+        whole=whole,
+        frames=frames,
         left_out=left_out,
+        measure=measure,
+        budgets=budgets,
+        probes=probes,
     )
 
 
 def _judge(report: RunReport, status: str, err: TextIO) -> int:
-    if report.failures:
-        first = report.failures[0]
+    failures = report.timeline.failures
+    if failures:
+        first = failures[0]
         what = what_was_raised(first.traceback)
-        count = len(report.failures)
+        count = len(failures)
         times = "" if count == 1 else f"{count:,} failures, the first was "
         verb = " failed" if count == 1 else ""
-        stopped = "" if report.is_complete else " The scene was stopped there."
+        stopped = "" if report.run.is_complete else " The scene was stopped there."
         place = user_place(first.traceback)
         where = f" ({place})" if place else ""
         what = what.rstrip(".")
         label = short_line(first.label)
         say(err, f"{times}“{label}”{verb} with {what}{where}.{stopped}")
         return ExitCode.FAILED
-    if not report.is_complete:
+    if not report.run.is_complete:
         say(err, f"The run ended early. {status}")
         return ExitCode.FAILED
     return ExitCode.OK

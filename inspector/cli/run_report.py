@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from inspector.analysis.interval_shares import UNKNOWN, named_shares, shares_text
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.analysis.statistics.frame_statistics import OverBudget, percentile_frame_time_ns
+from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
 from inspector.cli.call_tally import CallCount, CallTally, SystemLine, TimerCount
 from inspector.display_text import counted, one_line
-from inspector.events.states import Failure
 from inspector.events.timeline import Timeline
 from inspector.formats.frame_times import FrameTimes, NsColumn
+from inspector.sessions.runs.virtual import RunOutcome
 from inspector.timebase import (
     NS_PER_MS,
     NS_PER_SECOND,
@@ -33,16 +33,16 @@ _MEASURE_NAMES: Final[dict[Measure, str]] = {
     "busy": "work in it",
     "delta": "delta",
 }
+#: The columns that are aligned to the right, in whichever table they are.
+_NUMBERS: Final = frozenset(
+    {"local time", "rate", "effective", "pending", "fired", "delay", "expected", "skipped"}
+    | {"max late", "scale", "holds", "called", "took, ms", "longest", "process", "events"}
+    | {"probe, ms", "of time"}
+)
+#: The state of a program that has not ended.
+ATTACHED: Final = "attached"
 
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """The distribution of a time over all frames: nearest-rank percentiles."""
-
-    mean_ns: int  # Arithmetic mean, rounded
-    median_ns: int  # Not exceeded by half of the frames
-    p99_ns: int  # Not exceeded by 99 % of the frames
-    max_ns: int
+_RowT = TypeVar("_RowT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,6 @@ class ClockLine:
     state: str  # running, or why not
     pending: int
     fired: int
-
-
-#: The state of a program that has not ended.
-ATTACHED: Final = "attached"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,99 +75,53 @@ class ProbeLine:
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalShares:
-    """Where the time between frames went."""
-
-    total_ns: dict[str, int]  # Of all frames, by the name of the share; what is left is unknown
-    longest_ns: dict[str, int]  # Of the longest frame
-    longest: int  # Its index
-    interval_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Frames that the statistics leave out: over budget because of the inspector alone."""
-
-    budget: FrameBudget
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class RunReport:
-    """The report of a run."""
+    """A run at its end, and how it is reported."""
 
     title: str
     scene: str
-    how: str
-    is_complete: bool  # Whether the run reached its end
-    frames: int
-    session_ns: int
-    took_ns: int
-    interval: Spread | None  # From frame to frame; None without frames
-    busy: Spread | None  # Time in callbacks; None without frames
-    cut_ns: int  # Time that max_delta cut from the deltas of all frames
-    cut_frames: int
+    how: str  # How time passed
+    run: RunOutcome
+    timeline: Timeline
+    tally: CallTally
+    whole: FrameTimes  # All frames
+    frames: FrameTimes  # Those that count in the statistics
+    left_out: int | None  # Frames over the first budget by the inspector alone; None if they count
     measure: Measure  # The time of a frame that is compared with budgets
-    over_budgets: tuple[OverBudget, ...]  # Number of frames over each budget
-    clocks: tuple[ClockLine, ...]
-    timers: tuple[TimerCount, ...]
-    systems: tuple[SystemLine, ...]
-    calls: tuple[CallCount, ...]  # Their calls, and the calls of every frame
-    failures: tuple[Failure, ...]
-    commands_refused: tuple[str, ...]
-    lost_events: int  # Events that were not counted
+    budgets: Sequence[FrameBudget]
     probes: tuple[ProbeLine, ...] = ()
-    # Where the time between frames went; None if that was not measured.
-    shares: IntervalShares | None = None
-    # The frames that are in no number but their own; None if all are counted.
-    left_out: LeftOut | None = None
 
+    @property
+    def timers(self) -> list[TimerCount]:
+        return self.tally.timers(self.timeline, is_complete=self.run.is_complete)
 
-def spread(times_ns: NsColumn) -> Spread | None:
-    if not len(times_ns):
-        return None
-    return Spread(
-        round(float(times_ns.mean())),
-        percentile_frame_time_ns(times_ns, 50),
-        percentile_frame_time_ns(times_ns, 99),
-        int(times_ns.max()),
-    )
-
-
-def interval_shares(frames: FrameTimes) -> IntervalShares | None:
-    if not frames.has_shares:
-        return None
-    names = (*(share.text for share in Share), UNKNOWN)
-    longest = int(frames.interval_ns.argmax())
-    interval_ns = int(frames.interval_ns[longest])
-    return IntervalShares(
-        dict(zip(names, (int(each.sum()) for each in frames.share_columns.values()), strict=True)),
-        named_shares([int(frames.share(each)[longest]) for each in Share], interval_ns),
-        int(frames.index[longest]),
-        interval_ns,
-    )
-
-
-def clock_lines(timeline: Timeline, tally: CallTally) -> tuple[ClockLine, ...]:
-    if timeline.root_id is None:
-        return ()
-    fired = tally.fired_by_clock()
-    lines = []
-    for number in timeline.branch(timeline.root_id):
-        clock = timeline.clocks[number]
-        lines.append(
+    @property
+    def clocks(self) -> list[ClockLine]:
+        timeline, fired = self.timeline, self.tally.fired_by_clock()
+        root_id = timeline.root_id
+        numbers = [] if root_id is None else timeline.branch(root_id)
+        return [
             ClockLine(
                 depth=len(timeline.path(number)) - 1,
-                name=clock.name,
+                name=timeline.clocks[number].name,
                 local_ns=timeline.local_ns(number),
-                rate=typed_rate(clock.rate_n),
+                rate=typed_rate(timeline.clocks[number].rate_n),
                 effective_rate=f"{float(timeline.effective_rate(number)):.4g}",
                 state=_state(timeline, number),
-                pending=clock.pending,
+                pending=timeline.clocks[number].pending,
                 fired=fired.get(number, 0),
             )
-        )
-    return tuple(lines)
+            for number in numbers
+        ]
+
+    @property
+    def commands_refused(self) -> list[str]:
+        refused = (each for each in self.timeline.commands if each.refusal)
+        return [f"Could not {each.text}: {each.refusal}" for each in refused]
+
+    @property
+    def lost_events(self) -> int:
+        return self.tally.lost + sum(probe.lost for probe in self.probes)
 
 
 def report_text(report: RunReport, *, most_timers: int = 20) -> str:
@@ -181,232 +131,230 @@ def report_text(report: RunReport, *, most_timers: int = 20) -> str:
         most_timers: Number of lines of timers; inexact ones come first, then those that
             fired most.
     """
-    parts = [_head(report)]
-    if report.clocks:
-        parts.append(_clock_table(report.clocks))
-    if report.timers:
-        parts.append(_timer_table(report.timers, most_timers))
-    if report.systems:
-        parts.append(_system_table(report.systems))
-    if report.calls:
-        parts.append(_call_table(report.calls, most_timers))
-    if report.probes:
-        parts.append(_probe_table(report.probes))
-    parts.append(_closing(report))
-    return "\n\n".join(filter(None, parts))
+    timers = report.timers
+    tables = (
+        _clock_table(report.clocks),
+        _timer_table(timers, most_timers),
+        _system_table(report),
+        _call_table(report, most_timers),
+        _probe_table(report.probes),
+    )
+    return "\n\n".join(filter(None, (_head(report), *tables, _closing(report, timers))))
 
 
 def report_values(report: RunReport) -> dict[str, object]:
+    run, frames, timeline = report.run, report.frames, report.timeline
+    left_out = {"budget_ns": report.budgets[0].budget_ns, "frames": report.left_out}
+    over = [over_budget(frames.measured(report.measure), each) for each in report.budgets]
     return {
         "title": report.title,
         "scene": report.scene,
         "how": report.how,
-        "is_complete": report.is_complete,
-        "frames": report.frames,
-        "session_ns": report.session_ns,
-        "took_ns": report.took_ns,
-        "interval": None if report.interval is None else asdict(report.interval),
-        "busy": None if report.busy is None else asdict(report.busy),
-        "cut_ns": report.cut_ns,
-        "cut_frames": report.cut_frames,
-        "shares": None if report.shares is None else _share_values(report.shares),
-        "left_out": None
-        if report.left_out is None
-        else {"budget_ns": report.left_out.budget.budget_ns, "frames": report.left_out.count},
-        "over_budget": {
-            "measure": report.measure,
-            "budgets": [over.values() for over in report.over_budgets],
-        },
+        "is_complete": run.is_complete,
+        "frames": run.frames,
+        "session_ns": run.session_ns,
+        "took_ns": run.took_ns,
+        "interval": _spread(frames.interval_ns),
+        "busy": _spread(frames.busy_ns),
+        "cut_ns": sum(timeline.frames.cut_ns),
+        "cut_frames": sum(map(bool, timeline.frames.cut_ns)),
+        "shares": _share_values(report.whole) if report.whole.has_shares else None,
+        "left_out": None if report.left_out is None else left_out,
+        "over_budget": {"measure": report.measure, "budgets": [each.values() for each in over]},
         "clocks": [asdict(clock) for clock in report.clocks],
         "timers": [
             {**asdict(timer), "kind": timer.kind.text, "is_exact": timer.is_exact}
             for timer in report.timers
         ],
-        "keepers": [asdict(line) for line in report.systems],
-        "calls": [_call_values(count) for count in report.calls],
-        "failures": [asdict(failure) for failure in report.failures],
-        "commands_refused": list(report.commands_refused),
+        "keepers": [asdict(line) for line in report.tally.systems(timeline)],
+        # The names of the JSON stay as they have always been.
+        "calls": [
+            {("keeper" if name == "owner" else name): each for name, each in asdict(count).items()}
+            for count in report.tally.calls(timeline)
+        ],
+        "failures": [asdict(failure) for failure in timeline.failures],
+        "commands_refused": report.commands_refused,
         "lost_events": report.lost_events,
         **({"programs": [asdict(line) for line in report.probes]} if report.probes else {}),
     }
 
 
-def _share_values(shares: IntervalShares) -> dict[str, object]:
+def _spread(times_ns: NsColumn) -> dict[str, int] | None:
+    """Return mean and nearest-rank percentiles of a time over all frames; ``None`` without any."""
+    if not len(times_ns):
+        return None
+    return {
+        "mean_ns": round(float(times_ns.mean())),
+        "median_ns": percentile_frame_time_ns(times_ns, 50),
+        "p99_ns": percentile_frame_time_ns(times_ns, 99),
+        "max_ns": int(times_ns.max()),
+    }
+
+
+def _total_shares(frames: FrameTimes) -> dict[str, int]:
+    names = (*(share.text for share in Share), UNKNOWN)
+    totals = (int(each.sum()) for each in frames.share_columns.values())
+    return dict(zip(names, totals, strict=True))
+
+
+def _longest(frames: FrameTimes) -> tuple[int, int, dict[str, int]]:
+    """Return index, frame time and shares of the longest frame."""
+    at = int(frames.interval_ns.argmax())
+    interval_ns = int(frames.interval_ns[at])
+    shares = named_shares([int(frames.share(each)[at]) for each in Share], interval_ns)
+    return int(frames.index[at]), interval_ns, shares
+
+
+def _share_values(frames: FrameTimes) -> dict[str, object]:
     def named(times_ns: dict[str, int]) -> dict[str, int]:
         return {f"{name.replace(' ', '_')}_ns": time_ns for name, time_ns in times_ns.items()}
 
-    longest = {"frame": shares.longest, "interval_ns": shares.interval_ns}
-    return {"total": named(shares.total_ns), "longest": longest | named(shares.longest_ns)}
-
-
-def _call_values(count: CallCount) -> dict[str, object]:
-    values = asdict(count)
-    # The names of the JSON stay as they have always been.
-    return {("keeper" if name == "owner" else name): value for name, value in values.items()}
+    index, interval_ns, shares = _longest(frames)
+    longest = {"frame": index, "interval_ns": interval_ns}
+    return {"total": named(_total_shares(frames)), "longest": longest | named(shares)}
 
 
 def _head(report: RunReport) -> str:
-    passed = ns_to_seconds(report.session_ns)
-    took = report.took_ns / NS_PER_SECOND
+    run, frames = report.run, report.frames
+    passed, took = ns_to_seconds(run.session_ns), run.took_ns / NS_PER_SECOND
     faster = f", {passed / took:,.0f} times real time" if took and passed / took >= 2 else ""  # noqa: PLR2004
     # Programs that only wait have no frames to speak of.
-    has_frames = report.frames or not report.probes
-    frames = f"{counted(report.frames, 'frame')} in " if has_frames else ""
+    has_frames = run.frames or not report.probes
+    frames_in = f"{counted(run.frames, 'frame')} in " if has_frames else ""
     lines = [
         # Nothing but a launched program has a command line of its own.
         *dict.fromkeys((report.title, report.scene)),
         "",
-        f"{frames}{format_instant(report.session_ns)}, {report.how}",
-        f"took {format_duration(report.took_ns)}{faster}",
+        f"{frames_in}{format_instant(run.session_ns)}, {report.how}",
+        f"took {format_duration(run.took_ns)}{faster}",
     ]
-    if report.interval is not None and report.busy is not None:
-        times: tuple[tuple[Measure, Spread], ...] = (
-            ("interval", report.interval),
-            ("busy", report.busy),
-        )
-        rows = [
-            (
-                _MEASURE_NAMES[name],
-                *map(_ms, (each.mean_ns, each.median_ns, each.p99_ns, each.max_ns)),
-            )
-            for name, each in times
+    if len(frames):
+        times = [_spread(frames.interval_ns) or {}, _spread(frames.busy_ns) or {}]
+        rows = zip(("frame time", "work in it"), times, strict=True)
+        spreads = [(name, *map(_ms, each.values())) for name, each in rows]
+        lines += [
+            "",
+            table(("ms", "mean", "median", "99 %", "longest"), spreads, right={1, 2, 3, 4}),
         ]
-        lines += ["", table(("ms", "mean", "median", "99 %", "longest"), rows, right={1, 2, 3, 4})]
-        for over in report.over_budgets:
+        for budget in report.budgets:
+            over = over_budget(frames.measured(report.measure), budget)
             share = f" ({over.share:.1%})" if over.count else ""
-            what = f"{_MEASURE_NAMES[report.measure]} {over.budget.over_text}"
+            what = f"{_MEASURE_NAMES[report.measure]} {budget.over_text}"
             lines.append(f"{what}: {counted(over.count, 'frame')}{share}")
-    if report.shares is not None:
-        lines += _share_lines(report.shares)
+    if report.whole.has_shares:
+        lines += _share_lines(report.whole)
     if report.left_out is not None:
         lines.append(
-            f"left out: {counted(report.left_out.count, 'frame')} "
-            f"{report.left_out.budget.over_text} because of the inspector alone"
+            f"left out: {counted(report.left_out, 'frame')} "
+            f"{report.budgets[0].over_text} because of the inspector alone"
         )
-    if report.cut_frames:
-        cut = format_duration(report.cut_ns)
-        lines.append(f"{cut} cut from {counted(report.cut_frames, 'frame')} longer than max_delta")
+    if cut := [each for each in report.timeline.frames.cut_ns if each]:
+        text = format_duration(sum(cut))
+        lines.append(f"{text} cut from {counted(len(cut), 'frame')} longer than max_delta")
     return "\n".join(lines)
 
 
-def _share_lines(shares: IntervalShares) -> list[str]:
-    whole_ns = sum(shares.total_ns.values()) or 1
-    total = ", ".join(
-        f"{name} {time_ns / whole_ns:.1%}" for name, time_ns in shares.total_ns.items()
-    )
-    longest = shares_text(shares.longest_ns) or "not measured"
-    took = format_duration(shares.interval_ns)
+def _share_lines(frames: FrameTimes) -> list[str]:
+    totals = _total_shares(frames)
+    whole_ns = sum(totals.values()) or 1
+    total = ", ".join(f"{name} {time_ns / whole_ns:.1%}" for name, time_ns in totals.items())
+    index, interval_ns, shares = _longest(frames)
+    longest = shares_text(shares) or "not measured"
     return [
         f"time between frames: {total}",
-        f"the longest, frame {shares.longest:,}, {took}: {longest}",
+        f"the longest, frame {index:,}, {format_duration(interval_ns)}: {longest}",
     ]
 
 
 def _clock_table(clocks: Sequence[ClockLine]) -> str:
-    rows = [
-        (
-            "  " * clock.depth + clock.name,
-            format_instant(clock.local_ns),
-            clock.rate,
-            clock.effective_rate,
-            f"{clock.pending:,}",
-            f"{clock.fired:,}",
-            clock.state,
-        )
-        for clock in clocks
-    ]
-    heading = ("clock", "local time", "rate", "effective", "pending", "fired", "state")
-    return table(heading, rows, right={1, 2, 3, 4, 5}, most=_LISTED_CLOCKS, more="more clocks")
+    columns: dict[str, Callable[[ClockLine], str]] = {
+        "clock": lambda clock: "  " * clock.depth + clock.name,
+        "local time": lambda clock: format_instant(clock.local_ns),
+        "rate": lambda clock: clock.rate,
+        "effective": lambda clock: clock.effective_rate,
+        "pending": lambda clock: f"{clock.pending:,}",
+        "fired": lambda clock: f"{clock.fired:,}",
+        "state": lambda clock: clock.state,
+    }
+    return _table_of(clocks, columns, _LISTED_CLOCKS, "more clocks")
 
 
 def _timer_table(timers: Sequence[TimerCount], most: int) -> str:
     ordered = sorted(timers, key=lambda count: (count.is_exact, -count.fired))
-    rows = [
-        (
-            count.label,
-            count.clock,
-            _delay(count),
-            _schedule(count),
-            f"{count.fired:,}",
-            "–" if count.expected is None else f"{count.expected:,}",
-            _difference(count),
-            f"{count.left_out:,}" if count.left_out else "",
-            format_duration(count.max_lateness_ns) if count.late else "",
-        )
-        for count in ordered
-    ]
-    heading = (
-        "timer",
-        "clock",
-        "delay",
-        "schedule",
-        "fired",
-        "expected",
-        "count",
-        "skipped",
-        "max late",
-    )
     wrong = sum(not count.is_exact for count in ordered[most:])
     judgement = f"{wrong:,} not exact" if wrong else "all exact"
-    more = f"more, {judgement} (--timers N shows more)"
-    return table(heading, rows, right={2, 4, 5, 7, 8}, most=most, more=more)
+    columns: dict[str, Callable[[TimerCount], str]] = {
+        "timer": lambda count: count.label,
+        "clock": lambda count: count.clock,
+        "delay": _delay,
+        "schedule": _schedule,
+        "fired": lambda count: f"{count.fired:,}",
+        "expected": lambda count: "–" if count.expected is None else f"{count.expected:,}",
+        "count": _difference,
+        "skipped": lambda count: f"{count.left_out:,}" if count.left_out else "",
+        "max late": lambda count: format_duration(count.max_lateness_ns) if count.late else "",
+    }
+    return _table_of(ordered, columns, most, f"more, {judgement} (--timers N shows more)")
 
 
-def _system_table(systems: Sequence[SystemLine]) -> str:
-    rows = [
-        (
-            "  " * line.depth + line.name,
-            line.kind,
-            line.clock,
-            line.rate,
-            f"{line.members:,}" if line.members else "",
-            f"{line.calls:,}" if line.calls else "",
-            line.state,
-        )
-        for line in systems
-    ]
-    heading = ("scheduler or machine", "kind", "clock", "scale", "holds", "called", "state")
-    return table(heading, rows, right={3, 4, 5}, most=_LISTED_CLOCKS)
+def _system_table(report: RunReport) -> str:
+    columns: dict[str, Callable[[SystemLine], str]] = {
+        "scheduler or machine": lambda line: "  " * line.depth + line.name,
+        "kind": lambda line: line.kind,
+        "clock": lambda line: line.clock,
+        "scale": lambda line: line.rate,
+        "holds": lambda line: f"{line.members:,}" if line.members else "",
+        "called": lambda line: f"{line.calls:,}" if line.calls else "",
+        "state": lambda line: line.state,
+    }
+    return _table_of(report.tally.systems(report.timeline), columns, _LISTED_CLOCKS)
 
 
-def _call_table(calls: Sequence[CallCount], most: int) -> str:
-    rows = [
-        (
-            count.label,
-            count.kind,
-            count.owner,
-            _call_schedule(count),
-            f"{count.calls:,}",
-            _ms(count.took_ns),
-            _ms(count.longest_ns),
-        )
-        for count in calls
-    ]
-    heading = ("call", "kind", "of", "schedule", "called", "took, ms", "longest")
-    more = "more (--timers N shows more)"
-    return table(heading, rows, right={4, 5, 6}, most=most, more=more)
+def _call_table(report: RunReport, most: int) -> str:
+    columns: dict[str, Callable[[CallCount], str]] = {
+        "call": lambda count: count.label,
+        "kind": lambda count: count.kind,
+        "of": lambda count: count.owner,
+        "schedule": _call_schedule,
+        "called": lambda count: f"{count.calls:,}",
+        "took, ms": lambda count: _ms(count.took_ns),
+        "longest": lambda count: _ms(count.longest_ns),
+    }
+    calls = report.tally.calls(report.timeline)
+    return _table_of(calls, columns, most, "more (--timers N shows more)")
 
 
 def _probe_table(probes: Sequence[ProbeLine]) -> str:
-    rows = [
-        (
-            line.name,
-            "page" if line.pid is None else str(line.pid),
-            line.runtime,
-            ", ".join(line.adapters) or "–",
-            f"{line.events:,}",
-            _ms(line.cpu_ns),
-            f"{line.cpu_ns / line.interval_ns:.1%}" if line.interval_ns else "–",
-            line.state,
-        )
-        for line in probes
-    ]
-    heading = ("program", "process", "runs on", "reads", "events", "probe, ms", "of time", "state")
-    return table(heading, rows, right={1, 4, 5, 6}, most=_LISTED_CLOCKS, more="more programs")
+    columns: dict[str, Callable[[ProbeLine], str]] = {
+        "program": lambda line: line.name,
+        "process": lambda line: "page" if line.pid is None else str(line.pid),
+        "runs on": lambda line: line.runtime,
+        "reads": lambda line: ", ".join(line.adapters) or "–",
+        "events": lambda line: f"{line.events:,}",
+        "probe, ms": lambda line: _ms(line.cpu_ns),
+        "of time": lambda line: (
+            f"{line.cpu_ns / line.interval_ns:.1%}" if line.interval_ns else "–"
+        ),
+        "state": lambda line: line.state,
+    }
+    return _table_of(probes, columns, _LISTED_CLOCKS, "more programs")
 
 
-def _closing(report: RunReport) -> str:
-    repeating = [count for count in report.timers if count.expected is not None]
+def _table_of(
+    rows: Sequence[_RowT],
+    columns: Mapping[str, Callable[[_RowT], str]],
+    most: int,
+    more: str = "more",
+) -> str:
+    if not rows:
+        return ""
+    right = {place for place, title in enumerate(columns) if title in _NUMBERS}
+    cells = [tuple(cell(row) for cell in columns.values()) for row in rows]
+    return table(tuple(columns), cells, right=right, most=most, more=more)
+
+
+def _closing(report: RunReport, timers: Sequence[TimerCount]) -> str:
+    repeating = [count for count in timers if count.expected is not None]
     exact = sum(count.is_exact for count in repeating)
     lines = []
     if repeating:
@@ -414,19 +362,20 @@ def _closing(report: RunReport) -> str:
     if report.lost_events:
         lines.append(f"{report.lost_events:,} events were lost; the counts are too low.")
     lines.extend(report.commands_refused)
-    if report.failures:
-        lines.append(f"{counted(len(report.failures), 'failure')}:")
-        for failure in report.failures[:_LISTED_FAILURES]:
+    failures = report.timeline.failures
+    if failures:
+        lines.append(f"{counted(len(failures), 'failure')}:")
+        for failure in failures[:_LISTED_FAILURES]:
             what = what_was_raised(failure.traceback)
             lines.append(
                 f"  {format_instant(failure.at_ns)}  “{short_line(failure.label)}”  {what}"
             )
-        more = len(report.failures) - _LISTED_FAILURES
+        more = len(failures) - _LISTED_FAILURES
         if more > 0:
             lines.append(f"  … and {more:,} more")
     elif not report.probes:
         lines.append("No callback failed.")
-    if not report.is_complete:
+    if not report.run.is_complete:
         if any(probe.state == ATTACHED for probe in report.probes):
             lines.append("Watching was interrupted before the time was over.")
         elif report.probes:
