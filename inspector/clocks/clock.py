@@ -21,6 +21,7 @@ from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, REACH_BITS, TimerQ
 from inspector.clocks.rate import D, moved, rate_numerator
 from inspector.clocks.timer import (
     NO_ARGUMENTS,
+    CallSite,
     Interval,
     LabelledTimer,
     MissedTicks,
@@ -47,8 +48,6 @@ from inspector.vocabulary import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
-
-    from inspector.clocks.timer import CallSite
 
 
 #: Tells this module's frames from those of the user's program.

@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from threading import get_ident
 from typing import TYPE_CHECKING, Literal
 
-from inspector.clocks.queue import TimerQueue
+from inspector.clocks.queue import Entry, TimerQueue
 from inspector.clocks.rate import D, local_ns, parent_ns, product_of_rates, reanchored
 from inspector.clocks.timer import Timer
 from inspector.vocabulary import NEVER
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from inspector.clocks.clock import Clock
-    from inspector.clocks.queue import Entry
     from inspector.clocks.tree import ClockTree
 
 #: For ``_armed_ns``: no due time is early enough to matter now.

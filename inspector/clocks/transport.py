@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inspector.clocks.sources.manual_source import ManualTimeSource
-from inspector.clocks.sources.time_source import CallsFromThreads
+from inspector.clocks.sources.time_source import CallsFromThreads, TimeSource
 from inspector.vocabulary import TRANSPORT, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.clocks.sources.time_source import TimeSource
     from inspector.clocks.tree import ClockTree
 
 #: No frame gets a longer delta, however long the program was stopped.

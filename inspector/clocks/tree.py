@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from threading import get_ident
-from types import FunctionType, MethodType
+from types import CodeType, FrameType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
@@ -18,7 +18,7 @@ from inspector.clocks.failures import (
 )
 from inspector.clocks.members import Members
 from inspector.clocks.mistakes import suggest_name
-from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, TimerQueue
+from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, Entry, TimerQueue
 from inspector.clocks.timer import NO_ARGUMENTS, REPEATS, CallSite, Interval, Timer
 from inspector.timebase import MAX_NS, format_instant
 from inspector.vocabulary import (
@@ -32,11 +32,8 @@ from inspector.vocabulary import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import CodeType, FrameType
 
     from inspector.clocks.node import ClockNode
-    from inspector.clocks.queue import Entry
-    from inspector.vocabulary import RawEvent
 
 
 logger = logging.getLogger(__name__)

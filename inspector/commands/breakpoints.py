@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from typing_extensions import override
 
-from inspector.commands.command import Action, Capability, Command
+from inspector.commands.command import Action, Capability, Command, Target
 from inspector.commands.values import VALUE_KINDS, ValueKind
 from inspector.errors import CommandError
 from inspector.events.conditions.breakpoint import Breakpoint
 
 if TYPE_CHECKING:
-    from inspector.commands.command import Target
     from inspector.events.timeline import Timeline
 
 VALUE_KINDS[Breakpoint] = ValueKind(

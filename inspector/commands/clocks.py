@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, ClassVar
 from typing_extensions import override
 
 from inspector.clocks.rate import rate_numerator
-from inspector.commands.command import Action, Capability, ClockEffect, Command, checked
+from inspector.commands.command import (
+    Action,
+    Capability,
+    ClockControl,
+    ClockEffect,
+    Command,
+    Target,
+    checked,
+)
 from inspector.errors import CommandError
 from inspector.vocabulary import CLOCK_PAUSED, CLOCK_RATE, CLOCK_RESUMED, rate_text
 
 if TYPE_CHECKING:
-    from inspector.commands.command import ClockControl, Target
     from inspector.events.states import ClockState
     from inspector.events.timeline import Timeline
 

@@ -11,9 +11,9 @@ from typing_extensions import override
 
 from inspector.clocks.failures import CALLBACK_ERRORS
 from inspector.clocks.rate import rate_numerator
-from inspector.commands.command import Action, Capability, Command, MemberEffect, checked
+from inspector.commands.command import Action, Capability, Command, MemberEffect, Target, checked
 from inspector.errors import CommandError
-from inspector.events.members import PAUSABLE
+from inspector.events.members import PAUSABLE, MemberState
 from inspector.frames.scheduler.controls import (
     MachineControl,
     Pausable,
@@ -24,8 +24,6 @@ from inspector.frames.scheduler.controls import (
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
 if TYPE_CHECKING:
-    from inspector.commands.command import Target
-    from inspector.events.members import MemberState
     from inspector.events.timeline import Timeline
 
 

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from typing_extensions import override
 
-from inspector.commands.command import Action, Capability, Command
+from inspector.commands.command import Action, Capability, Command, RecorderControl, Target
 from inspector.errors import CommandError, InspectorError
 from inspector.foreign.paths import expanded
 from inspector.timebase import format_duration
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from inspector.commands.command import RecorderControl, Target
 
 
 class RecordingCommand(Command, ABC):

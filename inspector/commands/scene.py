@@ -12,12 +12,11 @@ from typing_extensions import override
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.rate import checked_frame_rate
-from inspector.commands.command import Action, Capability, Command, checked, command_in
+from inspector.commands.command import Action, Capability, Command, Target, checked, command_in
 from inspector.errors import CommandError
 from inspector.timebase import format_instant
 
 if TYPE_CHECKING:
-    from inspector.commands.command import Target
     from inspector.events.states import CommandRecord
     from inspector.events.timeline import Timeline
 

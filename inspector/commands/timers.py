@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 from typing_extensions import override
 
-from inspector.commands.command import Action, Capability, Command
+from inspector.commands.command import (
+    Action,
+    Capability,
+    ClockControl,
+    Command,
+    Target,
+    TimerControl,
+)
 from inspector.errors import CommandError
 
 if TYPE_CHECKING:
-    from inspector.commands.command import ClockControl, Target, TimerControl
     from inspector.events.timeline import Timeline
 
 

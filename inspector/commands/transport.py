@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from typing_extensions import override
 
-from inspector.commands.command import Action, Capability, Command
+from inspector.commands.command import Action, Capability, Command, StepControl, Target
 from inspector.errors import CommandError
 from inspector.timebase import format_duration
 
 if TYPE_CHECKING:
-    from inspector.commands.command import StepControl, Target
     from inspector.events.timeline import Timeline
 
 #: A step of more frames than this is probably a typo.

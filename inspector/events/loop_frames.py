@@ -21,6 +21,7 @@ from inspector.vocabulary import (
     PHASE_ENDED,
     LoopKind,
     Phase,
+    RawEvent,
     frame_and_phase,
     frame_and_phase_in,
 )
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from inspector.vocabulary import RawEvent
 
 #: Frames of loops that are not shown, in memory: 70 MB.
 MOST_KEPT: Final = 500_000

@@ -7,14 +7,11 @@ task that nothing is told of any more is as it was when the tasks were told last
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable
 
 from msgspec import Struct, structs
 
 from inspector.vocabulary import TaskWait
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
 
 
 class TaskState(Struct, frozen=True, array_like=True):

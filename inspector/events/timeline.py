@@ -8,19 +8,20 @@ engine's state at that instant.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.clocks.rate import D, local_ns, moved, parent_ns, product_of_rates, reanchored
 from inspector.events.due_times import session_instants
 from inspector.events.frame_history import NO_PHASES, NO_SHARES, FrameHistory, with_phase
-from inspector.events.handlers import handlers_of
+from inspector.events.handlers import Handler, handlers_of
 from inspector.events.loop_frames import MOST_KEPT, LoopFrames, drop_oldest
-from inspector.events.members import MemberTable
+from inspector.events.members import MemberState, MemberTable
 from inspector.events.states import (
     BreakHit,
     ClockState,
@@ -38,18 +39,12 @@ from inspector.vocabulary import (
     LoopKind,
     Mode,
     Phase,
+    RawEvent,
     durations_of,
     frame_and_phase_in,
 )
 
 _marked_ns = attrgetter("at_ns")
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from inspector.events.handlers import Handler
-    from inspector.events.members import MemberState
-    from inspector.vocabulary import RawEvent
 
 
 #: What folding raises for an event that does not fit the state, before it changes anything.

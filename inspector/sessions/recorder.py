@@ -12,8 +12,8 @@ import platformdirs
 from msgspec import Struct
 
 from inspector.errors import InspectorError
-from inspector.events.conditions.breakpoint import DEFAULT_SAVED_NS, BreakAction
-from inspector.events.recording import RecordingWriteError, RecordingWriter
+from inspector.events.conditions.breakpoint import DEFAULT_SAVED_NS, BreakAction, Breakpoint
+from inspector.events.recording import RecordingInfo, RecordingWriteError, RecordingWriter
 from inspector.events.recording.pictures import bytes_a_frame, cost_text
 from inspector.foreign.paths import RECORDING_SUFFIX, is_there
 
@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from inspector.events.annotations import AnnotationChange
-    from inspector.events.conditions.breakpoint import Breakpoint
     from inspector.events.history import LogHistory
     from inspector.events.log import EventLog
-    from inspector.events.recording import RecordingInfo
     from inspector.pictures.pictures import Pictures
     from inspector.sessions.annotations import Annotations
     from inspector.sessions.breakpoints.breakpoints import BreakpointHit

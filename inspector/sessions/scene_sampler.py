@@ -21,13 +21,13 @@ from inspector.vocabulary import (
     SAW_END,
     SAW_FROM_HERE,
     EventKind,
+    RawEvent,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from inspector.probe.program import Program
-    from inspector.vocabulary import RawEvent
 
 #: Without a wake-up for so long, the thread sleeps until the next.
 _REST_NS: Final = 1_000_000_000

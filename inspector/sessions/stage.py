@@ -13,7 +13,7 @@ from inspector.clocks.callbacks import label_of
 from inspector.clocks.mistakes import checked_clock
 from inspector.clocks.rate import DEFAULT_FRAME_RATE, checked_frame_rate
 from inspector.frames.scheduler.scheduler import Scheduler
-from inspector.frames.state_machine import ORIGINAL, StateMachine
+from inspector.frames.state_machine import ORIGINAL, Edge, MachineRules, StateMachine
 from inspector.pictures.pictures import Drawing
 from inspector.timebase import NS_PER_SECOND, seconds_to_ns
 from inspector.vocabulary import MARK, Phase
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from inspector.engines.egret.ticker import Ticker
     from inspector.frames.director import Director, FrameCallback
     from inspector.frames.scheduling import Overshoot
-    from inspector.frames.state_machine import Edge, MachineRules
     from inspector.pictures.shapes import Shapes
 
 StateT = TypeVar("StateT", bound="Hashable")

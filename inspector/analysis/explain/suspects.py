@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from inspector.analysis.evidence import NEARBY
-from inspector.analysis.frame_events import frames_in
+from inspector.analysis.frame_events import MeasuredCall, frames_in
 from inspector.events.schema import ADDED, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from inspector.analysis.frame_events import MeasuredCall
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
 

@@ -18,20 +18,17 @@ from inspector.analysis.lanes.spans import Spans
 from inspector.analysis.lateness.blocks import Blocks
 from inspector.calls.call import short_site
 from inspector.events.handlers import handlers_of
-from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
+from inspector.events.member_names import MEMBER_NAMING_KINDS, KnownMember, MemberNames
 from inspector.events.members import TIMED_CALLS
 from inspector.events.schema import ABOUT_FIELDS
-from inspector.events.timeline import MISFIT
-from inspector.vocabulary import NEVER, Field, MemberKind
+from inspector.events.timeline import MISFIT, Timeline
+from inspector.vocabulary import NEVER, Field, MemberKind, RawEvent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inspector.events.annotations import Annotation
     from inspector.events.history import History
-    from inspector.events.member_names import KnownMember
-    from inspector.events.timeline import Timeline
-    from inspector.vocabulary import RawEvent
 
 _CALLED: Final = TIMED_CALLS | {MemberKind.HOOK}
 #: How many lanes of one call site are a family.

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct, field
 
 from inspector.analysis.lanes.clocks import GONE
-from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from inspector.analysis.lanes.lanes import LaneStore
-
+from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind, LaneStore
 
 #: Lanes that are shown only if they have contents.
 OCCASIONAL: Final = frozenset(

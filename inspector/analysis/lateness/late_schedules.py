@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct, structs
 
@@ -12,9 +13,6 @@ from inspector.analysis.lateness.attribution import Cause, Lateness, Share
 from inspector.events.handlers import handlers_of
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import NEVER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 #: A job is a schedule from so many calls on, all set with about the same delay,
 _LEAST_CALLS: Final = 5

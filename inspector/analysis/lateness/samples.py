@@ -22,6 +22,7 @@ from inspector.vocabulary import (
     SAW_NO_TIMES,
     SAW_WAIT,
     CallKind,
+    RawEvent,
     SampleForm,
 )
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from inspector.events.history import History
-    from inspector.vocabulary import RawEvent
 
 #: Numbers of the kinds of events of samples.
 SAMPLE_KINDS: Final = kinds_with(group=EventGroup.SAMPLES)

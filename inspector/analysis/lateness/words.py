@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from inspector.analysis.lateness.attribution import Cause
+from inspector.analysis.lateness.attribution import Cause, Lateness, Share
 from inspector.analysis.lateness.samples import Place
 from inspector.display_text import counted
 from inspector.timebase import NS_PER_MS, format_duration
@@ -12,7 +12,6 @@ from inspector.timebase import NS_PER_MS, format_duration
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from inspector.analysis.lateness.attribution import Lateness, Share
     from inspector.analysis.lateness.blocks import Block, DelayedCall
     from inspector.analysis.lateness.late_calls import LateCall
 

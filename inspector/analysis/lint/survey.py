@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from inspector.analysis.frame_events import FrameEventReader
+from inspector.analysis.frame_events import FrameEventReader, FrameEvents
 from inspector.analysis.lint.scheduled import ScheduledCalls
 from inspector.analysis.lint.seen import (
     Chain,
@@ -18,19 +18,16 @@ from inspector.analysis.lint.seen import (
     TimerGroup,
 )
 from inspector.events.handlers import handlers_of, merged
-from inspector.events.history import without_gaps
+from inspector.events.history import History, without_gaps
 from inspector.events.schema import ABOUT_CLOCKS
 from inspector.events.timeline import MISFIT, Timeline
 from inspector.timebase import NS_PER_MS
-from inspector.vocabulary import NEVER
+from inspector.vocabulary import NEVER, RawEvent
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from inspector.analysis.frame_events import FrameEvents
     from inspector.analysis.statistics.frame_budget import FrameBudget
-    from inspector.events.history import History
-    from inspector.vocabulary import RawEvent
 
 #: Events read at a time, which takes about a millisecond.
 _STRETCH: Final = 4_000

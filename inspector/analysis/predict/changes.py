@@ -13,9 +13,9 @@ import numpy as np
 from inspector.analysis.predict.preview import Preview
 from inspector.calls.dues import DueTimes, SchedulerChange
 from inspector.clocks.rate import D
-from inspector.commands.command import ClockEffect, MemberEffect
+from inspector.commands.command import ClockEffect, Command, MemberEffect
 from inspector.events.due_times import session_instants
-from inspector.events.members import CLOCK_CALLS, TIMED_CALLS
+from inspector.events.members import CLOCK_CALLS, TIMED_CALLS, MemberState
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER, Field, LifeCycle, MemberKind
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from inspector.commands.command import Command
-    from inspector.events.members import MemberState
 
 #: Members paused by flags, whose timers are on their director's scheduler.
 _FLAGGED: Final = frozenset({MemberKind.COMPONENT, MemberKind.NODE})

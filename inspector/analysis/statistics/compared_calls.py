@@ -12,7 +12,7 @@ import numpy as np
 from inspector.analysis.statistics.comparison import Change, Samples, sample_changes
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
-from inspector.vocabulary import CALL_ENDED, CLOCK_ADDED, TIMER_ADDED, TIMER_FIRED
+from inspector.vocabulary import CALL_ENDED, CLOCK_ADDED, TIMER_ADDED, TIMER_FIRED, RawEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
-    from inspector.vocabulary import RawEvent
 
     #: Names of the clocks from the root, and of the timer or call; empty for all of the clock.
     Key = tuple[str, str]

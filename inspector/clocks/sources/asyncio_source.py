@@ -6,14 +6,12 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from inspector.clocks.sources.wake_errors import WakeErrors
+from inspector.clocks.sources.wake_errors import WakeErrors, WakeErrorSummary
 from inspector.timebase import NS_PER_SECOND
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
-
-    from inspector.clocks.sources.wake_errors import WakeErrorSummary
 
 
 class AsyncioTimeSource:

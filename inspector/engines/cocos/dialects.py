@@ -12,12 +12,10 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from inspector.extensions import Registry
-from inspector.frames.scheduling import Overshoot
+from inspector.frames.scheduling import Callback, Overshoot
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
-
-    from inspector.frames.scheduling import Callback
 
 
 #: Priority of the originals' own systems; operations on "everything" start here.

@@ -7,7 +7,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, TypeVar
 
 from inspector.engines.creator.component_lists import OneShotCalls
-from inspector.engines.creator.components import defines
+from inspector.engines.creator.components import Component, defines
 from inspector.engines.creator.destruction import LifeComplaint
 from inspector.engines.creator.reports import call_reported, report_component
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from inspector.engines.creator.component_phases import ComponentPhases, Report
-    from inspector.engines.creator.components import Component
     from inspector.engines.creator.nodes import Node
     from inspector.engines.creator.versions import ComponentDialect
 

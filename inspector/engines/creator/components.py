@@ -20,14 +20,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from inspector.clocks.callbacks import checked_callable
 from inspector.engines.creator.destruction import DestructionState, LifeComplaint
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from inspector.engines.creator.director import CreatorDirector
     from inspector.engines.creator.nodes import Node
     from inspector.frames.scheduling import Callback

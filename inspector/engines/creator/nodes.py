@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from inspector.engines.creator.components import check_methods
+from inspector.engines.creator.components import Component, check_methods
 from inspector.engines.creator.destruction import DestructionState, LifeComplaint
 from inspector.engines.creator.rendering_scenes import RenderingScene
 from inspector.engines.creator.reports import report_component
@@ -13,7 +13,6 @@ from inspector.foreign.numbers import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from inspector.engines.creator.components import Component
     from inspector.engines.creator.director import CreatorDirector
 
 ComponentT = TypeVar("ComponentT", bound="Component")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from inspector.clocks.callbacks import refuse_unfinished
 from inspector.engines.creator.components import Component, LifeState
-from inspector.frames.reporting import text_of
+from inspector.frames.reporting import Reporter, text_of
 from inspector.vocabulary import Field, LifeCycle, MemberKind
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from inspector.engines.creator.destruction import Destroyable
     from inspector.engines.creator.nodes import Node
     from inspector.engines.creator.versions import ComponentDialect
-    from inspector.frames.reporting import Reporter
 
 ArgumentT = TypeVar("ArgumentT")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inspector.events.recording.packed_columns import grouped
+from inspector.events.recording.packed_columns import Block, grouped
 from inspector.vocabulary import (
     NEVER,
     TIMER_ADDED,
@@ -18,8 +18,6 @@ from inspector.vocabulary import (
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from inspector.events.recording.packed_columns import Block
 
 
 class TimerEvents:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
-from inspector.formats.arrangement.frame_bars import rate_text
+from inspector.formats.arrangement.frame_bars import Spikes, rate_text
 from inspector.timebase import format_duration
-
-if TYPE_CHECKING:
-    from inspector.formats.arrangement.frame_bars import Spikes
 
 _LABELLED_SPIKES: Final = 8
 #: From a bar to its value, and from a value to the next.

@@ -13,14 +13,13 @@ from inspector.formats.html_page import svg_element
 from inspector.formats.page.columns import PageData
 from inspector.formats.page.page import html_of
 from inspector.formats.page.page_data import budget_about, frames_about
-from inspector.formats.report.report import html_of_table
+from inspector.formats.report.report import Report, ReportSection, html_of_table
 from inspector.tokens import CURVES, THEMES, ThemeName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from inspector.analysis.statistics.runs import ComparedRun
-    from inspector.formats.report.report import Report, ReportSection
 
 #: The section whose picture can be explored.
 FRAME_TIMES: Final = "Frame times"

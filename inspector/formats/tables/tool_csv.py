@@ -15,7 +15,7 @@ import numpy as np
 from inspector.errors import ExportError
 from inspector.formats.csv_cells import quoted, text_cell
 from inspector.formats.drawing.font_metrics import plain
-from inspector.formats.frame_times import CAPTURED
+from inspector.formats.frame_times import CAPTURED, FrameTimes, NsColumn, Provenance
 from inspector.formats.tables.frame_times_csv import DECIMALS_OF_MS
 from inspector.formats.tables.number_cells import Cells, number_rows
 from inspector.timebase import NS_PER_SECOND
@@ -23,7 +23,6 @@ from inspector.timebase import NS_PER_SECOND
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
     from inspector.formats.options import ExportOptions
 
 _DECIMALS_OF_S: Final = 9

@@ -15,12 +15,12 @@ from inspector.formats.traces.writer import (
     FlowStep,
     Reach,
     SliceDetails,
+    TraceWriter,
 )
 
 if TYPE_CHECKING:
     from inspector.formats.captures.capture import Slices
     from inspector.formats.captures.trace_extras import Counters
-    from inspector.formats.traces.writer import TraceWriter
 
 #: Between the numbers of rows of a track.
 _ROW: Final = 1_000_000

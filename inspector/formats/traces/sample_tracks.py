@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from inspector.analysis.lateness.blocks import turns_of
 from inspector.analysis.lateness.flame import functions_seen
-from inspector.analysis.lateness.samples import Samples
-from inspector.formats.traces.writer import CLOCKS, SliceDetails
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.analysis.lateness.samples import Sample
-    from inspector.formats.traces.writer import TraceWriter
+from inspector.analysis.lateness.samples import Sample, Samples
+from inspector.formats.traces.writer import CLOCKS, SliceDetails, TraceWriter
 
 #: Before the numbers of the clocks of sampled loops.
 _SAMPLED: Final = 300_000_000

@@ -18,7 +18,15 @@ from inspector.formats.traces.capture_slices import write_slices
 from inspector.formats.traces.frame_tracks import FrameTrack, LoopTracks, MemberCallDetails
 from inspector.formats.traces.sample_tracks import SampleTracks
 from inspector.formats.traces.timer_tracks import Gauge, TimerTracks
-from inspector.formats.traces.writer import CLOCKS, FRAMES, MACHINES, PROCESS, Reach, SliceDetails
+from inspector.formats.traces.writer import (
+    CLOCKS,
+    FRAMES,
+    MACHINES,
+    PROCESS,
+    Reach,
+    SliceDetails,
+    TraceWriter,
+)
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 if TYPE_CHECKING:
@@ -27,7 +35,6 @@ if TYPE_CHECKING:
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
     from inspector.formats.captures.capture import Slices
-    from inspector.formats.traces.writer import TraceWriter
     from inspector.pictures.pictures import Picture
 
 #: Events that are read at a time.

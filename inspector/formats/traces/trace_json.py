@@ -9,15 +9,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from inspector.formats.captures.trace_extras import OVERLAPPING
-from inspector.formats.traces.session_trace import write_trace
+from inspector.formats.captures.trace_extras import OVERLAPPING, CounterTrack
+from inspector.formats.traces.session_trace import Events, write_trace
 from inspector.formats.traces.writer import NOTHING, PROCESS, Reach, SliceDetails
 
 if TYPE_CHECKING:
-    from inspector.formats.captures.trace_extras import CounterTrack
     from inspector.formats.frame_times import Provenance
     from inspector.formats.options import ExportOptions
-    from inspector.formats.traces.session_trace import Events
 
 _PID: Final = 1
 _NS_PER_US: Final = 1000

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
 from inspector.clocks.callbacks import label_of
-from inspector.frames.scheduling import PendingCall
+from inspector.frames.scheduling import Callback, PendingCall
 from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from inspector.frames.reporting import Reporter
     from inspector.frames.scheduler.call_list import CallList, Slot
     from inspector.frames.scheduler.timer_calendar import TimerCalendar
-    from inspector.frames.scheduling import Callback
 
 
 class CallScheduler(Protocol):

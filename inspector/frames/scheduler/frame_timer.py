@@ -6,9 +6,9 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from inspector.clocks.callbacks import refuse_unfinished
-from inspector.frames.scheduler.calls import ScheduledCall
+from inspector.frames.scheduler.calls import CallOwner, CallScheduler, ScheduledCall
 from inspector.frames.scheduler.timer_calendar import Entry
-from inspector.frames.scheduling import Overshoot, PendingCall
+from inspector.frames.scheduling import Callback, Overshoot, PendingCall
 from inspector.timebase import NS_PER_SECOND, format_duration
 from inspector.vocabulary import NEVER, Field, MemberKind
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from inspector.frames.scheduler.call_list import Slot
-    from inspector.frames.scheduler.calls import CallOwner, CallScheduler
-    from inspector.frames.scheduling import Callback
 
 
 class FrameTimer(ScheduledCall):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from inspector.events.schema import ABOUT_CLOCKS, ABOUT_TIMERS, ADDED, SCHEMA, Unit
-from inspector.events.timeline import MISFIT
+from inspector.events.timeline import MISFIT, Timeline
 from inspector.sessions.attached.loops import Loops, OtherLog
 from inspector.sessions.attached.session_numbers import (
     is_above_programs,
@@ -33,15 +33,14 @@ from inspector.vocabulary import (
     TIMER_ARMED,
     TIMER_CLEARED,
     TIMER_ORIGIN,
+    RawEvent,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from inspector.events.log import EventLog, Numbers
-    from inspector.events.timeline import Timeline
     from inspector.events.timer_table import TimerTable
-    from inspector.vocabulary import RawEvent
 
 #: Kinds of rows that are no events: a keyframe of a program begins, is complete.
 KEYFRAME_BEGUN: Final = -1

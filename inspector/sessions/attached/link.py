@@ -13,10 +13,11 @@ import secrets
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from selectors import EVENT_READ, DefaultSelector
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from inspector import __version__
 from inspector.display_text import foreign_line, foreign_lines
@@ -59,9 +60,6 @@ from inspector.sessions.attached.messages import (
 )
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import VOCABULARY_VERSION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
 

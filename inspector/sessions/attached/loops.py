@@ -25,13 +25,13 @@ from inspector.vocabulary import (
     LOOP_FRAME_ENDED,
     PHASE_ENDED,
     LoopKind,
+    RawEvent,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from inspector.events.log import EventLog, Numbers
-    from inspector.vocabulary import RawEvent
 
     #: An event, or nothing.
     _Event = tuple[int, ...]

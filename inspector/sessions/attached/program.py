@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from inspector.commands.command import Capability
 from inspector.probe.adapters import KEEPS_TIME
 from inspector.sessions.attached.doors.processes import parent_of
-from inspector.sessions.attached.messages import FIRST_PAGE_PID, GRANT_TEXTS
+from inspector.sessions.attached.messages import (
+    FIRST_PAGE_PID,
+    GRANT_TEXTS,
+    AdapterMessage,
+    ChangedMessage,
+    ClockMessage,
+    CostMessage,
+    Grant,
+    KeyframeMessage,
+)
 from inspector.sessions.attached.session_numbers import own_clock, own_number
 from inspector.timebase import format_duration
 from inspector.vocabulary import EventKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from inspector.sessions.attached.link import Attached, Done
-    from inspector.sessions.attached.messages import (
-        AdapterMessage,
-        ChangedMessage,
-        ClockMessage,
-        CostMessage,
-        Grant,
-        KeyframeMessage,
-    )
     from inspector.sessions.attached.translation import Translation
 
 #: What a program calls its capabilities.

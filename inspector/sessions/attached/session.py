@@ -62,7 +62,7 @@ from inspector.sessions.attached.session_numbers import (
 from inspector.sessions.attached.target import AttachedTarget
 from inspector.sessions.attached.translation import Translation
 from inspector.sessions.attached.whole_session import WholeSession
-from inspector.sessions.breakpoints.breakpoints import Breakpoints
+from inspector.sessions.breakpoints.breakpoints import BreakpointHit, Breakpoints
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import (
     SessionPhase,
@@ -89,7 +89,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from inspector.sessions.attached.doors.door import Door, Opened
-    from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 
 #: Events come at latest 16 ms after they happened; so long later all of them are there, or at
 #: most so long on a machine that is busy.

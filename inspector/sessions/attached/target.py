@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.rate import DEFAULT_FRAME_RATE, D, rate_numerator
 from inspector.commands.clocks import OwnPause, PauseClock, ResumeClock
-from inspector.commands.command import Capability, Prepared, Undoing, prepared
+from inspector.commands.command import Action, Capability, Command, Prepared, Undoing, prepared
 from inspector.errors import CommandError
-from inspector.sessions.attached.program import NEVER_POSSIBLE
+from inspector.sessions.attached.program import NEVER_POSSIBLE, JoinedProgram
 from inspector.sessions.attached.session_numbers import is_family
 from inspector.sessions.replay.journal import AppliedCommand, CommandPlace, command_events
 from inspector.timebase import NS_PER_MS
@@ -21,12 +21,10 @@ from inspector.vocabulary import MARK
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.commands.command import Action, Command
     from inspector.events.timeline import Timeline
     from inspector.sessions.attached.event_sorter import EventSorter
     from inspector.sessions.attached.joined import JoinedPrograms
     from inspector.sessions.attached.link import Done
-    from inspector.sessions.attached.program import JoinedProgram
     from inspector.sessions.breakpoints.breakpoints import Breakpoints
     from inspector.sessions.recorder import Recorder
 

@@ -12,8 +12,8 @@ import numpy as np
 from msgspec import Struct
 
 from inspector.events.recording.layout import FRAME_COLUMNS, frame_columns_in
-from inspector.events.recording.packed_columns import unpack
-from inspector.events.recording.reading.opening import DAMAGE
+from inspector.events.recording.packed_columns import Block, unpack
+from inspector.events.recording.reading.opening import DAMAGE, OpenFile
 from inspector.timebase import MAX_NS
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from inspector.events.recording.packed_columns import Block
-    from inspector.events.recording.reading.opening import OpenFile
 
 #: Rows of a block of frames: numbers, cursors, and then the columns of a frame history.
 _CURSOR, _AT = 1, 2

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from inspector.events.recording.packed_columns import (
     KINDS,
+    Block,
     events_of,
     group_by_group,
     kind_table,
@@ -28,7 +29,6 @@ from inspector.vocabulary import NEVER
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from inspector.events.recording.packed_columns import Block
     from inspector.events.timeline import Timeline
 
     _Folds: TypeAlias = NDArray[np.uint8]

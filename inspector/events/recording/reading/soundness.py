@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from inspector.clocks.rate import MAX_RATE
-from inspector.events.recording.packed_columns import KINDS, kind_table
+from inspector.events.recording.packed_columns import KINDS, Block, kind_table
 from inspector.events.schema import (
     ABOUT_FIELDS,
     FIELDS,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from inspector.events.recording.packed_columns import Block
 
 #: Kind of an invalid event; readers show its numbers.
 SENSELESS: Final = 0

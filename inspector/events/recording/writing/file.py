@@ -25,7 +25,7 @@ from inspector.events.recording.layout import (
     version_values,
 )
 from inspector.events.recording.live_files import begin_writing, end_writing, is_same_file
-from inspector.events.recording.packed_columns import EVENT_COLUMNS, fill_block, pack
+from inspector.events.recording.packed_columns import EVENT_COLUMNS, Block, fill_block, pack
 from inspector.events.recording.pictures import PictureBlocks
 from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.writing.frame_rows import WrittenFrames
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from inspector.events.annotations import AnnotationChange
     from inspector.events.log import Numbers
-    from inspector.events.recording.packed_columns import Block
     from inspector.events.timeline import Timeline
     from inspector.vocabulary import RawEvent
 

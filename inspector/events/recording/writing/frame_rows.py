@@ -9,7 +9,7 @@ import numpy as np
 
 from inspector.events.loop_frames import exchange
 from inspector.events.recording.layout import FRAME_COLUMNS
-from inspector.events.recording.packed_columns import kind_table, of_kinds, pack
+from inspector.events.recording.packed_columns import Block, kind_table, of_kinds, pack
 from inspector.events.recording.writing.tables import INSERT
 from inspector.events.recording.writing.timer_rows import AT_ONCE
 from inspector.events.schema import ABOUT_LOOPS, CUTS, FRAME_ENDS, FRAME_STARTS, PHASE_ENDS, SHARES
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from inspector.events.frame_history import FrameHistory
-    from inspector.events.recording.packed_columns import Block
 
 _starts, _ends = kind_table(FRAME_STARTS), kind_table(FRAME_ENDS)
 _phases = kind_table(PHASE_ENDS)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from inspector.events.handlers import handlers_of
-from inspector.events.recording.packed_columns import events_of, kind_table, of_kinds
+from inspector.events.recording.packed_columns import Block, events_of, kind_table, of_kinds
 from inspector.events.recording.writing.timer_rows import TimerRows
 from inspector.events.schema import Fold, kinds_with
 from inspector.vocabulary import RATE_DENOMINATOR, LoopKind
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
-    from inspector.events.recording.packed_columns import Block
     from inspector.events.timeline import Timeline
 
 

@@ -17,9 +17,10 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from time import monotonic
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 if sys.platform == "linux":
     import ctypes
@@ -27,9 +28,6 @@ else:
     import subprocess
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Final
 
 _IS_LINUX: Final = sys.platform == "linux"
 _SUBREAPER: Final = 36

@@ -15,12 +15,11 @@ from inspector.errors import AttachError
 from inspector.foreign.paths import expanded
 from inspector.sessions.attached.doors.browser import Browser
 from inspector.sessions.attached.doors.hosts.host import Host, OnHost
-from inspector.sessions.attached.doors.launch import Launch
+from inspector.sessions.attached.doors.launch import Grant, Launch
 from inspector.sessions.attached.doors.programs import door_of_process
 
 if TYPE_CHECKING:
     from inspector.sessions.attached.doors.door import Door
-    from inspector.sessions.attached.doors.launch import Grant
 
 _PID_DIGITS: Final = 10
 _PYTHONS: Final = frozenset({"python", "python3"})

@@ -16,15 +16,12 @@ import tempfile
 import threading
 import zipfile
 from contextlib import suppress
-from io import BytesIO
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from time import monotonic, sleep
-from typing import cast
+from typing import Any, Final, cast
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from io import BufferedReader
-    from typing import Any, Final
 
 #: What the end of a line says first; what login scripts print stands before it.
 MARK: Final = b"\ntimeline-relay "

@@ -23,7 +23,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from time import monotonic
-from typing import cast
+from typing import Any, Final, cast
 
 from inspector.sessions.attached.doors.hosts.records import (
     BROKEN_S,
@@ -42,7 +42,6 @@ from inspector.sessions.attached.doors.hosts.records import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Final
 
     from inspector.sessions.attached.doors.door import Opened, ProbeAcceptor
 
