@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 #: A loop is blocked by what its last sample saw, for so long after it.
 _SEEN_NS: Final = 300 * NS_PER_MS
-_PLAIN: Final = {
-    TaskWait.UNKNOWN: "not known",
-    TaskWait.READY: "its loop",
-}
+_PLAIN: Final = {TaskWait.UNKNOWN: "not known", TaskWait.READY: "its loop"}
 
 
 class TaskRow(Struct, frozen=True):

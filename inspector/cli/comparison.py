@@ -202,11 +202,7 @@ def _conditions_table(tests: Sequence[_Test]) -> ReportTable:
 def _junit(tests: Sequence[_Test]) -> bytes:
     """Return the conditions as a file of JUnit's format, a test case each."""
     outcomes = [each.holds for each in tests]
-    counts = {
-        "tests": len(tests),
-        "failures": outcomes.count(True),
-        "errors": outcomes.count(None),
-    }
+    counts = {"tests": len(tests), "failures": outcomes.count(True), "errors": outcomes.count(None)}
     attributes = {key: str(count) for key, count in counts.items()}
     root = ET.Element("testsuites", attributes)
     suite = ET.SubElement(root, "testsuite", {"name": f"{PROGRAM} compare", **attributes})

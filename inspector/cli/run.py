@@ -21,13 +21,7 @@ from inspector.cli.export import (
     worth_plotting,
 )
 from inspector.cli.progress import EndlessCodeNote, Progress
-from inspector.cli.run_report import (
-    ProbeLine,
-    RunReport,
-    report_text,
-    report_values,
-    short_line,
-)
+from inspector.cli.run_report import ProbeLine, RunReport, report_text, report_values, short_line
 from inspector.cli.terminal import say, write_json
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.clocks import SetRate
@@ -305,10 +299,7 @@ def _capture_way(options: Namespace, err: TextIO) -> _Way:
         f"frame times of {path.name}{name}{again}",
         SystemTimeSource(),
         run=lambda session, follow: run_frame_times(
-            session,
-            times_ns,
-            frames=frames,
-            on_progress=follow,
+            session, times_ns, frames=frames, on_progress=follow
         ),
     )
 

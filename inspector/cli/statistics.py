@@ -160,11 +160,7 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
         check_statistics(path)
     files, unread = _read_all(options, err)
     found = [
-        metric_values(
-            each.series,
-            wanted=frozenset(asked) if wanted else None,
-        )
-        for each in files
+        metric_values(each.series, wanted=frozenset(asked) if wanted else None) for each in files
     ]
     checked = [
         problem

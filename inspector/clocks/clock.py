@@ -193,10 +193,7 @@ class Clock(ClockNode):
             waiting.extend(reversed(clock.children))
 
     def child(
-        self,
-        name: str,
-        rate: float | Fraction | str = 1,
-        epoch: float | Fraction | None = None,
+        self, name: str, rate: float | Fraction | str = 1, epoch: float | Fraction | None = None
     ) -> Clock:
         """Add a child clock.
 

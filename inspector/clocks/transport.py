@@ -35,11 +35,7 @@ class Transport:
     """
 
     def __init__(
-        self,
-        tree: ClockTree,
-        source: TimeSource,
-        *,
-        max_delta_ns: int = DEFAULT_MAX_DELTA_NS,
+        self, tree: ClockTree, source: TimeSource, *, max_delta_ns: int = DEFAULT_MAX_DELTA_NS
     ) -> None:
         self.tree = tree
         self.source = source

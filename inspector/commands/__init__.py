@@ -7,12 +7,4 @@ follows that event.
 
 from inspector.commands import breakpoints, clocks, members, recording, scene, timers, transport
 
-__all__ = [
-    "breakpoints",
-    "clocks",
-    "members",
-    "recording",
-    "scene",
-    "timers",
-    "transport",
-]
+__all__ = ["breakpoints", "clocks", "members", "recording", "scene", "timers", "transport"]

@@ -46,11 +46,7 @@ class AlignedRun:
 
 
 def aligned_chart(
-    runs: Sequence[AlignedRun],
-    box: Box,
-    theme: ThemeName,
-    *,
-    budgets_ms: Sequence[float] = (),
+    runs: Sequence[AlignedRun], box: Box, theme: ThemeName, *, budgets_ms: Sequence[float] = ()
 ) -> tuple[Item, ...]:
     colors = GRAPH_COLORS[theme]
     longest = max(int(each.times_ns.sum()) for each in runs) or 1
@@ -124,12 +120,7 @@ def _names(runs: Sequence[AlignedRun], area: Box, theme: ThemeName) -> list[Item
 
 
 def _line(  # noqa: PLR0913, PLR0917 - where and how it is drawn
-    run: AlignedRun,
-    number: int,
-    area: Box,
-    longest: int,
-    top_ns: float,
-    theme: ThemeName,
+    run: AlignedRun, number: int, area: Box, longest: int, top_ns: float, theme: ThemeName
 ) -> list[Item]:
     times = run.times_ns
     end_ns = np.cumsum(times)

@@ -52,10 +52,7 @@ class Halo(Struct, frozen=True):
 
 
 def picture_items(
-    picture: Picture,
-    looks: Mapping[int, ClockLook],
-    scale: float = 1.0,
-    halo: Halo | None = None,
+    picture: Picture, looks: Mapping[int, ClockLook], scale: float = 1.0, halo: Halo | None = None
 ) -> list[Item]:
     """Return the shapes of a picture as its clocks let them look.
 

@@ -66,12 +66,7 @@ class FrameScheduler(Protocol):
         """Call ``callback`` every ``interval``, ``repeat`` times after the first, or forever."""
 
     def schedule_once(
-        self,
-        callback: Callback,
-        delay: float = 0.0,
-        *,
-        target: object = None,
-        paused: bool = False,
+        self, callback: Callback, delay: float = 0.0, *, target: object = None, paused: bool = False
     ) -> object:
         """Call ``callback`` once."""
 

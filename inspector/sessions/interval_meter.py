@@ -86,9 +86,7 @@ class IntervalMeter:
     """
 
     def __init__(
-        self,
-        clock: Callable[[], int],
-        processor_clock: Callable[[], int] | None = _PROCESSOR_CLOCK,
+        self, clock: Callable[[], int], processor_clock: Callable[[], int] | None = _PROCESSOR_CLOCK
     ) -> None:
         """Measure from now on.
 

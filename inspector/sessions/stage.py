@@ -255,11 +255,7 @@ class Stage:
         return made
 
     def ticker(
-        self,
-        clock: Clock | None = None,
-        *,
-        name: str = "",
-        phase: Phase | str = Phase.UPDATE,
+        self, clock: Clock | None = None, *, name: str = "", phase: Phase | str = Phase.UPDATE
     ) -> Ticker:
         """Make a ticker for which every frame is a refresh of the display."""
         from inspector.engines.egret.ticker import Ticker  # noqa: PLC0415 - few use one

@@ -69,13 +69,7 @@ class ClockPast(Steps):
     @property
     def last(self) -> tuple[int, int, int, int, int]:
         """Present rate in force, offset, own rate, parent, and whether it is paused."""
-        return (
-            self.value[-1],
-            self._off[-1],
-            self.rate_n[-1],
-            self.parent[-1],
-            self.paused[-1],
-        )
+        return (self.value[-1], self._off[-1], self.rate_n[-1], self.parent[-1], self.paused[-1])
 
     def mapped(self, place: int, above_ns: int) -> int:
         """Return the local time at a parent's local time, by a step."""

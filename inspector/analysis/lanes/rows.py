@@ -13,13 +13,7 @@ from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind, LaneStore
 
 #: Lanes that are shown only if they have contents.
 OCCASIONAL: Final = frozenset(
-    {
-        LaneKind.BOOKMARKS,
-        LaneKind.MARKS,
-        LaneKind.COMMANDS,
-        LaneKind.FAILURES,
-        LaneKind.HITS,
-    }
+    {LaneKind.BOOKMARKS, LaneKind.MARKS, LaneKind.COMMANDS, LaneKind.FAILURES, LaneKind.HITS}
 )
 
 

@@ -247,15 +247,7 @@ class _Open:
                 self.expected = -1
                 stack.clear()
         found = Sample(
-            at_ns,
-            covers_ns,
-            *self.times,
-            self.other_ns,
-            self.other,
-            tuple(stack),
-            name,
-            kind,
-            form,
+            at_ns, covers_ns, *self.times, self.other_ns, self.other, tuple(stack), name, kind, form
         )
         self.other, self.other_ns, self.times = "", 0, (0, 0)
         return found

@@ -50,9 +50,7 @@ class Finding:
 
 
 FAILS = FindingKind(
-    "fails",
-    "A callback raises an exception.",
-    "a callback that raised an exception",
+    "fails", "A callback raises an exception.", "a callback that raised an exception"
 )
 LEAK = FindingKind(
     "leak",

@@ -10,13 +10,7 @@ from typing import Final
 
 from inspector.analysis.evidence import listed
 from inspector.analysis.lint.call_rules import NEVER_FIRED_NS, finding_of, never_called
-from inspector.analysis.lint.findings import (
-    DEADLOCK,
-    LATE_BOUND,
-    MILLISECONDS,
-    SAME_NAME,
-    Finding,
-)
+from inspector.analysis.lint.findings import DEADLOCK, LATE_BOUND, MILLISECONDS, SAME_NAME, Finding
 from inspector.analysis.lint.seen import SeenTimer, Survey
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers
 from inspector.calls.call import short_site

@@ -221,14 +221,7 @@ def _blocking(
     )
     member_id = culprit[1] if culprit[0] == "member" and isinstance(culprit[1], int) else 0
     return Finding(
-        BLOCKING,
-        text,
-        worst.at_ns,
-        worst.cursor,
-        timer_id,
-        clock_id,
-        worst.index,
-        member_id,
+        BLOCKING, text, worst.at_ns, worst.cursor, timer_id, clock_id, worst.index, member_id
     )
 
 

@@ -12,14 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.lint.blocked_loops import blocked_loops
-from inspector.analysis.lint.call_rules import (
-    failing,
-    herds,
-    leaks,
-    orphans,
-    skipped,
-    storms,
-)
+from inspector.analysis.lint.call_rules import failing, herds, leaks, orphans, skipped, storms
 from inspector.analysis.lint.findings import (
     BEAT,
     BLOCKED_LOOP,

@@ -79,10 +79,7 @@ def next_fires(timeline: Timeline, timer_id: int, until_ns: int, most: int = 100
 
 
 def upcoming(
-    timeline: Timeline,
-    until_ns: int,
-    timer_ids: Iterable[int] | None = None,
-    most: int = 10_000,
+    timeline: Timeline, until_ns: int, timer_ids: Iterable[int] | None = None, most: int = 10_000
 ) -> list[Prediction]:
     """Return the next calls of many timers at present rates, the earliest first.
 

@@ -269,12 +269,7 @@ class DialectScheduler(RunByClock):
             timer.interval = new
 
     def schedule_once(
-        self,
-        callback: Callback,
-        delay: float = 0.0,
-        *,
-        target: object = None,
-        paused: bool = False,
+        self, callback: Callback, delay: float = 0.0, *, target: object = None, paused: bool = False
     ) -> None:
         """Schedule with interval 0 and repeat 0, as the originals' components do."""
         self.schedule(callback, 0.0, target=target, repeat=0, delay=delay, paused=paused)

@@ -92,11 +92,7 @@ class DialectTimer:
     """
 
     def __init__(
-        self,
-        scheduler: TimerScheduler,
-        element: TimerElement,
-        callback: Callback,
-        key: Hashable,
+        self, scheduler: TimerScheduler, element: TimerElement, callback: Callback, key: Hashable
     ) -> None:
         self.element = element
         self.callback = callback

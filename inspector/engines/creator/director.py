@@ -143,10 +143,7 @@ class CreatorDirector:
         self.on_failure: Callable[[ComponentFailure], object] | None = None
         self.on_diagnostic: Callable[[LifeDiagnostic | Diagnostic], object] | None = None
         self.scheduler = DialectScheduler(
-            dialect.scheduler,
-            self._diagnosed,
-            reporter=self._reporter,
-            above=self.number,
+            dialect.scheduler, self._diagnosed, reporter=self._reporter, above=self.number
         )
         self.phases = ComponentPhases(self.scheduler, dialect, self._failed)
         self.activator = Activator(self.phases, dialect, self._failed, self.complain)

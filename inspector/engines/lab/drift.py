@@ -95,10 +95,7 @@ def drift_height(count: int) -> float:
 
 
 def drift_chart(
-    results: Sequence[LabResult],
-    box: Box,
-    theme: ThemeName,
-    marked: LabResult | None = None,
+    results: Sequence[LabResult], box: Box, theme: ThemeName, marked: LabResult | None = None
 ) -> DriftChart:
     """Return a chart of the drift of runs over time.
 

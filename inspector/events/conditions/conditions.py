@@ -48,15 +48,7 @@ _TOKEN: Final = re.compile(
     )""",
     re.VERBOSE,
 )
-_COMPARISONS: Final = {
-    "==": eq,
-    "=": eq,
-    "!=": ne,
-    "<": lt,
-    "<=": le,
-    ">": gt,
-    ">=": ge,
-}
+_COMPARISONS: Final = {"==": eq, "=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 _SUMS: Final = {"+": add, "-": sub}
 _PRODUCTS: Final = {"*": mul, "/": truediv}
 
@@ -341,9 +333,7 @@ def _calculated(token: _Token, left: _Operand, right: _Operand) -> _Operand:
         # 1/60 s is a sixtieth of a second: the unit belongs to the quotient.
         read_number, unit_ns = right.read, right.unit_ns
         number = _Operand(
-            lambda reader: _in_units(read_number(reader), unit_ns),
-            FieldType.NUMBER,
-            right.place,
+            lambda reader: _in_units(read_number(reader), unit_ns), FieldType.NUMBER, right.place
         )
         unit = _Operand(lambda _: unit_ns, FieldType.DURATION, token.place)
         return _calculated(_Token("*", "sign", token.place), _calculated(token, left, number), unit)

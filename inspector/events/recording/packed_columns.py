@@ -204,9 +204,7 @@ def group_by_group(group: NDArray[np.intp], groups: int) -> NDArray[np.intp]:
     return np.argsort(keys, kind="stable")
 
 
-def last_of_each(
-    numbers: NDArray[np.int64],
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def last_of_each(numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the last index of each different number, and how often it occurs."""
     different, group = grouped(numbers)
     last = np.empty(len(different), np.intp)

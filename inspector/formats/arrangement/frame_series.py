@@ -71,10 +71,7 @@ class FrameSeries:
     """
 
     def __init__(
-        self,
-        history: FrameHistory,
-        x_axis: XAxis = XAxis.FRAME,
-        measure: Measure = "interval",
+        self, history: FrameHistory, x_axis: XAxis = XAxis.FRAME, measure: Measure = "interval"
     ) -> None:
         """Draw from a history.
 

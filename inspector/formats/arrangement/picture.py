@@ -370,8 +370,7 @@ class _Arrangement:
         patch = Box(round(label.left, 2), round(top, 2), round(label.width, 2), height)
         color = self.colors["text" if label.is_strong else "muted"]
         at = Point(
-            round(label.left + label.width / 2, 2),
-            round(top + height / 2 + _BASELINE * _SMALL, 2),
+            round(label.left + label.width / 2, 2), round(top + height / 2 + _BASELINE * _SMALL, 2)
         )
         return [Rect(patch, self.colors["bg"]), Text(at, label.text, _SMALL, color, Anchor.MIDDLE)]
 

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
-from inspector.formats.drawing.display_list import (
-    Columns,
-    Hatched,
-    Item,
-    Point,
-    Rects,
-    Text,
-)
+from inspector.formats.drawing.display_list import Columns, Hatched, Item, Point, Rects, Text
 from inspector.formats.drawing.font_metrics import text_width
 
 if TYPE_CHECKING:

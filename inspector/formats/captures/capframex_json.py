@@ -254,10 +254,7 @@ def _sensor_entries(run: _Run) -> Iterator[tuple[tuple[str, str], NDArray[np.flo
         for each in run.sensors.values():
             values = each.get("Values") if isinstance(each, dict) else None
             if isinstance(values, list):
-                yield (
-                    (str(each.get("Name", "")), str(each.get("Type", ""))),
-                    _readings(values),
-                )
+                yield ((str(each.get("Name", "")), str(each.get("Type", ""))), _readings(values))
     elif isinstance(run.old_sensors, dict):
         known = {"MeasureTime": ("MeasureTime", "Time"), **_OLD_SENSORS}
         for key, identity in known.items():

@@ -319,10 +319,7 @@ class TraceBuilder:
     def _made_tracks(self) -> list[Track]:
         processes = self._process_names
         return [
-            Track(
-                short_name(processes.get(process, f"process {process}")),
-                short_name(name),
-            )
+            Track(short_name(processes.get(process, f"process {process}")), short_name(name))
             for process, name in self._track_names
         ]
 

@@ -21,12 +21,7 @@ from inspector.formats.page.columns import PageData
 from inspector.formats.page.queue import Queue
 from inspector.formats.page.scene_pictures import ScenePictures
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
-from inspector.vocabulary import (
-    NEVER,
-    RATE_DENOMINATOR,
-    Share,
-    rate_text,
-)
+from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Share, rate_text
 
 if TYPE_CHECKING:
     from inspector.analysis.lanes.lane_columns import Levels

@@ -55,11 +55,7 @@ class FrameTrack:
         room_ns = frame.own_ns if following is None else following.at_ns - frame.at_ns
         own_ns = min(frame.own_ns, room_ns)
         took_ms = frame.interval_ns / NS_PER_MS
-        about = {
-            "index": frame.index,
-            "interval_ms": took_ms,
-            "busy_ms": frame.busy_ns / NS_PER_MS,
-        }
+        about = {"index": frame.index, "interval_ms": took_ms, "busy_ms": frame.busy_ns / NS_PER_MS}
         self._writer.slice(self._track, "frame", frame.at_ns, own_ns, SliceDetails(about))
         self._writer.counter(self._counted, _FRAME_TIME, frame.at_ns, took_ms)
         done_ns = 0

@@ -33,10 +33,7 @@ _BY_RANK: Final = number_field(11, 3)
 
 
 def write_perfetto(
-    events: Events,
-    provenance: Provenance,
-    _options: ExportOptions,
-    stream: BinaryIO,
+    events: Events, provenance: Provenance, _options: ExportOptions, stream: BinaryIO
 ) -> None:
     """Write what a history has kept, in pieces.
 

@@ -22,10 +22,7 @@ _NS_PER_US: Final = 1000
 
 
 def write_trace_json(
-    events: Events,
-    provenance: Provenance,
-    _options: ExportOptions,
-    stream: BinaryIO,
+    events: Events, provenance: Provenance, _options: ExportOptions, stream: BinaryIO
 ) -> None:
     """Write what a history has kept, in pieces.
 

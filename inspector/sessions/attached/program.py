@@ -62,10 +62,7 @@ _PERCENT: Final = 100
 _OF_MULTIPROCESSING: Final = "child of multiprocessing"
 #: The adapters whose loops wait for events; their frames are turns of these.
 _WAITING: Final = frozenset({"asyncio", "tkinter", "trio", "Twisted", "uvloop"})
-_STATES: Final = {
-    "active": "seen",
-    "failed": "cannot be seen",
-}
+_STATES: Final = {"active": "seen", "failed": "cannot be seen"}
 
 
 class JoinedProgram:

@@ -54,11 +54,7 @@ from inspector.sessions.attached.sentences import (
     what_is_missing,
     what_they_do,
 )
-from inspector.sessions.attached.session_numbers import (
-    ROOT_ID,
-    is_above_programs,
-    is_family,
-)
+from inspector.sessions.attached.session_numbers import ROOT_ID, is_above_programs, is_family
 from inspector.sessions.attached.target import AttachedTarget
 from inspector.sessions.attached.translation import Translation
 from inspector.sessions.attached.whole_session import WholeSession

@@ -26,12 +26,7 @@ from inspector.events.schema import (
 )
 from inspector.sessions.attached.session_numbers import ABOVE_PROGRAM, NUMBER_BITS, ROOT_ID
 from inspector.timebase import MAX_NS
-from inspector.vocabulary import (
-    CLOCK_ANCHORED,
-    NEVER,
-    RATE_DENOMINATOR,
-    EventKind,
-)
+from inspector.vocabulary import CLOCK_ANCHORED, NEVER, RATE_DENOMINATOR, EventKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -331,12 +331,7 @@ def command_form(applied: AppliedCommand, *, is_rewind: bool = False) -> str:
 
 
 def command_events(
-    log: EventLog,
-    number: int,
-    ready: Prepared,
-    applied: AppliedCommand,
-    *,
-    is_rewind: bool = False,
+    log: EventLog, number: int, ready: Prepared, applied: AppliedCommand, *, is_rewind: bool = False
 ) -> tuple[tuple[int, int, int, int], ...]:
     """Return a command and its outcome as events, without their instant."""
     form = command_form(applied, is_rewind=is_rewind)

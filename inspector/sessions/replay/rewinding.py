@@ -46,12 +46,7 @@ class Rewinding:
     """
 
     def __init__(
-        self,
-        command: GoBack,
-        number: int,
-        frame: int,
-        former: SceneRun,
-        second: SceneRun,
+        self, command: GoBack, number: int, frame: int, former: SceneRun, second: SceneRun
     ) -> None:
         """Set aside the modules of the former run; nothing is run yet.
 

@@ -15,11 +15,7 @@ from typing import Final
 from inspector.events.annotations import AnnotationChange
 from inspector.events.history import History, LogHistory
 from inspector.events.log import EventLog, Numbers
-from inspector.events.recording.layout import (
-    CHUNK_EVENTS,
-    RecordingError,
-    RecordingWriteError,
-)
+from inspector.events.recording.layout import CHUNK_EVENTS, RecordingError, RecordingWriteError
 from inspector.events.recording.packed_columns import EVENT_COLUMNS
 from inspector.events.recording.writing.file import RecordingFile, RecordingInfo, reserve
 from inspector.events.schema import COMMAND_DETAILS

@@ -67,10 +67,7 @@ class Host:
         return cls(name, command, command, is_named_there=True)
 
     def line(
-        self,
-        settings: dict[str, Any],
-        probes: _Probes | None,
-        tell: Callable[[str], object],
+        self, settings: dict[str, Any], probes: _Probes | None, tell: Callable[[str], object]
     ) -> Line:
         """Reach the host.
 
@@ -166,10 +163,7 @@ def hosts_named(by_ssh: Sequence[str], by_command: Sequence[str]) -> list[Host]:
 
 
 def on_hosts(
-    by_ssh: Sequence[str],
-    by_command: Sequence[str],
-    launch: Launch,
-    tell: Callable[[str], object],
+    by_ssh: Sequence[str], by_command: Sequence[str], launch: Launch, tell: Callable[[str], object]
 ) -> Door | None:
     """Return the door to a program on the hosts that options name; ``None`` if they name none.
 
