@@ -37,7 +37,7 @@ _OWNERS: Final = frozenset({MemberKind.TARGET, MemberKind.NODE})
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SampledFunction:
     """What the samples of a frame say of a function."""
 
     site: str  # Where it was, as file:line
@@ -63,7 +63,7 @@ class FrameSpan:
     own_ns: int = 0
     is_measured: bool = True  # Whether its duration is known; that of a timer is, if no other fired
     # Of a function that samples have seen, what they say; it lasts for as long as they stand for.
-    seen: Seen | None = None
+    seen: SampledFunction | None = None
 
     @property
     def end_ns(self) -> int:

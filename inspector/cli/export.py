@@ -40,7 +40,7 @@ from inspector.formats.options import DEFAULT_DPI, DEFAULT_SIZE_PT, PRESETS, Exp
 from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions
 from inspector.formats.scene_shapes import SceneMoment
 from inspector.formats.traces.session_trace import Events
-from inspector.pictures.looks import clock_looks
+from inspector.pictures.appearance import clock_appearances
 from inspector.sessions.capture_history import CaptureHistory
 from inspector.sessions.frame_files import (
     FrameFile,
@@ -137,7 +137,7 @@ def scene_moment(session: Session, name: str, wanted: int | None) -> tuple[Scene
         )
         raise CaptureError(f"{name} has no picture of frame {frame:,}. {why}")
     at_ns = frames.began_ns(frame)
-    looks = clock_looks(session.history.state_at(at_ns), picture.shapes)
+    looks = clock_appearances(session.history.state_at(at_ns), picture.shapes)
     return SceneMoment(picture, looks, at_ns), frame
 
 

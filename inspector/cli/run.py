@@ -36,7 +36,7 @@ from inspector.formats.frame_times import FrameTimes
 from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions
 from inspector.formats.scene_shapes import SceneMoment
 from inspector.formats.traces.session_trace import Events
-from inspector.pictures.looks import clock_looks
+from inspector.pictures.appearance import clock_appearances
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.recorder import Recorder
@@ -126,7 +126,7 @@ def _write_picture(session: HostedSession, path: Path) -> None:
     if pictures.newest is None or pictures.failure:
         why = pictures.failure or "The scene has none: see stage.picture in the help on scenes."
         raise ExportError(f"There is no picture to write to {path}. {why}")
-    looks = clock_looks(session.timeline, pictures.newest.shapes)
+    looks = clock_appearances(session.timeline, pictures.newest.shapes)
     moment = SceneMoment(pictures.newest, looks, session.session_ns)
     write_file(moment, provenance_of(session), PictureOptions(), path, SCENE_PICTURE_FORMATS)
 

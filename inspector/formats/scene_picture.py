@@ -11,7 +11,7 @@ from inspector.formats.drawing.font_metrics import shortened
 from inspector.formats.file_formats import picture_formats
 from inspector.formats.frame_times import Provenance
 from inspector.formats.scene_shapes import SceneMoment, picture_items
-from inspector.pictures.looks import notes_of
+from inspector.pictures.appearance import notes_of
 from inspector.timebase import format_instant
 
 _NOTE: Final = 1 / 38

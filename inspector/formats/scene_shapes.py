@@ -21,7 +21,7 @@ from inspector.formats.drawing.display_list import (
     Stroke,
     Text,
 )
-from inspector.pictures.looks import ClockLook, faded, hatching
+from inspector.pictures.appearance import ClockAppearance, faded, hatching
 from inspector.pictures.pictures import Picture
 from inspector.pictures.shapes import ANCHORS, Shape, ShapeKind
 
@@ -40,7 +40,7 @@ class SceneMoment(Struct, frozen=True):
     """A picture with what is known about its clocks."""
 
     picture: Picture
-    looks: Mapping[int, ClockLook]  # How the shapes of its clocks look
+    looks: Mapping[int, ClockAppearance]  # How the shapes of its clocks look
     at_ns: int  # Its instant, in session nanoseconds
 
 
@@ -52,7 +52,10 @@ class Halo(Struct, frozen=True):
 
 
 def picture_items(
-    picture: Picture, looks: Mapping[int, ClockLook], scale: float = 1.0, halo: Halo | None = None
+    picture: Picture,
+    looks: Mapping[int, ClockAppearance],
+    scale: float = 1.0,
+    halo: Halo | None = None,
 ) -> list[Item]:
     """Return the shapes of a picture as its clocks let them look.
 

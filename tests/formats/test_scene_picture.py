@@ -17,7 +17,7 @@ from inspector.formats.scene_picture import (
     scene_picture,
 )
 from inspector.formats.scene_shapes import SceneMoment, picture_items
-from inspector.pictures.looks import ClockLook
+from inspector.pictures.appearance import ClockAppearance
 from inspector.pictures.pictures import Picture
 from inspector.pictures.shapes import Shape, box, circle, line, polygon, text
 
@@ -51,7 +51,7 @@ def test_that_what_stands_still_is_faded_and_hatched() -> None:
     owned = [shape._replace(clock=3) for shape in SHAPES]
     items = picture_items(
         Picture(100, 50, "#101010", owned),
-        {3: ClockLook(3, is_stopped=True, note="paused: enemies")},
+        {3: ClockAppearance(3, is_stopped=True, note="paused: enemies")},
     )
 
     (round_one,) = of_kind(items, Circle)
@@ -64,7 +64,7 @@ def test_that_what_stands_still_is_faded_and_hatched() -> None:
 
 
 def test_that_the_file_says_what_it_shows() -> None:
-    looks = {3: ClockLook(3, is_stopped=True, note="paused: enemies")}
+    looks = {3: ClockAppearance(3, is_stopped=True, note="paused: enemies")}
 
     picture = scene_picture(
         SceneMoment(PICTURE, looks, 1_500_000_000), PROVENANCE, PictureOptions()

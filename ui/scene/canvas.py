@@ -26,7 +26,7 @@ from typing_extensions import override
 from inspector.display_text import as_plain
 from inspector.formats.drawing.display_list import Item
 from inspector.formats.scene_shapes import Halo, outline_of, picture_items
-from inspector.pictures.looks import ClockLook, shape_at
+from inspector.pictures.appearance import ClockAppearance, shape_at
 from inspector.pictures.pictures import Picture
 from inspector.pictures.shapes import Shape, ShapeKind
 
@@ -105,7 +105,7 @@ class SceneCanvas(QWidget):
         self.painting_ns = 0
         self._theme = theme
         self._picture: Picture | None = None
-        self._looks: Mapping[int, ClockLook] = {}
+        self._looks: Mapping[int, ClockAppearance] = {}
         self._items: list[Item] = []
         self._items_before: list[Item] = []
         self._alike: deque[int] = deque([0], maxlen=_STILL_FOR)
@@ -132,7 +132,7 @@ class SceneCanvas(QWidget):
     def show_picture(
         self,
         picture: Picture | None,
-        looks: Mapping[int, ClockLook],
+        looks: Mapping[int, ClockAppearance],
         rings: Mapping[int, float],
         selected: Marked,
         pointed: Marked,

@@ -15,7 +15,7 @@ from typing_extensions import override
 from inspector.commands.timers import FireTimer
 from inspector.events.timeline import Timeline
 from inspector.formats.scene_shapes import SceneMoment
-from inspector.pictures.looks import clock_looks, notes_of
+from inspector.pictures.appearance import clock_appearances, notes_of
 from inspector.pictures.pictures import Picture
 from inspector.sessions.session import (
     AttachesPrograms,
@@ -203,7 +203,7 @@ class ScenePanel(QWidget):
             self.readout.show_text("" if self.program is None else self.program.state)
             return
         began_ns = thread_time_ns()
-        looks = clock_looks(timeline, picture.shapes)
+        looks = clock_appearances(timeline, picture.shapes)
         self._moment = SceneMoment(picture, looks, self._bridge.shown_ns)
         self._note_firings(timeline, picture)
         marks = self._marked(self._bridge.selection), self._marked(self._bridge.pointed)

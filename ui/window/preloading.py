@@ -22,7 +22,7 @@ _MODULES: Final = (
     "inspector.analysis.explain.gone",
     "inspector.analysis.predict.scores",
     "..why.reason_rows",
-    "inspector.analysis.lint.seen",
+    "inspector.analysis.lint.surveyed",
     "inspector.analysis.lint.survey",
     "inspector.analysis.lint.mistakes",
     "inspector.analysis.lint.over_budget",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field, structs
 
-from inspector.analysis.frame_spans import FrameSpan, Seen
+from inspector.analysis.frame_spans import FrameSpan, SampledFunction
 from inspector.analysis.lateness.attribution import (
     BLOCKING,
     attribute,
@@ -76,7 +76,7 @@ def _span(
     seen: FunctionSeen, from_ns: int, looks: int, blocking: set[tuple[str, str]]
 ) -> FrameSpan:
     place = seen.hottest
-    told = Seen(
+    told = SampledFunction(
         f"{place.file}:{place.line}",
         seen.samples,
         looks,

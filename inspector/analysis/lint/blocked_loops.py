@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from inspector.analysis.lateness.samples import Place
-    from inspector.analysis.lint.seen import LateFiring, Survey
+    from inspector.analysis.lint.surveyed import LateFiring, Survey
     from inspector.events.frame_history import FrameHistory
     from inspector.events.timeline import Timeline
 
@@ -39,11 +39,11 @@ class _Blocker:
     late: int = 0
 
 
-def blocked_loops(seen: Survey) -> Iterator[Finding]:
+def blocked_loops(survey: Survey) -> Iterator[Finding]:
     """Find functions of programs for which calls had to wait."""
-    sampled = seen.samples.by_clock.keys()
+    sampled = survey.samples.by_clock.keys()
     by_clock: defaultdict[int, list[LateFiring]] = defaultdict(list)
-    for firing in seen.late[-_MOST_CALLS:]:
+    for firing in survey.late[-_MOST_CALLS:]:
         related = set(firing.related)
         loop = firing.clock_id if firing.clock_id in sampled else next(iter(related & sampled), 0)
         if loop:
@@ -51,13 +51,13 @@ def blocked_loops(seen: Survey) -> Iterator[Finding]:
     for clock_id, firings in by_clock.items():
         found: dict[tuple[str, str], _Blocker] = {}
         for together in _blocks(firings):
-            _collect(seen, clock_id, together, found)
-        clock = seen.timeline.clocks.get(clock_id)
+            _collect(survey, clock_id, together, found)
+        clock = survey.timeline.clocks.get(clock_id)
         name = f"the loop “{clock.name}”" if clock is not None else "a loop"
         for blocker in found.values():
             if not blocker.blocks:
                 continue
-            yield _finding(blocker, name, clock_id, seen.timeline)
+            yield _finding(blocker, name, clock_id, survey.timeline)
 
 
 def _blocks(firings: list[LateFiring]) -> Iterator[list[LateFiring]]:
@@ -74,19 +74,22 @@ def _blocks(firings: list[LateFiring]) -> Iterator[list[LateFiring]]:
 
 
 def _collect(
-    seen: Survey, clock_id: int, together: list[LateFiring], found: dict[tuple[str, str], _Blocker]
+    survey: Survey,
+    clock_id: int,
+    together: list[LateFiring],
+    found: dict[tuple[str, str], _Blocker],
 ) -> None:
     """Take what blocked calls that were late at the same time."""
     begin_ns = min(each.due_ns for each in together)
     end_ns = max(each.called_ns for each in together)
-    for place, ns in _functions(seen, clock_id, together[0], begin_ns, end_ns):
+    for place, ns in _functions(survey, clock_id, together[0], begin_ns, end_ns):
         blocker = found.setdefault((place.file, place.function), _Blocker(place))
         if ns >= _LEAST_NS:
             blocker.blocks += 1
             blocker.ns += ns
     for firing in together:
         late_ns = firing.called_ns - firing.due_ns
-        for place, ns in _functions(seen, clock_id, firing, firing.due_ns, firing.called_ns):
+        for place, ns in _functions(survey, clock_id, firing, firing.due_ns, firing.called_ns):
             blocker = found.setdefault((place.file, place.function), _Blocker(place))
             blocker.late += ns >= _SHARE * late_ns
             if ns > blocker.worst_ns:
@@ -94,12 +97,12 @@ def _collect(
 
 
 def _functions(
-    seen: Survey, clock_id: int, firing: LateFiring, begin_ns: int, end_ns: int
+    survey: Survey, clock_id: int, firing: LateFiring, begin_ns: int, end_ns: int
 ) -> Iterable[tuple[Place, int]]:
     """Return the functions that a loop was kept by, each with how long it was in all."""
-    told = seen.samples.collections.keys() | seen.samples.stops.keys()
+    told = survey.samples.collections.keys() | survey.samples.stops.keys()
     program = next((number for number in firing.related if number in told), 0)
-    lateness = attribute(seen.samples, (clock_id,), program, begin_ns, end_ns)
+    lateness = attribute(survey.samples, (clock_id,), program, begin_ns, end_ns)
     found: dict[tuple[str, str], tuple[Place, int]] = {}
     for share in lateness.shares:
         if share.culprit is not None and share.cause in BLOCKING:

@@ -11,7 +11,7 @@ from typing import Final
 from inspector.analysis.evidence import listed
 from inspector.analysis.lint.call_rules import NEVER_FIRED_NS, finding_of, never_called
 from inspector.analysis.lint.findings import DEADLOCK, LATE_BOUND, MILLISECONDS, SAME_NAME, Finding
-from inspector.analysis.lint.seen import SeenTimer, Survey
+from inspector.analysis.lint.surveyed import Survey, SurveyedTimer
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers
 from inspector.calls.call import short_site
 from inspector.clocks.callbacks import label_of
@@ -31,25 +31,25 @@ _TOGETHER_NS: Final = NS_PER_MS
 _LONGEST_FILE: Final = 1 << 20
 
 
-def stuck(seen: Survey) -> Iterator[Finding]:
+def stuck(survey: Survey) -> Iterator[Finding]:
     """Find timers that only they themselves could let fire, and others that never could."""
     deadlocked: set[int] = set()
-    if seen.timeline.scene_path:
-        for blocker, timers in _blocked_by_scene(seen):
+    if survey.timeline.scene_path:
+        for blocker, timers in _blocked_by_scene(survey):
             deadlocked.update(timer.number for timer in timers)
-            yield _deadlock(seen, blocker, timers)
-    yield from never_called(seen, deadlocked)
+            yield _deadlock(survey, blocker, timers)
+    yield from never_called(survey, deadlocked)
 
 
-def _blocked_by_scene(seen: Survey) -> Iterator[tuple[Blocker, list[SeenTimer]]]:
+def _blocked_by_scene(survey: Survey) -> Iterator[tuple[Blocker, list[SurveyedTimer]]]:
     """Yield clocks that the scene has paused, with the timers on them that should resume them."""
-    timeline = seen.timeline
+    timeline = survey.timeline
     of_clocks: dict[int, Blocker | None] = {}
-    waiting: dict[int, tuple[Blocker, list[SeenTimer]]] = {}
+    waiting: dict[int, tuple[Blocker, list[SurveyedTimer]]] = {}
     # A frame callback or a call of a scheduler may resume anything.
     may_go_on = bool(timeline.members.by_id)
     for number in timeline.timers.ids():
-        timer = seen.timers.get(number)
+        timer = survey.timers.get(number)
         if timer is None or timer.clock_id not in timeline.clocks:
             continue
         clock_id = timer.clock_id
@@ -62,55 +62,55 @@ def _blocked_by_scene(seen: Survey) -> Iterator[tuple[Blocker, list[SeenTimer]]]
             waiting.setdefault(blocker.clock_id, (blocker, []))[1].append(timer)
     for blocker, timers in waiting.values():
         waited_ns = timeline.at_ns - (blocker.since_ns or 0)
-        resuming = [timer for timer in timers if _is_resume(seen, timer)]
+        resuming = [timer for timer in timers if _is_resume(survey, timer)]
         if resuming and waited_ns >= NEVER_FIRED_NS:
             yield blocker, resuming
-        elif not may_go_on and waited_ns >= NS_PER_SECOND and _paused_itself(seen, blocker):
+        elif not may_go_on and waited_ns >= NS_PER_SECOND and _paused_itself(survey, blocker):
             # What was set as it paused itself should go on; what waited before just waits.
             set_then = [timer for timer in timers if timer.added_ns == blocker.since_ns]
             if set_then:
                 yield blocker, resuming or set_then
 
 
-def _paused_itself(seen: Survey, blocker: Blocker) -> bool:
+def _paused_itself(survey: Survey, blocker: Blocker) -> bool:
     """Return whether a timer of a clock's branch was called at the instant of the clock's pause."""
-    branch = set(seen.timeline.branch(blocker.clock_id))
+    branch = set(survey.timeline.branch(blocker.clock_id))
     return any(
         timer.calls and timer.last_ns == blocker.since_ns and timer.clock_id in branch
-        for timer in seen.timers.values()
+        for timer in survey.timers.values()
     )
 
 
-def _is_resume(seen: Survey, timer: SeenTimer) -> bool:
-    return seen.text(timer.label) == _RESUME
+def _is_resume(survey: Survey, timer: SurveyedTimer) -> bool:
+    return survey.text(timer.label) == _RESUME
 
 
-def _deadlock(seen: Survey, blocker: Blocker, timers: list[SeenTimer]) -> Finding:
-    first, clock = timers[0], seen.timeline.clocks[blocker.clock_id]
-    above = seen.timeline.clocks.get(clock.parent_id)
+def _deadlock(survey: Survey, blocker: Blocker, timers: list[SurveyedTimer]) -> Finding:
+    first, clock = timers[0], survey.timeline.clocks[blocker.clock_id]
+    above = survey.timeline.clocks.get(clock.parent_id)
     since = format_instant(blocker.since_ns or 0)
     where = f"“{blocker.name}”, which the scene paused at {since}"
     instead = "a clock that runs" if above is None else f"a clock that runs, such as “{above.name}”"
-    if _is_resume(seen, first):
+    if _is_resume(survey, first):
         text = (
-            f"{seen.name(first)}{_set_at(seen, first)} waits for the time of {where}, so it "
+            f"{survey.name(first)}{_set_at(survey, first)} waits for the time of {where}, so it "
             f"cannot resume it. Set it on {instead}."
         )
     else:
-        names = listed(list(dict.fromkeys(seen.name(timer) for timer in timers)))
+        names = listed(list(dict.fromkeys(survey.name(timer) for timer in timers)))
         wait = "waits" if len(timers) == 1 else "wait"
         text = (
             f"{names} {wait} for the time of {where}, and nothing else is called that could resume "
             f"it. Set what resumes it on {instead}."
         )
     return finding_of(
-        seen, DEADLOCK, text, first, max(first.added_ns, 0), first.cursor, None, clock.id
+        survey, DEADLOCK, text, first, max(first.added_ns, 0), first.cursor, None, clock.id
     )
 
 
-def same_names(seen: Survey) -> Iterator[Finding]:
+def same_names(survey: Survey) -> Iterator[Finding]:
     """Find clocks of a scene that their names do not tell apart."""
-    timeline = seen.timeline
+    timeline = survey.timeline
     if not timeline.scene_path:
         return
     counts = Counter((clock.parent_id, clock.name) for clock in timeline.clocks.values())
@@ -122,19 +122,19 @@ def same_names(seen: Survey) -> Iterator[Finding]:
             each for each in timeline.clocks.values() if (each.parent_id, each.name) == alike
         )
         text = (
-            f"{counted(count, 'clock')} below {seen.clock_name(parent_id)} are named “{name}”: "
+            f"{counted(count, 'clock')} below {survey.clock_name(parent_id)} are named “{name}”: "
             "commands, breakpoints and recordings cannot tell them apart by name. Give each a name "
             "of its own."
         )
         yield Finding(SAME_NAME, text, last.created_ns, None, 0, last.id)
 
 
-def milliseconds(seen: Survey) -> Iterator[Finding]:
+def milliseconds(survey: Survey) -> Iterator[Finding]:
     """Find delays in seconds that were probably meant as milliseconds."""
-    if not seen.timeline.scene_path:
+    if not survey.timeline.scene_path:
         return
     named: set[tuple[int, int, int]] = set()
-    for timer in seen.timers.values():
+    for timer in survey.timers.values():
         delay_ns = timer.interval_ns or timer.delay_ns
         seconds, rest_ns = divmod(delay_ns, NS_PER_SECOND)
         if timer.calls or timer.ended or rest_ns or seconds < _LEAST_MISTAKEN_S:
@@ -147,20 +147,20 @@ def milliseconds(seen: Survey) -> Iterator[Finding]:
         if timer.interval_ns:
             what, call = "repeats every", "set_interval"
         text = (
-            f"{seen.name(timer)}{_set_at(seen, timer)} {what} {format_duration(delay_ns)} and has "
-            f"not been called yet: times are in seconds. If {seconds:,} milliseconds are meant, "
-            f"write {call}({seconds / 1000:g}, …)."
+            f"{survey.name(timer)}{_set_at(survey, timer)} {what} {format_duration(delay_ns)} and "
+            f"has not been called yet: times are in seconds. If {seconds:,} milliseconds are "
+            f"meant, write {call}({seconds / 1000:g}, …)."
         )
-        yield finding_of(seen, MILLISECONDS, text, timer, max(timer.added_ns, 0), timer.cursor)
+        yield finding_of(survey, MILLISECONDS, text, timer, max(timer.added_ns, 0), timer.cursor)
 
 
-def late_bound(seen: Survey) -> Iterator[Finding]:
+def late_bound(survey: Survey) -> Iterator[Finding]:
     """Find lambdas set in a loop that all see the last values of its variables."""
-    latest: dict[tuple[int, int], SeenTimer] = {}
+    latest: dict[tuple[int, int], SurveyedTimer] = {}
     counts: Counter[tuple[int, int]] = Counter()
     are_lambdas: dict[int, bool] = {}
-    for timer in seen.timers.values():
-        if not are_lambdas.setdefault(timer.label, "lambda" in seen.text(timer.label)):
+    for timer in survey.timers.values():
+        if not are_lambdas.setdefault(timer.label, "lambda" in survey.text(timer.label)):
             continue
         key = timer.label, timer.site
         before = latest.get(key)
@@ -169,7 +169,7 @@ def late_bound(seen: Survey) -> Iterator[Finding]:
             counts[key] += 1
     for key, count in counts.items():
         timer = latest[key]
-        site = seen.text(timer.site)
+        site = survey.text(timer.site)
         if not (names := _late_names(site)):
             continue
         name = names[0]
@@ -179,11 +179,11 @@ def late_bound(seen: Survey) -> Iterator[Finding]:
             f"when they are called, the loop has gone on, and all see the last value. Bind it with "
             f"“lambda {name}={name}: …”, or pass it as an argument of the timer."
         )
-        yield finding_of(seen, LATE_BOUND, text, timer, max(timer.added_ns, 0), timer.cursor)
+        yield finding_of(survey, LATE_BOUND, text, timer, max(timer.added_ns, 0), timer.cursor)
 
 
-def _set_at(seen: Survey, timer: SeenTimer) -> str:
-    site = seen.text(timer.site)
+def _set_at(survey: Survey, timer: SurveyedTimer) -> str:
+    site = survey.text(timer.site)
     return f", set at {short_site(site)}," if site else ""
 
 

@@ -22,7 +22,7 @@ from inspector.analysis.lint.findings import (
     FindingKind,
 )
 from inspector.analysis.lint.long_frames import LongFrame, OverFrame
-from inspector.analysis.lint.seen import Survey
+from inspector.analysis.lint.surveyed import Survey
 from inspector.calls.call import short_site
 from inspector.display_text import counted
 from inspector.timebase import format_duration
@@ -41,21 +41,21 @@ _MOST_SETS: Final = 5
 _Culprit: TypeAlias = tuple[str, int | frozenset[tuple[int, int]]]
 
 
-def over_budget_frames(seen: Survey) -> Iterator[Finding]:
+def over_budget_frames(survey: Survey) -> Iterator[Finding]:
     """Find out whether many frames are over budget."""
-    survey = seen.long_frames
-    count = len(survey.over)
-    if count < OVER_LEAST or count * OVER_ONE_IN < survey.frames:
+    long_frames = survey.long_frames
+    count = len(long_frames.over)
+    if count < OVER_LEAST or count * OVER_ONE_IN < long_frames.frames:
         return
-    worst = max(survey.over, key=_took)
-    middle_ns = median_low(map(_took, survey.over))
+    worst = max(long_frames.over, key=_took)
+    middle_ns = median_low(map(_took, long_frames.over))
     text = (
-        f"{count:,} of {survey.frames:,} frames ({100 * count / survey.frames:.1f} %) were "
-        f"{survey.budget.over_text}: median {format_duration(middle_ns)}, at most "
-        f"{format_duration(worst.took_ns)}. {_why(survey.over, middle_ns)}"
+        f"{count:,} of {long_frames.frames:,} frames ({100 * count / long_frames.frames:.1f} %) "
+        f"were {long_frames.budget.over_text}: median {format_duration(middle_ns)}, at most "
+        f"{format_duration(worst.took_ns)}. {_why(long_frames.over, middle_ns)}"
     )
-    if survey.by_inspector:
-        text += f" Besides them, the inspector alone made {survey.by_inspector:,} too long."
+    if long_frames.by_inspector:
+        text += f" Besides them, the inspector alone made {long_frames.by_inspector:,} too long."
     yield Finding(OVER_BUDGET, text, worst.at_ns, worst.cursor, 0, frame=worst.index)
 
 
@@ -75,27 +75,27 @@ def _why(over: list[OverFrame], middle_ns: int) -> str:
     return f"Callbacks took a median of only {work} of that; the rest was not measured."
 
 
-def host_slow(seen: Survey) -> Iterator[Finding]:
+def host_slow(survey: Survey) -> Iterator[Finding]:
     """Find frames that were too long only because the system woke the scene late."""
-    survey = seen.long_frames
-    least = max(OVER_LEAST, -(-survey.frames // OVER_ONE_IN))
+    long_frames = survey.long_frames
+    least = max(OVER_LEAST, -(-long_frames.frames // OVER_ONE_IN))
     advice = (
         "Other programs took the processor, or the system saves power: nothing in the scene to fix."
     )
-    yield from _because_of(seen, HOST_SLOW, Share.HOST_LATE, least, advice)
+    yield from _because_of(survey, HOST_SLOW, Share.HOST_LATE, least, advice)
 
 
-def collections(seen: Survey) -> Iterator[Finding]:
+def collections(survey: Survey) -> Iterator[Finding]:
     """Find frames that were too long only because Python collected garbage."""
     advice = (
         "Keep fewer objects, call gc.freeze() at the end of build, or collect when it suits: "
         "gc.disable(), then gc.collect()."
     )
-    yield from _because_of(seen, COLLECTION, Share.GARBAGE_COLLECTION, BLOCKS_LEAST, advice)
+    yield from _because_of(survey, COLLECTION, Share.GARBAGE_COLLECTION, BLOCKS_LEAST, advice)
 
 
 def _because_of(
-    seen: Survey, kind: FindingKind, share: Share, least: int, advice: str
+    survey: Survey, kind: FindingKind, share: Share, least: int, advice: str
 ) -> Iterator[Finding]:
     """Find frames over budget because of one share alone.
 
@@ -103,10 +103,10 @@ def _because_of(
         least: How many frames there must be, unless one takes several budgets.
         advice: What to do.
     """
-    budget = seen.long_frames.budget
+    budget = survey.long_frames.budget
     frames = [
         each
-        for each in seen.long_frames.over
+        for each in survey.long_frames.over
         if each.shares and budget.is_over_because_of(each.took_ns, each.shares[share])
     ]
     if not frames:
@@ -123,30 +123,30 @@ def _because_of(
     yield Finding(kind, text, worst.at_ns, worst.cursor, 0, frame=worst.index)
 
 
-def blocking(seen: Survey) -> Iterator[Finding]:
+def blocking(survey: Survey) -> Iterator[Finding]:
     """Find callbacks that delayed timers or frames."""
     groups: dict[_Culprit, list[LongFrame]] = {}
-    for long in seen.long_frames.long:
+    for long in survey.long_frames.long:
         if long.late or long.is_frame_late:
-            groups.setdefault(_culprit(seen, long), []).append(long)
-    for culprit, frames in _by_suspect(seen, groups).items():
+            groups.setdefault(_culprit(survey, long), []).append(long)
+    for culprit, frames in _by_suspect(survey, groups).items():
         worst = max(frames, key=lambda long: long.took_ns)
-        is_hiccup = worst.took_ns < BLOCKS_ONCE_TIMES * seen.long_frames.budget.budget_ns
+        is_hiccup = worst.took_ns < BLOCKS_ONCE_TIMES * survey.long_frames.budget.budget_ns
         if len(frames) >= BLOCKS_LEAST or not is_hiccup:
-            yield _blocking(seen, culprit, worst, frames)
+            yield _blocking(survey, culprit, worst, frames)
 
 
-def _culprit(seen: Survey, long: LongFrame) -> _Culprit:
+def _culprit(survey: Survey, long: LongFrame) -> _Culprit:
     if long.call is not None:
         return "member", long.call
     if not long.fired:
         return "phase", -1 if long.phase is None else int(long.phase)
-    fired = (seen.timers[timer_id] for timer_id in long.fired if timer_id in seen.timers)
+    fired = (survey.timers[timer_id] for timer_id in long.fired if timer_id in survey.timers)
     return "timers", frozenset((timer.clock_id, timer.label) for timer in fired)
 
 
 def _by_suspect(
-    seen: Survey, groups: dict[_Culprit, list[LongFrame]]
+    survey: Survey, groups: dict[_Culprit, list[LongFrame]]
 ) -> dict[_Culprit, list[LongFrame]]:
     """Name the suspect among several timers, and merge the frames with the same suspect.
 
@@ -173,7 +173,7 @@ def _by_suspect(
                 known = names
                 if len(names) > 1 and looked < _MOST_SETS:
                     looked += 1
-                    known = _likely(seen, names, frames)
+                    known = _likely(survey, names, frames)
                 known_sets.append((known, took_ns))
             culprit = what, known
         found.setdefault(culprit, []).extend(frames)
@@ -181,29 +181,31 @@ def _by_suspect(
 
 
 def _likely(
-    seen: Survey, names: frozenset[tuple[int, int]], frames: list[LongFrame]
+    survey: Survey, names: frozenset[tuple[int, int]], frames: list[LongFrame]
 ) -> frozenset[tuple[int, int]]:
     """Return the timers that probably took the time; all of them if undecided."""
     worst = max(frames, key=lambda long: long.took_ns)
-    called, history = set(worst.fired), seen.history
-    likely = suspect(history, seen.timeline, worst.cursor, called, worst.took_ns)
+    called, history = set(worst.fired), survey.history
+    likely = suspect(history, survey.timeline, worst.cursor, called, worst.took_ns)
     if likely is None:
         return names
-    return frozenset(name for name in names if seen.text(name[1]) == likely.label) or names
+    return frozenset(name for name in names if survey.text(name[1]) == likely.label) or names
 
 
 def _blocking(
-    seen: Survey, culprit: _Culprit, worst: LongFrame, frames: list[LongFrame]
+    survey: Survey, culprit: _Culprit, worst: LongFrame, frames: list[LongFrame]
 ) -> Finding:
-    survey = seen.long_frames
-    name, timer_id, clock_id = _named(seen, culprit, worst)
-    site = seen.text(seen.timers[timer_id].site) if timer_id in seen.timers else ""
+    long_frames = survey.long_frames
+    name, timer_id, clock_id = _named(survey, culprit, worst)
+    site = survey.text(survey.timers[timer_id].site) if timer_id in survey.timers else ""
     where = f", set at {short_site(site)}" if site else ""
     often = "" if len(frames) == 1 else f" It took too long {times(len(frames))}."
     late = Counter[str]()
     for long in frames:
         for number, late_ns in long.late.items():
-            label = seen.name(seen.timers[number]) if number in seen.timers else f"timer {number}"
+            label = (
+                survey.name(survey.timers[number]) if number in survey.timers else f"timer {number}"
+            )
             late[label] = max(late[label], late_ns)
     late.pop(name, None)
     if late:
@@ -216,8 +218,8 @@ def _blocking(
         others = "The next frame had to wait for it."
     text = (
         f"{name} took {format_duration(worst.took_ns)} in frame {worst.index:,}{where}; the limit "
-        f"for a frame is {survey.budget.limit_text}. {_spent(seen, culprit, worst)}{others}{often} "
-        "Spread the work over several frames, or move it to a thread."
+        f"for a frame is {long_frames.budget.limit_text}. {_spent(survey, culprit, worst)}{others}"
+        f"{often} Spread the work over several frames, or move it to a thread."
     )
     member_id = culprit[1] if culprit[0] == "member" and isinstance(culprit[1], int) else 0
     return Finding(
@@ -225,21 +227,21 @@ def _blocking(
     )
 
 
-def _spent(seen: Survey, culprit: _Culprit, worst: LongFrame) -> str:
+def _spent(survey: Survey, culprit: _Culprit, worst: LongFrame) -> str:
     """Return what samples say of time in which no call was measured, as a sentence."""
-    samples, loop = seen.samples, seen.timeline.frames_of
+    samples, loop = survey.samples, survey.timeline.frames_of
     if culprit[0] != "phase" or loop not in samples.by_clock:
         return ""
-    program = program_clock(seen.timeline, loop, samples)
+    program = program_clock(survey.timeline, loop, samples)
     began_ns = worst.at_ns - worst.took_ns
     spent = spent_text(attribute(samples, (loop,), program, began_ns, worst.at_ns))
     return f"{spent[:1].upper()}{spent[1:]}. " if spent else ""
 
 
-def _named(seen: Survey, culprit: _Culprit, worst: LongFrame) -> tuple[str, int, int]:
+def _named(survey: Survey, culprit: _Culprit, worst: LongFrame) -> tuple[str, int, int]:
     _, names = culprit
     if not isinstance(names, frozenset):
-        member = seen.members.get(names) if culprit[0] == "member" else None
+        member = survey.members.get(names) if culprit[0] == "member" else None
         if member is not None:
             return f"“{member.name}”", 0, member.clock_id
         what = "What the loop called" if worst.phase is None else f"The calls in {worst.phase.text}"
@@ -247,9 +249,9 @@ def _named(seen: Survey, culprit: _Culprit, worst: LongFrame) -> tuple[str, int,
     blamed = [
         timer
         for timer_id in worst.fired
-        if (timer := seen.timers.get(timer_id)) and (timer.clock_id, timer.label) in names
+        if (timer := survey.timers.get(timer_id)) and (timer.clock_id, timer.label) in names
     ]
-    labels = list(dict.fromkeys(map(seen.name, blamed)))
+    labels = list(dict.fromkeys(map(survey.name, blamed)))
     if not labels:
         return "A timer", 0, 0
     name = labels[0] if len(labels) == 1 else f"One of {listed(labels)}"

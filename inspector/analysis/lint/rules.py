@@ -39,9 +39,9 @@ from inspector.analysis.lint.findings import (
 )
 from inspector.analysis.lint.mistakes import late_bound, milliseconds, same_names, stuck
 from inspector.analysis.lint.over_budget import blocking, collections, host_slow, over_budget_frames
-from inspector.analysis.lint.pace import drifting, uneven
-from inspector.analysis.lint.seen import Survey
 from inspector.analysis.lint.survey import surveying
+from inspector.analysis.lint.surveyed import Survey
+from inspector.analysis.lint.uneven_intervals import drifting, uneven
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.display_text import one_line
 from inspector.extensions import ExtensionError, Registry, misfit_of, report
@@ -148,25 +148,25 @@ def finding_steps(
         try:
             yield (next(surveyed) - first) / max(last - first, 1)
         except StopIteration as done:
-            seen: Survey = done.value
+            survey: Survey = done.value
             break
     found: list[Finding] = []
     for rule in RULES:
-        found += _found_by(rule, seen)
+        found += _found_by(rule, survey)
         yield 1.0
     return sorted(found, key=lambda finding: (finding.at_ns, finding.kind.name))
 
 
-def _found_by(rule: LintRule, seen: Survey) -> Iterable[Finding]:
+def _found_by(rule: LintRule, survey: Survey) -> Iterable[Finding]:
     """Return the findings of a rule; a package's rule that fails is skipped from then on."""
     extension = RULES.extension_of(rule)
     if extension is None:
-        return rule.find(seen)
+        return rule.find(survey)
     if extension.problem:
         return ()
     try:
         with RULES.guarding(rule):
-            return [_checked(finding, rule) for finding in rule.find(seen)]
+            return [_checked(finding, rule) for finding in rule.find(survey)]
     except ExtensionError as error:
         report(error)
         return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.analysis.frame_events import FrameEventReader
-from inspector.analysis.lint.seen import SeenMember, Survey, TimerGroup
+from inspector.analysis.lint.surveyed import Survey, SurveyedMember, TimerGroup
 from inspector.events.member_names import MemberNames
 from inspector.events.members import FRAME_TIMERS, MemberState
 from inspector.events.timeline import Timeline
@@ -25,15 +25,15 @@ class ScheduledCalls:
     """Takes the events about calls in frames, and the ends of frames."""
 
     def __init__(
-        self, seen: Survey, before: Timeline, clocks: Timeline, frames: FrameEventReader
+        self, survey: Survey, before: Timeline, clocks: Timeline, frames: FrameEventReader
     ) -> None:
-        self._seen = seen
-        self._members = seen.members
+        self._survey = survey
+        self._members = survey.members
         self._clocks = clocks
         self._frames = frames
         self._in_frame: dict[int, int] = {}
         self._last_call = (0, 0)
-        self._names = MemberNames(seen.history.strings)
+        self._names = MemberNames(survey.history.strings)
         self._of_clock: dict[int, list[int]] = {}
         for member in before.members.by_id.values():
             self._add_known(member)
@@ -47,7 +47,7 @@ class ScheduledCalls:
 
     def _add_known(self, member: MemberState) -> None:
         fields = member.fields
-        call = SeenMember(member.id, member.clock_id, -1, 0, known=self._names.learn(member))
+        call = SurveyedMember(member.id, member.clock_id, -1, 0, known=self._names.learn(member))
         call.interval_ns = fields.get(Field.INTERVAL, 0)
         call.calls_left = fields.get(Field.CALLS_LEFT, -1)
         call.rate = fields.get(Field.RATE, RATE_DENOMINATOR)
@@ -60,7 +60,7 @@ class ScheduledCalls:
         known = self._names.add(number, parent, name)
         if known is not None:
             cursor = self._frames.cursor
-            self._members[number] = SeenMember(number, 0, at_ns, cursor, known=known)
+            self._members[number] = SurveyedMember(number, 0, at_ns, cursor, known=known)
 
     def _on_member_origin(self, _at_ns: int, number: int, clock_id: int, kind: int) -> None:
         known = self._names.place(number, clock_id, kind)
@@ -70,20 +70,20 @@ class ScheduledCalls:
     def _on_member_moved(self, _at_ns: int, number: int, parent: int, _b: int) -> None:
         self._names.move(number, parent)
 
-    def _origin(self, call: SeenMember) -> None:
+    def _origin(self, call: SurveyedMember) -> None:
         call.clock_id = call.known.clock_id
         self._of_clock.setdefault(call.clock_id, []).append(call.number)
         if call.kind in FRAME_TIMERS:
-            call.scheduler_id = self._seen.scheduler_of(call)
+            call.scheduler_id = self._survey.scheduler_of(call)
             self._count(call, 1)
 
-    def _count(self, call: SeenMember, more: int) -> None:
+    def _count(self, call: SurveyedMember, more: int) -> None:
         key = call.caller, call.name, 0
-        group = self._seen.groups.setdefault(key, TimerGroup(call))
+        group = self._survey.groups.setdefault(key, TimerGroup(call))
         group.added += more
         group.pending += more
 
-    def _rename(self, call: SeenMember, name: int) -> None:
+    def _rename(self, call: SurveyedMember, name: int) -> None:
         is_counted = call.kind in FRAME_TIMERS and not call.ended
         if is_counted:
             self._count(call, -1)
@@ -100,14 +100,14 @@ class ScheduledCalls:
             if call.ended:
                 continue
             call.ended = True
-            group = self._seen.groups.get((call.caller, call.name, 0))
+            group = self._survey.groups.get((call.caller, call.name, 0))
             if call.kind in FRAME_TIMERS and group is not None:
                 group.cleared += 1
                 group.pending -= 1
         # Later changes of its parent do not concern it.
         self._names.take_out(subject)
 
-    def _branch(self, subject: int) -> list[SeenMember]:
+    def _branch(self, subject: int) -> list[SurveyedMember]:
         calls = (self._members.get(number) for number in self._names.branch(subject))
         return [call for call in calls if call is not None]
 
@@ -158,7 +158,7 @@ class ScheduledCalls:
                 call.runs.append((now_ns - call.run_began_ns) / RUN)
             call.run_began_ns, call.run_calls = now_ns, 0
 
-    def _scheduler_ns(self, call: SeenMember, at_ns: int) -> int:
+    def _scheduler_ns(self, call: SurveyedMember, at_ns: int) -> int:
         """Return an instant in the time of a timer's scheduler, up to a constant."""
         if call.clock_id not in self._clocks.clocks:
             return at_ns
@@ -174,4 +174,4 @@ class ScheduledCalls:
         calls, self._in_frame = self._in_frame, {}
         if calls:
             cursor, at_ns = self._last_call
-            self._seen.note_load(calls, self._members, frame, at_ns, cursor, NEVER)
+            self._survey.note_load(calls, self._members, frame, at_ns, cursor, NEVER)

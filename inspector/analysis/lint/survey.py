@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.frame_events import FrameEventReader, FrameEvents
 from inspector.analysis.lint.scheduled import ScheduledCalls
-from inspector.analysis.lint.seen import (
+from inspector.analysis.lint.surveyed import (
     Chain,
     LateFiring,
-    SeenFailures,
-    SeenTimer,
     Survey,
+    SurveyedFailures,
+    SurveyedTimer,
     TimerGroup,
 )
 from inspector.events.handlers import handlers_of, merged
@@ -47,8 +47,8 @@ def surveying(
     Yields:
         The cursor up to which events were taken.
     """
-    seen = Survey(history, history.state_before(end) if state is None else state, budget)
-    surveyor = _Surveyor(seen, history.state_before(start))
+    survey = Survey(history, history.state_before(end) if state is None else state, budget)
+    surveyor = _Surveyor(survey, history.state_before(start))
     marks = _quarters(history, start, end)
     cursor = start
     for mark in marks:
@@ -57,10 +57,10 @@ def surveying(
             surveyor.read(*history.numbered(cursor, upto))
             cursor = upto
             yield cursor
-        for group in seen.groups.values():
+        for group in survey.groups.values():
             group.marks.append(group.pending)
     surveyor.finish()
-    return seen
+    return survey
 
 
 def _quarters(history: History, start: int, end: int) -> list[int]:
@@ -83,26 +83,26 @@ def _quarters(history: History, start: int, end: int) -> list[int]:
 class _Surveyor:
     """Takes events one by one, and folds clocks for their local times."""
 
-    def __init__(self, seen: Survey, before: Timeline) -> None:
-        self.seen = seen
+    def __init__(self, survey: Survey, before: Timeline) -> None:
+        self.survey = survey
         self.clocks = before.only_clocks()
         self.calls: dict[int, int] = {}
         self._next = -1
         self._rate: tuple[()] | tuple[Fraction] = ()
         self._note_rate(0, 0, 0, 0)
         self.frames = FrameEventReader(self._end_frame)
-        self.scheduled = ScheduledCalls(seen, before, self.clocks, self.frames)
-        readers = map(handlers_of, (self, self.scheduled, self.frames, seen.samples))
+        self.scheduled = ScheduledCalls(survey, before, self.clocks, self.frames)
+        readers = map(handlers_of, (self, self.scheduled, self.frames, survey.samples))
         self._steps = merged(self.clocks.steps(ABOUT_CLOCKS), *readers)
         for timer_id in before.timers.ids():
             row = before.timers.index(timer_id)
             table = before.timers
-            timer = SeenTimer(timer_id, table.clock[row], -1, 0, label=table.label[row])
+            timer = SurveyedTimer(timer_id, table.clock[row], -1, 0, label=table.label[row])
             timer.site, timer.kind = table.site[row], table.kind[row]
             timer.due_ns, timer.interval_ns = table.due[row], table.interval[row]
             timer.calls = table.fired[row]
             timer.is_counted = True
-            seen.timers[timer_id] = timer
+            survey.timers[timer_id] = timer
             self._group(timer).pending += 1
 
     def read(self, cursors: Sequence[int], events: Sequence[RawEvent]) -> None:
@@ -124,11 +124,11 @@ class _Surveyor:
         self.frames.begin(cursor)
         self.calls = {}
         self.scheduled.forget_frame()
-        self.seen.long_frames.forget_before()
+        self.survey.long_frames.forget_before()
 
     def _note_rate(self, _at_ns: int, _clock_id: int, _a: int, _b: int) -> None:
         """Note how fast the time of the loop passes, if the program may be slowed or sped up."""
-        loop, clocks = self.seen.timeline.frames_of, self.clocks
+        loop, clocks = self.survey.timeline.frames_of, self.clocks
         self._rate = ()
         if loop in clocks.clocks:
             rate = prod((clock.rate for clock in clocks.path(loop)), start=Fraction(1))
@@ -141,36 +141,36 @@ class _Surveyor:
         self.scheduled.remove_with_clocks()
 
     def _on_timer_added(self, at_ns: int, timer_id: int, clock_id: int, label: int) -> None:
-        timer = SeenTimer(timer_id, clock_id, at_ns, self.frames.cursor, label=label)
-        self.seen.timers[timer_id] = timer
+        timer = SurveyedTimer(timer_id, clock_id, at_ns, self.frames.cursor, label=label)
+        self.survey.timers[timer_id] = timer
 
     def _on_timer_origin(self, _at_ns: int, timer_id: int, site: int, kind: int) -> None:
-        if (timer := self.seen.timers.get(timer_id)) is not None:
+        if (timer := self.survey.timers.get(timer_id)) is not None:
             timer.site, timer.kind = site, kind
 
     def _on_timer_cleared(self, _at_ns: int, timer_id: int, _site: int, _cause: int) -> None:
-        if (timer := self.seen.timers.get(timer_id)) is not None:
+        if (timer := self.survey.timers.get(timer_id)) is not None:
             timer.ended = True
             group = self._group(timer)
             group.cleared += 1
             group.pending -= 1
 
     def _on_callback_failed(self, at_ns: int, timer_id: int, name: int, raised: int) -> None:
-        failures = self.seen.failures.get(name)
+        failures = self.survey.failures.get(name)
         if failures is None:
-            failures = SeenFailures(timer_id, at_ns, self.frames.cursor, raised)
-            self.seen.failures[name] = failures
+            failures = SurveyedFailures(timer_id, at_ns, self.frames.cursor, raised)
+            self.survey.failures[name] = failures
         failures.count += 1
 
     _on_thread_failed = _on_callback_failed
 
     def _on_ticks_missed(self, at_ns: int, timer_id: int, ticks: int, _kind: int) -> None:
-        if (timer := self.seen.timers.get(timer_id)) is not None:
+        if (timer := self.survey.timers.get(timer_id)) is not None:
             timer.missed += ticks
             timer.missed_at = self.frames.cursor, at_ns
 
     def _on_timer_armed(self, at_ns: int, timer_id: int, due_ns: int, interval_ns: int) -> None:
-        timer = self.seen.timers.get(timer_id)
+        timer = self.survey.timers.get(timer_id)
         if timer is None:
             return
         timer.due_ns, timer.interval_ns = due_ns, interval_ns
@@ -184,7 +184,7 @@ class _Surveyor:
             self._join_chain(timer)
 
     def _on_timer_fired(self, at_ns: int, timer_id: int, late_ns: int, next_ns: int) -> None:
-        timer = self.seen.timers.get(timer_id)
+        timer = self.survey.timers.get(timer_id)
         if timer is None:
             return
         if late_ns > LATE_NS and timer.clock_id in self.clocks.clocks:
@@ -200,7 +200,7 @@ class _Surveyor:
             timer.shift_ns += next_ns - timer.due_ns - timer.interval_ns
         timer.due_ns = next_ns
 
-    def _note_late(self, timer: SeenTimer, at_ns: int, late_ns: int) -> None:
+    def _note_late(self, timer: SurveyedTimer, at_ns: int, late_ns: int) -> None:
         clocks, clock_id = self.clocks, timer.clock_id
         rate = clocks.effective_rate(clock_id)
         if rate:
@@ -211,21 +211,21 @@ class _Surveyor:
                 # Not of a scene, which tells the instant that the call was for.
                 due_ns, called_ns = at_ns - int(late_ns / rate), at_ns
             late = LateFiring(clock_id, related, due_ns, called_ns, self.frames.cursor)
-            self.seen.late.append(late)
+            self.survey.late.append(late)
 
-    def _group(self, timer: SeenTimer) -> TimerGroup:
+    def _group(self, timer: SurveyedTimer) -> TimerGroup:
         key = (False, timer.clock_id), timer.label, timer.site
-        group = self.seen.groups.get(key)
+        group = self.survey.groups.get(key)
         if group is None:
-            group = self.seen.groups[key] = TimerGroup(timer)
+            group = self.survey.groups[key] = TimerGroup(timer)
         return group
 
-    def _join_chain(self, timer: SeenTimer) -> None:
+    def _join_chain(self, timer: SurveyedTimer) -> None:
         """Add a one-shot to the chain of its name, or break the chain."""
         key = timer.clock_id, timer.label, timer.site
-        chain = self.seen.chains.get(key)
+        chain = self.survey.chains.get(key)
         if chain is None:
-            self.seen.chains[key] = Chain(timer, timer.delay_ns)
+            self.survey.chains[key] = Chain(timer, timer.delay_ns)
             return
         if not chain.last.ended or not chain.last.calls or chain.delay_ns != timer.delay_ns:
             # Several at once, cleared, or with different delays: not an interval.
@@ -237,29 +237,29 @@ class _Surveyor:
         chain.last = timer
 
     def _on_frame_began(self, at_ns: int, _director: int, index: int, _delta_ns: int) -> None:
-        seen = self.seen
-        seen.frame_starts.append(at_ns)
-        seen.frame_numbers.append(index)
+        survey = self.survey
+        survey.frame_starts.append(at_ns)
+        survey.frame_numbers.append(index)
         calls, self.calls = self.calls, {}
         if calls:
-            since_ns = seen.frame_starts[-2] if len(seen.frame_starts) > 1 else 0
-            seen.note_load(calls, seen.timers, index, at_ns, self.frames.cursor, since_ns)
+            since_ns = survey.frame_starts[-2] if len(survey.frame_starts) > 1 else 0
+            survey.note_load(calls, survey.timers, index, at_ns, self.frames.cursor, since_ns)
 
     def _end_frame(self, frame: FrameEvents) -> None:
         if frame.cursor < 0:
             self.scheduled.forget_frame()
             return
-        self.seen.long_frames.take(frame, *self._rate)
+        self.survey.long_frames.take(frame, *self._rate)
         self.scheduled.end_frame(frame.index)
 
     def finish(self) -> None:
-        seen = self.seen
-        starts = seen.frame_starts
+        survey = self.survey
+        starts = survey.frame_starts
         lengths = sorted(later - earlier for earlier, later in pairwise(starts))
         lengths = [length for length in lengths if length > 0]
         if not lengths:
             return
-        seen.frame_ns = lengths[len(lengths) // 2]
+        survey.frame_ns = lengths[len(lengths) // 2]
         tenth = len(lengths) // 10
         spread = lengths[-1 - tenth] - lengths[tenth]
-        seen.is_steady = len(lengths) >= STEADY_FRAMES and spread * 20 <= seen.frame_ns
+        survey.is_steady = len(lengths) >= STEADY_FRAMES and spread * 20 <= survey.frame_ns

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from inspector.formats.page.columns import PageData
-from inspector.pictures.looks import faded
+from inspector.pictures.appearance import faded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

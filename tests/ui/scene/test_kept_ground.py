@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtGui import QImage, QPainter
 
-from inspector.pictures.looks import ClockLook
+from inspector.pictures.appearance import ClockAppearance
 from inspector.pictures.pictures import Picture
 from inspector.pictures.shapes import Shape, box, circle, line, polygon, text
 from ui.kit import picture as picture_painting
@@ -85,7 +85,7 @@ class World:
 
     def show(self, canvas: SceneCanvas) -> None:
         looks = (
-            {self.stopped: ClockLook(self.stopped, is_stopped=True, note="")}
+            {self.stopped: ClockAppearance(self.stopped, is_stopped=True, note="")}
             if self.stopped
             else {}
         )

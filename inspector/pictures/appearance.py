@@ -31,7 +31,7 @@ _THIN: Final = frozenset({ShapeKind.LINE, ShapeKind.TEXT})
 Segment: TypeAlias = "tuple[float, float, float, float]"
 
 
-class ClockLook(NamedTuple):
+class ClockAppearance(NamedTuple):
     """How the shapes of a clock look."""
 
     clock_id: int
@@ -39,7 +39,7 @@ class ClockLook(NamedTuple):
     note: str  # What to say of it, such as enemies paused or enemies ×¼; empty for nothing
 
 
-def clock_looks(timeline: Timeline, shapes: Iterable[Shape]) -> dict[int, ClockLook]:
+def clock_appearances(timeline: Timeline, shapes: Iterable[Shape]) -> dict[int, ClockAppearance]:
     """Return how the shapes of each clock look that has some.
 
     Only a clock whose own pause or rate is unusual has a note; those below it look the same
@@ -50,7 +50,7 @@ def clock_looks(timeline: Timeline, shapes: Iterable[Shape]) -> dict[int, ClockL
         if clock_id not in timeline.clocks:
             continue
         is_stopped = bool(timeline.pause_reasons(clock_id))
-        found[clock_id] = ClockLook(clock_id, is_stopped, "")
+        found[clock_id] = ClockAppearance(clock_id, is_stopped, "")
     for clock_id in {each.id for shown in found for each in timeline.path(shown)}:
         clock = timeline.clocks[clock_id]
         if clock.n == 0:
@@ -60,11 +60,11 @@ def clock_looks(timeline: Timeline, shapes: Iterable[Shape]) -> dict[int, ClockL
         else:
             continue
         is_stopped = bool(timeline.pause_reasons(clock_id))
-        found[clock_id] = ClockLook(clock_id, is_stopped, note)
+        found[clock_id] = ClockAppearance(clock_id, is_stopped, note)
     return found
 
 
-def notes_of(looks: Mapping[int, ClockLook]) -> list[str]:
+def notes_of(looks: Mapping[int, ClockAppearance]) -> list[str]:
     """Return the legend of the clocks, in the order in which they were made.
 
     Of many clocks that stand still, or run at other rates, only the number is said.

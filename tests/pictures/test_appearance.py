@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.pictures.looks import clock_looks, faded, hatching, notes_of, shape_at
+from inspector.pictures.appearance import clock_appearances, faded, hatching, notes_of, shape_at
 from inspector.pictures.shapes import Shape, box, circle, line, polygon, text
 from inspector.testing import scene_file, virtual_session
 
@@ -31,7 +31,7 @@ def test_that_stopped_clocks_and_other_rates_are_noted(tmp_path: Path) -> None:
         Shape(0, (0, 0, 1), "#ffffff", clock=by_name[name]) for name in ("game", "enemies", "ui")
     ]
 
-    looks = clock_looks(timeline, shapes)
+    looks = clock_appearances(timeline, shapes)
 
     assert notes_of(looks) == ["enemies paused", "game ×½"]
     assert looks[by_name["enemies"]].is_stopped
@@ -50,7 +50,7 @@ def build(stage):
     session.refresh()
     shapes = [Shape(0, (0, 0, 1), "#ffffff", clock=each) for each in session.timeline.clocks]
 
-    assert notes_of(clock_looks(session.timeline, shapes)) == [
+    assert notes_of(clock_appearances(session.timeline, shapes)) == [
         "5 clocks paused",
         "5 clocks at other rates",
     ]
@@ -60,7 +60,7 @@ def test_that_a_removed_clock_changes_nothing(tmp_path: Path) -> None:
     session = virtual_session(scene_file(tmp_path, TREE))
     session.refresh()
 
-    assert clock_looks(session.timeline, [Shape(0, (0, 0, 1), "#ffffff", clock=99)]) == {}
+    assert clock_appearances(session.timeline, [Shape(0, (0, 0, 1), "#ffffff", clock=99)]) == {}
 
 
 @pytest.mark.parametrize("color", ["#ff0000", "#000000", "#ffffff", "#123456"])

@@ -34,7 +34,7 @@ Caller: TypeAlias = tuple[bool, int]
 
 
 @dataclass(slots=True)
-class SeenCall:
+class SurveyedCall:
     """A call in the survey."""
 
     is_member: ClassVar = False
@@ -62,7 +62,7 @@ class SeenCall:
 
 
 @dataclass(slots=True)
-class SeenTimer(SeenCall):
+class SurveyedTimer(SurveyedCall):
     """A timer of a clock."""
 
     label: int = 0
@@ -75,7 +75,7 @@ class SeenTimer(SeenCall):
 
 
 @dataclass(slots=True)
-class SeenMember(SeenCall):
+class SurveyedMember(SurveyedCall):
     """A frame timer or ticker timer, or an ancestor of one."""
 
     is_member: ClassVar = True
@@ -105,7 +105,7 @@ class SeenMember(SeenCall):
         return True, self.scheduler_id
 
     @property
-    def pace_ns(self) -> float:
+    def median_gap_ns(self) -> float:
         """Median time from call to call, in the time of its scheduler; 0 if unknown."""
         return median(self.runs) if self.runs else 0.0
 
@@ -118,7 +118,7 @@ class SeenMember(SeenCall):
 class TimerGroup:
     """Timers with the same name, caller and, if known, call site."""
 
-    first: SeenTimer | SeenMember
+    first: SurveyedTimer | SurveyedMember
     added: int = 0  # How many were scheduled
     cleared: int = 0
     pending: int = 0
@@ -127,7 +127,7 @@ class TimerGroup:
 
 
 @dataclass(slots=True)
-class SeenFailures:
+class SurveyedFailures:
     """The failures of callbacks with one name."""
 
     timer_id: int  # The timer that failed first, 0 if it was none of a clock
@@ -141,7 +141,7 @@ class SeenFailures:
 class Chain:
     """One-shots of one name and call site, each set after the previous one fired."""
 
-    last: SeenTimer
+    last: SurveyedTimer
     delay_ns: int
     steps: int = 0  # How many followed another
     slip_ns: int = 0  # Local time lost between them, in all
@@ -193,10 +193,10 @@ class Survey:
     def __init__(self, history: History, timeline: Timeline, budget: FrameBudget) -> None:
         self.history = history
         self.timeline = timeline
-        self.timers: dict[int, SeenTimer] = {}
-        self.members: dict[int, SeenMember] = {}
+        self.timers: dict[int, SurveyedTimer] = {}
+        self.members: dict[int, SurveyedMember] = {}
         self.groups: dict[tuple[Caller, str | int, int], TimerGroup] = {}
-        self.failures: dict[int, SeenFailures] = {}
+        self.failures: dict[int, SurveyedFailures] = {}
         self.chains: dict[tuple[int, int, int], Chain] = {}
         self.crowds: dict[Caller, Load] = {}
         self.storms: dict[tuple[Caller, int], Load] = {}
@@ -212,7 +212,7 @@ class Survey:
     def note_load(  # noqa: C901, PLR0913, PLR0917 - the frame and its evidence
         self,
         calls: dict[int, int],
-        seen: Mapping[int, SeenTimer] | Mapping[int, SeenMember],
+        known: Mapping[int, SurveyedTimer] | Mapping[int, SurveyedMember],
         frame: int,
         at_ns: int,
         cursor: int,
@@ -224,11 +224,11 @@ class Survey:
         """
         storms: dict[tuple[Caller, int], tuple[int, int]] = {}
         for number, count in calls.items():
-            call = seen[number]
+            call = known[number]
             if len(call.frames) < MOST_FRAMES:
                 call.frames.append(frame)
             if count > 1 or call.added_ns > since_ns:
-                key = call.caller, call.label if isinstance(call, SeenTimer) else number
+                key = call.caller, call.label if isinstance(call, SurveyedTimer) else number
                 storms[key] = storms.get(key, (0, 0))[0] + count, number
         for key, (count, number) in storms.items():
             storm = self.storms.get(key)
@@ -238,7 +238,7 @@ class Survey:
             return
         crowds: dict[Caller, list[int]] = {}
         for number in calls:
-            call = seen[number]
+            call = known[number]
             if call.added_ns <= since_ns:
                 crowds.setdefault(call.caller, []).append(number)
         for caller, numbers in crowds.items():
@@ -255,26 +255,26 @@ class Survey:
             self._rates[clock_id] = rate
         return rate
 
-    def period_ns(self, call: SeenTimer | SeenMember) -> Fraction:
+    def period_ns(self, call: SurveyedTimer | SurveyedMember) -> Fraction:
         """Return an interval in session time at present rates; 0 if unknown."""
         rate = self.rate(call.clock_id)
-        if isinstance(call, SeenMember) and call.scheduler_id in self.members:
+        if isinstance(call, SurveyedMember) and call.scheduler_id in self.members:
             rate *= Fraction(self.members[call.scheduler_id].rate, RATE_DENOMINATOR)
         return call.interval_ns / rate if rate and self.frame_ns else Fraction(0)
 
     def text(self, sid: int) -> str:
         return text_of(self.history, sid)
 
-    def name(self, call: SeenTimer | SeenMember) -> str:
-        return f"“{self.text(call.label) if isinstance(call, SeenTimer) else call.name}”"
+    def name(self, call: SurveyedTimer | SurveyedMember) -> str:
+        return f"“{self.text(call.label) if isinstance(call, SurveyedTimer) else call.name}”"
 
-    def title(self, call: SeenTimer | SeenMember) -> str:
+    def title(self, call: SurveyedTimer | SurveyedMember) -> str:
         """Return the name of a call, with its scheduler or ticker if it has one."""
-        is_timer = isinstance(call, SeenTimer)
+        is_timer = isinstance(call, SurveyedTimer)
         return self.name(call) if is_timer else f"{self.name(call)} of {self.caller_name(call)}"
 
-    def caller_name(self, call: SeenTimer | SeenMember) -> str:
-        if isinstance(call, SeenTimer):
+    def caller_name(self, call: SurveyedTimer | SurveyedMember) -> str:
+        if isinstance(call, SurveyedTimer):
             return self.clock_name(call.clock_id)
         scheduler = self.members.get(call.scheduler_id or self.scheduler_of(call))
         if scheduler is None:
@@ -283,7 +283,7 @@ class Survey:
         name = f"“{scheduler.name}”"
         return name if kind in scheduler.name.lower() else f"{kind} {name}"
 
-    def scheduler_of(self, call: SeenMember) -> int:
+    def scheduler_of(self, call: SurveyedMember) -> int:
         above = self.members.get(call.known.parent_id)
         # In a damaged recording that reuses a number, parents may form a cycle.
         passed = set()
