@@ -72,7 +72,7 @@ class ProbeConnection(Protocol):
         Sends meanwhile what waits to be sent.
 
         Raises:
-            CarrierClosedError: The connection has ended.
+            ConnectionClosedError: The connection has ended.
             WireError: The other side does not follow the protocol.
         """
 
@@ -132,7 +132,7 @@ class StreamConnection:
         """Send a message soon.
 
         Raises:
-            CarrierClosedError: The other side reads nothing.
+            ConnectionClosedError: The other side reads nothing.
         """
         if len(self._waiting) > _MOST_WAITING:
             message = "it reads nothing"

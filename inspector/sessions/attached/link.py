@@ -254,7 +254,7 @@ class ProbeLink:
 
         Raises:
             WireError: The other side is no probe, or refuses.
-            CarrierClosedError: It has closed the connection.
+            ConnectionClosedError: It has closed the connection.
         """
         if dials:
             self._send(request(0, "Link.hello", {**_own_hello(), "token": token}))
