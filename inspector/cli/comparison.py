@@ -21,7 +21,7 @@ from inspector.analysis.statistics.comparison import (
 from inspector.analysis.statistics.metrics import MetricValue
 from inspector.analysis.statistics.runs import ComparedRun, RunDifference, differences
 from inspector.cli.run_report import table
-from inspector.cli.statistics import Condition, condition_parts
+from inspector.cli.statistics import MetricCondition, condition_parts
 from inspector.cli.terminal import PROGRAM, say
 from inspector.display_text import counted, foreign_lines
 from inspector.exit_codes import ExitCode
@@ -128,7 +128,7 @@ def _read_run(
 class _Test:
     """What became of a condition of failure."""
 
-    condition: Condition
+    condition: MetricCondition
     of: RunDifference  # The comparison that it is on
     difference: Difference  # The change that it is on
     why_not: str  # Why nothing can be told; empty if something can
@@ -163,7 +163,7 @@ class _Test:
 
 
 def _tested(
-    each: RunDifference, conditions: Sequence[Condition], options: Namespace
+    each: RunDifference, conditions: Sequence[MetricCondition], options: Namespace
 ) -> Iterator[_Test]:
     for condition in conditions:
         (difference,) = (of for of in each.found.differences if of.metric is condition.metric)
@@ -176,14 +176,14 @@ def _tested(
         yield _Test(condition, each, difference, why_not)
 
 
-def _change(text: str, parser: ArgumentParser) -> Condition:
+def _change(text: str, parser: ArgumentParser) -> MetricCondition:
     metric, sign, limit, unit = condition_parts(text, parser, "--fail-if")
     if unit != "%":
         parser.error(f"argument --fail-if: a change is in percent, such as +5%: {shown(text)}")
     if not is_comparable(metric):
         known = f"compared are {', '.join(COMPARED)} and the like"
         parser.error(f"argument --fail-if: {known}, not {metric.id}")
-    return Condition(text, metric, sign, limit / 100)
+    return MetricCondition(text, metric, sign, limit / 100)
 
 
 def _conditions_table(tests: Sequence[_Test]) -> ReportTable:

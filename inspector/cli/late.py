@@ -11,7 +11,7 @@ from statistics import median_low
 from threading import Event
 from typing import TextIO
 
-from inspector.analysis.lateness.attribution import Cause, Lateness, Share
+from inspector.analysis.lateness.attribution import Cause, Lateness, LatenessShare
 from inspector.analysis.lateness.late_calls import LateCall, late_calls
 from inspector.analysis.lateness.samples import Place
 from inspector.analysis.lateness.words import late_call_text, stack_text
@@ -158,7 +158,7 @@ def _common(call: LateCall) -> dict[str, object]:
     }
 
 
-def _share_value(share: Share | None, lateness: Lateness) -> dict[str, object]:
+def _share_value(share: LatenessShare | None, lateness: Lateness) -> dict[str, object]:
     if share is None:
         return {"cause": Cause.UNKNOWN.value, "culprit": None, "share": 0.0, "samples": 0}
     culprit = share.culprit

@@ -66,7 +66,7 @@ _FEW: Final = ("frames", "fps", "p50", "p95", "p99", "max", "frameview.low-1", "
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class MetricCondition:
     """A condition on a metric."""
 
     text: str  # As it was written
@@ -83,7 +83,7 @@ class _Checked:
     """A condition that does not hold, or of which that is not known."""
 
     file: str  # How the file was named
-    condition: Condition
+    condition: MetricCondition
     value: MetricValue  # What it is on
     why_not: str  # Why nothing can be told; empty if it does not hold
 
@@ -209,7 +209,7 @@ def _outcome(checked: Sequence[_Checked], unread: Mapping[str, str]) -> ExitCode
 
 
 def _check(
-    read: _Read, condition: Condition, value: MetricValue, options: Namespace
+    read: _Read, condition: MetricCondition, value: MetricValue, options: Namespace
 ) -> _Checked | None:
     """Return why a condition does not hold, or why that cannot be told; nothing if it holds."""
     metric, count = condition.metric, len(read.series)
@@ -334,13 +334,13 @@ def condition_parts(
     return _metric(name, parser, argument), sign, limit, unit or ""
 
 
-def _condition(text: str, parser: ArgumentParser) -> Condition:
+def _condition(text: str, parser: ArgumentParser) -> MetricCondition:
     metric, sign, limit, unit = condition_parts(text, parser, "--assert")
     if {unit, metric.unit} <= _SECONDS.keys():
         limit *= _SECONDS[unit] / _SECONDS[metric.unit]
     elif unit and unit != metric.unit:
         parser.error(f"argument --assert: {metric.id} is in {metric.unit}, not in {unit}")
-    return Condition(text, metric, sign, limit)
+    return MetricCondition(text, metric, sign, limit)
 
 
 # ------------------------------------------------------------------------- files and texts

@@ -42,7 +42,7 @@ _EAGER: Final = ("at_ns", "interval_ns")
 _AT_ONCE: Final = 20_000
 
 
-class FrameColumns(Protocol):
+class FrameSource(Protocol):
     """The part of the frame history that is read here."""
 
     @property
@@ -236,7 +236,7 @@ class FrameTimes:
             yield self.between(start, start + _AT_ONCE)
 
     @classmethod
-    def from_history(cls, history: FrameColumns, start: int = 0, stop: int | None = None) -> Self:
+    def from_history(cls, history: FrameSource, start: int = 0, stop: int | None = None) -> Self:
         """Return the frames from ``start`` up to, not including, ``stop`` that are kept."""
         import numpy as np  # noqa: PLC0415 - the help of commands mentions formats and needs no numpy
 

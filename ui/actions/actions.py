@@ -14,7 +14,7 @@ from inspector.display_text import as_plain
 
 from ..kit.paced_refresh import single_shot
 from ..kit.theme import Theme
-from .descriptions import ActionDescription, Facts, HandlerT, why_not
+from .descriptions import ActionDescription, ActionFacts, HandlerT, why_not
 from .menus import MenuId
 
 #: The reason of an action that is not bound yet.
@@ -77,7 +77,7 @@ class DescribedAction(QAction):
             self._icon_name = name
             self.setIcon(theme.icon(name))
 
-    def apply(self, facts: Facts) -> None:
+    def apply(self, facts: ActionFacts) -> None:
         """Be enabled or not, and say why not."""
         reason = why_not(self.description.needs, facts) if self._callback else _NOT_READY
         is_other_file = facts.file_word != self._file_word and bool(self.description.file_tip)
@@ -128,7 +128,7 @@ class ActionSet(QObject):
             menu = action.description.menu
             if action.isCheckable():
                 self._choices.setdefault(menu, []).append(action)
-        self._facts = Facts()
+        self._facts = ActionFacts()
         self._theme: Theme | None = None
         self._undrawn: list[DescribedAction] = []
         self._icon_turn = single_shot(self, self._draw_menu_icons)
@@ -142,7 +142,7 @@ class ActionSet(QObject):
         return self._actions
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> ActionFacts:
         return self._facts
 
     def bind(self, handler: HandlerT, descriptions: Iterable[ActionDescription[HandlerT]]) -> None:
@@ -151,7 +151,7 @@ class ActionSet(QObject):
             action.bind(partial(description.callback, handler))
             action.apply(self._facts)
 
-    def apply(self, facts: Facts) -> None:
+    def apply(self, facts: ActionFacts) -> None:
         self._facts = facts
         for action in self._actions.values():
             action.apply(facts)

@@ -62,7 +62,7 @@ class Needs(Enum):
         self.capability = capability
 
 
-class Facts(Struct, frozen=True):
+class ActionFacts(Struct, frozen=True):
     """What decides which actions are possible."""
 
     has_session: bool = False  # A scene is open, be it a failed one
@@ -115,7 +115,7 @@ _NOT_SELECTED: Final = {
 }
 
 
-def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911, PLR0912 - one after another
+def why_not(needs: Needs, facts: ActionFacts) -> str:  # noqa: C901, PLR0911, PLR0912 - one after another
     if needs is Needs.NOTHING or (needs is Needs.EXPORT and facts.is_comparing):
         return ""
     if not facts.has_session:

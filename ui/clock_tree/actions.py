@@ -24,7 +24,7 @@ from ..previews.selected import (
     selected_clock,
     submit_action,
 )
-from ..previews.tree_menus import Requests, ask_for_rate, ask_priority, menu_text
+from ..previews.tree_menus import MenuRequests, ask_for_rate, ask_priority, menu_text
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -87,7 +87,7 @@ class BranchActions(QObject):
         scheduler = scheduler_for(self._bridge.timeline, self._bridge.selection)
         if scheduler is not None:
             ask_priority(
-                scheduler, Requests(self._bridge.submit, self._bridge.accepts), self._window
+                scheduler, MenuRequests(self._bridge.submit, self._bridge.accepts), self._window
             )
 
     def resume_from_priority(self) -> None:

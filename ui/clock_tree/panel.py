@@ -23,7 +23,7 @@ from ..kit.texts.clock_texts import path_text
 from ..kit.theme import ColorRole, Theme
 from ..previews.previewing import Previewer
 from ..previews.selected import clock_toggle, member_toggle
-from ..previews.tree_menus import Requests, add_clock_actions, add_member_actions
+from ..previews.tree_menus import MenuRequests, add_clock_actions, add_member_actions
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .columns import ClockColumn, Known, TreeRow, is_member, member_of, node_of, order_below
 
@@ -295,7 +295,7 @@ class ClockTreePanel(TablePanel):
     @override
     def make_menu(self, row: int) -> QMenu:
         menu, found = QMenu(self), self.model.row_at(row)
-        requests = Requests(self._bridge.submit, self._bridge.accepts)
+        requests = MenuRequests(self._bridge.submit, self._bridge.accepts)
         if found is None:
             return menu
         if found.clock is not None:

@@ -53,7 +53,7 @@ _NAME: Final = int(Field.NAME)
 _ON_CLOCKS: Final = kinds_with(a=Unit.CLOCK) - ABOUT_CLOCKS
 
 
-class EventRow(Struct, frozen=True):
+class ListedEvent(Struct, frozen=True):
     """One event in the list."""
 
     event: RawEvent
@@ -72,7 +72,7 @@ class EventRow(Struct, frozen=True):
         return f"{self.sentence}\n{self.event[0]:,} ns"
 
 
-_column = Column[EventRow]
+_column = Column[ListedEvent]
 
 
 class EventColumn(ColumnEnum):
@@ -91,7 +91,7 @@ class EventColumn(ColumnEnum):
     # fmt: on
 
 
-class EventListModel(ListTableModel[EventRow]):
+class EventListModel(ListTableModel[ListedEvent]):
     """The newest events that pass a filter, oldest first, at most 20 000."""
 
     def __init__(self, theme: Theme) -> None:
@@ -138,11 +138,11 @@ class EventListModel(ListTableModel[EventRow]):
             self.read_again()
 
     @override
-    def color_of(self, row: EventRow, column: ColumnEnum) -> ColorRole | None:
+    def color_of(self, row: ListedEvent, column: ColumnEnum) -> ColorRole | None:
         return ColorRole.RED if _is_trouble(row.event) else None
 
     @override
-    def is_bold(self, row: EventRow, column: ColumnEnum) -> bool:
+    def is_bold(self, row: ListedEvent, column: ColumnEnum) -> bool:
         return _is_trouble(row.event)
 
     @property
@@ -227,7 +227,7 @@ class EventListModel(ListTableModel[EventRow]):
 
     # ------------------------------------------------------------------ reading
 
-    def _read(self) -> list[EventRow]:
+    def _read(self) -> list[ListedEvent]:
         log = self._log
         assert log is not None
         batch = log.read(self._cursor)
@@ -243,7 +243,7 @@ class EventListModel(ListTableModel[EventRow]):
             if event[1] in read or (event[1] in ABOUT_FIELDS and event[3] == _NAME)
         ]
         self._note_names(events)
-        passed: list[EventRow] = []
+        passed: list[ListedEvent] = []
         shown = (event for event in reversed(events) if event[1] in kinds)
         for event in islice(shown, _MOST_SENTENCES) if self._words else shown:
             row = self._row(event)
@@ -264,7 +264,7 @@ class EventListModel(ListTableModel[EventRow]):
                 if kind == added and event[3] in ours:
                     ours.add(event[2])
 
-    def _row(self, event: RawEvent) -> EventRow | None:
+    def _row(self, event: RawEvent) -> ListedEvent | None:
         names = self._names
         member_kind = names.kind_of(event[2]) if event[1] in ABOUT_MEMBERS else None
         group = group_of(event, member_kind)
@@ -272,7 +272,7 @@ class EventListModel(ListTableModel[EventRow]):
             return None
         if self._subject is not None and not self._is_about_subject(event):
             return None
-        row = EventRow(event, group, names.label_of(event), names)
+        row = ListedEvent(event, group, names.label_of(event), names)
         return row if self._passes(row) else None
 
     def _is_about_subject(self, event: RawEvent) -> bool:
@@ -306,7 +306,7 @@ class EventListModel(ListTableModel[EventRow]):
         return timeline.frames.span(subject.id)
 
 
-def _instant_of(row: EventRow) -> int:
+def _instant_of(row: ListedEvent) -> int:
     return row.event[0]
 
 

@@ -27,7 +27,7 @@ def anchor_of(heading: str) -> str:
     return _NOT_IN_ANCHORS.sub("", heading.strip().lower()).replace(" ", "-")
 
 
-class Section(Struct, frozen=True):
+class HelpSection(Struct, frozen=True):
     """A heading with the text up to the next one."""
 
     title: str  # The heading; that of the page for what comes before any other
@@ -47,8 +47,8 @@ def read_page(name: str) -> str:
     return resource_path("help", f"{name}.md").read_text(encoding="utf-8")
 
 
-def sections_of(text: str) -> tuple[Section, ...]:
-    sections: list[Section] = []
+def sections_of(text: str) -> tuple[HelpSection, ...]:
+    sections: list[HelpSection] = []
     title, lines, is_code = "", [], False
     for line in text.splitlines():
         is_code ^= line.startswith("```")
@@ -57,9 +57,9 @@ def sections_of(text: str) -> tuple[Section, ...]:
             lines.append(line)
             continue
         if title:
-            sections.append(Section(title, _plain(lines)))
+            sections.append(HelpSection(title, _plain(lines)))
         title, lines = _plain([heading[2]]), []
-    sections.append(Section(title, _plain(lines)))
+    sections.append(HelpSection(title, _plain(lines)))
     return tuple(sections)
 
 
@@ -83,7 +83,7 @@ def search(text: str) -> list[Hit]:
     return [hit for _, _, hit in sorted(found)]
 
 
-def _rank(words: list[str], section: Section, *, is_first: bool) -> int:
+def _rank(words: list[str], section: HelpSection, *, is_first: bool) -> int:
     title, body = section.title.casefold(), section.text.casefold()
     rank = 0
     for word in words:
@@ -114,7 +114,7 @@ def _plain(lines: list[str]) -> str:
 
 
 @cache
-def _all_sections() -> tuple[tuple[PageEntry, tuple[Section, ...]], ...]:
+def _all_sections() -> tuple[tuple[PageEntry, tuple[HelpSection, ...]], ...]:
     return tuple(
         (page, sections_of(read_page(page.name))) for _, pages in CONTENTS for page in pages
     )

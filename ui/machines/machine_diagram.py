@@ -56,7 +56,7 @@ _BACKWARDS: Final = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Up})
 _MAKES: Final = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
 
-class Label(Struct, frozen=True):
+class TransitionLabel(Struct, frozen=True):
     """A transition under which the pointer can be."""
 
     name: str  # The transition
@@ -93,7 +93,7 @@ class MachineDiagram(QWidget):
         self._order: tuple[str, ...] = ()
         self._boxes: dict[str, QRectF] = {}
         self._drawn: list[Drawn] = []
-        self._labels: list[Label] = []
+        self._labels: list[TransitionLabel] = []
         self._pointed = ""
         self._current = 0
         self.setMouseTracking(True)
@@ -130,7 +130,7 @@ class MachineDiagram(QWidget):
     def box_of(self, state: str) -> QRectF:
         return self._boxes[state]
 
-    def labels(self) -> list[Label]:
+    def labels(self) -> list[TransitionLabel]:
         return self._labels
 
     def curves(self) -> list[Drawn]:
@@ -297,7 +297,9 @@ class MachineDiagram(QWidget):
         if not is_possible and covered(best) > _MOST_COVERED * best.width() * best.height():
             return
         self._labels += [
-            Label(name, arrow, QRectF(best.left(), best.top() + height * number, width, height))
+            TransitionLabel(
+                name, arrow, QRectF(best.left(), best.top() + height * number, width, height)
+            )
             for number, name in enumerate(arrow.names)
         ]
 
@@ -353,7 +355,7 @@ class MachineDiagram(QWidget):
         painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
         painter.setFont(self.font())
 
-    def _paint_label(self, painter: QPainter, label: Label) -> None:
+    def _paint_label(self, painter: QPainter, label: TransitionLabel) -> None:
         theme = self._theme
         is_possible = self._is_possible(label)
         is_current = is_possible and self.hasFocus() and label.name == self.current
@@ -374,12 +376,12 @@ class MachineDiagram(QWidget):
         text = self.label_text(label.arrow, label.name)
         painter.drawText(label.box, int(Qt.AlignmentFlag.AlignCenter), text)
 
-    def _is_possible(self, label: Label) -> bool:
+    def _is_possible(self, label: TransitionLabel) -> bool:
         return label.arrow.source in (ANY, self._shape.present)
 
     # ---------------------------------------------------------------- input
 
-    def label_at(self, place: QPointF) -> Label | None:
+    def label_at(self, place: QPointF) -> TransitionLabel | None:
         """Return the transition at a position, possible ones first."""
         found = [label for label in self._labels if label.box.contains(place)]
         return min(found, key=lambda label: not self._is_possible(label), default=None)
@@ -441,7 +443,7 @@ class MachineDiagram(QWidget):
             self.update()
             self.transition_pointed.emit(name)
 
-    def _tip(self, label: Label) -> str:
+    def _tip(self, label: TransitionLabel) -> str:
         arrow = label.arrow
         source = "any state" if arrow.source == ANY else f"“{arrow.source}”"
         target = f"“{arrow.target}”" if arrow.target else "a state chosen when it is made"

@@ -45,7 +45,7 @@ from .selected import clock_toggle, is_clock_paused, member_toggle, rate_command
 _MOST_PRIORITY: Final = 2**31 - 1
 
 
-class Requests(Struct, frozen=True):
+class MenuRequests(Struct, frozen=True):
     """What a menu can ask its panel for."""
 
     submit: Callable[[Command], object]  # Ask the session for something
@@ -67,7 +67,9 @@ def menu_text(text: str) -> str:
     return one_line(text).replace("&", "&&")
 
 
-def add_clock_actions(menu: QMenu, timeline: Timeline, clock_id: int, requests: Requests) -> QMenu:
+def add_clock_actions(
+    menu: QMenu, timeline: Timeline, clock_id: int, requests: MenuRequests
+) -> QMenu:
     clock = timeline.clocks[clock_id]
     verb = "Resume" if is_clock_paused(timeline, clock) else "Pause"
     requests.add(menu, f"{verb} “{clock.name}”", clock_toggle(timeline, clock))
@@ -94,7 +96,7 @@ def add_timer_actions(
     menu: QMenu,
     timeline: Timeline,
     timer_id: int,
-    requests: Requests,
+    requests: MenuRequests,
     select: Callable[[Selection], object],
 ) -> None:
     timer = timeline.timers.row(timer_id)
@@ -115,14 +117,14 @@ def add_timer_actions(
     menu.addAction("Show its clock", partial(select, Selection.clock(clock.id)))
 
 
-def add_clock_pause(menu: QMenu, timeline: Timeline, clock_id: int, requests: Requests) -> None:
+def add_clock_pause(menu: QMenu, timeline: Timeline, clock_id: int, requests: MenuRequests) -> None:
     clock = timeline.clocks[clock_id]
     verb = "Resume" if clock.paused else "Pause"
     requests.add(menu, f"{verb} its clock “{clock.name}”", clock_toggle(timeline, clock))
 
 
 def add_member_actions(
-    menu: QMenu, timeline: Timeline, number: int, requests: Requests, parent: QWidget
+    menu: QMenu, timeline: Timeline, number: int, requests: MenuRequests, parent: QWidget
 ) -> None:
     member = timeline.members.by_id[number]
     toggle = member_toggle(member)
@@ -152,7 +154,11 @@ def add_member_actions(
 
 
 def _add_scheduler_actions(
-    menu: QMenu, scheduler: MemberState, member: MemberState, requests: Requests, parent: QWidget
+    menu: QMenu,
+    scheduler: MemberState,
+    member: MemberState,
+    requests: MenuRequests,
+    parent: QWidget,
 ) -> None:
     if Field.PRIORITY in member.fields:
         priority = member.fields[Field.PRIORITY]
@@ -173,7 +179,7 @@ def _add_scheduler_actions(
             action.setChecked(int(rate * RATE_DENOMINATOR) == now)
 
 
-def ask_priority(scheduler: MemberState, requests: Requests, parent: QWidget) -> None:
+def ask_priority(scheduler: MemberState, requests: MenuRequests, parent: QWidget) -> None:
     """Ask for a priority without blocking the loop."""
     dialog = QInputDialog(parent)
     dialog.setObjectName("priority_prompt")
@@ -208,6 +214,6 @@ def ask_for_rate(bridge: SessionBridge, clock: ClockState, theme: Theme, parent:
     prompt.open()
 
 
-def _pause_all(clock_ids: tuple[int, ...], requests: Requests) -> None:
+def _pause_all(clock_ids: tuple[int, ...], requests: MenuRequests) -> None:
     for clock_id in clock_ids:
         requests.submit(PauseClock(clock_id))

@@ -55,14 +55,14 @@ _FORWARDS: Final = frozenset({Qt.Key.Key_Right, Qt.Key.Key_Down})
 _BACKWARDS: Final = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Up})
 
 
-class Owner(NamedTuple):
+class ShapeOwner(NamedTuple):
     """What a shape belongs to."""
 
     clock: int = 0  # Number of its clock, 0 for none
     timer: int = 0  # Number of its timer, 0 for none
 
 
-NO_OWNER: Final = Owner()
+NO_OWNER: Final = ShapeOwner()
 
 
 class Marked(NamedTuple):
@@ -101,7 +101,7 @@ class SceneCanvas(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.text_of: Callable[[Owner], str] = lambda _owner: ""
+        self.text_of: Callable[[ShapeOwner], str] = lambda _owner: ""
         self.painting_ns = 0
         self._theme = theme
         self._picture: Picture | None = None
@@ -125,7 +125,7 @@ class SceneCanvas(QWidget):
     # ---------------------------------------------------------------- what is drawn
 
     @property
-    def owner(self) -> Owner:
+    def owner(self) -> ShapeOwner:
         """The owner of the shape under the pointer, or chosen with the keyboard."""
         return self._owner
 
@@ -278,7 +278,7 @@ class SceneCanvas(QWidget):
 
     # ---------------------------------------------------------------- what people do
 
-    def owner_at(self, place: QPointF) -> Owner:
+    def owner_at(self, place: QPointF) -> ShapeOwner:
         picture = self._picture
         if picture is None:
             return NO_OWNER
@@ -287,15 +287,17 @@ class SceneCanvas(QWidget):
             return NO_OWNER
         at = there.map(place)
         shape = shape_at(picture.shapes, at.x(), at.y(), _REACH / self._scale)
-        return NO_OWNER if shape is None else Owner(shape.clock, shape.timer)
+        return NO_OWNER if shape is None else ShapeOwner(shape.clock, shape.timer)
 
-    def owners(self) -> list[Owner]:
+    def owners(self) -> list[ShapeOwner]:
         """Return everything that has shapes, back to front."""
         shapes = () if self._picture is None else self._picture.shapes
-        found = dict.fromkeys(Owner(shape.clock, shape.timer) for shape in shapes if shape.clock)
+        found = dict.fromkeys(
+            ShapeOwner(shape.clock, shape.timer) for shape in shapes if shape.clock
+        )
         return list(found)
 
-    def point_at(self, owner: Owner) -> None:
+    def point_at(self, owner: ShapeOwner) -> None:
         if owner != self._owner:
             self._owner = owner
             self.pointed.emit(owner)

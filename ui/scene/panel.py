@@ -32,9 +32,9 @@ from ..kit.layouts import bar, fill, open_menu
 from ..kit.paced_refresh import PacedRefresh, is_in_sight, single_shot
 from ..kit.texts.run_states import run_state_of
 from ..kit.theme import Theme
-from ..previews.tree_menus import Requests, add_clock_actions, menu_text
+from ..previews.tree_menus import MenuRequests, add_clock_actions, menu_text
 from ..session.bridge import Selection, SelectionKind, SessionBridge
-from .canvas import NOTHING, Marked, Owner, SceneCanvas
+from .canvas import NOTHING, Marked, SceneCanvas, ShapeOwner
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -337,18 +337,18 @@ class ScenePanel(QWidget):
         self.readout.show_text(failure or self.text_of(self.canvas.owner) or self._written or notes)
 
     @Slot(object)
-    def _point_at(self, owner: Owner) -> None:
+    def _point_at(self, owner: ShapeOwner) -> None:
         self._bridge.point_at(self._thing_of(owner))
         self._say()
 
-    def _thing_of(self, owner: Owner) -> Selection:
+    def _thing_of(self, owner: ShapeOwner) -> Selection:
         if owner.timer in self._bridge.shown.timers:
             return Selection.timer(owner.timer)
         if owner.clock in self._bridge.shown.clocks:
             return Selection.clock(owner.clock)
         return Selection()
 
-    def text_of(self, owner: Owner) -> str:
+    def text_of(self, owner: ShapeOwner) -> str:
         """Return the names of a timer and its clock, and what the clock does."""
         timeline = self._bridge.shown
         clock = timeline.clocks.get(owner.clock)
@@ -361,14 +361,14 @@ class ScenePanel(QWidget):
     # ---------------------------------------------------------------- what people do
 
     @Slot(object)
-    def select(self, owner: Owner) -> None:
+    def select(self, owner: ShapeOwner) -> None:
         thing = self._thing_of(owner)
         if thing != Selection():
             self._bridge.select(thing)
 
     def make_menu(self) -> QMenu:
         menu, timeline, owner = QMenu(self), self._bridge.timeline, self.canvas.owner
-        requests = Requests(self._bridge.submit, self._bridge.accepts)
+        requests = MenuRequests(self._bridge.submit, self._bridge.accepts)
         select = self._bridge.select
         if owner.timer in timeline.timers:
             title = f"Select {timeline.timers.row(owner.timer).label}"

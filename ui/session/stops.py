@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .bridge import SessionBridge
 
 
-class Stops(QObject):
+class StopNotices(QObject):
     """Says in one sentence what stopped the session, and selects the frame of a new stop.
 
     Attributes:
@@ -47,7 +47,7 @@ class Stops(QObject):
         self._look()
 
     @classmethod
-    def of(cls, bridge: SessionBridge) -> Stops:
+    def of(cls, bridge: SessionBridge) -> StopNotices:
         return bridge.findChild(cls) or cls(bridge)
 
     @Slot()

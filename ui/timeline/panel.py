@@ -30,7 +30,7 @@ from ..plotting.shared_view import SharedView
 from ..previews.previewing import Previewer
 from ..previews.selected import clock_toggle, rate_command, submit
 from ..previews.tree_menus import (
-    Requests,
+    MenuRequests,
     add_clock_actions,
     add_member_actions,
     add_timer_actions,
@@ -248,7 +248,7 @@ class TimelinePanel(QWidget):
         clock = self._bridge.timeline.clocks.get(clock_id)
         if clock is None:
             return
-        requests, menu = Requests(self._submit, self._bridge.accepts), QMenu(self)
+        requests, menu = MenuRequests(self._submit, self._bridge.accepts), QMenu(self)
         for rate, text in RATE_PRESETS.items():
             action = requests.add(menu, text, rate_command(clock_id, rate))
             action.setCheckable(True)
@@ -283,7 +283,7 @@ class TimelinePanel(QWidget):
 
     def _add_commands(self, menu: QMenu, row: LaneRow) -> None:
         timeline = self._bridge.timeline
-        requests = Requests(self._submit, self._bridge.accepts)
+        requests = MenuRequests(self._submit, self._bridge.accepts)
         if row.kind is LaneKind.CLOCK and row.clock_id in timeline.clocks:
             rates = add_clock_actions(menu, timeline, row.clock_id, requests)
             rates.addSeparator()

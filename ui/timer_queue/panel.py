@@ -29,7 +29,7 @@ from ..kit.theme import Theme
 from ..previews.previewing import Previewer
 from ..previews.selected import member_toggle, submit
 from ..previews.tree_menus import (
-    Requests,
+    MenuRequests,
     add_clock_pause,
     add_member_actions,
     add_timer_actions,
@@ -263,7 +263,7 @@ class TimerQueuePanel(TablePanel):
         timeline, call_id = self.queue.timeline, CallId.of_key(key)
         if timeline is None or not self._is_there(call_id):
             return menu
-        requests = Requests(partial(submit, self._bridge), self._bridge.accepts)
+        requests = MenuRequests(partial(submit, self._bridge), self._bridge.accepts)
         number, select, call_site = call_id.number, self._bridge.select, ""
         if call_id.is_member:
             _add_member_call_actions(menu, timeline, number, requests, select)
@@ -352,7 +352,7 @@ def _add_member_call_actions(
     menu: QMenu,
     timeline: Timeline,
     number: int,
-    requests: Requests,
+    requests: MenuRequests,
     select: Callable[[Selection], object],
 ) -> None:
     panel = menu.parentWidget()

@@ -17,7 +17,7 @@ from .rows import (
     MOST_LISTED,
     ClockCounts,
     DetailRow,
-    Link,
+    TextLink,
     about,
     answer,
     heading,
@@ -44,7 +44,7 @@ _MOST_STOPS: Final = 2
 _BEGINNINGS: Final = frozenset({CLOCK_ADDED, CLOCK_RATE, CLOCK_RESUMED})
 
 
-class ClockPast:
+class ClockHistory:
     """What was done to a clock; kept, because searching the log takes a while."""
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ def clock_rows(  # noqa: PLR0913, PLR0917 - the clock at an instant, and what kn
     timeline: Timeline,
     clock_id: int,
     clock_counts: ClockCounts,
-    past: ClockPast,
+    past: ClockHistory,
     overruled: OverruledRate | None = None,
 ) -> list[DetailRow]:
     clock = timeline.clocks.get(clock_id)
@@ -131,7 +131,7 @@ def _chain(
     history: History,
     timeline: Timeline,
     clock_id: int,
-    past: ClockPast,
+    past: ClockHistory,
     pending: int,
 ) -> list[DetailRow]:
     """Return why a clock stands still, or runs at another rate, each reason with its instant."""
@@ -140,7 +140,7 @@ def _chain(
         changed = timeline.clocks[clock_id].rate != 1
         return [past.rate_set(history, timeline, clock_id)] if changed else []
     rows = [_stop_step(timeline, each) for each in blockers[:_MOST_STOPS]]
-    rows.append(step("since then", [Link(_since_then(timeline, blockers, pending))]))
+    rows.append(step("since then", [TextLink(_since_then(timeline, blockers, pending))]))
     own = blockers[0]
     if own.is_own and own.kind is BlockerKind.CLOCK_PAUSED:
         before = past.before_pause(history, clock_id, own.since_ns or 0)
@@ -158,7 +158,7 @@ def _stop_step(timeline: Timeline, blocker: Blocker) -> DetailRow:
             text = f"{subject} set the rate of {name} to 0."
         case _:
             text = f"{subject} paused {name}."
-    return step(format_at(since_ns), [Link(text[:-1], at_ns=since_ns), Link(".")])
+    return step(format_at(since_ns), [TextLink(text[:-1], at_ns=since_ns), TextLink(".")])
 
 
 def _since_then(timeline: Timeline, blockers: tuple[Blocker, ...], pending: int) -> str:
@@ -189,9 +189,9 @@ def _before(history: History, clock_id: int, paused_ns: int) -> DetailRow | None
     runs = f"It ran at {rate_chip(clock.rate_n)}"
     found = last_event(history, history.cursor_at(paused_ns - 1), _BEGINNINGS, clock_id)
     if found is None:
-        return step("before that", [Link(f"{runs}.")])
+        return step("before that", [TextLink(f"{runs}.")])
     at_ns = found[1][0]
-    pieces = [Link(f"{runs} since "), Link(format_at(at_ns), at_ns=at_ns), Link(".")]
+    pieces = [TextLink(f"{runs} since "), TextLink(format_at(at_ns), at_ns=at_ns), TextLink(".")]
     return step("before that", pieces)
 
 
@@ -205,16 +205,16 @@ def _rate_step(history: History, timeline: Timeline, clock_id: int) -> DetailRow
     at_ns, _, _, _, cause = found[1]
     verb = "slowed" if clock.rate < 1 else "sped up"
     text = f"{subject_of(timeline, cause)} {verb} {clock.name}"
-    pieces = [Link(text, at_ns=at_ns), Link(f" to {rate_chip(clock.rate_n)}.")]
+    pieces = [TextLink(text, at_ns=at_ns), TextLink(f" to {rate_chip(clock.rate_n)}.")]
     return step(format_at(at_ns), pieces)
 
 
-def _clock_links(timeline: Timeline, clock_ids: list[int]) -> list[Link]:
-    links: list[Link] = []
+def _clock_links(timeline: Timeline, clock_ids: list[int]) -> list[TextLink]:
+    links: list[TextLink] = []
     for clock_id in clock_ids[:MOST_LISTED]:
         if links:
-            links.append(Link(", "))
-        links.append(Link(timeline.clocks[clock_id].name, Selection.clock(clock_id)))
+            links.append(TextLink(", "))
+        links.append(TextLink(timeline.clocks[clock_id].name, Selection.clock(clock_id)))
     if len(clock_ids) > MOST_LISTED:
-        links.append(Link(f" and {len(clock_ids) - MOST_LISTED:,} more"))
+        links.append(TextLink(f" and {len(clock_ids) - MOST_LISTED:,} more"))
     return links

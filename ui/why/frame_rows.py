@@ -22,8 +22,8 @@ from ..session.bridge import Selection
 from .rows import (
     MOST_LISTED,
     DetailRow,
-    Link,
     RowKind,
+    TextLink,
     about,
     answer,
     heading,
@@ -169,9 +169,9 @@ def _most_rows(timeline: Timeline, most: tuple[int, str] | None, index: int) -> 
     if frame == index:
         return [DetailRow("Most of it", without_quotes(who))]
     busy = format_duration(timeline.frames.frame(frame).busy_ns)
-    caller = Link(f"frame {frame:,}", Selection.frame(frame))
+    caller = TextLink(f"frame {frame:,}", Selection.frame(frame))
     text = f"{without_quotes(who)} in " if who else "callbacks of "
-    return [linked("Most of it", [Link(text), caller, Link(f", {busy} busy")])]
+    return [linked("Most of it", [TextLink(text), caller, TextLink(f", {busy} busy")])]
 
 
 def _percent(part_ns: int, whole_ns: int) -> str:

@@ -18,7 +18,7 @@ from .reason_rows import NOTHING_TOLD, Told
 from .rows import (
     MOST_LISTED,
     DetailRow,
-    Link,
+    TextLink,
     about,
     answer,
     heading,
@@ -60,12 +60,12 @@ def member_rows(
     return [*rows, *told.scores]
 
 
-def _path_above(timeline: Timeline, member: MemberState) -> list[Link]:
+def _path_above(timeline: Timeline, member: MemberState) -> list[TextLink]:
     links = path_links(timeline, member.clock_id) if member.clock_id in timeline.clocks else []
     for above in reversed(timeline.members.path(member.id)[1:]):
         if links:
-            links.append(Link(" / "))
-        links.append(Link(above.name, Selection.member(above.id)))
+            links.append(TextLink(" / "))
+        links.append(TextLink(above.name, Selection.member(above.id)))
     return links
 
 
@@ -105,7 +105,7 @@ def _owner_row(timeline: Timeline, owner_id: int) -> DetailRow:
     if owner is None:
         return DetailRow("Belongs to", f"member {owner_id:,}, which no longer exists")
     name = owner.name
-    return DetailRow("Belongs to", name, links=(Link(name, Selection.member(owner_id)),))
+    return DetailRow("Belongs to", name, links=(TextLink(name, Selection.member(owner_id)),))
 
 
 def _due_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:
@@ -144,11 +144,11 @@ def _machine_rows(
 def _below_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:
     if not member.children:
         return []
-    links: list[Link] = []
+    links: list[TextLink] = []
     for number in member.children[:MOST_LISTED]:
         if links:
-            links.append(Link(", "))
-        links.append(Link(timeline.members.by_id[number].name, Selection.member(number)))
+            links.append(TextLink(", "))
+        links.append(TextLink(timeline.members.by_id[number].name, Selection.member(number)))
     if len(member.children) > MOST_LISTED:
-        links.append(Link(f" and {len(member.children) - MOST_LISTED:,} more"))
+        links.append(TextLink(f" and {len(member.children) - MOST_LISTED:,} more"))
     return [heading(f"{len(member.children):,} below it"), linked("", links)]

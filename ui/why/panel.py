@@ -21,7 +21,7 @@ from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole, phase_color
 from ..session.bridge import Selection, SelectionKind
 from ..session.overruled_rates import OverruledRates
-from .clock_rows import ClockPast, clock_rows
+from .clock_rows import ClockHistory, clock_rows
 from .frame_rows import Heaviest, frame_rows
 from .grid import RowGrid, ShareBar
 from .labels import LinkedLabel, Piece, ValueLabel, breakable
@@ -75,7 +75,7 @@ class WhyPanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self._clock_counts = ClockCounts()
-        self._clock_past = ClockPast()
+        self._clock_past = ClockHistory()
         self._heaviest = Heaviest()
         self._overruled = OverruledRates.of(bridge)
         self._why_rows: WhyRows | None = None

@@ -21,7 +21,7 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import format_at, format_instant
 
 from ..session.bridge import Selection
-from .rows import DetailRow, Link, RowKind, heading, note, opening, step
+from .rows import DetailRow, RowKind, TextLink, heading, note, opening, step
 
 #: Seconds from one look at the past to the next while a session runs.
 LOOK_EVERY_S: Final = 0.3
@@ -189,7 +189,7 @@ def scored_rows(history: History, timeline: Timeline, call_id: CallId) -> list[D
 
 
 def _score_row(at_ns: int, text: str) -> DetailRow:
-    links = (Link(format_instant(at_ns), at_ns=at_ns), Link(f"  {text}"))
+    links = (TextLink(format_instant(at_ns), at_ns=at_ns), TextLink(f"  {text}"))
     return DetailRow("", "".join(link.text for link in links), RowKind.SENTENCE, links=links)
 
 
@@ -204,11 +204,11 @@ def _step(reason: Reason, timeline: Timeline) -> DetailRow:
     index = int(found.group(1).replace(",", "")) if found else -1
     if found and frames.first <= index < frames.end:
         start, end = found.span()
-        link = Link(text[start:end], Selection.frame(index))
+        link = TextLink(text[start:end], Selection.frame(index))
     else:
         start, end = 0, _clause_end(reason.text)
-        link = Link(text[:end], at_ns=reason.at_ns)
-    pieces = (Link(text[:start]), link, Link(text[end:]))
+        link = TextLink(text[:end], at_ns=reason.at_ns)
+    pieces = (TextLink(text[:start]), link, TextLink(text[end:]))
     return step(when_text(reason.at_ns, reason.again_ns), (each for each in pieces if each.text))
 
 

@@ -31,8 +31,8 @@ from .rows import (
     MOST_LISTED,
     ClockCounts,
     DetailRow,
-    Link,
     RowKind,
+    TextLink,
     about,
     ago,
     answer,
@@ -149,8 +149,8 @@ def _past_rows(timeline: Timeline, present: Timeline) -> list[DetailRow]:
         step(
             f"since {format_at(clock.paused_since_ns)}",
             [
-                Link(f"{clock.name} was paused", Selection.clock(clock.id)),
-                Link(f" by {who(timeline, clock.pause_cause)}."),
+                TextLink(f"{clock.name} was paused", Selection.clock(clock.id)),
+                TextLink(f" by {who(timeline, clock.pause_cause)}."),
             ],
         )
         for clock in timeline.clocks.values()
@@ -163,13 +163,13 @@ def _past_rows(timeline: Timeline, present: Timeline) -> list[DetailRow]:
     ]
     then = stopped[:_MOST_STOPPED]
     if rates:
-        then.append(step("at this instant", [Link(f"{listed(rates, MOST_LISTED)}.")]))
+        then.append(step("at this instant", [TextLink(f"{listed(rates, MOST_LISTED)}.")]))
     rows += [heading("Then"), *then] if then else []
     frames = timeline.frames
     if len(frames):
         newest = frames.end - 1
-        link = Link(f"frame {newest:,}", Selection.frame(newest))
-        took = Link(f", {format_duration(frames.interval_ns[-1])}")
+        link = TextLink(f"frame {newest:,}", Selection.frame(newest))
+        took = TextLink(f", {format_duration(frames.interval_ns[-1])}")
         rows.append(linked("Shows", (link, took)))
     return rows
 
@@ -225,11 +225,11 @@ def _counted_rows(timeline: Timeline, *, are_samples: bool) -> list[DetailRow]:
         place = int(np.argmax(frames.numpy("interval_ns", frames.first, frames.end)))
         longest_ns, at_ns = int(frames.interval_ns[place]), int(frames.at_ns[place])
         text = f"{format_duration(longest_ns)} at {format_at(at_ns)}"
-        rows.append(linked("Longest", [Link(text, Selection.frame(frames.first + place))]))
+        rows.append(linked("Longest", [TextLink(text, Selection.frame(frames.first + place))]))
     if timeline.commands:
         last = timeline.commands[-1]
-        did = [Link(without_quotes(last.text), at_ns=last.at_ns)]
-        did += [Link(f", refused: {without_quotes(last.refusal)}")] if last.refusal else []
+        did = [TextLink(without_quotes(last.text), at_ns=last.at_ns)]
+        did += [TextLink(f", refused: {without_quotes(last.refusal)}")] if last.refusal else []
         rows.append(linked(f"{subject_of(timeline, last.number)} did", did))
     return rows
 
@@ -239,9 +239,9 @@ def _failure_rows(timeline: Timeline) -> list[DetailRow]:
     if not failures:
         return []
     last = failures[-1]
-    where = Link(format_instant(last.at_ns), Selection.frame(last.frame))
+    where = TextLink(format_instant(last.at_ns), Selection.frame(last.frame))
     return [
-        linked("Failures", (Link(f"{len(failures):,}, last: {last.label} at "), where)),
+        linked("Failures", (TextLink(f"{len(failures):,}, last: {last.label} at "), where)),
         note(what_was_raised(last.traceback)),
     ]
 

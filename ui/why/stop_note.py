@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from ..kit.labels import announce, plain_label
 from ..kit.layouts import bar, fill, tool_button
-from ..session.stops import Stops
+from ..session.stops import StopNotices
 
 if TYPE_CHECKING:
     from ..session.bridge import SessionBridge
@@ -29,7 +29,7 @@ class StopNote(QWidget):
     def __init__(self, bridge: SessionBridge) -> None:
         super().__init__()
         self._bridge = bridge
-        self._stops = Stops.of(bridge)
+        self._stops = StopNotices.of(bridge)
         self.label = plain_label(wraps=True)
         font = QFont(self.label.font())
         font.setWeight(QFont.Weight.DemiBold)

@@ -39,7 +39,7 @@ from ..kit.guards import guarded
 from ..kit.layouts import open_menu, without_icons
 from ..session.bridge import Selection
 from ..session.qt_time_source import Precision
-from ..session.stops import Stops
+from ..session.stops import StopNotices
 from ..timer_queue.actions import TIMER_ACTIONS, TimerActions
 from ..transport.actions import TransportActions
 from ..transport.recording_actions import RECORDING_ACTIONS, RecordingActions
@@ -207,7 +207,7 @@ class WindowContents(QObject):
         self.first_run = FirstRunLine(self._bridge, theme)
         self.states.command_applied.connect(self.first_run.take_command)
         window.panels.add_below_column(self.first_run)
-        self.stops = Stops.of(self._bridge)
+        self.stops = StopNotices.of(self._bridge)
         self.why_line = WhyLine(self._bridge, window.panels)
         window.panels.add_above_foot(self.why_line)
         actions.set_icons(theme)

@@ -15,7 +15,7 @@ from inspector.analysis.evidence import (
 )
 from inspector.analysis.explain.lateness import LATE_NS, lateness_reasons, ties_before
 from inspector.analysis.explain.past import failure_reasons, slightly, timer_origin, timer_past
-from inspector.analysis.explain.story import CallStory, Firing, Moment
+from inspector.analysis.explain.story import CallStory, Moment, PastCall
 from inspector.calls.call import Call, call_of, clock_of, short_site
 from inspector.commands.members import UnscheduleMember
 from inspector.events.history import History
@@ -114,13 +114,13 @@ class _Gone:
         before.set_present(end.at_ns)
         return reasons + timer_origin(history, before, story, call, is_open=False)
 
-    def _last_call(self, before: Timeline, call: Call, last: Firing) -> list[Reason]:
+    def _last_call(self, before: Timeline, call: Call, last: PastCall) -> list[Reason]:
         """Return why a one-shot was called when it was."""
         history, timeline, story = self.history, self.timeline, self.story
         local_ns = before.local_ns(call.clock_id, last.at_ns)
         if call.due_ns is not None and call.due_ns > local_ns and last.late_ns >= 0:
             # Its clock was stopped, so no lateness could be measured.
-            last = Firing(last.cursor, last.at_ns, -1, NEVER, last.due_ns)
+            last = PastCall(last.cursor, last.at_ns, -1, NEVER, last.due_ns)
         reasons = lateness_reasons(history, timeline, story, last)
         if not reasons:
             late = slightly(last) if last.late_ns else " on time"

@@ -18,7 +18,7 @@ from inspector.analysis.evidence import (
     timer_label,
     times,
 )
-from inspector.analysis.explain.story import CallStory, Firing
+from inspector.analysis.explain.story import CallStory, PastCall
 from inspector.analysis.explain.suspects import innermost_call, suspect
 from inspector.analysis.frame_events import FrameEvents, frames_in
 from inspector.analysis.interval_shares import (
@@ -50,7 +50,7 @@ _MOST_NAMED: Final = 4
 
 
 def lateness_reasons(
-    history: History, timeline: Timeline, story: CallStory, firing: Firing
+    history: History, timeline: Timeline, story: CallStory, firing: PastCall
 ) -> list[Reason]:
     """Return why a call was late or early, nothing if it was on time."""
     if firing.is_out_of_turn:
@@ -98,7 +98,7 @@ def _sampled(  # noqa: PLR0913, PLR0917 - the call, its past and its place
     before: Timeline,
     timer_id: int,
     window: tuple[int, int],
-    firing: Firing,
+    firing: PastCall,
     frame: int | None,
 ) -> list[Reason]:
     """Return what samples of the loop say about a late call; nothing if there are none."""
@@ -219,7 +219,7 @@ class _Context:
         frames = frames_in(*self.history.numbered(cursor, end))
         return next((frame for frame in frames if frame.cursor >= 0), None)
 
-    def stretches(self, firing: Firing) -> list[tuple[FrameEvents, int, int, int]]:
+    def stretches(self, firing: PastCall) -> list[tuple[FrameEvents, int, int, int]]:
         """Return the stretches of the log whose timers may have delayed the call.
 
         Returns:
@@ -246,7 +246,7 @@ def _frame_cursor(history: History, cursor: int) -> int:
     return start
 
 
-def _running_frame(context: _Context, due_ns: int, firing: Firing) -> tuple[int, list[Reason]]:
+def _running_frame(context: _Context, due_ns: int, firing: PastCall) -> tuple[int, list[Reason]]:
     """Return how long the previous frame ran on after the timer was due, and why."""
     frame = context.before
     if frame is None:
@@ -277,7 +277,7 @@ def _longest_call(context: _Context, frame: FrameEvents) -> str:
 
 
 def _timers_before(
-    context: _Context, timer_id: int, firing: Firing, due_ns: int
+    context: _Context, timer_id: int, firing: PastCall, due_ns: int
 ) -> tuple[int, list[Reason]]:
     """Return how long the timers called before it took, and which they were."""
     blamed_ns = 0
@@ -338,7 +338,7 @@ def _cut(context: _Context) -> list[Reason]:
     return [Reason(text, frame.at_ns, frame.cursor + 1, frame=frame.index)]
 
 
-def _out_of_turn(history: History, firing: Firing) -> Reason:
+def _out_of_turn(history: History, firing: PastCall) -> Reason:
     """Return what called a timer that was not due."""
     kept = "" if firing.next_ns == NEVER else " Its schedule is unchanged."
     early = (

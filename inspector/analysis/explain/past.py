@@ -16,7 +16,7 @@ from inspector.analysis.evidence import (
     when,
 )
 from inspector.analysis.explain.lateness import lateness_reasons, repetition_reasons, ties_before
-from inspector.analysis.explain.story import CallStory, Firing, Stretch
+from inspector.analysis.explain.story import CallStory, PastCall, Stretch
 from inspector.calls.call import Call, short_site
 from inspector.events.history import History
 from inspector.events.schema import ADDED, CALLS, Unit
@@ -100,7 +100,7 @@ def timer_past(history: History, timeline: Timeline, story: CallStory, fired: in
     return reasons + failure_reasons(history, story)
 
 
-def slightly(last: Firing) -> str:
+def slightly(last: PastCall) -> str:
     """Return the lateness of a call after a comma: ``, 2 ms late``."""
     return f", {format_duration(last.late_ns)} late"
 

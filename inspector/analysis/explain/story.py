@@ -39,7 +39,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Firing:
+class PastCall:
     """One call of a timer."""
 
     cursor: int
@@ -109,7 +109,7 @@ class CallStory(ClockChangeReader):
         self.added: Moment | None = None
         self.origin: Moment | None = None
         self.armed: Moment | None = None
-        self.firings: deque[Firing] = deque(maxlen=KEPT_FIRINGS)
+        self.firings: deque[PastCall] = deque(maxlen=KEPT_FIRINGS)
         self.fired = 0
         self.cleared: Moment | None = None
         self.missed: Moment | None = None
@@ -128,7 +128,7 @@ class CallStory(ClockChangeReader):
         self._steps = handlers_of(self)
 
     @property
-    def last(self) -> Firing | None:
+    def last(self) -> PastCall | None:
         return self.firings[-1] if self.firings else None
 
     @property
@@ -247,7 +247,7 @@ class CallStory(ClockChangeReader):
 
     def _on_timer_fired(self, at_ns: int, _timer_id: int, late_ns: int, next_ns: int) -> None:
         self.fired += 1
-        self.firings.append(Firing(self.place, at_ns, late_ns, next_ns, self._due_ns))
+        self.firings.append(PastCall(self.place, at_ns, late_ns, next_ns, self._due_ns))
         self._due_ns = next_ns
 
     def _on_timer_cleared(self, *_event: int) -> None:

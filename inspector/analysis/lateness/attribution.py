@@ -125,7 +125,7 @@ class Culprit(Struct, frozen=True):
     what: str = ""  # What it waited for, if that is certain
 
 
-class Share(Struct, frozen=True):
+class LatenessShare(Struct, frozen=True):
     """A part of a lateness."""
 
     cause: Cause  # Why
@@ -140,7 +140,7 @@ class Share(Struct, frozen=True):
     is_after: bool = False
 
 
-def _weight(share: Share) -> float:
+def _weight(share: LatenessShare) -> float:
     return share.ns / _STARVED if share.cause is Cause.PROCESSOR else share.ns
 
 
@@ -149,8 +149,8 @@ class Lateness(Struct, frozen=True):
 
     begin_ns: int  # Session instant at which the call was due
     end_ns: int  # Session instant at which it was made
-    shares: tuple[Share, ...]  # The shares, the largest first
-    families: tuple[Share, ...]  # Of many short calls, those with the largest sums
+    shares: tuple[LatenessShare, ...]  # The shares, the largest first
+    families: tuple[LatenessShare, ...]  # Of many short calls, those with the largest sums
     samples: int  # How many looks there were in all
     unknown_ns: int  # How much of it is not known
 
@@ -164,7 +164,7 @@ class Lateness(Struct, frozen=True):
         return self.end_ns - self.begin_ns
 
     @property
-    def main(self) -> Share | None:
+    def main(self) -> LatenessShare | None:
         """The largest share, ``None`` if most is not known.
 
         The lack of a processor makes everything longer, so it comes first only if it is much more
@@ -330,26 +330,32 @@ class _Window:
 
     def lateness(self) -> Lateness:
         begin_ns, end_ns = self.begin_ns, self.end_ns
-        shares: list[Share] = []
+        shares: list[LatenessShare] = []
         if stopped_ns := _overlap(self.stops, begin_ns, end_ns):
-            shares.append(Share(Cause.STOPPED, None, stopped_ns, 0))
+            shares.append(LatenessShare(Cause.STOPPED, None, stopped_ns, 0))
         collected_ns = _overlap(self.collections, begin_ns, end_ns) + _sum(self.collecting)
         if collected_ns:
             looks = _looks(self.collecting)
-            shares.append(Share(Cause.GARBAGE_COLLECTION, None, collected_ns, looks))
+            shares.append(LatenessShare(Cause.GARBAGE_COLLECTION, None, collected_ns, looks))
         if self.ready:
-            shares.append(Share(Cause.PROCESSOR, None, _sum(self.ready), _looks(self.ready)))
-        families: list[Share] = []
+            shares.append(
+                LatenessShare(Cause.PROCESSOR, None, _sum(self.ready), _looks(self.ready))
+            )
+        families: list[LatenessShare] = []
         if _is_many_short(self.computing):
             parts = {(piece.turn, piece.sample.form.part) for piece in self.computing}
             families = [
-                Share(Cause.MANY_SHORT, share.culprit, share.ns, share.samples, name=share.name)
+                LatenessShare(
+                    Cause.MANY_SHORT, share.culprit, share.ns, share.samples, name=share.name
+                )
                 for share in _computing_shares(self.computing)
                 if share.cause is not Cause.UNKNOWN
             ]
             total_ns = _sum(self.computing)
             shares.append(
-                Share(Cause.MANY_SHORT, None, total_ns, _looks(self.computing), calls=len(parts))
+                LatenessShare(
+                    Cause.MANY_SHORT, None, total_ns, _looks(self.computing), calls=len(parts)
+                )
             )
         else:
             shares += _computing_shares(self.computing)
@@ -362,7 +368,9 @@ class _Window:
         for other, pieces in self.others.items():
             thread, _, place = other.partition(": ")
             culprit = Culprit(Place.of(place), thread=thread) if place else None
-            shares.append(Share(Cause.GIL, culprit, _sum(pieces), _looks(pieces), name=thread))
+            shares.append(
+                LatenessShare(Cause.GIL, culprit, _sum(pieces), _looks(pieces), name=thread)
+            )
         unknown_ns = self.unknown_ns + sum(s.ns for s in shares if s.cause is Cause.UNKNOWN)
         shares = _merged([s for s in shares if s.ns > 0 and s.cause is not Cause.UNKNOWN])
         shares.sort(key=lambda share: -_weight(share))
@@ -406,9 +414,9 @@ def _looks(pieces: Iterable[_Piece]) -> int:
     return len({piece.sample.at_ns for piece in pieces if piece.sample.is_look})
 
 
-def _merged(shares: list[Share]) -> list[Share]:
+def _merged(shares: list[LatenessShare]) -> list[LatenessShare]:
     """Put shares of the same function together, whichever call has made them."""
-    found: dict[object, Share] = {}
+    found: dict[object, LatenessShare] = {}
     for share in shares:
         culprit = share.culprit
         key: object = (share.cause, None, None, share.name)
@@ -420,7 +428,7 @@ def _merged(shares: list[Share]) -> list[Share]:
             found[key] = share
             continue
         larger = share if share.ns > former.ns else former
-        found[key] = Share(
+        found[key] = LatenessShare(
             larger.cause,
             larger.culprit,
             share.ns + former.ns,
@@ -455,7 +463,7 @@ def _is_many_short(pieces: Sequence[_Piece]) -> bool:
     )
 
 
-def _computing_shares(pieces: Iterable[_Piece]) -> list[Share]:
+def _computing_shares(pieces: Iterable[_Piece]) -> list[LatenessShare]:
     by_call: dict[tuple[CallKind, str], list[_Piece]] = defaultdict(list)
     for piece in pieces:
         by_call[piece.sample.kind, piece.sample.name].append(piece)
@@ -465,15 +473,17 @@ def _computing_shares(pieces: Iterable[_Piece]) -> list[Share]:
             ns, looks = _sum(group), _looks(group)
             if place is None:
                 # Nothing was seen of it but its time.
-                shares.append(Share(Cause.UNKNOWN, None, ns, looks))
+                shares.append(LatenessShare(Cause.UNKNOWN, None, ns, looks))
                 continue
             culprit, cause = Culprit(place, _task(kind, name)), _COMPUTING[kind]
             is_after = all(piece.sample.is_afterwards for piece in group)
-            shares.append(Share(cause, culprit, ns, looks, stack, name=name, is_after=is_after))
+            shares.append(
+                LatenessShare(cause, culprit, ns, looks, stack, name=name, is_after=is_after)
+            )
     return shares
 
 
-def _waiting_shares(pieces: Iterable[_Piece]) -> list[Share]:
+def _waiting_shares(pieces: Iterable[_Piece]) -> list[LatenessShare]:
     by_call: dict[tuple[CallKind, str], list[_Piece]] = defaultdict(list)
     for piece in pieces:
         by_call[piece.sample.kind, piece.sample.name].append(piece)
@@ -482,12 +492,12 @@ def _waiting_shares(pieces: Iterable[_Piece]) -> list[Share]:
         for place, group, stack in _functions(mine, splits=True):
             ns, looks = _sum(group), _looks(group)
             if place is None:
-                shares.append(Share(Cause.UNKNOWN, None, ns, looks))
+                shares.append(LatenessShare(Cause.UNKNOWN, None, ns, looks))
                 continue
             whats = {_what(piece.sample.stack) for piece in group}
             what = whats.pop() if len(whats) == 1 else ""
             culprit = Culprit(place, _task(kind, name), what=what)
-            shares.append(Share(Cause.BLOCKING_CALL, culprit, ns, looks, stack, name=name))
+            shares.append(LatenessShare(Cause.BLOCKING_CALL, culprit, ns, looks, stack, name=name))
     return shares
 
 

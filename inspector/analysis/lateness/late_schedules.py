@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from inspector.analysis.lateness.attribution import Cause, Lateness, Share
+from inspector.analysis.lateness.attribution import Cause, Lateness, LatenessShare
 from inspector.events.handlers import handlers_of
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import NEVER
@@ -154,7 +154,7 @@ class LateSchedules:
                 if late_ns <= over_ns:
                     continue
                 cause = Cause.DRIFT if link.is_same_turn else Cause.AWAITING
-                shares = (Share(cause, None, late_ns, 0),)
+                shares = (LatenessShare(cause, None, late_ns, 0),)
                 lateness = Lateness(begin_ns, begin_ns + late_ns, shares, (), 0, 0)
                 texts = self._strings[label], self._strings[site]
                 following = link.following

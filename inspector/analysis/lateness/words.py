@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from inspector.analysis.lateness.attribution import Cause, Lateness, Share
+from inspector.analysis.lateness.attribution import Cause, Lateness, LatenessShare
 from inspector.analysis.lateness.samples import Place
 from inspector.display_text import counted
 from inspector.timebase import NS_PER_MS, format_duration
@@ -72,14 +72,14 @@ def late_call_text(call: LateCall) -> str:
     return f"“{call.name}” on “{call.clock}”: {text}"
 
 
-def _looks(share: Share, lateness: Lateness) -> str:
+def _looks(share: LatenessShare, lateness: Lateness) -> str:
     if not share.samples or not lateness.samples:
         return ""
     after = ", taken right afterwards" if share.is_after else ""
     return f", {share.samples} of {max(lateness.samples, share.samples)} samples{after}"
 
 
-def share_text(share: Share, lateness: Lateness) -> str:
+def share_text(share: LatenessShare, lateness: Lateness) -> str:
     culprit = share.culprit
     if share.cause is Cause.MANY_SHORT:
         names = [

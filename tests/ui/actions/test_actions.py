@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from inspector.resources import resource_path
 from tests.ui.shell import Shell, open_shell
 from ui.actions.actions import ActionSet
-from ui.actions.descriptions import ActionDescription, Facts, Needs, why_not
+from ui.actions.descriptions import ActionDescription, ActionFacts, Needs, why_not
 from ui.actions.menus import MenuId
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection
@@ -222,35 +222,35 @@ def test_that_tooltips_say_the_keys(qtbot: QtBot, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("needs", "facts", "reason"),
     [
-        (Needs.NOTHING, Facts(), ""),
-        (Needs.STEP, Facts(), "no scene is open"),
-        (Needs.STEP, Facts(has_session=True), "not possible in this session"),
-        (Needs.STEP, Facts(has_session=True, possible=frozenset({Needs.STEP})), ""),
+        (Needs.NOTHING, ActionFacts(), ""),
+        (Needs.STEP, ActionFacts(), "no scene is open"),
+        (Needs.STEP, ActionFacts(has_session=True), "not possible in this session"),
+        (Needs.STEP, ActionFacts(has_session=True, possible=frozenset({Needs.STEP})), ""),
         (
             Needs.STEP,
-            Facts(has_session=True, has_failed=True, possible=frozenset({Needs.STEP})),
+            ActionFacts(has_session=True, has_failed=True, possible=frozenset({Needs.STEP})),
             "the scene could not be loaded",
         ),
         (
             Needs.RELOAD,
-            Facts(has_session=True, has_failed=True, possible=frozenset({Needs.RELOAD})),
+            ActionFacts(has_session=True, has_failed=True, possible=frozenset({Needs.RELOAD})),
             "",
         ),
         (
             Needs.CLOCK_RATE,
-            Facts(has_session=True, possible=frozenset({Needs.CLOCK_RATE})),
+            ActionFacts(has_session=True, possible=frozenset({Needs.CLOCK_RATE})),
             "no clock is selected; click one, or one of its timers",
         ),
         (
             Needs.TIMER,
-            Facts(has_session=True, possible=frozenset({Needs.TIMER})),
+            ActionFacts(has_session=True, possible=frozenset({Needs.TIMER})),
             "no pending timer is selected",
         ),
-        (Needs.FRAMES, Facts(has_session=True), "no frame has run yet"),
-        (Needs.FRAMES, Facts(has_session=True, has_frames=True), ""),
+        (Needs.FRAMES, ActionFacts(has_session=True), "no frame has run yet"),
+        (Needs.FRAMES, ActionFacts(has_session=True, has_frames=True), ""),
     ],
 )
-def test_that_what_is_not_possible_says_why(needs: Needs, facts: Facts, reason: str) -> None:
+def test_that_what_is_not_possible_says_why(needs: Needs, facts: ActionFacts, reason: str) -> None:
     found = why_not(needs, facts)
 
     assert found.startswith(reason)

@@ -14,7 +14,7 @@ from inspector.commands.command import Capability
 from inspector.commands.members import MakeTransition
 from tests.ui.members_world import MembersSession
 from ui.kit.theme import Theme
-from ui.machines.machine_diagram import Label
+from ui.machines.machine_diagram import TransitionLabel
 from ui.machines.machine_transitions_model import TransitionColumn
 from ui.machines.panel import NO_MACHINE, NO_SESSION, StateMachinesPanel
 from ui.session.bridge import Selection, SessionBridge
@@ -67,7 +67,7 @@ def show(panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSessi
     panel.refresh()
 
 
-def label_of(panel: StateMachinesPanel, name: str) -> Label:
+def label_of(panel: StateMachinesPanel, name: str) -> TransitionLabel:
     return next(label for label in panel.diagram.labels() if label.name == name)
 
 

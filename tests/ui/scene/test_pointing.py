@@ -16,7 +16,7 @@ from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
 from ui.clock_tree.panel import ClockTreePanel
 from ui.kit.theme import Theme
-from ui.scene.canvas import NO_OWNER, Marked, Owner
+from ui.scene.canvas import NO_OWNER, Marked, ShapeOwner
 from ui.scene.panel import ScenePanel
 from ui.session.bridge import Selection, SessionBridge
 from ui.timeline.panel import TimelinePanel
@@ -84,7 +84,7 @@ def test_that_a_body_under_the_pointer_marks_clock_timer_and_lane(
     clocks, queue, lanes = panels
     (timer,) = session.timeline.timers.ids()
 
-    scene.canvas.point_at(Owner(ENEMIES, timer))
+    scene.canvas.point_at(ShapeOwner(ENEMIES, timer))
 
     assert bridge.pointed == Selection.timer(timer)
     assert bridge.selection == Selection()
@@ -162,7 +162,7 @@ def test_that_the_root_clock_marks_no_body(bridge: SessionBridge, scene: ScenePa
 def test_that_nothing_is_pointed_at_in_another_session(
     bridge: SessionBridge, scene: ScenePanel
 ) -> None:
-    scene.canvas.point_at(Owner(GAME, 0))
+    scene.canvas.point_at(ShapeOwner(GAME, 0))
     bridge.set_session(None)
 
     assert bridge.pointed == Selection()

@@ -13,7 +13,7 @@ from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
 from ui.kit.theme import Theme
-from ui.scene.canvas import NO_OWNER, Owner
+from ui.scene.canvas import NO_OWNER, ShapeOwner
 from ui.scene.panel import ScenePanel
 from ui.scene.program_card import brief_command
 from ui.session.bridge import REFRESH_MS, Selection, SessionBridge
@@ -162,7 +162,7 @@ def test_that_the_keyboard_goes_from_owner_to_owner(
     qtbot.keyClick(panel.canvas, Qt.Key.Key_Right)
     assert panel.canvas.owner.timer == timer_id
     qtbot.keyClick(panel.canvas, Qt.Key.Key_Right)
-    assert panel.canvas.owner == Owner(clock_id(session, "game"))
+    assert panel.canvas.owner == ShapeOwner(clock_id(session, "game"))
     qtbot.keyClick(panel.canvas, Qt.Key.Key_Left)
     qtbot.keyClick(panel.canvas, Qt.Key.Key_Return)
 
@@ -238,7 +238,7 @@ def test_that_each_refresh_of_a_running_session_shows_a_picture(panel: ScenePane
 def test_that_the_menu_pauses_the_clock_of_the_shape(
     panel: ScenePanel, bridge: SessionBridge, session: HostedSession
 ) -> None:
-    panel.canvas.point_at(Owner(clock_id(session, "game")))
+    panel.canvas.point_at(ShapeOwner(clock_id(session, "game")))
     menu = panel.make_menu()
     titles = [action.text() for action in menu.actions()]
 

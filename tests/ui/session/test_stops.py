@@ -19,7 +19,7 @@ from tests.ui.looking_back import settle
 from tests.ui.members_world import MembersSession
 from tests.ui.shell import Shell, open_shell
 from ui.session.bridge import Selection, SessionBridge
-from ui.session.stops import Stops
+from ui.session.stops import StopNotices
 from ui.why.stop_note import StopNote
 
 RAISING = """
@@ -120,7 +120,7 @@ def test_that_a_callback_that_stopped_the_scene_is_named(qtbot: QtBot, tmp_path:
 def test_that_a_hit_that_comes_after_the_hold_is_said_when_it_comes(bridge: SessionBridge) -> None:
     session = MembersSession()
     bridge.set_session(session)
-    stops = Stops.of(bridge)
+    stops = StopNotices.of(bridge)
     session.status = SessionStatus(SessionPhase.HELD, "“server” is held.", breakpoint=3)
     bridge.refresh_now()
     assert stops.sentence == ""

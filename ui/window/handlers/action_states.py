@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.sessions.session import SessionPhase, file_word
 
-from ...actions.descriptions import Facts, Needs
+from ...actions.descriptions import ActionFacts, Needs
 from ...previews.selected import member_needs, selected_clock, selected_timer
 
 if TYPE_CHECKING:
@@ -109,14 +109,14 @@ class ActionStates(QObject):
             self._actions.apply(facts)
         self._report_commands()
 
-    def _facts(self, *, has_undo: bool, has_redo: bool) -> Facts:
+    def _facts(self, *, has_undo: bool, has_redo: bool) -> ActionFacts:
         bridge, timeline, selection = self._bridge, self._bridge.timeline, self._bridge.selection
         session = bridge.session
         has_failed = bridge.status.phase is SessionPhase.FAILED
         if session is None:
             # A scene that could not be opened at all can still be tried again.
             possible = frozenset({Needs.RELOAD}) if has_failed else frozenset()
-            return Facts(
+            return ActionFacts(
                 has_session=has_failed,
                 has_failed=has_failed,
                 possible=possible,
@@ -133,7 +133,7 @@ class ActionStates(QObject):
             # Those of other loops are in the file too.
             possible |= {Needs.PROGRAM_CLOCK} if timeline.loops else frozenset()
         clock = selected_clock(timeline, selection)
-        return Facts(
+        return ActionFacts(
             has_session=True,
             has_failed=has_failed,
             possible=possible,

@@ -15,7 +15,7 @@ from ...kit.labels import ElidedLabel
 from ...kit.layouts import tool_button
 from ...kit.paced_refresh import PacedRefresh
 from ...session.bridge import Selection
-from ...session.stops import Stops
+from ...session.stops import StopNotices
 
 if TYPE_CHECKING:
     from ...session.bridge import SessionBridge
@@ -35,7 +35,7 @@ class WhyLine(QWidget):
         self.setObjectName("why_line")
         self._bridge = bridge
         self._panels = panels
-        self._stops = Stops.of(bridge)
+        self._stops = StopNotices.of(bridge)
         self.name, self.answer = ElidedLabel(), ElidedLabel()
         self.name.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         font = QFont(self.name.font())

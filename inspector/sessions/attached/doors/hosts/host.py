@@ -17,7 +17,7 @@ from inspector.exit_codes import ExitCode
 from inspector.probe.wire import FrameReader, WireError, frame
 from inspector.sessions.attached.connections import QueuedConnection
 from inspector.sessions.attached.doors.door import Door, Opened, ProbeAcceptor
-from inspector.sessions.attached.doors.hosts.line import LOADER, PATIENCE_S, Line
+from inspector.sessions.attached.doors.hosts.line import LOADER, PATIENCE_S, HostLine
 from inspector.sessions.attached.doors.hosts.records import BROKEN_S, CLOSED, DATA
 from inspector.sessions.attached.doors.launch import Grant, Launch, Launched
 
@@ -68,14 +68,14 @@ class Host:
 
     def line(
         self, settings: dict[str, Any], probes: _Probes | None, tell: Callable[[str], object]
-    ) -> Line:
+    ) -> HostLine:
         """Reach the host.
 
         Raises:
             AttachError: It is not reached.
         """
         commands, is_named_there = (self.command, self.again), self.is_named_there
-        line = Line(self.name, commands, settings, probes, tell, is_named_there=is_named_there)
+        line = HostLine(self.name, commands, settings, probes, tell, is_named_there=is_named_there)
         line.open()
         return line
 
@@ -140,7 +140,7 @@ class OnHost:
             "patience_s": PATIENCE_S,
         }
 
-    def _launched(self, launch: Launch, line: Line, probes: _Probes) -> Launched:
+    def _launched(self, launch: Launch, line: HostLine, probes: _Probes) -> Launched:
         ours, theirs = socket.socketpair()
         line.carry_supervisor(theirs, sys.stderr if launch.output_to_errors else sys.stdout)
         try:
@@ -251,7 +251,7 @@ class _AllOpened:
 class _JoinedThere:
     """A program that ran on the host already."""
 
-    def __init__(self, door: OnHost, line: Line) -> None:
+    def __init__(self, door: OnHost, line: HostLine) -> None:
         """Attach to it; raises an :class:`AttachError` if that is not possible."""
         try:
             told = line.ask({"pid": door.pid, "grant": door.grant})
@@ -288,7 +288,7 @@ class _Probes:
     def processes(self) -> list[int]:
         return [connection.peer_pid for connection, _ in list(self._connections.values())]
 
-    def begin(self, line: Line, channel: int, about: dict[str, Any]) -> None:
+    def begin(self, line: HostLine, channel: int, about: dict[str, Any]) -> None:
         connection = QueuedConnection(
             f"line to {line.name}",
             lambda kind, payload: line.send(DATA, channel, frame(kind, payload)),

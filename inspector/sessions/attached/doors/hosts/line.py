@@ -71,7 +71,7 @@ _UNINTERRUPTED: Final = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")
 class Channels(Protocol):
     """Where the connections of probes go that a line carries, each by the number of its channel."""
 
-    def begin(self, line: Line, channel: int, about: dict[str, Any]) -> None:
+    def begin(self, line: HostLine, channel: int, about: dict[str, Any]) -> None:
         """Begin with a probe; ``about``: its process, and its token if this side speaks first."""
 
     def receive(self, channel: int, data: bytes) -> None: ...
@@ -81,7 +81,7 @@ class Channels(Protocol):
     def end_all(self, reason: str) -> None: ...
 
 
-class Line:
+class HostLine:
     """The line to a host.
 
     Attributes:
