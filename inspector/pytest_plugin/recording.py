@@ -26,7 +26,7 @@ from inspector.formats.export import export_frames
 from inspector.formats.options import ExportOptions
 from inspector.formats.traces.session_trace import Events
 from inspector.pytest_plugin.log import Log
-from inspector.sessions.attached.event_sorter import Intake
+from inspector.sessions.attached.event_sorter import EventSorter
 from inspector.sessions.attached.session_numbers import ROOT_ID
 from inspector.sessions.attached.translation import Translation
 from inspector.sessions.frame_files import read_frame_file, recording_showing
@@ -43,12 +43,12 @@ def _log_of(title: str, events: array[int], texts: Sequence[str]) -> tuple[Event
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
     first_ns, last_ns = rows[[0, -1], 0].tolist()
     log = EventLog()
-    intake = Intake(log, Timeline(log.strings))
-    intake.add(*clock_at_parent_time(0, ROOT_ID, 0, log.intern(title)))
+    sorter = EventSorter(log, Timeline(log.strings))
+    sorter.add(*clock_at_parent_time(0, ROOT_ID, 0, log.intern(title)))
     translation = Translation(0, -first_ns, log.intern)
-    translation.take_texts(1, texts[1:])
-    intake.add_rows(0, translation.rows(rows.tobytes(), last_ns - first_ns, 0))
-    intake.release(last_ns - first_ns)
+    translation.add_texts(1, texts[1:])
+    sorter.add_rows(0, translation.rows(rows.tobytes(), last_ns - first_ns, 0))
+    sorter.release(last_ns - first_ns)
     return log, first_ns
 
 
