@@ -95,7 +95,7 @@ _PANELS = {
 _OF_THE_WINDOW = (
     "quit", "fit", "follow", "find", "palette", "next-panel", "previous-panel", "close-panel",
     "float-panel", "keys", "panel-", "reset-view", "menu-bar", "lane-headers", "close-session",
-    "side-column", "theme-", "text-size-", "font-", "help",
+    "side-column", "theme-", "text-size-", "font-", "help", "enlarge-scene",
 )  # fmt: skip
 #: What the window can do, and this cannot.
 _MISSING = {
