@@ -32,6 +32,26 @@ def test_that_what_a_program_said_before_it_closed_is_heard_though_nothing_can_b
     connection.close()
 
 
+def test_that_what_the_other_side_has_no_room_for_is_sent_once_it_has_read() -> None:
+    near, far = socket.socketpair()
+    connection = StreamConnection(near)
+    far.setblocking(False)
+    payload = b"x" * 900_000
+    connection.send(JSON, payload)
+    heard = bytearray()
+    for _ in range(100):
+        try:
+            heard += far.recv(1 << 20)
+        except BlockingIOError:
+            # All that was sent so far.
+            connection.receive(0)
+        if len(heard) == len(frame(JSON, payload)):
+            break
+    assert bytes(heard) == frame(JSON, payload)
+    far.close()
+    connection.close()
+
+
 def test_that_only_sockets_that_killed_inspectors_left_are_removed(
     monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
