@@ -287,7 +287,8 @@ class FrameHeader(_Header):
 
     def _fit_rows(self) -> None:
         """Leave out numbers that there is no room for, the links last; the tool tip has all."""
-        beside = self.title.sizeHint().height() + _ABOVE + _BELOW
+        beside = max(each.sizeHint().height() for each in (self.title, self.menu_button))
+        beside += _ABOVE + _BELOW
         beside += 0 if self._loops.isHidden() else self._loops.sizeHint().height()
         room = max((self.height() - beside) // _line_of(self), 0)
         known = [place for place, (label, _) in enumerate(self._values) if not label.isHidden()]
