@@ -266,7 +266,7 @@ class LaneNames:
             # As briefly as it can be said: without bold letters and commas.
             painter.setFont(font)
             rate = rate.replace(",", "")
-        text = painter.fontMetrics().elidedText(rate, Qt.TextElideMode.ElideRight, box.width() - 2)
+        text = painter.fontMetrics().elidedText(rate, Qt.TextElideMode.ElideRight, box.width() + 2)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         painter.setFont(font)
 

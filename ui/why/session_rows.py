@@ -19,6 +19,7 @@ from inspector.sessions.session import (
     AttachesPrograms,
     Session,
     SessionPhase,
+    ShowsCapture,
     pictures_of,
     samples_of,
     time_name,
@@ -176,7 +177,8 @@ def _past_rows(timeline: Timeline, present: Timeline) -> list[DetailRow]:
 
 def _timer_rows(session: Session, timeline: Timeline) -> list[DetailRow]:
     """Return how many timers there are in a sentence, and those that fire next."""
-    if not timeline.clocks or samples_of(session):
+    # Nothing waits in a capture.
+    if not timeline.clocks or isinstance(session, ShowsCapture):
         return []
     pending, waiting = len(timeline.timers), _waiting(timeline)
     runs = "Running" if timeline.is_running else "Held"
