@@ -23,7 +23,6 @@ from inspector.formats.options import PRESETS, ExportOptions, FigureName
 from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions
 from inspector.formats.traces.session_trace import Events
 from inspector.probe.requests import FULL, GRANTS, READ_ONLY
-from inspector.remote.desk import NOT_YET, Asked, Later, submit
 from inspector.remote.methods import (
     BAD_PARAMS,
     REFUSED,
@@ -40,6 +39,7 @@ from inspector.remote.methods import (
     method,
 )
 from inspector.remote.opened import OpenSession
+from inspector.remote.request_handler import NOT_YET, Asked, Later, submit
 from inspector.sessions.attached.doors.door import Door
 from inspector.sessions.attached.doors.launch import GRACE_S, Launch
 from inspector.sessions.attached.doors.ways import Way
@@ -72,12 +72,12 @@ declare_commands(submit)
 def _add(asked: Asked, session: Session, kind: str, *, keep: bool, **more: Any) -> OpenSession:  # noqa: ANN401 - of OpenSession
     owner = None if keep else asked.client
     try:
-        number = asked.desk.next_number()
+        number = asked.handler.next_number()
     except RemoteError:
         session.close()
         raise
     opened = OpenSession(number, session, kind, owner, asked.worker, **more)
-    asked.shown = asked.worker.opened = asked.desk.sessions[number] = opened
+    asked.shown = asked.worker.opened = asked.handler.sessions[number] = opened
     return opened
 
 
@@ -124,7 +124,7 @@ def launch(
 
     It ends with its session, and that with its client unless ``keep`` is given.
     """
-    own = asked.desk.program
+    own = asked.handler.program
     command = tuple(argv) or own
     if not command:
         raise RemoteError(BAD_PARAMS, "Name a program in “argv”, with its arguments.")
@@ -134,7 +134,7 @@ def launch(
         command,
         None if folder is None else expanded(folder),
         hold=hold,
-        grant=_least(grant, asked.desk.grant),
+        grant=_least(grant, asked.handler.grant),
         output_to_errors=True,
         is_bound=True,
         grace_s=GRACE_S,
@@ -198,7 +198,7 @@ def attach(
         listen_websocket=listen_websocket,
         origin=tuple(origin),
         hold=hold,
-        grant=_least(grant, asked.desk.grant),
+        grant=_least(grant, asked.handler.grant),
     )
     if way.count != 1:
         message = "Give one of “pid”, “dial”, “listen”, “browser” and “listen_websocket”."
@@ -232,7 +232,7 @@ def open_file(
         opened = _add(asked, CapturedSession(file, column), "capture", keep=keep, path=str(file))
     else:
         asked.check(FULL, "running a scene")
-        with asked.desk.scenes:
+        with asked.handler.scenes:
             opened = _scene(asked, path, is_real=source == "system", hold=hold, keep=keep)
     opened.session.refresh()
     return {"session": opened.number, "title": opened.session.title}
@@ -240,7 +240,7 @@ def open_file(
 
 def _scene(asked: Asked, path: str, *, is_real: bool, hold: bool, keep: bool) -> OpenSession:
     scene = find_scene(path)
-    if any(each.kind == "scene" for each in list(asked.desk.sessions.values())):
+    if any(each.kind == "scene" for each in list(asked.handler.sessions.values())):
         raise RemoteError(REFUSED, "A scene is open already. Close its session first.")
     host = SystemTimeSource() if is_real else None
     session = HostedSession(scene, host or VirtualTimeSource(), autorun=is_real and not hold)
@@ -253,7 +253,7 @@ def _scene(asked: Asked, path: str, *, is_real: bool, hold: bool, keep: bool) ->
 @method("session.list")
 def list_sessions(asked: Asked) -> object:
     """List the open sessions."""
-    return asked.desk.states(asked.client)
+    return asked.handler.states(asked.client)
 
 
 @method("session.close")

@@ -13,8 +13,8 @@ from typing import Any, Final, Literal, TextIO
 from inspector import __version__
 from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
-from inspector.remote.desk import Desk
 from inspector.remote.opened import Client
+from inspector.remote.request_handler import RequestHandler
 from inspector.remote.serving import own_streams
 
 _INSTRUCTIONS: Final = (
@@ -48,15 +48,15 @@ class NoLibraryError(InspectorError):
 class Tools:
     """The tools; each docstring is what an assistant reads of it."""
 
-    def __init__(self, desk: Desk, refused: type[Exception]) -> None:
-        """Begin as a client of a desk; what is refused raises ``refused``."""
-        self._desk = desk
+    def __init__(self, handler: RequestHandler, refused: type[Exception]) -> None:
+        """Begin as a client of a handler; what is refused raises ``refused``."""
+        self._handler = handler
         self._refused = refused
-        self._client: Client = desk.connect(lambda _line: None)
+        self._client: Client = handler.connect(lambda _line: None)
 
     async def _ask(self, method: str, **params: object) -> dict[str, Any]:
         given = {name: value for name, value in params.items() if value is not None}
-        answer = await asyncio.to_thread(self._desk.ask, self._client, method, given)
+        answer = await asyncio.to_thread(self._handler.ask, self._client, method, given)
         if "error" in answer:
             state = answer["error"]["data"]["state"]
             told = f" State: {state['message']}" if state else ""
@@ -195,11 +195,11 @@ def serve_mcp(options: Namespace, _out: TextIO, _err: TextIO) -> int:
     read, write = own_streams()
     sys.stdin = os.fdopen(read, "r", encoding="utf-8")
     sys.stdout = os.fdopen(write, "w", encoding="utf-8")
-    with closing(Desk(options.grant, tuple(options.program))) as desk:
+    with closing(RequestHandler(options.grant, tuple(options.program))) as handler:
         server = MCPServer(
             "timeline-inspector", instructions=_INSTRUCTIONS, version=__version__, log_level="ERROR"
         )
-        for tool in Tools(desk, ToolError).all():
+        for tool in Tools(handler, ToolError).all():
             server.tool()(tool)
         server.run("stdio")
     return ExitCode.OK

@@ -45,7 +45,7 @@ class _Kept:
 
 @dataclass(slots=True, eq=False)
 class OpenSession:
-    """A session, with what the desk knows of it."""
+    """A session, with what the handler knows of it."""
 
     number: int
     session: Session  # The session itself

@@ -36,7 +36,6 @@ from inspector.foreign.paths import expanded
 from inspector.formats.frame_times import FrameTimes
 from inspector.formats.report.comparison import comparison_values
 from inspector.formats.series import series_of
-from inspector.remote.desk import Asked
 from inspector.remote.methods import (
     METHODS,
     REFUSED,
@@ -50,6 +49,7 @@ from inspector.remote.methods import (
     method,
 )
 from inspector.remote.opened import OpenSession
+from inspector.remote.request_handler import Asked
 from inspector.sessions.attached.doors.programs import running_programs
 from inspector.sessions.compared import run_of_file, run_of_session
 from inspector.sessions.session import AttachesPrograms, ShowsCapture, ShowsLoops
@@ -97,12 +97,12 @@ def _past(opened: OpenSession, at_ns: int | None) -> Timeline:
 @method("server.about")
 def about(asked: Asked) -> object:
     """Say what this server grants, which sessions are open, and which methods there are."""
-    desk = asked.desk
+    handler = asked.handler
     return {
-        "grant": desk.grant,
-        "program": desk.program,
+        "grant": handler.grant,
+        "program": handler.program,
         "you": asked.client.name,
-        "sessions": desk.states(asked.client),
+        "sessions": handler.states(asked.client),
         "methods": sorted(METHODS),
     }
 

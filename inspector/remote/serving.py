@@ -17,8 +17,8 @@ from typing import TextIO
 from inspector.cli.terminal import say, write_json
 from inspector.errors import ArgumentError
 from inspector.exit_codes import ExitCode
-from inspector.remote.desk import Desk, lines_of
 from inspector.remote.methods import schema
+from inspector.remote.request_handler import RequestHandler, lines_of
 
 #: They declare the methods.
 for _module in ("questions", "changes"):
@@ -34,11 +34,11 @@ def serve(options: Namespace, out: TextIO, err: TextIO) -> int:
     if options.schema:
         write_json(out, schema())
         return ExitCode.OK
-    with closing(Desk(options.grant, tuple(options.program))) as desk:
+    with closing(RequestHandler(options.grant, tuple(options.program))) as handler:
         if options.unix is not None:
-            _serve_unix(desk, options.unix, err)
+            _serve_unix(handler, options.unix, err)
         else:
-            _serve_stdio(desk)
+            _serve_stdio(handler)
     return ExitCode.OK
 
 
@@ -52,20 +52,20 @@ def own_streams() -> tuple[int, int]:
     return read, write
 
 
-def _serve_stdio(desk: Desk) -> None:
+def _serve_stdio(handler: RequestHandler) -> None:
     read, write = own_streams()
 
     def send(line: bytes) -> None:
         while line:
             line = line[os.write(write, line) :]
 
-    client = desk.connect(send)
+    client = handler.connect(send)
     for line in lines_of(partial(os.read, read)):
-        desk.take(client, line)
-    desk.leave(client)
+        handler.take(client, line)
+    handler.leave(client)
 
 
-def _serve_unix(desk: Desk, path: Path, err: TextIO) -> None:
+def _serve_unix(handler: RequestHandler, path: Path, err: TextIO) -> None:
     if not hasattr(socket, "AF_UNIX"):
         raise ArgumentError("This system has no Unix sockets. Use --stdio.")
     _remove_left_over(path)
@@ -87,7 +87,7 @@ def _serve_unix(desk: Desk, path: Path, err: TextIO) -> None:
                 connected, _ = listener.accept()
                 name = "remote: client"
                 threading.Thread(
-                    target=_talk, args=(desk, connected), name=name, daemon=True
+                    target=_talk, args=(handler, connected), name=name, daemon=True
                 ).start()
     finally:
         path.unlink(missing_ok=True)
@@ -105,16 +105,16 @@ def _listens(path: Path) -> bool:
         return trial.connect_ex(str(path)) == 0
 
 
-def _talk(desk: Desk, connected: socket.socket) -> None:
+def _talk(handler: RequestHandler, connected: socket.socket) -> None:
     # A client that reads nothing must not stop the others.
     connected.settimeout(None)
     connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _FIVE_SECONDS)
-    client = desk.connect(connected.sendall)
+    client = handler.connect(connected.sendall)
     with closing(connected):
         with suppress(OSError):
             for line in lines_of(connected.recv):
-                desk.take(client, line)
-        desk.leave(client)
+                handler.take(client, line)
+        handler.leave(client)
 
 
 #: As the system has times: seconds and microseconds.

@@ -37,11 +37,11 @@ from inspector.formats.captures.capture import (
     note_on_choice,
     stream_named,
 )
-from inspector.formats.captures.frame_table import FrameTableReader
 from inspector.formats.captures.json_trace import JsonTraceReader, is_json
 from inspector.formats.captures.otlp_trace import OtlpReader, is_otlp
 from inspector.formats.captures.perfetto_trace import PerfettoReader, is_perfetto
 from inspector.formats.captures.source import CaptureSource
+from inspector.formats.captures.tool_tables import FrameTableReader
 from inspector.formats.captures.tracy_csv import TracyReader, is_tracy
 from inspector.formats.frame_times import CAPTURED, FrameTimes, KnownDetails, NsColumn, Provenance
 from inspector.formats.query import Queried

@@ -18,7 +18,7 @@ import pytest
 
 from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.metrics import metric_values
-from inspector.formats.captures.frame_table import FrameTableReader
+from inspector.formats.captures.tool_tables import FrameTableReader
 from inspector.timebase import NS_PER_MS
 from tests.formats.read_captures import whole
 

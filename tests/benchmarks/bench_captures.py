@@ -17,8 +17,8 @@ import numpy as np
 from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.frame_statistics import frame_statistics
 from inspector.analysis.statistics.metrics import metric_values
-from inspector.formats.captures.frame_table import FrameTableReader
 from inspector.formats.captures.json_trace import JsonTraceReader
+from inspector.formats.captures.tool_tables import FrameTableReader
 from inspector.sessions.captured import CapturedSession
 from tests.benchmarks.measuring import Case, Effort, measure, powers_of_ten
 from tests.benchmarks.report import Row, ratio_row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from inspector.formats.captures.frame_table import FrameTableReader
+from inspector.formats.captures.tool_tables import FrameTableReader
 
 if TYPE_CHECKING:
     from pathlib import Path

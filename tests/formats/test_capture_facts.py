@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from inspector.formats.captures.capture import Stream
-from inspector.formats.captures.frame_table import FrameTableReader
+from inspector.formats.captures.tool_tables import FrameTableReader
 from inspector.formats.series import series_of
 from inspector.sessions.frame_files import read_frame_file
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from inspector.errors import CaptureError
-from inspector.formats.captures.frame_table import FrameTableReader
+from inspector.formats.captures.tool_tables import FrameTableReader
 from inspector.formats.export import export_frames, exporters
 from inspector.formats.options import ExportOptions
 from inspector.sessions.frame_files import read_frame_file

@@ -22,8 +22,8 @@ from inspector.cli import main as cli
 from inspector.client import Client, RequestError
 from inspector.commands.command import COMMANDS
 from inspector.exit_codes import ExitCode
-from inspector.remote.desk import MOST_BYTES, Desk, lines_of
 from inspector.remote.methods import METHODS, NOT_GRANTED, command_method_name, schema
+from inspector.remote.request_handler import MOST_BYTES, RequestHandler, lines_of
 from inspector.sessions.attached.doors.launch import BOOTSTRAP
 from tests.fuzz import rounds
 
@@ -42,17 +42,17 @@ import_module("inspector.remote.serving")
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
-    with closing(Desk()) as found:
+def handler() -> Iterator[RequestHandler]:
+    with closing(RequestHandler()) as found:
         yield found
 
 
-def _asker(desk: Desk) -> Ask:
+def _asker(handler: RequestHandler) -> Ask:
     """Return what asks as a client of its own; the answer is the whole response."""
-    client = desk.connect(lambda _line: None)
+    client = handler.connect(lambda _line: None)
 
     def ask(name: str, **params: object) -> Any:  # noqa: ANN401 - any response
-        return desk.ask(client, name, params)
+        return handler.ask(client, name, params)
 
     ask.client = client  # type: ignore[attr-defined]
     return ask
@@ -65,14 +65,16 @@ def scene(tmp_path: Path) -> str:
     return str(path)
 
 
-def _opened(desk: Desk, scene: str) -> Ask:
-    ask = _asker(desk)
+def _opened(handler: RequestHandler, scene: str) -> Ask:
+    ask = _asker(handler)
     assert "result" in ask("session.open", path=scene, source="virtual")
     return ask
 
 
-def test_that_a_scene_runs_and_its_timers_are_explained(desk: Desk, scene: str) -> None:
-    ask = _opened(desk, scene)
+def test_that_a_scene_runs_and_its_timers_are_explained(
+    handler: RequestHandler, scene: str
+) -> None:
+    ask = _opened(handler, scene)
     assert ask("session.wait", seconds=5)["result"]["value"]["is_complete"]
     answer = ask("session.timers")["result"]
     assert [each["name"] for each in answer["value"]["items"]] == ["tick", "end"]
@@ -82,8 +84,8 @@ def test_that_a_scene_runs_and_its_timers_are_explained(desk: Desk, scene: str) 
     assert "due" in " ".join(explained["lines"])
 
 
-def test_that_the_state_says_who_holds_what(desk: Desk, scene: str) -> None:
-    ask, other = _opened(desk, scene), _asker(desk)
+def test_that_the_state_says_who_holds_what(handler: RequestHandler, scene: str) -> None:
+    ask, other = _opened(handler, scene), _asker(handler)
     clock = next(
         each["clock_id"]
         for each in ask("session.clocks")["result"]["value"]["items"]
@@ -95,37 +97,41 @@ def test_that_the_state_says_who_holds_what(desk: Desk, scene: str) -> None:
     assert seen == [{"what": "pause “game”", "by": ask.client.name}]  # type: ignore[attr-defined]
 
 
-def test_that_a_client_that_goes_lets_go_what_it_held(desk: Desk, scene: str) -> None:
-    owner, guest = _opened(desk, scene), _asker(desk)
+def test_that_a_client_that_goes_lets_go_what_it_held(handler: RequestHandler, scene: str) -> None:
+    owner, guest = _opened(handler, scene), _asker(handler)
     guest("session.change", session=1, change="pause game")
     guest("session.change", session=1, change="rate game 1/2")
     guest("session.change", session=1, change="rate game 1/4")
-    desk.leave(guest.client)  # type: ignore[attr-defined]
+    handler.leave(guest.client)  # type: ignore[attr-defined]
     answer = owner("session.clocks")["result"]
     game = next(each for each in answer["value"]["items"] if each["name"] == "game")
     assert (game["rate"], game["stopped_by"], answer["state"]["held"]) == ("1", (), [])
 
 
-def test_that_what_another_client_has_changed_since_stays(desk: Desk, scene: str) -> None:
-    owner, guest = _opened(desk, scene), _asker(desk)
+def test_that_what_another_client_has_changed_since_stays(
+    handler: RequestHandler, scene: str
+) -> None:
+    owner, guest = _opened(handler, scene), _asker(handler)
     guest("session.change", session=1, change="rate game 1/2")
     owner("session.change", change="rate game 3")
-    desk.leave(guest.client)  # type: ignore[attr-defined]
+    handler.leave(guest.client)  # type: ignore[attr-defined]
     clocks = owner("session.clocks")["result"]["value"]["items"]
     assert next(each["rate"] for each in clocks if each["name"] == "game") == "3"
 
 
-def test_that_the_sessions_of_a_client_close_with_it_unless_kept(desk: Desk, scene: str) -> None:
-    owner, other = _opened(desk, scene), _asker(desk)
-    desk.leave(owner.client)  # type: ignore[attr-defined]
+def test_that_the_sessions_of_a_client_close_with_it_unless_kept(
+    handler: RequestHandler, scene: str
+) -> None:
+    owner, other = _opened(handler, scene), _asker(handler)
+    handler.leave(owner.client)  # type: ignore[attr-defined]
     assert other("session.list")["result"]["value"] == []
     other("session.open", path=scene, source="virtual", keep=True)
-    desk.leave(other.client)  # type: ignore[attr-defined]
-    assert len(_asker(desk)("session.list")["result"]["value"]) == 1
+    handler.leave(other.client)  # type: ignore[attr-defined]
+    assert len(_asker(handler)("session.list")["result"]["value"]) == 1
 
 
-def test_that_a_refusal_says_why(desk: Desk, scene: str) -> None:
-    ask = _opened(desk, scene)
+def test_that_a_refusal_says_why(handler: RequestHandler, scene: str) -> None:
+    ask = _opened(handler, scene)
     error = ask("command.clear_timer", timer_id=4_711)["error"]
     assert "Timer 4711 is gone" in error["message"]
     assert error["data"]["state"]["session"] == 1
@@ -133,9 +139,9 @@ def test_that_a_refusal_says_why(desk: Desk, scene: str) -> None:
 
 
 def test_that_a_figure_of_a_session_is_exported_in_the_size_of_a_use(
-    desk: Desk, scene: str, tmp_path: Path
+    handler: RequestHandler, scene: str, tmp_path: Path
 ) -> None:
-    ask = _opened(desk, scene)
+    ask = _opened(handler, scene)
     ask("session.wait", seconds=1.0)
     path = tmp_path / "card.svg"
 
@@ -159,8 +165,8 @@ def test_that_a_figure_of_a_session_is_exported_in_the_size_of_a_use(
     ],
 )
 def test_that_read_only_runs_and_holds_nothing(name: str, params: dict[str, object]) -> None:
-    with closing(Desk("read-only")) as desk:
-        error = _asker(desk)(name, **params)["error"]
+    with closing(RequestHandler("read-only")) as handler:
+        error = _asker(handler)(name, **params)["error"]
     assert error["code"] == NOT_GRANTED
 
 
@@ -174,16 +180,18 @@ def test_that_only_looking_needs_no_grant() -> None:
 def test_that_the_named_program_may_be_launched_under_any_grant(tmp_path: Path) -> None:
     (tmp_path / "sleeper.py").write_text(_SLEEPER)
     program = (sys.executable, str(tmp_path / "sleeper.py"))
-    with closing(Desk("read-only", program)) as desk:
-        ask = _asker(desk)
+    with closing(RequestHandler("read-only", program)) as handler:
+        ask = _asker(handler)
         assert ask("session.launch")["result"]["state"]["phase"] == "running"
         assert ask("session.wait", seconds=0.3)["result"]["value"]["is_complete"]
         assert ask("session.timers")["result"]["value"]["total"] >= 1
 
 
-def test_that_an_attached_program_is_held_and_let_go(desk: Desk, tmp_path: Path) -> None:
+def test_that_an_attached_program_is_held_and_let_go(
+    handler: RequestHandler, tmp_path: Path
+) -> None:
     (tmp_path / "sleeper.py").write_text(_SLEEPER)
-    owner, guest = _asker(desk), _asker(desk)
+    owner, guest = _asker(handler), _asker(handler)
     owner("session.launch", argv=[sys.executable, str(tmp_path / "sleeper.py")])
     state = guest("command.hold", session=1)["result"]["state"]
     assert state["phase"] == "held"
@@ -191,27 +199,31 @@ def test_that_an_attached_program_is_held_and_let_go(desk: Desk, tmp_path: Path)
     for _ in range(5):
         assert guest("command.run", session=1)["result"]["state"]["phase"] == "running"
         assert guest("command.hold", session=1)["result"]["state"]["phase"] == "held"
-    desk.leave(guest.client)  # type: ignore[attr-defined]
+    handler.leave(guest.client)  # type: ignore[attr-defined]
     until = time.monotonic() + 20
     while owner("session.state")["result"]["state"]["phase"] != "running":
         assert time.monotonic() < until
 
 
-def test_that_a_program_that_begins_held_says_by_whom(desk: Desk, tmp_path: Path) -> None:
+def test_that_a_program_that_begins_held_says_by_whom(
+    handler: RequestHandler, tmp_path: Path
+) -> None:
     (tmp_path / "sleeper.py").write_text(_SLEEPER)
     command = [sys.executable, str(tmp_path / "sleeper.py")]
-    ask = _asker(desk)
+    ask = _asker(handler)
     state = ask("session.launch", argv=command, hold=True)["result"]["state"]
     assert {"what": "hold", "by": "you"} in state["held"]
     assert "result" in ask("command.run")
     assert ask("session.state")["result"]["state"]["held"] == []
 
 
-def test_that_a_session_that_fails_is_closed_and_others_go_on(desk: Desk, scene: str) -> None:
-    ask = _opened(desk, scene)
-    other = _asker(desk)("session.open", path=scene.replace("game", "none"))
+def test_that_a_session_that_fails_is_closed_and_others_go_on(
+    handler: RequestHandler, scene: str
+) -> None:
+    ask = _opened(handler, scene)
+    other = _asker(handler)("session.open", path=scene.replace("game", "none"))
     assert "error" in other
-    failing = desk.sessions[1].session
+    failing = handler.sessions[1].session
     failing.refresh = Mock(side_effect=RuntimeError)  # type: ignore[method-assign]
     until = time.monotonic() + 20
     while ask("session.list")["result"]["value"]:
@@ -219,17 +231,19 @@ def test_that_a_session_that_fails_is_closed_and_others_go_on(desk: Desk, scene:
     assert "result" in ask("session.open", path=scene, source="virtual")
 
 
-def test_that_a_client_that_takes_no_answers_has_gone(desk: Desk, scene: str) -> None:
-    deaf = desk.connect(Mock(side_effect=BrokenPipeError))
-    desk.ask(deaf, "session.open", {"path": scene, "source": "virtual"})
-    desk.take(deaf, b"{}")
-    assert _asker(desk)("session.list")["result"]["value"] == []
+def test_that_a_client_that_takes_no_answers_has_gone(handler: RequestHandler, scene: str) -> None:
+    deaf = handler.connect(Mock(side_effect=BrokenPipeError))
+    handler.ask(deaf, "session.open", {"path": scene, "source": "virtual"})
+    handler.take(deaf, b"{}")
+    assert _asker(handler)("session.list")["result"]["value"] == []
 
 
-def test_that_a_recording_is_asked_in_sql_and_only_read(desk: Desk, tmp_path: Path) -> None:
+def test_that_a_recording_is_asked_in_sql_and_only_read(
+    handler: RequestHandler, tmp_path: Path
+) -> None:
     path = tmp_path / "game.tlrec"
     assert cli.main(["run", "1", "--seconds", "2", "--record", str(path), "--quiet"]) == 0
-    ask = _asker(desk)
+    ask = _asker(handler)
     ask("session.open", path=str(path))
     rows = ask("session.sql", query="SELECT count(*) FROM frames")["result"]["value"]["rows"]
     assert rows == [[120]]
@@ -244,8 +258,8 @@ def test_that_a_recording_is_asked_in_sql_and_only_read(desk: Desk, tmp_path: Pa
     assert "error" in ask("command.hold")
 
 
-def test_that_pages_follow_one_another(desk: Desk, scene: str) -> None:
-    ask = _opened(desk, scene)
+def test_that_pages_follow_one_another(handler: RequestHandler, scene: str) -> None:
+    ask = _opened(handler, scene)
     ask("session.wait", seconds=5)
     whole = ask("session.events", limit=1_000)["result"]["value"]
     found: list[object] = []
@@ -267,9 +281,9 @@ def test_that_the_schema_has_every_command_with_its_values() -> None:
     assert all(each["summary"] for each in methods.values())
 
 
-def test_that_every_method_answers_without_a_session(desk: Desk) -> None:
+def test_that_every_method_answers_without_a_session(handler: RequestHandler) -> None:
     for name in METHODS:
-        answer = _asker(desk)(name)
+        answer = _asker(handler)(name)
         assert ("result" in answer) is name.startswith(("server.", "programs.", "session.list"))
         assert answer.get("error", {}).get("code") != -32603
 
@@ -304,15 +318,17 @@ def _malformed(dice: random.Random) -> bytes:
             return json.dumps({**good, "params": dice.choice([[], [1], "x", 3])}).encode()
 
 
-def test_that_each_of_many_malformed_requests_is_answered_by_an_error(desk: Desk) -> None:
+def test_that_each_of_many_malformed_requests_is_answered_by_an_error(
+    handler: RequestHandler,
+) -> None:
     lines: list[bytes] = []
-    client = desk.connect(lines.append)
+    client = handler.connect(lines.append)
     count = 0
     for seed in rounds(1_000):
         for _ in range(4):
-            desk.take(client, _malformed(random.Random(f"{seed} {count}")))
+            handler.take(client, _malformed(random.Random(f"{seed} {count}")))
             count += 1
-    assert "result" in _asker(desk)("server.about")
+    assert "result" in _asker(handler)("server.about")
     assert len(lines) == count
     assert all("error" in json.loads(line) for line in lines)
     codes = {json.loads(line)["error"]["code"] for line in lines}
@@ -329,12 +345,12 @@ def test_that_a_line_without_end_is_refused_unread_and_the_next_is_answered() ->
 # ----------------------------------------------------------------- as other programs use it
 
 
-def test_that_a_batch_is_answered_by_one_line(desk: Desk) -> None:
+def test_that_a_batch_is_answered_by_one_line(handler: RequestHandler) -> None:
     lines: list[bytes] = []
-    client = desk.connect(lines.append)
+    client = handler.connect(lines.append)
     good = {"jsonrpc": "2.0", "method": "session.list"}
-    desk.take(client, json.dumps([{**good, "id": 1}, good, 3, {**good, "id": 2}]).encode())
-    _asker(desk)("server.about")
+    handler.take(client, json.dumps([{**good, "id": 1}, good, 3, {**good, "id": 2}]).encode())
+    _asker(handler)("server.about")
     (answers,) = map(json.loads, lines)
     assert [each["id"] for each in answers] == [1, None, 2]
 
@@ -416,9 +432,9 @@ def test_that_the_tasks_of_a_program_are_listed_below_those_that_wait_for_them(
 
 
 def test_that_a_program_on_a_host_is_launched_and_attached_to_by_remote(
-    desk: Desk, tmp_path: Path
+    handler: RequestHandler, tmp_path: Path
 ) -> None:
-    ask = _asker(desk)
+    ask = _asker(handler)
     script = tmp_path / "sleeper.py"
     script.write_text(_SLEEPER)
     answer = ask("session.launch", argv=[sys.executable, str(script)], exec=["env"], timeout_s=60.0)
@@ -428,9 +444,9 @@ def test_that_a_program_on_a_host_is_launched_and_attached_to_by_remote(
 
 
 def test_that_a_program_that_is_started_elsewhere_dials_what_it_is_told(
-    desk: Desk, tmp_path: Path
+    handler: RequestHandler, tmp_path: Path
 ) -> None:
-    ask = _asker(desk)
+    ask = _asker(handler)
     told = ask("session.attach", listen="unix")["result"]["value"]
     script = tmp_path / "sleeper.py"
     script.write_text(_SLEEPER)
@@ -460,23 +476,23 @@ def test_that_a_program_that_is_started_elsewhere_dials_what_it_is_told(
     ],
 )
 def test_that_ways_which_lead_nowhere_are_refused(
-    desk: Desk, params: dict[str, object], why: str
+    handler: RequestHandler, params: dict[str, object], why: str
 ) -> None:
-    assert why in _asker(desk)("session.attach", **params)["error"]["message"]
+    assert why in _asker(handler)("session.attach", **params)["error"]["message"]
 
 
 def test_that_only_what_is_granted_reaches_hosts_and_opens_ports() -> None:
-    with closing(Desk("read-only")) as desk:
-        ask = _asker(desk)
+    with closing(RequestHandler("read-only")) as handler:
+        ask = _asker(handler)
         for params in ({"ssh": ["web-1"], "pid": 1}, {"listen": "tcp"}, {"listen_websocket": 0}):
             assert ask("session.attach", **params)["error"]["code"] == NOT_GRANTED
         assert ask("session.launch", argv=["ls"], exec=["env"])["error"]["code"] == NOT_GRANTED
 
 
 def test_that_a_session_that_is_slow_holds_up_no_other(
-    desk: Desk, scene: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    handler: RequestHandler, scene: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask = _opened(desk, scene)
+    ask = _opened(handler, scene)
     other = tmp_path / "frames.csv"
     other.write_text("frame_time_ms\n16\n17\n")
     second = ask("session.open", path=str(other))["result"]["value"]["session"]
@@ -504,15 +520,17 @@ def test_that_a_session_that_is_slow_holds_up_no_other(
     assert answers[0]["result"]["value"]["total"] == 0
 
 
-def test_that_requests_follow_a_session_that_is_being_opened(desk: Desk, scene: str) -> None:
+def test_that_requests_follow_a_session_that_is_being_opened(
+    handler: RequestHandler, scene: str
+) -> None:
     lines: list[bytes] = []
-    client = desk.connect(lines.append)
+    client = handler.connect(lines.append)
     opening = {"path": scene, "source": "virtual"}
     requests = [("session.open", opening), ("session.wait", {"seconds": 2}), ("session.timers", {})]
     for number, (name, params) in enumerate(requests):
         request = {"jsonrpc": "2.0", "id": number, "method": name, "params": params}
-        desk.take(client, json.dumps(request).encode())
-    desk.ask(client, "session.state", {})
+        handler.take(client, json.dumps(request).encode())
+    handler.ask(client, "session.state", {})
 
     answers = [json.loads(line) for line in lines]
     assert [each["id"] for each in answers] == [0, 1, 2]
@@ -520,18 +538,18 @@ def test_that_requests_follow_a_session_that_is_being_opened(desk: Desk, scene: 
 
 
 def test_that_what_waits_for_a_session_is_answered_when_that_is_closed(
-    desk: Desk, tmp_path: Path
+    handler: RequestHandler, tmp_path: Path
 ) -> None:
-    ask = _asker(desk)
+    ask = _asker(handler)
     script = tmp_path / "sleeper.py"
     script.write_text(_SLEEPER)
     ask("session.launch", argv=[sys.executable, str(script)], timeout_s=60.0)
     lines: list[bytes] = []
-    client = desk.connect(lines.append)
+    client = handler.connect(lines.append)
     for name, params in (("session.wait", {"seconds": 5_000}), ("session.close", {})):
         given = {**params, "session": 1}
         request = {"jsonrpc": "2.0", "id": name, "method": name, "params": given}
-        desk.take(client, json.dumps(request).encode())
+        handler.take(client, json.dumps(request).encode())
     until_s = time.monotonic() + 60
     while len(lines) < 2:
         assert time.monotonic() < until_s
@@ -542,9 +560,9 @@ def test_that_what_waits_for_a_session_is_answered_when_that_is_closed(
 
 
 def test_that_the_picture_of_a_scene_is_written_live_and_from_its_recording(
-    desk: Desk, tmp_path: Path
+    handler: RequestHandler, tmp_path: Path
 ) -> None:
-    ask = _asker(desk)
+    ask = _asker(handler)
     ask("session.open", path="small_game", source="virtual")
     recording, live, kept = (str(tmp_path / name) for name in ("a.tlrec", "live.svg", "kept.svg"))
     ask("session.record_pictures", keep=True)

@@ -34,25 +34,25 @@ class AnnotationActions(QObject):
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QObject | None) -> None:
         super().__init__(parent)
         self._bridge = bridge
-        self._desk = desk = bridge.annotations
+        self._annotations = annotations = bridge.annotations
         self._theme = theme
         self._window = parent if isinstance(parent, QWidget) else None
-        desk.refused.connect(self.refused)
-        desk.done.connect(self.said)
-        desk.note_wanted.connect(self._ask_for_note_at)
-        desk.range_wanted.connect(self._ask_for_name_of)
+        annotations.refused.connect(self.refused)
+        annotations.done.connect(self.said)
+        annotations.note_wanted.connect(self._ask_for_note_at)
+        annotations.range_wanted.connect(self._ask_for_name_of)
 
     # ---------------------------------------------------------------- leaving something
 
     def add_bookmark(self) -> None:
-        self._desk.add_bookmark(self._bridge.shown_ns)
+        self._annotations.add_bookmark(self._bridge.shown_ns)
 
     def ask_for_note(self) -> None:
         self._ask_for_note_at(self._bridge.shown_ns)
 
     def ask_for_range_name(self) -> None:
         """Prompt for a name of the measured, selected or visible range."""
-        self._desk.ask_for_name_of_range()
+        self._annotations.ask_for_name_of_range()
 
     @Slot(object)
     def _ask_for_note_at(self, at_ns: int) -> None:
@@ -71,7 +71,7 @@ class AnnotationActions(QObject):
 
     def _ask(self, title: str, question: str, made: Callable[[str], Annotation]) -> Prompt:
         def keep(text: str) -> None:
-            if reason := self._desk.add(made(text)):
+            if reason := self._annotations.add(made(text)):
                 raise ValueError(reason)
 
         prompt = Prompt(title, question, keep, self._theme, self._window)
@@ -87,14 +87,14 @@ class AnnotationActions(QObject):
         self._look(1)
 
     def _look(self, direction: int) -> None:
-        found = self._desk.neighbour(self._bridge.shown_ns, direction)
+        found = self._annotations.neighbour(self._bridge.shown_ns, direction)
         if found is None:
             where = "after" if direction > 0 else "before"
             at = format_instant(self._bridge.shown_ns)
             self.refused.emit(f"There is no bookmark, note or range {where} {at}.")
             return
         self._bridge.set_playhead(found.at_ns)
-        self._desk.picked.emit(found.id)
+        self._annotations.picked.emit(found.id)
 
 
 ANNOTATION_ACTIONS: Final = (

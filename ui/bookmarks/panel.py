@@ -42,7 +42,7 @@ class BookmarksPanel(TablePanel):
         view.setEditTriggers(QAbstractItemView.EditTrigger.SelectedClicked)
         super().__init__(view, theme, parent, filter_hint="Filter bookmarks")
         self._bridge = bridge
-        self._desk = bridge.annotations
+        self._annotations = bridge.annotations
         self.bookmark_button = tool_button(
             "Bookmark", "Add a bookmark at the instant that is shown (B)"
         )
@@ -64,20 +64,20 @@ class BookmarksPanel(TablePanel):
     # ---------------------------------------------------------------- building
 
     def _connect(self) -> None:
-        bridge, desk, view = self._bridge, self._desk, self.view
-        desk.changed.connect(self.refresh)
-        desk.picked.connect(self.mark)
-        desk.done.connect(self._say)
-        desk.refused.connect(self._say_refused)
+        bridge, annotations, view = self._bridge, self._annotations, self.view
+        annotations.changed.connect(self.refresh)
+        annotations.picked.connect(self.mark)
+        annotations.done.connect(self._say)
+        annotations.refused.connect(self._say_refused)
         bridge.session_changed.connect(self._on_session_changed)
         self.bookmark_button.clicked.connect(self.add_bookmark)
         self.note_button.clicked.connect(self.ask_for_note)
-        self.range_button.clicked.connect(desk.ask_for_name_of_range)
+        self.range_button.clicked.connect(annotations.ask_for_name_of_range)
         self.remove_button.clicked.connect(self.remove_marked)
-        self.undo_button.clicked.connect(desk.undo)
+        self.undo_button.clicked.connect(annotations.undo)
         view.on(Qt.Key.Key_Delete, self.remove_marked)
         view.on(Qt.Key.Key_F2, self._edit_current)
-        view.on(QKeySequence.StandardKey.Undo, desk.undo)
+        view.on(QKeySequence.StandardKey.Undo, annotations.undo)
         view.selectionModel().selectionChanged.connect(self._show_possible)
         self.model.modelReset.connect(self._show_possible)
 
@@ -90,7 +90,7 @@ class BookmarksPanel(TablePanel):
 
     @Slot()
     def refresh(self) -> None:
-        self.model.set_rows(self._desk.items)
+        self.model.set_rows(self._annotations.items)
         self._show_possible()
         self.update_counts()
 
@@ -121,7 +121,7 @@ class BookmarksPanel(TablePanel):
         for button in (self.bookmark_button, self.note_button, self.range_button):
             button.setEnabled(is_open)
         self.remove_button.setEnabled(bool(self.marked_numbers()))
-        self.undo_button.setEnabled(self._desk.can_undo)
+        self.undo_button.setEnabled(self._annotations.can_undo)
 
     @Slot(str)
     def _say(self, text: str) -> None:
@@ -138,11 +138,11 @@ class BookmarksPanel(TablePanel):
 
     @Slot()
     def add_bookmark(self) -> None:
-        self._desk.add_bookmark(self._bridge.shown_ns)
+        self._annotations.add_bookmark(self._bridge.shown_ns)
 
     @Slot()
     def ask_for_note(self) -> None:
-        self._desk.note_wanted.emit(self._bridge.shown_ns)
+        self._annotations.note_wanted.emit(self._bridge.shown_ns)
 
     @Slot()
     def remove_marked(self) -> None:
@@ -150,7 +150,7 @@ class BookmarksPanel(TablePanel):
         row = self.view.currentIndex().row()
         if not numbers:
             return
-        self._desk.remove(numbers)
+        self._annotations.remove(numbers)
         if self.model.rowCount():
             # So that Delete can be pressed again.
             self.mark(self.model.rows[min(row, self.model.rowCount() - 1)].id)
@@ -179,13 +179,13 @@ class BookmarksPanel(TablePanel):
         if annotation.end_ns is not None:
             menu.addAction("Show the state at its end", partial(look_at, annotation.end_ns))
             span_ns = (annotation.at_ns, annotation.end_ns)
-            menu.addAction("Scroll to it", partial(self._desk.span_wanted.emit, span_ns))
+            menu.addAction("Scroll to it", partial(self._annotations.span_wanted.emit, span_ns))
         menu.addSeparator()
         menu.addAction("Edit the name", partial(self.edit, row, AnnotationColumn.NAME))
         menu.addAction("Edit the text", partial(self.edit, row, AnnotationColumn.TEXT))
         menu.addAction("Copy", self.view.copy_marked)
         menu.addSeparator()
         menu.addAction("Remove", self.remove_marked)
-        undo = menu.addAction("Undo the last change", self._desk.undo)
-        undo.setEnabled(self._desk.can_undo)
+        undo = menu.addAction("Undo the last change", self._annotations.undo)
+        undo.setEnabled(self._annotations.can_undo)
         return menu

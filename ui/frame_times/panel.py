@@ -359,16 +359,20 @@ class FrameTimesPanel(QWidget):
         menu.popup(place)
 
     def _add_annotating(self, menu: QMenu) -> None:
-        desk, series, pointed_at = self._bridge.annotations, self.plot.series, self.plot.readout()
+        annotations, series, pointed_at = (
+            self._bridge.annotations,
+            self.plot.series,
+            self.plot.readout(),
+        )
         if series is not None and pointed_at is not None:
             frame = series.history.frame(pointed_at.frame)
             text = f"Bookmark frame {frame.index:,}"
-            menu.addAction(text, partial(desk.add_bookmark, frame.at_ns))
+            menu.addAction(text, partial(annotations.add_bookmark, frame.at_ns))
         chosen_ns = self.view.chosen_span()
         span_ns = chosen_ns or self.view.visible_ns()
         if span_ns is not None:
             what = "in view" if chosen_ns is None else "selected"
-            ask = partial(desk.range_wanted.emit, span_ns)
+            ask = partial(annotations.range_wanted.emit, span_ns)
             menu.addAction(f"Name the frames {what} …", ask)
         menu.addSeparator()
 
@@ -527,8 +531,8 @@ class FrameTimesPanel(QWidget):
         self._bridge.selection_changed.connect(self._show_selection)
         self._bridge.budgets_changed.connect(self._show_budgets)
         self._bridge.frame_focus.marked_changed.connect(self._show_marked)
-        desk = self._bridge.annotations
-        desk.changed.connect(self._show_annotations)
+        annotations = self._bridge.annotations
+        annotations.changed.connect(self._show_annotations)
         self._theme.changed.connect(self._apply_theme)
 
     def _choices(self, choices: Iterable[tuple[object, str, str]]) -> QActionGroup:

@@ -346,13 +346,15 @@ class TimelinePanel(QWidget):
         menu.popup(place)
 
     def _add_annotating(self, menu: QMenu) -> None:
-        desk, at_ns = self._bridge.annotations, self.canvas.hover_ns
+        annotations, at_ns = self._bridge.annotations, self.canvas.hover_ns
         if at_ns is not None and 0 <= at_ns <= self._bridge.timeline.at_ns:
             text = f"Bookmark at {format_instant(int(at_ns))}"
-            menu.addAction(text, partial(desk.add_bookmark, int(at_ns)))
+            menu.addAction(text, partial(annotations.add_bookmark, int(at_ns)))
         span_ns = self.view.chosen_span()
         if span_ns is not None:
-            menu.addAction("Name the selected range …", partial(desk.range_wanted.emit, span_ns))
+            menu.addAction(
+                "Name the selected range …", partial(annotations.range_wanted.emit, span_ns)
+            )
         menu.addSeparator()
 
     # Of connections to what is no QObject, PySide6 6.11 keeps a weak reference for ever.

@@ -46,11 +46,11 @@ from ..transport.recording_actions import RECORDING_ACTIONS, RecordingActions
 from ..transport.transport_bar import TransportBar
 from .extensions import ExtensionReporter
 from .first_run import FirstRunLine
+from .focus import FocusRing, KeyGuard, enter
 from .handlers.action_list import ACTIONS, PROGRAM_ACTIONS, TRANSPORT_ACTIONS, WINDOW_ACTIONS
 from .handlers.action_states import ActionStates
 from .handlers.program_actions import ProgramActions
 from .handlers.window_actions import WindowActions
-from .keyboard import FocusRing, KeyGuard, enter
 from .notices import FailureNote, NoticeBar
 from .panels.badges import Badges
 from .panels.why_line import WhyLine

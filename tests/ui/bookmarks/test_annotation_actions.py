@@ -118,17 +118,17 @@ def test_that_a_note_is_asked_for_at_the_instant_that_is_shown(shell: Shell) -> 
 
 
 def test_that_what_is_selected_is_named_and_else_what_is_in_view(shell: Shell) -> None:
-    desk = shell.bridge.annotations
+    annotations = shell.bridge.annotations
     panel = timeline(shell)
     plot = shell.window.frame_times.plot
     start, stop = plot.view.visible_frames()
     frames = shell.bridge.timeline.frames
     assert (start, stop) == (0, len(frames))
-    assert desk.range_at_hand() == (0, shell.bridge.timeline.at_ns)
+    assert annotations.range_at_hand() == (0, shell.bridge.timeline.at_ns)
     plot.view.choose_frames((30, 60))
-    assert desk.range_at_hand() == (frames.at_ns[29], frames.at_ns[59])
+    assert annotations.range_at_hand() == (frames.at_ns[29], frames.at_ns[59])
     panel.canvas.view.choose_ns(900.0 * NS_PER_MS, 400.0 * NS_PER_MS)
-    assert desk.range_at_hand() == (400 * NS_PER_MS, 900 * NS_PER_MS)
+    assert annotations.range_at_hand() == (400 * NS_PER_MS, 900 * NS_PER_MS)
 
 
 def test_that_a_range_is_named(shell: Shell) -> None:
@@ -221,13 +221,13 @@ def test_that_the_menus_of_the_plots_leave_and_ask(shell: Shell, qtbot: QtBot) -
         action.trigger()
 
     panel = timeline(shell)
-    desk = shell.bridge.annotations
+    annotations = shell.bridge.annotations
     panel.view.show_hover_ns(600 * NS_PER_MS)
     panel.canvas.view.choose_ns(100.0 * NS_PER_MS, 300.0 * NS_PER_MS)
     menu = QMenu(panel)
     panel._add_annotating(menu)
     choose(menu, "Bookmark at 00:00.600")
-    with qtbot.waitSignal(desk.range_wanted) as wanted:
+    with qtbot.waitSignal(annotations.range_wanted) as wanted:
         choose(menu, "Name the selected range")
     assert wanted.args == [(100 * NS_PER_MS, 300 * NS_PER_MS)]
 
@@ -239,7 +239,7 @@ def test_that_the_menus_of_the_plots_leave_and_ask(shell: Shell, qtbot: QtBot) -
     menu = QMenu(frame_times)
     frame_times._add_annotating(menu)
     choose(menu, "Bookmark frame 60")
-    with qtbot.waitSignal(desk.range_wanted) as wanted:
+    with qtbot.waitSignal(annotations.range_wanted) as wanted:
         choose(menu, "Name the frames selected")
     # What frames 10 to 19 measure begins with the instant of the frame before them.
     assert wanted.args == [(frames.at_ns[9], frames.at_ns[19])]

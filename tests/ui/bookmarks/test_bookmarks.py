@@ -38,7 +38,7 @@ class Stand:
         self.session.submit(StepFrames(120))
         self.bridge = SessionBridge()
         self.bridge.set_session(self.session)
-        self.desk = self.bridge.annotations
+        self.annotations = self.bridge.annotations
         self.panel = BookmarksPanel(self.bridge, Theme("light"))
         qtbot.addWidget(self.panel)
         self.panel.resize(900, 300)
@@ -47,7 +47,7 @@ class Stand:
 
     def leave(self, *names: str) -> None:
         for place, name in enumerate(names, 1):
-            self.desk.add(Annotation("bookmark", place * 100 * NS_PER_MS, name=name))
+            self.annotations.add(Annotation("bookmark", place * 100 * NS_PER_MS, name=name))
 
     def cells(self, column: AnnotationColumn) -> list[str]:
         model = self.panel.model
@@ -86,11 +86,13 @@ def test_that_an_empty_panel_says_how_to_leave_something(stand: Stand) -> None:
 
 
 def test_that_each_row_tells_all_of_one(stand: Stand) -> None:
-    stand.desk.add(Annotation("range", 100 * NS_PER_MS, 1_500 * NS_PER_MS, "fight", "one\ntwo"))
+    stand.annotations.add(
+        Annotation("range", 100 * NS_PER_MS, 1_500 * NS_PER_MS, "fight", "one\ntwo")
+    )
     row = [stand.cells(column)[0] for column in AnnotationColumn]
 
     assert row[:5] == ["range", "00:00.100", "00:01.500", "fight", "one ⏎ two"]
-    assert row[5] == made_text(stand.desk.items[0].created)
+    assert row[5] == made_text(stand.annotations.items[0].created)
     at = stand.panel.model.index(0, AnnotationColumn.AT)
     assert at.data(Qt.ItemDataRole.ToolTipRole) == "1.40 s long"
     assert stand.panel.count_label.text() == "1 shown"
@@ -105,7 +107,7 @@ def test_that_a_double_click_and_enter_show_the_state_there(stand: Stand) -> Non
     stand.qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert stand.bridge.playhead_ns == 200 * NS_PER_MS
 
-    stand.panel.mark(stand.desk.items[0].id)
+    stand.panel.mark(stand.annotations.items[0].id)
     stand.press(Qt.Key.Key_Return)
     assert stand.bridge.playhead_ns == 100 * NS_PER_MS
 
@@ -171,7 +173,7 @@ def test_that_delete_removes_and_undo_puts_back(stand: Stand) -> None:
 
 def test_that_a_filter_hides_the_others(stand: Stand) -> None:
     stand.leave("boss", "door")
-    stand.desk.add(Annotation("note", 5, text="The BOSS is late"))
+    stand.annotations.add(Annotation("note", 5, text="The BOSS is late"))
     stand.panel.filter_line.setText("boss")
     stand.panel.filter_line.apply_now()
     assert stand.names() == ["", "boss"]
@@ -186,17 +188,17 @@ def test_that_marked_rows_stay_marked_when_others_come(stand: Stand) -> None:
     stand.leave("a", "b")
     stand.panel.mark(2)
     stand.session.annotations.add(Annotation("bookmark", 1, name="first"))
-    stand.desk.use(stand.session)
+    stand.annotations.use(stand.session)
     assert stand.names() == ["first", "a", "b"]
     assert stand.panel.marked_numbers() == [2]
 
 
 def test_that_the_menu_of_a_range_leads_to_both_its_ends(stand: Stand, qtbot: QtBot) -> None:
-    stand.desk.add(Annotation("range", 100 * NS_PER_MS, 500 * NS_PER_MS, "fight"))
+    stand.annotations.add(Annotation("range", 100 * NS_PER_MS, 500 * NS_PER_MS, "fight"))
     actions = {each.text(): each for each in stand.panel.make_menu(0).actions()}
     actions["Show the state at its end"].trigger()
     assert stand.bridge.playhead_ns == 500 * NS_PER_MS
-    with qtbot.waitSignal(stand.desk.span_wanted) as brought:
+    with qtbot.waitSignal(stand.annotations.span_wanted) as brought:
         actions["Scroll to it"].trigger()
     assert brought.args == [(100 * NS_PER_MS, 500 * NS_PER_MS)]
     assert actions["Undo the last change"].isEnabled()
@@ -216,7 +218,7 @@ def test_that_marked_rows_are_copied(stand: Stand) -> None:
 def test_that_buttons_leave_and_ask(stand: Stand, qtbot: QtBot) -> None:
     stand.bridge.set_playhead(700 * NS_PER_MS)
     stand.panel.bookmark_button.click()
-    assert [(each.at_ns, each.name) for each in stand.desk.items] == [
+    assert [(each.at_ns, each.name) for each in stand.annotations.items] == [
         (700 * NS_PER_MS, "Bookmark 1")
     ]
     assert stand.panel.marked_numbers() == [1]
@@ -224,7 +226,7 @@ def test_that_buttons_leave_and_ask(stand: Stand, qtbot: QtBot) -> None:
     assert stand.panel.message.text() == (
         "✖ There is already a bookmark at 00:00.700: “Bookmark 1”."
     )
-    with qtbot.waitSignal(stand.desk.note_wanted) as note:
+    with qtbot.waitSignal(stand.annotations.note_wanted) as note:
         stand.panel.note_button.click()
     assert note.args == [700 * NS_PER_MS]
     stand.panel.range_button.click()

@@ -20,7 +20,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.tokens import ThemeName
 from ui.kit.theme import ColorRole, Theme
-from ui.window.keyboard import FocusRing, KeyGuard
+from ui.window.focus import FocusRing, KeyGuard
 
 
 class Stand:

@@ -14,7 +14,7 @@ from inspector.commands.clocks import PauseClock
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from ui.session.bridge import Selection, SelectionKind
 from ui.why.panel import WhyPanel
-from ui.window.keyboard import enter
+from ui.window.focus import enter
 
 Key = Qt.Key
 

@@ -21,7 +21,7 @@ from ...kit.filter_line import FilterLine
 from ...kit.paced_refresh import is_in_sight
 from ...kit.table.column_choices import forget_columns
 from ..dialogs.replacing import replace_session
-from ..keyboard import enter
+from ..focus import enter
 from .action_states import Reports
 from .menu_previews import MenuPreviews
 

@@ -24,7 +24,7 @@ from ...kit.fonts import text_scale
 from ...kit.guards import guarded
 from ...kit.layouts import fill, splitter
 from ...kit.paced_refresh import is_in_sight, single_shot
-from ..keyboard import enter, tab_through
+from ..focus import enter, tab_through
 from .foot_tabs import FootTabs
 from .places import Arrangement, Place, Placeholder
 

@@ -1,4 +1,4 @@
-"""Keyboard focus and shortcuts."""
+"""Keyboard focus: its ring, and which widget keeps which keys for itself."""
 
 from __future__ import annotations
 

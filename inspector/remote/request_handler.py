@@ -1,4 +1,4 @@
-"""Where requests are carried out: sessions, who works for them, and which client holds what."""
+"""Requests carried out: sessions, the threads that work for them, and which client holds what."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _run_host(host: SystemTimeSource | None) -> None:
 class Asked:
     """A request that is carried out."""
 
-    desk: Desk  # Where
+    handler: RequestHandler  # Where
     client: Client  # Who asks
     worker: Worker  # Carries it out
     shown: OpenSession | None = None  # The session whose state is answered
@@ -97,7 +97,7 @@ class Asked:
         """
         found = self.worker.opened
         if found is None:
-            raise RemoteError(REFUSED, self.desk.none_text(number))
+            raise RemoteError(REFUSED, self.handler.none_text(number))
         self.shown = found
         # So that a request sees what the one before it has done.
         found.session.refresh()
@@ -109,9 +109,9 @@ class Asked:
         Raises:
             RemoteError: There is no such session.
         """
-        opened = self.desk.found(self.client, number)
+        opened = self.handler.found(self.client, number)
         if opened is None:
-            raise RemoteError(REFUSED, self.desk.none_text(number))
+            raise RemoteError(REFUSED, self.handler.none_text(number))
 
         def call() -> object:
             opened.session.refresh()
@@ -127,8 +127,8 @@ class Asked:
         Raises:
             RemoteError: It is not granted.
         """
-        if not is_granted(needed, self.desk.grant):
-            message = f"This server grants “{self.desk.grant}” only; {what} needs “{needed}”."
+        if not is_granted(needed, self.handler.grant):
+            message = f"This server grants “{self.handler.grant}” only; {what} needs “{needed}”."
             raise RemoteError(NOT_GRANTED, message)
 
 
@@ -150,9 +150,9 @@ class Worker:
         opened: The session; ``None`` before it is opened, and of the worker for all other requests.
     """
 
-    def __init__(self, desk: Desk, *, is_of_session: bool) -> None:
+    def __init__(self, handler: RequestHandler, *, is_of_session: bool) -> None:
         self.opened: OpenSession | None = None
-        self._desk = desk
+        self._handler = handler
         self._is_of_session = is_of_session
         self._mail: deque[Callable[[], None]] = deque()
         self._news = threading.Event()
@@ -213,7 +213,7 @@ class Worker:
         self._is_over = True
         if opened is None:
             return
-        self._desk.sessions.pop(opened.number, None)
+        self._handler.sessions.pop(opened.number, None)
         end = getattr(opened.session, "end_program", None)
         if end is not None:
             end()
@@ -225,14 +225,14 @@ class Worker:
                 self._turn()
         finally:
             self.remove()
-            self._desk.forget(self)
+            self._handler.forget(self)
             with self._ending:
                 self._has_ended = True
             while self._mail:
                 self._mail.popleft()()
             for each in self._waiting:
                 message = "The session was closed meanwhile."
-                each.respond(_error(each.id, REFUSED, message, self._desk.state(each.asked)))
+                each.respond(_error(each.id, REFUSED, message, self._handler.state(each.asked)))
 
     def _turn(self) -> None:
         opened = self.opened
@@ -288,14 +288,14 @@ class Worker:
                 raise RemoteError(TOOK_TOO_LONG, each.later.late)
             return found
 
-        response = self._desk.response(each.asked, each.id, poll)
+        response = self._handler.response(each.asked, each.id, poll)
         if response is None:
             return False
         each.respond(response)
         return True
 
 
-class Desk:
+class RequestHandler:
     """Has requests carried out: those to one session by its worker, all others by one of its own.
 
     Attributes:
@@ -524,7 +524,7 @@ class Desk:
     @staticmethod
     def state(asked: Asked) -> dict[str, Any] | None:
         shown = asked.shown
-        if shown is None or shown.number not in asked.desk.sessions:
+        if shown is None or shown.number not in asked.handler.sessions:
             return asked.state
         return shown.state(asked.client)
 
