@@ -125,7 +125,9 @@ class LaneSurface(QAbstractScrollArea):
         self.pointer: QPointF | None = None
         self._selection = self._pointed = Selection()
         self._state_numbers: dict[int, dict[int, int]] = {}
+        # Headers as they are until clocks change, with what else each depends on.
         self._states: dict[LaneKey, tuple[object, HeaderState]] = {}
+        self._states_at = (0, 0)
         self._rows_version = -1
         self._quiet: frozenset[LaneKey] = frozenset()
         self._quiet_at = (0.0, 0.0)
@@ -341,19 +343,22 @@ class LaneSurface(QAbstractScrollArea):
         return state if self.has_controls else state._replace(rate="")
 
     def _header_state(self, row: LaneRow) -> HeaderState:
-        lane = row.lane
+        lane, timeline = row.lane, self.timeline
         if self.past is not None:
             return header_state(row, self.past, is_past=True)
-        is_known = row.clock_id in self.timeline.clocks
-        if row.kind is not LaneKind.TIMER or lane is None or not is_known:
-            return header_state(row, self.timeline, is_past=False)
-        # Of timers it is the same until there are others, or a clock above is paused.
-        rates = tuple([clock.n for clock in self.timeline.path(row.clock_id)])
-        known = len(lane.pending), next(reversed(lane.pending), 0), len(lane.instants), rates
+        if row.kind is LaneKind.CLOCK and row.is_folded:
+            # How many of its timers are pending changes with each call.
+            return header_state(row, timeline, is_past=False)
+        clocks = timeline.structure_version, timeline.mapping_version
+        if clocks != self._states_at:
+            self._states_at = clocks
+            self._states.clear()
+        known = None
+        if row.kind is LaneKind.TIMER and lane is not None:
+            known = len(lane.pending), next(reversed(lane.pending), 0), len(lane.instants)
         kept = self._states.get(row.key)
         if kept is None or kept[0] != known:
-            kept = known, header_state(row, self.timeline, is_past=False)
-            self._states[row.key] = kept
+            kept = self._states[row.key] = known, header_state(row, timeline, is_past=False)
         return kept[1]
 
     def small_font(self) -> QFont:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QWidget
 from typing_extensions import override
 
+from inspector.commands.clocks import PauseClock
 from inspector.formats.arrangement.frame_series import FrameColumns, FrameSeries
 from tests.ui.crowded_session import CrowdedSession
 from tests.ui.shell import Shell, open_shell
@@ -19,6 +20,8 @@ from ui.frame_times.panel import FrameTimesPanel
 from ui.kit.labels import say
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
+from ui.timeline import lane_surface
+from ui.timeline.panel import TimelinePanel
 from ui.timer_queue import call_queue
 from ui.timer_queue.model import QueueModel
 from ui.timer_queue.panel import TimerQueuePanel
@@ -186,6 +189,27 @@ def settled_shell(qtbot: QtBot, folder: Path) -> Shell:
         shell.advance(1 / 60)
         QApplication.processEvents()
     return shell
+
+
+def test_that_headers_of_lanes_are_read_again_only_when_what_they_say_changes(
+    qtbot: QtBot, tmp_path: Path, meter: Meter
+) -> None:
+    shell = settled_shell(qtbot, tmp_path)
+    panel = shell.window.panels.panel("timeline")
+    assert isinstance(panel, TimelinePanel)
+    canvas = panel.canvas
+    meter.count(lane_surface, "header_state")
+    canvas.grab()
+    meter.counts.clear()
+
+    canvas.picture.forget()
+    canvas.grab()
+    assert not meter.counts
+    shell.bridge.submit(PauseClock(shell.clock_id("game")))
+    shell.advance(1 / 60)
+    canvas.grab()
+
+    assert meter.counts["header_state"] >= len(canvas.rows.rows)
 
 
 def test_that_texts_that_change_lay_out_nothing_around_them(qtbot: QtBot, tmp_path: Path) -> None:
