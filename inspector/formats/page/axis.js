@@ -269,6 +269,7 @@ class View {
       canvas.addEventListener("dblclick", () => this.setView(this.about.start, this.about.end));
     }
     new ResizeObserver(() => this.refresh()).observe(this.canvases[0].parentElement);
+    addEventListener("resize", () => this.refresh()); // also a height, which leaves that element as it is
     document.addEventListener("keydown", (event) => this.key(event));
     for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => this.perform(button.dataset.do));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.refresh());

@@ -562,6 +562,17 @@ def test_that_frames_and_lanes_have_one_axis_also_beside_a_scroll_bar(tab: Tab) 
     )
 
 
+def test_that_lanes_are_drawn_down_to_the_end_of_a_window_that_grew(tab: Tab) -> None:
+    for height in (400, 700):
+        tab.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=1200, height=height, deviceScaleFactor=1, mobile=False,
+        )  # fmt: skip
+        tab.rest()
+
+    assert tab.run("page.lanes.height") == tab.run("page.scroller.clientHeight")
+
+
 def test_that_the_longest_frame_of_any_stretch_is_found() -> None:
     dice = random.Random(5)
     times = [dice.randrange(1, 1_000) for _ in range(9_000)]
