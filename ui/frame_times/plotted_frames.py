@@ -63,7 +63,7 @@ class PlottedFrames(QWidget):
         self._theme = theme
         self._empty_text = NO_SCENE_TEXT
         self._shown_axis = XAxis.FRAME
-        self._shown_end = 0
+        self._shown_end = self._present_ns = 0
         self._is_settled = False
         self._scale = DurationScale()
         self._selected_frame: int | None = None
@@ -170,6 +170,10 @@ class PlottedFrames(QWidget):
         has_news, self._shown_end = end != self._shown_end, end
         if is_forced or (has_news and not self._is_settled):
             self._settle(is_forced=is_forced)
+        elif self.view.present_ns != self._present_ns and not self._is_settled:
+            # In a view that stays the line at the present moves on.
+            self.update(self._bars.area.toAlignedRect())
+        self._present_ns = self.view.present_ns
         if has_news or is_forced:
             self.frames_added.emit()
 

@@ -46,7 +46,9 @@ class AxisRange(Struct):
         """Whether the end of data is kept in view."""
         return self.mode is ViewMode.FOLLOW
 
-    def settle(self, first: float, last: float, pixels: int, step: int = 1) -> bool:
+    def settle(
+        self, first: float, last: float, pixels: int, step: int = 1, newest: float | None = None
+    ) -> bool:
         """Move as the mode says, for data between two places.
 
         A fitted range makes room each time it is full, and a following one moves by whole
@@ -57,12 +59,14 @@ class AxisRange(Struct):
             last: Where they end.
             pixels: Width of the range.
             step: How many pixels a following range moves at once.
+            newest: The place to keep in view, if it is not where data end.
 
         Returns:
             Whether it is another range than before.
         """
         former = self.low, self.high
         self.first, self.last = first, last
+        last = last if newest is None else newest
         match self.mode:
             case ViewMode.FIT:
                 span = max(last - first, self.shortest) * (1 + self.margin)

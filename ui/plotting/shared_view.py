@@ -61,6 +61,8 @@ class SharedView(QObject):
         header: What stands beside the ruler, ``None`` for the name of its time alone.
         slide_ms: How long a jump to another part of the axis takes.
         opens_whole: Whether timelines are seen whole at first, instead of at their newest frames.
+        passes_while_held: Whether session time passes while everything is held, as beside an
+            attached program: what is in view stays then.
     """
 
     #: There is another timeline; whether it goes on where the former one was.
@@ -96,6 +98,7 @@ class SharedView(QObject):
         self.header: QWidget | None = None
         self.slide_ms = 0
         self.opens_whole: Callable[[], bool] = bool
+        self.passes_while_held: Callable[[], bool] = bool
         self._is_whole = False
         self._wanted_axis = x_axis
         self._measure: Measure = "interval"
@@ -117,6 +120,7 @@ class SharedView(QObject):
         if found is None:
             found = cls(bridge, XAxis.TIME)
             found.opens_whole = partial(_shows_capture, bridge)
+            found.passes_while_held = partial(_expects_news, bridge)
             found.following_changed.connect(bridge.set_following)
             found.live_requested.connect(bridge.go_live)
             bridge.following_changed.connect(found.set_following)
@@ -246,7 +250,18 @@ class SharedView(QObject):
             self._change_axis()
         self.range.has_room = self.has_headers
         step = self._pixels * _STEP[self.x_axis] / self.range.span if self.has_lanes else 1.0
-        return self.range.settle(*self._bounds(series), self._pixels, max(1, math.ceil(step)))
+        return self.range.settle(
+            *self._bounds(series), self._pixels, max(1, math.ceil(step)), self._held_at(series)
+        )
+
+    def _held_at(self, series: FrameSeries) -> float | None:
+        """Return the place of the hold, or of frames stepped since, if time passes meanwhile."""
+        timeline = self.timeline
+        is_by_time = self.has_lanes and self.x_axis is XAxis.TIME
+        if timeline is None or timeline.is_running or not is_by_time:
+            return None
+        held_ns = _stopped_ns(timeline) if self.passes_while_held() else None
+        return None if held_ns is None else max(series.bounds()[1], held_ns / NS_PER_SECOND)
 
     def _bounds(self, series: FrameSeries) -> tuple[float, float]:
         first, last = series.bounds()
@@ -581,6 +596,24 @@ class SharedView(QObject):
             return at_ns / NS_PER_SECOND
         middle = self.x_of_ns(at_ns) or 0.0
         return self._bends(middle - 1, middle + 1).place(at_ns)
+
+
+def _stopped_ns(timeline: Timeline) -> int | None:
+    """Return when the last of the clocks stopped that stop others, ``None`` if none has."""
+    stopped_ns, waiting = [], [timeline.root_id or 0]
+    while waiting:
+        clock = timeline.clocks.get(waiting.pop())
+        if clock is None:
+            continue
+        if clock.n == 0:
+            stopped_ns.append(clock.paused_since_ns)
+        else:
+            waiting += clock.children
+    return max(stopped_ns, default=None)
+
+
+def _expects_news(bridge: SessionBridge) -> bool:
+    return bridge.session is not None and bridge.session.expects_news
 
 
 def _shows_capture(bridge: SessionBridge) -> bool:

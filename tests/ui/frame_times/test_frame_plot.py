@@ -477,6 +477,26 @@ def test_that_a_refresh_without_news_draws_nothing(plot: FramePlot, qtbot: QtBot
     assert plot._bars.picture.columns_drawn == drawn
 
 
+def test_that_the_line_at_the_present_moves_on_in_a_plot_that_stays(
+    plot: FramePlot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timeline = usual_timeline(400)
+    plot.set_timeline(timeline)
+    plot.view.set_x_axis(XAxis.TIME)
+    plot.view.show_lanes(are_shown=True)
+    plot.view.show_span(0, 20)
+    plot.refresh()
+    QApplication.processEvents()
+    drawn: list[float | None] = []
+    monkeypatch.setattr(plot._overlay, "paint", lambda *_: drawn.append(plot.view.present))
+
+    timeline.set_present(15_000 * MS)
+    plot.refresh()
+    QApplication.processEvents()
+
+    assert drawn == [15]
+
+
 def test_that_a_part_painted_alone_looks_as_it_does_in_the_whole(plot: FramePlot) -> None:
     timeline = usual_timeline(400)
     plot.set_timeline(timeline)

@@ -479,3 +479,27 @@ def test_that_a_plot_that_a_program_has_not_is_not_shown(attached: ProgramInWind
     layout = window.panels.save()
     assert "hidden= " in layout
     attached.shell.bridge.close()
+
+
+def test_that_the_view_stays_at_the_stop_of_a_held_program_while_time_passes(
+    attached: ProgramInWindow,
+) -> None:
+    shell, session = attached.shell, attached.session
+    view = shell.window.frame_times.view
+    assert view.is_following
+    attached.until(lambda: session.timeline.is_running)
+    shell.trigger("run-or-hold")
+    attached.until(lambda: not session.timeline.is_running)
+    stopped_ns = session.timeline.clocks[SERVER].paused_since_ns
+    seen = []
+    for later_ns in (1, 60_000_000_000):
+        session.timeline.set_present(stopped_ns + later_ns)
+        view.take_news()
+        seen.append((view.range.low, view.range.high))
+
+    assert seen[0] == seen[1]
+    assert seen[0][0] <= stopped_ns / 1e9 <= seen[0][1]
+    shell.trigger("run-or-hold")
+    attached.until(lambda: session.timeline.is_running)
+    view.take_news()
+    assert view.range.low <= view.present_ns / 1e9 <= view.range.high
