@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QMargins, QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
@@ -242,6 +243,17 @@ class RowGrid(QWidget):
             self._place_rows()
         elif row.measure():
             self._stack_rows()
+
+    def put_in_order(self, values: Sequence[QWidget]) -> None:
+        """Put entries of a list, all that are below each other, in the order of these values."""
+        rows = [self._row_of[value] for value in values]
+        first = min(map(self._rows.index, rows))
+        self._rows[first : first + len(rows)] = rows
+        # Screen readers go by the order of the widgets, not by their places.
+        widgets = [each for row in rows for each in (row.key, row.value) if each is not None]
+        for widget, following in reversed(list(pairwise(widgets))):
+            widget.stackUnder(following)
+        self._stack_rows()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

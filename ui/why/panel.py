@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -160,12 +161,32 @@ class WhyPanel(QWidget):
         if head != self._head:
             self._show_head(head)
         if [_shape_of(row) for row in rows] == [_shape_of(shown.row) for shown in self._shown]:
+            self._move_items(rows)
             for shown, row in zip(self._shown, rows, strict=True):
                 if row != shown.row:
                     self._change(shown, row)
         else:
             self._build(rows)
         self.remedies.refresh()
+
+    def _move_items(self, rows: list[DetailRow]) -> None:
+        """Have entries of a list keep their widgets where only their order is another."""
+        has_moved = False
+        for is_item, run in groupby(range(len(rows)), lambda at: rows[at].kind is RowKind.ITEM):
+            places = list(run) if is_item else []
+            items = [self._shown[place] for place in places]
+            if [each.row.links for each in items] == [rows[place].links for place in places]:
+                continue
+            known = {each.row.links: each for each in items}
+            kept = [known.pop(rows[place].links, None) for place in places]
+            reached = {id(each) for each in kept}
+            rest = (each for each in items if id(each) not in reached)
+            order = [each or next(rest) for each in kept]
+            self._shown[places[0] : places[-1] + 1] = order
+            self.grid.put_in_order([each.value for each in order])
+            has_moved = True
+        if has_moved:
+            self._order_tabs()
 
     def _show_head(self, head: list[DetailRow]) -> None:
         self._head = head
@@ -313,7 +334,7 @@ class WhyPanel(QWidget):
                 return _Shown(row, value)
 
     def _change(self, shown: _Shown, row: DetailRow) -> None:
-        shown.row = row
+        former, shown.row = shown.row, row
         value = shown.value
         if isinstance(value, QPlainTextEdit):
             self.grid.show_code(value, row.text)
@@ -328,7 +349,8 @@ class WhyPanel(QWidget):
         else:
             self.grid.show_heading(value, row.text)
         if shown.name is not None:
-            self.grid.show_pieces(shown.name, self._pieces(row))
+            if row.links != former.links:
+                self.grid.show_pieces(shown.name, self._pieces(row))
             if isinstance(value, ValueLabel):
                 value.set_caption(row.key)
         if shown.bar is not None:
