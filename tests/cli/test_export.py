@@ -278,7 +278,7 @@ def test_that_as_timeline_takes_the_kind_of_picture_from_the_name(run: Run, tmp_
             "export a.csv -o a.svg --range 9s:",
             "3 frames from 00:00.016 to 00:00.051. Choose another",
         ),
-        ("compare a.csv a.csv -o a.svg", "a.svg does not say what to write. Give it the suffix"),
+        ("compare a.csv a.csv -o a.parquet", "a.parquet does not say what to write. Give it"),
         ("compare a.csv a.csv -o no/a.html", "Cannot write no/a.html: no does not exist."),
     ],
 )

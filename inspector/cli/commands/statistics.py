@@ -223,7 +223,7 @@ def add_compare_arguments(compare: ArgumentParser) -> None:
         default=[],
         type=Path,
         help="write differences and verdicts to a file too: .html and .pdf with plots, .md for a "
-        "pull request, .csv or .json; may be repeated",
+        "pull request, .png or .svg for a slide, .csv or .json; may be repeated",
     )
     compare.add_argument(
         "--junit",
