@@ -18,6 +18,7 @@ from tests.ui.shell import Shell, open_shell
 from tests.ui.world import World
 from ui.frame_times.frame_plot import FramePlot
 from ui.kit import guards
+from ui.kit.style import FlatStyle
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
 
@@ -69,6 +70,21 @@ def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
         shell.advance(1 / 60)
     QApplication.processEvents()
     return shell
+
+
+@pytest.fixture(autouse=True)
+def _usual_looks(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Give the application back its font and its style, which a window changes for all."""
+    if "qapp" not in request.fixturenames:
+        yield
+        return
+    qapp = request.getfixturevalue("qapp")
+    font = qapp.font()
+    yield
+    if isinstance(qapp.style(), FlatStyle):
+        qapp.setStyle("Fusion")
+    if qapp.font() != font:
+        qapp.setFont(font)
 
 
 @pytest.fixture(autouse=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette, QStandardItem
 from PySide6.QtWidgets import (
-    QApplication,
     QCheckBox,
     QRadioButton,
     QStyle,
@@ -73,16 +71,6 @@ def test_that_buttons_of_which_one_is_down_are_flat(qtbot: QtBot) -> None:
     assert all(isinstance(each, QToolButton) and each.autoRaise() for each in buttons)
 
 
-@pytest.fixture
-def style_kept(qapp: QApplication) -> Iterator[None]:
-    """Give the application back its font and its style."""
-    before = qapp.font()
-    yield
-    qapp.setStyle("Fusion")
-    qapp.setFont(before)
-
-
-@pytest.mark.usefixtures("style_kept")
 @pytest.mark.parametrize("is_pressed", [True, False])
 def test_that_a_flat_button_that_is_pressed_or_on_has_a_contrast_of_3_on_dark(
     qtbot: QtBot, tmp_path: Path, is_pressed: bool
@@ -106,7 +94,6 @@ def test_that_a_flat_button_that_is_pressed_or_on_has_a_contrast_of_3_on_dark(
     assert strongest_contrast(page, button.geometry(), panel) >= 3
 
 
-@pytest.mark.usefixtures("style_kept")
 @pytest.mark.parametrize("name", NAMES)
 def test_that_what_is_not_ticked_or_chosen_has_a_contrast_of_3(
     qtbot: QtBot, tmp_path: Path, name: ThemeName

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -208,14 +207,10 @@ def test_that_the_panel_is_entered_at_its_statement(shell: Shell) -> None:
 def test_that_the_statement_is_as_large_as_other_text(
     qtbot: QtBot, bridge: SessionBridge, theme: Theme
 ) -> None:
-    former = QApplication.font()
-    font = QFont(former)
+    font = QApplication.font()
     font.setPixelSize(20)
     QApplication.setFont(font)
-    try:
-        panel = QueryPanel(bridge, theme)
-    finally:
-        QApplication.setFont(former)
+    panel = QueryPanel(bridge, theme)
     qtbot.addWidget(panel)
 
     assert panel.statement.font().pixelSize() == 20

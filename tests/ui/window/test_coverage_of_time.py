@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,17 +11,8 @@ from pytestqt.qtbot import QtBot
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from ui.session.bridge import Selection
 from ui.timeline.panel import TimelinePanel
-from ui.window.application import make_application
 
 _PIXELS = 13
-
-
-@pytest.fixture
-def _usual_font(qapp: QApplication) -> Iterator[None]:
-    make_application()
-    usual = qapp.font()
-    yield
-    qapp.setFont(usual)
 
 
 def percent_with_time(shell: Shell) -> float:
@@ -38,7 +28,6 @@ def percent_with_time(shell: Shell) -> float:
     return 100 * width * height / (window.width() * window.height())
 
 
-@pytest.mark.usefixtures("_usual_font")
 @pytest.mark.parametrize(
     ("size", "percent_of_text", "least"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,14 +18,11 @@ _SCENES = ["thousand_timers", "schedulers", "components"]
 
 
 @pytest.fixture(autouse=True)
-def _large_letters(qapp: QApplication) -> Iterator[None]:
+def _large_letters(qapp: QApplication) -> None:
     make_application()
-    usual = qapp.font()
     large = qapp.font()
-    large.setPointSizeF(1.5 * usual.pointSizeF())
+    large.setPointSizeF(1.5 * large.pointSizeF())
     qapp.setFont(large)
-    yield
-    qapp.setFont(usual)
 
 
 @pytest.fixture(params=_SCENES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import cast
@@ -36,15 +36,6 @@ from ui.window.settings import Settings, SettingsFile
 
 #: How much wider than the bundled font another one may be.
 _WIDER = 112
-
-
-@pytest.fixture(autouse=True)
-def _undressed(qapp: QApplication) -> Iterator[None]:
-    """Give the application back its font and its style."""
-    before = qapp.font()
-    yield
-    qapp.setStyle("Fusion")
-    qapp.setFont(before)
 
 
 def dressed(qtbot: QtBot, folder: Path, percent: int, width: int, height: int) -> Shell:

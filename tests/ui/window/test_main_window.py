@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -138,15 +137,6 @@ def test_that_a_notice_with_a_long_name_leaves_the_size_of_the_window_alone(
     assert window.minimumSizeHint().width() <= before.width()
 
 
-@pytest.fixture
-def font_kept(qapp: QApplication) -> Iterator[None]:
-    """Give the application back the font that it had."""
-    before = qapp.font()
-    yield
-    qapp.setFont(before)
-
-
-@pytest.mark.usefixtures("font_kept")
 @pytest.mark.parametrize("percent", [100, 150, 200])
 def test_that_text_has_the_size_that_was_chosen_and_digits_of_equal_width(
     qtbot: QtBot, tmp_path: Path, percent: int
@@ -163,7 +153,6 @@ def test_that_text_has_the_size_that_was_chosen_and_digits_of_equal_width(
     assert shell.window.actions_by_id[f"text-size-{percent}"].isChecked()
 
 
-@pytest.mark.usefixtures("font_kept")
 def test_that_the_font_of_the_system_can_be_chosen(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
     shell.trigger("font-inter")
