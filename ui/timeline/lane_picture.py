@@ -591,10 +591,13 @@ def _next_fires(canvas: LaneSurface, lane: Lane, window: LaneWindow) -> list[int
     timeline = canvas.timeline
     if window.high <= timeline.at_ns:
         return []
-    instants: list[int] = []
+    timeline.resolve_dues()
+    table, instants = timeline.timers, list[int]()
     for timer_id in lane_timers(lane, timeline, _MOST_PENDING, is_past=False):
-        row = timeline.timers.index(timer_id)
-        is_dense = timeline.timers.interval[row] < _APART * window.per_pixel
+        row = table.index(timer_id)
+        if table.session_due[row] > window.high:
+            continue
+        is_dense = table.interval[row] < _APART * window.per_pixel
         most = _MOST_CROWDED if is_dense else _MOST_PREDICTED
         instants += next_fires(timeline, timer_id, int(window.high), most)
     return instants

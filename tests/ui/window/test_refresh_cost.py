@@ -20,7 +20,8 @@ from ui.frame_times.panel import FrameTimesPanel
 from ui.kit.labels import say
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
-from ui.timeline import lane_surface
+from ui.timeline import lane_picture, lane_surface
+from ui.timeline.lane_canvas import LaneCanvas
 from ui.timeline.panel import TimelinePanel
 from ui.timer_queue import call_queue
 from ui.timer_queue.model import QueueModel
@@ -191,13 +192,17 @@ def settled_shell(qtbot: QtBot, folder: Path) -> Shell:
     return shell
 
 
+def lanes_of(shell: Shell) -> LaneCanvas:
+    panel = shell.window.panels.panel("timeline")
+    assert isinstance(panel, TimelinePanel)
+    return panel.canvas
+
+
 def test_that_headers_of_lanes_are_read_again_only_when_what_they_say_changes(
     qtbot: QtBot, tmp_path: Path, meter: Meter
 ) -> None:
     shell = settled_shell(qtbot, tmp_path)
-    panel = shell.window.panels.panel("timeline")
-    assert isinstance(panel, TimelinePanel)
-    canvas = panel.canvas
+    canvas = lanes_of(shell)
     meter.count(lane_surface, "header_state")
     canvas.grab()
     meter.counts.clear()
@@ -210,6 +215,23 @@ def test_that_headers_of_lanes_are_read_again_only_when_what_they_say_changes(
     canvas.grab()
 
     assert meter.counts["header_state"] >= len(canvas.rows.rows)
+
+
+def test_that_only_timers_due_in_view_are_predicted(
+    qtbot: QtBot, tmp_path: Path, meter: Meter
+) -> None:
+    shell = settled_shell(qtbot, tmp_path)
+    canvas = lanes_of(shell)
+
+    def weight(found: object) -> int:
+        assert found, "nothing to be drawn"
+        return 1
+
+    meter.count(lane_picture, "next_fires", weight)
+    canvas.picture.forget()
+    canvas.grab()
+
+    assert meter.counts["next_fires"]
 
 
 def test_that_texts_that_change_lay_out_nothing_around_them(qtbot: QtBot, tmp_path: Path) -> None:
