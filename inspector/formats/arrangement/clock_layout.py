@@ -178,11 +178,12 @@ class ClockLayout:
     ) -> None:
         past, (start, stop) = clocks.by_id[number], places
         count, sheet = stop - start, self._sheet
-        at_ns = np.frombuffer(past.at_ns, np.int64, count, 8 * start)
         rates = np.frombuffer(past.value, np.int64, count, 8 * start)
-        ends_ns = np.append(at_ns[1:], past.end_of(stop - 1, window.present_ns))
-        ends_ns = np.minimum(ends_ns, window.present_ns)
-        x0, x1 = window.inner_xs(at_ns), window.inner_xs(ends_ns)
+        edges_ns = np.empty(count + 1, np.int64)
+        edges_ns[:-1] = np.frombuffer(past.at_ns, np.int64, count, 8 * start)
+        edges_ns[-1] = min(past.end_of(stop - 1, window.present_ns), window.present_ns)
+        edges = window.inner_xs(edges_ns)
+        x0, x1 = edges[:-1], edges[1:]
         highest = max(int(rates.max()), RATE_DENOMINATOR)
         heights = np.ceil(inner.height * np.maximum(rates, 0) / highest).astype(np.int64)
         bottoms = np.full(count, inner.bottom)
@@ -190,7 +191,7 @@ class ClockLayout:
         # The local time stands where the clock has come to.
         head = window.x(window.present_ns) - self._time_width(clocks, number, window)
         rights = np.minimum(x1, head)
-        for place in np.flatnonzero(rates > 0).tolist():
+        for place in (rates > 0).nonzero()[0].tolist():
             rate, left = rate_chip(int(rates[place])), int(x0[place]) + _PAD
             if sheet.width_of(rate) + _PAD <= rights[place] - left:
                 row = _text_row(inner, int(heights[place]))

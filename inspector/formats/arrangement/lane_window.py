@@ -75,15 +75,11 @@ class LaneWindow(Struct, frozen=True):
             places = np.interp(instants, self.bends.instants, self.bends.places)
         else:
             places = (instants - self.low) / self.per_pixel + _NUDGE
-        xs: NDArray[np.float64] = np.clip(self.left + places, -_FARTHEST, _FARTHEST)
-        return xs
+        return _between(self.left + places, -_FARTHEST, _FARTHEST)
 
     def inner_xs(self, at_ns: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the pixels of instants, the nearest in view."""
-        xs: NDArray[np.int64] = np.clip(self.xs(at_ns), self.left, self.left + self.width).astype(
-            np.int64
-        )
-        return xs
+        return _between(self.xs(at_ns), self.left, self.left + self.width).astype(np.int64)
 
     def at(self, x: float) -> float:
         if self.bends is not None:
@@ -100,6 +96,11 @@ class LaneWindow(Struct, frozen=True):
             found = np.interp(places, self.bends.places, self.bends.instants)
         instants: NDArray[np.int64] = found.astype(np.int64)
         return instants
+
+
+def _between(xs: NDArray[np.float64], low: int, high: int) -> NDArray[np.float64]:
+    # Of a few numbers, clip() takes twice as long.
+    return np.minimum(np.maximum(xs, low), high)
 
 
 def axis_ticks(
