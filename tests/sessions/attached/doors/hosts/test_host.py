@@ -178,7 +178,7 @@ def test_that_programs_are_ended_when_the_inspector_is_gone(
     attached: Callable[[OnHost | Together], AttachedSession],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(host_module, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(host_module, "PATIENCE_S", 3)
     session = attached(OnHost(reached.host, _launch(_script(tmp_path, _ASYNCIO))))
     _until(session, lambda: session.programs)
     (program,) = session.programs.values()
@@ -392,7 +392,11 @@ def by_ssh(tmp_path: Path) -> Iterator[Host]:
     }
     (tmp_path / "sshd").write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
     Path("/run/sshd").mkdir(exist_ok=True)
-    with subprocess.Popen([server, "-D", "-e", "-f", str(tmp_path / "sshd")]) as process:
+    command = [server, "-D", "-e", "-f", str(tmp_path / "sshd")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        while "listening" not in process.stderr.readline():
+            assert process.poll() is None
         trusting = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
         name = getpass.getuser()
         yield Host.by_ssh(f"-p {port} -i {tmp_path / 'user'} {trusting} {name}@127.0.0.1")
@@ -467,6 +471,8 @@ def test_that_a_line_by_ssh_that_is_cut_ten_times_loses_nothing(
     session = attached(OnHost(by_ssh, _launch(_script(tmp_path, _COUNTING_UNTIL), str(stop))))
     _until(session, lambda: len(_marks(session)) > 10)
     for _ in range(10):
+        # It is made again while this looks for it.
+        _until(session, lambda: len(_processes_with(by_ssh.command[-2])) == 1)
         (line,) = _processes_with(by_ssh.command[-2])
         os.kill(line, signal.SIGKILL)
         seen = len(_marks(session))
