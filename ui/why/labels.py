@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QMargins, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
@@ -115,6 +115,52 @@ class ValueLabel(SelectableLabel):
             QGuiApplication.clipboard().setText(self.text_to_copy())
         else:
             super().keyPressEvent(event)
+
+
+@guarded
+class LinesOfText(QWidget):
+    """Has what is around a label laid out only when its text takes another number of lines.
+
+    A label in a layout asks for that with each text, up to the whole window.
+    """
+
+    def __init__(self, label: ValueLabel, side: int) -> None:
+        """Show a label with so many pixels at each side."""
+        super().__init__()
+        self._label, self._around = label, QMargins(side, 0, side, 0)
+        label.setParent(self)
+
+    @override
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    @override
+    def heightForWidth(self, width: int) -> int:
+        room = QRect(0, 0, width, 0).marginsRemoved(self._around)
+        return self._label.heightForWidth(room.width())
+
+    @override
+    def sizeHint(self) -> QSize:
+        return self._label.sizeHint().grownBy(self._around)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        least = QSize(self._label.minimumWidth(), self._label.minimumSizeHint().height())
+        return least.grownBy(self._around)
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        match event.type():
+            case QEvent.Type.Resize:
+                self._label.setGeometry(self.rect().marginsRemoved(self._around))
+            case QEvent.Type.LayoutRequest:
+                self.fit()
+        return super().event(event)
+
+    def fit(self) -> None:
+        """Ask for room if the label needs more or less; by itself it does a turn later."""
+        if self.heightForWidth(self.width()) != self.height():
+            self.updateGeometry()
 
 
 @guarded

@@ -25,7 +25,7 @@ from ..session.overruled_rates import OverruledRates
 from .clock_rows import ClockHistory, clock_rows
 from .frame_rows import Heaviest, frame_rows
 from .grid import RowGrid, ShareBar
-from .labels import LinkedLabel, Piece, ValueLabel, breakable
+from .labels import LinesOfText, LinkedLabel, Piece, ValueLabel, breakable
 from .member_rows import member_rows
 from .remedies import RemedyBar
 from .rows import DO, LOOK_AT, ClockCounts, DetailRow, RowKind, answer, heading
@@ -88,6 +88,7 @@ class WhyPanel(QWidget):
         self.about = LinkedLabel(caption="About")
         self.title_label = plain_label(wraps=True)
         self.answer = ValueLabel("", caption="Answer")
+        self._answer_place = LinesOfText(self.answer, _SIDE)
         self.grid = RowGrid()
         self.remedies = RemedyBar(bridge)
         self._area = QScrollArea()
@@ -100,14 +101,13 @@ class WhyPanel(QWidget):
         self._set_type()
         above = bar((self.about, 1), margins=(_SIDE, 12, _SIDE, 0))
         name = bar((self.title_label, 1), margins=(_SIDE, 0, _SIDE, 0))
-        answer = bar((self.answer, 1), margins=(_SIDE, 0, _SIDE, 0))
         self._area.setWidget(self.grid)
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setAccessibleName("Why")
         stop = StopNote(self._bridge)
-        fill(self, stop, above, name, answer, self.remedies, (self._area, 1), spacing=4)
+        fill(self, stop, above, name, self._answer_place, self.remedies, (self._area, 1), spacing=4)
 
     def _set_type(self) -> None:
         small, large, px = QFont(self.font()), QFont(self.font()), self.fontInfo().pixelSize()
@@ -201,7 +201,8 @@ class WhyPanel(QWidget):
         self.about.setVisible(kind is not None)
         said = of_kind.get(RowKind.ANSWER)
         self.answer.show_text("" if said is None else said.text)
-        self.answer.setVisible(said is not None)
+        self._answer_place.fit()
+        self._answer_place.setVisible(said is not None)
 
     def _read_on(self) -> None:
         """Read what explains, a part in each turn, then show it."""

@@ -20,7 +20,7 @@ from pytestqt.qtbot import QtBot
 
 from ui.why import grid as grid_module
 from ui.why.grid import RowGrid
-from ui.why.labels import Piece, ValueLabel
+from ui.why.labels import LinesOfText, Piece, ValueLabel
 
 LONG = "RuntimeError: " + "x" * 300
 BLUE = QColor("blue")
@@ -59,6 +59,35 @@ def test_that_a_long_word_that_comes_later_is_broken_too(grid: RowGrid) -> None:
     label.show_text(LONG)
 
     assert lines_at(label, 200) > 5
+
+
+def test_that_lines_of_text_have_the_room_that_they_take(qtbot: QtBot) -> None:
+    panel, label, below = QWidget(), ValueLabel("short"), QLabel("below")
+    qtbot.addWidget(panel)
+    column = QVBoxLayout(panel)
+    place = LinesOfText(label, 10)
+    column.addWidget(place)
+    column.addWidget(below)
+    column.addStretch()
+    panel.resize(300, 400)
+    panel.show()
+    QApplication.processEvents()
+    line, y = label.height(), below.y()
+
+    label.show_text("some words " * 20)
+    place.fit()
+    QApplication.processEvents()
+
+    wide = label.height()
+    assert wide == label.heightForWidth(label.width()) > 2 * line
+    assert below.y() == y + wide - line
+    panel.resize(150, 400)
+    QApplication.processEvents()
+    assert label.height() == label.heightForWidth(label.width()) > wide
+    label.show_text("short")
+    place.fit()
+    QApplication.processEvents()
+    assert (label.height(), below.y()) == (line, y)
 
 
 @pytest.mark.parametrize("text", ["all in short words", "(1,234,567,890\N{NO-BREAK SPACE}ns)"])

@@ -26,6 +26,7 @@ from ui.timeline.panel import TimelinePanel
 from ui.timer_queue import call_queue
 from ui.timer_queue.model import QueueModel
 from ui.timer_queue.panel import TimerQueuePanel
+from ui.why.panel import WhyPanel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -238,12 +239,19 @@ def test_that_texts_that_change_lay_out_nothing_around_them(qtbot: QtBot, tmp_pa
     shell = settled_shell(qtbot, tmp_path)
     window = shell.window
     transport = window.transport
-    parts = Paints(transport=transport, plot=window.frame_times)
+    why = window.panels.panel("details")
+    assert isinstance(why, WhyPanel)
+    why.answer.show_text("Running. 9 timers are pending.")
+    # Its place hears of it in the first turn, what is around that in the second.
+    QApplication.processEvents()
+    QApplication.processEvents()
+    parts = Paints(transport=transport, plot=window.frame_times, why=why)
 
     for number in range(_REFRESHES):
         transport.time_button.show_text(f"00:12.34{number}")
         transport.fps_button.show_text(f"6{number % 10} fps")
         say(window.frame_times.header.p50, f"16.{number} ms")
+        why.answer.show_text(f"Running. 1{number} timers are pending.")
         QApplication.processEvents()
 
     assert not parts.layouts
