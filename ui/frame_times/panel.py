@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSpacerItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QSpacerItem, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from inspector.formats.arrangement.frame_bars import (
@@ -83,6 +83,7 @@ class FrameTimesPanel(QWidget):
 
     Attributes:
         view: What is in view, shared with the lanes.
+        has_frames: Whether frames are shown, not the ruler and the marks alone.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
@@ -102,6 +103,7 @@ class FrameTimesPanel(QWidget):
         self._whole = PacedStatistics(self)
         self._copying = add_copying(self.plot, self._rows)
         self._waits = False
+        self.has_frames = True
         self._make_actions()
         self._budget_menu = BudgetMenu(self)
         self._menu = self._made_menu()
@@ -190,7 +192,10 @@ class FrameTimesPanel(QWidget):
         """Show the frames that are new; hidden it costs nothing, shown again it catches up."""
         self._choose_usual_measure()
         self._loop_choice.refresh()
-        self.plot.refresh()
+        if not self.has_frames:
+            self.view.take_news()
+        else:
+            self.plot.refresh()
         self.ruler.take_news()
         self.marks.take_news()
 
@@ -561,6 +566,15 @@ class FrameTimesPanel(QWidget):
         layout.addWidget(self.plot, 1)
         layout.addWidget(self.marks)
 
+    def show_frames(self, *, are_shown: bool) -> None:
+        """Show the frames, or only the ruler and the marks that lanes below have, too."""
+        self.has_frames = are_shown
+        for part in (self.strip, self.plot):
+            part.setVisible(are_shown)
+        policy = QSizePolicy.Policy.Preferred if are_shown else QSizePolicy.Policy.Fixed
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, policy)
+        self.view.margins_changed.emit()
+
     def height_beside(self, lanes: int, room: int) -> int:
         """Return how high this is to be, if lanes below it would fill a height.
 
@@ -573,6 +587,8 @@ class FrameTimesPanel(QWidget):
         # Asked of each: a layout keeps what it was told when the window had another height.
         parts = (self.capture_header, self.strip, self.ruler, self.plot, self.marks)
         least = sum(each.minimumSizeHint().height() for each in parts if not each.isHidden())
+        if not self.has_frames:
+            return least
         around = least - self.plot.minimumSizeHint().height()
         return max(min(room - lanes, around + (room - around) // 2), least)
 
@@ -586,7 +602,7 @@ class FrameTimesPanel(QWidget):
         left, has_headers = self.plot.header_width, self.view.has_headers
         self.capture_header.setVisible(not has_headers)
         self.header.setVisible(has_headers)
-        self.overview_header.setVisible(has_headers)
+        self.overview_header.setVisible(has_headers and self.has_frames)
         self._beside_strip.changeSize(0 if has_headers else left, 0)
         self.overview_header.setFixedWidth(left)
         labels = self.fontMetrics().horizontalAdvance(_WIDEST_LABEL)

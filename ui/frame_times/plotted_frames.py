@@ -351,6 +351,10 @@ class PlottedFrames(QWidget):
 
     @Slot()
     def _align(self) -> None:
+        if self.isHidden():
+            # Lanes stand alone.
+            self.view.plots_left = 0
+            return
         self._fit()
         self.view.set_pixels(self._bars.pixels_per_view())
         self._settle(is_forced=False)

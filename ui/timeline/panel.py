@@ -15,7 +15,7 @@ from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.analysis.lanes.rows import OCCASIONAL
 from inspector.analysis.lateness.blocks import delayed_calls
 from inspector.formats.arrangement.frame_bars import budget_ns_of
-from inspector.sessions.session import ShowsCapture, time_name
+from inspector.sessions.session import ShowsCapture, time_name, why_no_clocks
 from inspector.timebase import format_instant
 
 from ..kit.clipboard import add_copying, copy_text
@@ -152,7 +152,10 @@ class TimelinePanel(QWidget):
             self.canvas.past = self._bridge.shown if is_past else None
             self.canvas.refresh()
             self._show_ruler_clocks()
-        self.notice.show_text(f"Reading the log: {left:,} events left." if left else "")
+        text = f"Reading the log: {left:,} events left." if left else ""
+        if not (left or self._bridge.timeline.clocks):
+            text = f"No clocks: {why_no_clocks(session)}."
+        self.notice.show_text(text)
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:

@@ -435,11 +435,13 @@ class WindowContents(QObject):
 
     @Slot(object)
     def _need_lanes(self, _events: int = 0) -> None:
-        """Show the lanes of a capture only if it has more than frames."""
+        """Show the lanes only where there are clocks, and of a capture only if it has more."""
         timeline, place = self._bridge.timeline, self._window.panels.in_middle
         # A capture of frames alone has one clock, and nothing on it.
         is_needed = len(timeline.clocks) > 1 or bool(timeline.members.by_id)
-        is_needed = is_needed or not isinstance(self._bridge.session, ShowsCapture)
+        if not isinstance(self._bridge.session, ShowsCapture):
+            # Without frames either, they say that there are none.
+            is_needed = bool(timeline.clocks) or not timeline.frames.end
         if place.is_wanted and place.isHidden() is is_needed:
             place.need(is_needed=is_needed)
 
@@ -447,14 +449,14 @@ class WindowContents(QObject):
     def _need_frames(self, _events: int = 0) -> None:
         """Show the plot of frame times of a program once it has run a frame."""
         session, panel = self._bridge.session, self._window.frame_times
-        is_program = isinstance(session, AttachesPrograms)
-        is_needed = not is_program or bool(self._bridge.timeline.frames.end)
         lanes = self._window.panels.in_middle
-        if panel.isHidden() is not is_needed or not (is_needed or lanes.is_wanted):
+        is_program = isinstance(session, AttachesPrograms)
+        is_needed = bool(self._bridge.timeline.frames.end) or not (is_program and lanes.is_wanted)
+        if panel.has_frames is is_needed:
             return
         has_keyboard = panel.isAncestorOf(self._window.focusWidget())
-        panel.setVisible(is_needed)
-        if has_keyboard:
+        panel.show_frames(are_shown=is_needed)
+        if has_keyboard and not is_needed:
             enter(lanes.widget())
 
     @Slot(object)

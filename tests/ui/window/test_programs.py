@@ -466,14 +466,29 @@ def test_that_facts_on_a_program_stand_in_place_of_a_picture(attached: ProgramIn
     assert attached.shell.window.panels["scene"].isHidden()
 
 
-def test_that_a_plot_that_a_program_has_not_is_not_shown(attached: ProgramInWindow) -> None:
+def test_that_a_program_without_frames_has_a_ruler_above_its_lanes_and_no_plot(
+    attached: ProgramInWindow,
+) -> None:
     window = attached.shell.window
-    assert window.frame_times.isHidden()
+    frames = window.frame_times
+    assert frames.plot.isHidden()
+    assert frames.strip.isHidden()
+    ruler, lanes = frames.ruler, window.panels.in_middle
+    assert ruler.isVisible()
+    bottom, top = (
+        each.mapTo(window, place).y()
+        for each, place in ((ruler, ruler.rect().bottomLeft()), (lanes, lanes.rect().topLeft()))
+    )
+    assert 0 < top - bottom < 3 * ruler.height()
+    assert frames.view.left_edge == frames.view.left > 0
+    assert ruler.height() + frames.marks.height() == frames.height()
 
     attached.probe.events(
         (time.monotonic_ns(), FRAME_BEGAN, 1, 0, 0), (time.monotonic_ns(), FRAME_ENDED, 1, 9, 9)
     )
-    attached.until(lambda: not window.frame_times.isHidden())
+    attached.until(lambda: not frames.plot.isHidden())
+    assert frames.plot.height() > ruler.height()
+    assert frames.view.left_edge == frames.view.left
 
     # What the layout says is about sessions that have them.
     layout = window.panels.save()

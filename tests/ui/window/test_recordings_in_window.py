@@ -29,6 +29,7 @@ from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.plotted_frames import NONE_IN_FILE_TEXT
 from ui.session.bridge import Selection
 from ui.timeline.lane_canvas import LaneCanvas
+from ui.timeline.panel import TimelinePanel
 from ui.timer_queue.panel import TimerQueuePanel
 from ui.why.panel import WhyPanel
 
@@ -270,7 +271,10 @@ def test_that_a_recording_no_event_of_which_can_be_read_is_not_called_no_scene(
 
     clocks = cast("ClockTreePanel", shell.window.panels.panel("clock_tree"))
     calls = cast("TimerQueuePanel", shell.window.panels.panel("timer_queue"))
+    lanes = cast("TimelinePanel", shell.window.panels.panel("timeline"))
     assert clocks.notice.text() == "No clocks: this recording has none."
+    assert lanes.isVisible()
+    assert lanes.notice.text() == clocks.notice.text()
     assert calls.notice.text() == "No calls: this recording has none."
 
 
