@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QAction, QIcon, QKeyEvent
+from PySide6.QtGui import QIcon, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 from typing_extensions import override
 
 from .guards import guarded
+from .icons import icon_size
 from .paced_refresh import single_shot
 
 #: Long enough for two quick keys to make one change, short enough to feel immediate.
 _SETTLE_MS = 120
+#: Beside the icon.
+_PAD = 6
 
 
 @guarded
@@ -31,7 +34,7 @@ class FilterLine(QLineEdit):
         self.setPlaceholderText(placeholder)
         self.setAccessibleName(placeholder)
         self.setClearButtonEnabled(True)
-        self._icon_action: QAction | None = None
+        self._icon = QIcon()
         self._applied = ""
         self._settle = single_shot(self, self.apply_now, _SETTLE_MS)
         self.textChanged.connect(self._restart_settling)
@@ -42,10 +45,17 @@ class FilterLine(QLineEdit):
         return self._applied
 
     def set_icon(self, icon: QIcon) -> None:
-        if self._icon_action is None:
-            self._icon_action = self.addAction(icon, QLineEdit.ActionPosition.LeadingPosition)
-        else:
-            self._icon_action.setIcon(icon)
+        """Show an icon before the text, as large as the text: that of an action never grows."""
+        self._icon = icon
+        self.setTextMargins(icon_size() + _PAD, 0, 0, 0)
+        self.update()
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        side = icon_size()
+        if not self._icon.isNull():
+            self._icon.paint(QPainter(self), _PAD, (self.height() - side) // 2, side, side)
 
     @Slot(str)
     def show_filter(self, text: str) -> None:

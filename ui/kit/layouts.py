@@ -53,7 +53,7 @@ class ShorteningButton(QToolButton):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     @override
     def minimumSizeHint(self) -> QSize:

@@ -42,7 +42,6 @@ from .model import QueueModel
 from .view import QueueView
 
 #: Of the line to type a filter into, in pixels at most.
-_FILTER_WIDTH: Final = 300
 _NO_BRANCH_TIP: Final = "Show only calls of the selected branch"
 _TIPS: Final = {
     CallGroup.CLOCK_TIMERS: "Timers that wait on a clock",
@@ -98,9 +97,7 @@ class TimerQueuePanel(TablePanel):
         self._take_groups()
         groups.addWidget(self.waiting_button)
         groups.addWidget(self.branch_button)
-        self.filter_line.setMaximumWidth(_FILTER_WIDTH)
-        self.count_label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        top = bar((self.filter_line, 1), groups, (self.count_label, 1))
+        top = bar(self.filter_line, groups, (QWidget(), 1), self.count_label)
         fill(self, top, (self.view, 1))
         self._apply_theme()
 

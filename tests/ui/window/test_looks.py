@@ -32,6 +32,7 @@ from ui.kit.style import FlatStyle
 from ui.kit.theme import Theme
 from ui.kit.tile import Tile
 from ui.timeline.lane_canvas import LaneCanvas
+from ui.timer_queue.panel import TimerQueuePanel
 from ui.window.settings import Settings, SettingsFile
 
 #: How much wider than the bundled font another one may be.
@@ -242,3 +243,26 @@ def test_that_a_click_leaves_no_frame_around_a_button(qtbot: QtBot) -> None:
 
     assert button.hasFocus()
     assert colors_in(button) == before
+
+
+@pytest.mark.parametrize("percent", [100, 200])
+def test_that_the_filter_of_timers_has_a_large_icon_and_its_buttons_the_width_of_their_text(
+    qtbot: QtBot, tmp_path: Path, percent: int
+) -> None:
+    shell = dressed(qtbot, tmp_path, percent, 1600, 1000)
+    shell.window.panels.show_panel("timer_queue")
+    QApplication.processEvents()
+    panel = shell.window.panels.panel("timer_queue")
+    assert isinstance(panel, TimerQueuePanel)
+
+    assert panel.branch_button.width() == panel.branch_button.sizeHint().width()
+    panel.filter_line.setPlaceholderText("")
+    panel.filter_line.clearFocus()
+    image = panel.filter_line.grab().toImage()
+    base = image.pixelColor(image.width() // 2, image.height() // 2)
+    rows = [
+        y
+        for y in range(4, image.height() - 4)
+        if any(image.pixelColor(x, y) != base for x in range(4, 44 * percent // 100 // 2))
+    ]
+    assert rows[-1] - rows[0] >= 8 * percent // 100
