@@ -41,7 +41,6 @@ from .columns import CallColumn
 from .model import QueueModel
 from .view import QueueView
 
-#: Of the line to type a filter into, in pixels at most.
 _NO_BRANCH_TIP: Final = "Show only calls of the selected branch"
 _TIPS: Final = {
     CallGroup.CLOCK_TIMERS: "Timers that wait on a clock",
