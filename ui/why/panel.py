@@ -177,6 +177,9 @@ class WhyPanel(QWidget):
             items = [self._shown[place] for place in places]
             if [each.row.links for each in items] == [rows[place].links for place in places]:
                 continue
+            if any(each.reached.hasFocus() for each in items):
+                # It would be taken along, past others that Tab has not come to yet.
+                continue
             known = {each.row.links: each for each in items}
             kept = [known.pop(rows[place].links, None) for place in places]
             reached = {id(each) for each in kept}
