@@ -372,7 +372,7 @@ class RowGrid(QWidget):
     def _linked(self, pieces: Sequence[Piece], key: str = "") -> LinkedLabel:
         label = LinkedLabel(self, key)
         self._offer_copies(label)
-        label.linkActivated.connect(self.link_activated)
+        label.followed.connect(self.link_activated)
         self.show_pieces(label, pieces)
         return label
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from PySide6.QtCore import QEvent, QMargins, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QMargins, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
@@ -168,15 +168,24 @@ class LinkedLabel(ValueLabel):
     """Text of which some pieces are links: Tab goes from one to the next, and then on.
 
     With every new text Qt forgets which link has the keyboard, and Tab would go to the
-    first one for ever; so that is kept here.
+    first one for ever; so that is kept here. Where links lead is kept here too, so that the
+    same words are not laid out again to lead elsewhere.
+
+    Attributes:
+        addresses: Where each link leads.
     """
+
+    #: A link was clicked, or Enter was pressed on it.
+    followed = Signal(str)  # its address
 
     def __init__(self, parent: QWidget | None = None, caption: str = "") -> None:
         super().__init__("", parent, caption)
+        self.addresses: list[str] = []
         self._spans: list[tuple[int, int]] = []
         self._link: int | None = None
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        self.linkActivated.connect(self._follow)
 
     @property
     def _small_px(self) -> int:
@@ -191,27 +200,32 @@ class LinkedLabel(ValueLabel):
         """Show other pieces, their links in a colour."""
         self._said = "".join(piece.text for piece in pieces)
         self._name_for_readers()
-        html = ""
-        spans, place = [], 0
+        html, place = "", 0
+        spans: list[tuple[int, int]] = []
         for piece in pieces:
             shown = breakable(piece.text) + (_LINE if piece.ends_line else "")
             # Qt counts characters beyond the first 65,536 twice.
             length = len(shown) + sum(character > "\uffff" for character in shown)
             words = as_html(shown).replace("  ", "&nbsp; ").replace(_LINE, "<br>")
             if piece.address:
+                href = len(spans)
                 spans.append((place, length))
-                href = as_html(piece.address)
                 words = f'<a href="{href}" style="color:{color.name()}">{words}</a>'
             elif piece.small_in is not None:
                 look = f"color:{piece.small_in.name()};font-size:{self._small_px}px"
                 words = f'<span style="{look}">{words}</span>'
             html += words
             place += length
+        self.addresses = [piece.address for piece in pieces if piece.address]
         if html != self.text():
             self.setText(html)
             self._spans = spans
             if self._link is not None:
                 self.take_link(self._link)
+
+    @Slot(str)
+    def _follow(self, number: str) -> None:
+        self.followed.emit(self.addresses[int(number)])
 
     def take_link(self, number: int) -> None:
         """Give the keyboard to a link, to the last one if there are not so many."""

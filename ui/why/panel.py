@@ -134,7 +134,7 @@ class WhyPanel(QWidget):
         self._theme.changed.connect(self._apply_theme)
         self._pace.due.connect(self.refresh)
         self.grid.link_activated.connect(self._follow_link)
-        self.about.linkActivated.connect(self._follow_link)
+        self.about.followed.connect(self._follow_link)
         self.grid.copy_all_requested.connect(self.copy_all)
         self.remedies.keyboard_left.connect(self._area.setFocus)
 

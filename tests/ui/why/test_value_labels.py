@@ -90,6 +90,22 @@ def test_that_lines_of_text_have_the_room_that_they_take(qtbot: QtBot) -> None:
     assert (label.height(), below.y()) == (line, y)
 
 
+def test_that_a_link_leads_elsewhere_without_another_layout_of_its_words(
+    grid: RowGrid, qtbot: QtBot
+) -> None:
+    label = grid.add_linked_sentence([Piece("spark fades", "TIMER:1")])
+    text = label.text()
+
+    grid.show_pieces(label, [Piece("spark fades", "TIMER:2")])
+
+    assert label.text() == text
+    label.take_link(0)
+    label.setFocus()
+    with qtbot.waitSignal(grid.link_activated) as followed:
+        QTest.keyClick(label, Qt.Key.Key_Return)
+    assert followed.args == ["TIMER:2"]
+
+
 @pytest.mark.parametrize("text", ["all in short words", "(1,234,567,890\N{NO-BREAK SPACE}ns)"])
 def test_that_short_words_stay_whole(grid: RowGrid, text: str) -> None:
     assert grid.add_value("Text", text).text() == text

@@ -344,7 +344,8 @@ def test_that_a_late_frame_leads_to_the_frame_that_made_it_late(stand: Stand) ->
     assert stand.value("Most of it") == "what is called in draw in frame 0, 30.0 ms busy"
     labels = stand.panel.findChildren(LinkedLabel)
     (link,) = [label for label in labels if label.isVisible() and "<a href" in label.text()]
-    link.linkActivated.emit("FRAME:0")
+    assert link.addresses == ["FRAME:0"]
+    link.linkActivated.emit("0")
     assert stand.bridge.selection == Selection.frame(0)
     assert stand.value("Most of it") == "what is called in draw"
 
@@ -509,7 +510,7 @@ def test_that_what_stands_above_the_rows_grows_with_the_letters_of_the_panel(sta
 def test_that_a_kind_and_path_lead_to_the_clocks_above(stand: Stand) -> None:
     stand.bridge.select(Selection.clock(stand.enemies.id))
 
-    stand.panel.about.linkActivated.emit(f"CLOCK:{stand.game.id}")
+    stand.panel.about.followed.emit(f"CLOCK:{stand.game.id}")
 
     assert stand.bridge.selection == Selection.clock(stand.game.id)
     assert stand.lines()[:2] == ["Clock · root", "game"]

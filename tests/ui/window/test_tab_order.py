@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from ui.session.bridge import Selection, SelectionKind
+from ui.why.labels import LinkedLabel
 from ui.why.panel import WhyPanel
 from ui.window.focus import enter
 
@@ -51,10 +52,10 @@ def press(shell: Shell, key: Qt.Key) -> QWidget:
     return widget
 
 
-def next_timer(shell: Shell) -> QLabel:
+def next_timer(shell: Shell) -> LinkedLabel:
     """Return the link to the timer that fires next, which is another one again and again."""
-    labels = details(shell).findChildren(QLabel)
-    return next(each for each in labels if "TIMER:" in each.text() and each.isVisible())
+    labels = (each for each in details(shell).findChildren(LinkedLabel) if each.isVisible())
+    return next(each for each in labels if any("TIMER:" in where for where in each.addresses))
 
 
 @pytest.mark.parametrize("key", [Key.Key_Tab, Key.Key_Backtab])
