@@ -52,6 +52,7 @@ _ANSWERS: Final[dict[str, Callable[[], object]]] = {
     "sizeHint": QSize,
     "sizeFromContents": QSize,
     "minimumSizeHint": QSize,
+    "heightForWidth": int,
     "boundingRect": QRectF,
     "visualRect": QRect,
     "hasChildren": bool,

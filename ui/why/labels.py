@@ -129,10 +129,9 @@ class LinesOfText(QWidget):
         super().__init__()
         self._label, self._around = label, QMargins(side, 0, side, 0)
         label.setParent(self)
-
-    @override
-    def hasHeightForWidth(self) -> bool:
-        return True
+        policy = self.sizePolicy()
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
 
     @override
     def heightForWidth(self, width: int) -> int:
