@@ -34,7 +34,7 @@ class FilterLine(QLineEdit):
         self.setPlaceholderText(placeholder)
         self.setAccessibleName(placeholder)
         self.setClearButtonEnabled(True)
-        self._icon = QIcon()
+        self.icon = QIcon()
         self._applied = ""
         self._settle = single_shot(self, self.apply_now, _SETTLE_MS)
         self.textChanged.connect(self._restart_settling)
@@ -46,7 +46,7 @@ class FilterLine(QLineEdit):
 
     def set_icon(self, icon: QIcon) -> None:
         """Show an icon before the text, as large as the text: that of an action never grows."""
-        self._icon = icon
+        self.icon = icon
         self.setTextMargins(icon_size() + _PAD, 0, 0, 0)
         self.update()
 
@@ -54,8 +54,8 @@ class FilterLine(QLineEdit):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         side = icon_size()
-        if not self._icon.isNull():
-            self._icon.paint(QPainter(self), _PAD, (self.height() - side) // 2, side, side)
+        if not self.icon.isNull():
+            self.icon.paint(QPainter(self), _PAD, (self.height() - side) // 2, side, side)
 
     @Slot(str)
     def show_filter(self, text: str) -> None:
