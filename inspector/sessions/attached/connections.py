@@ -37,6 +37,8 @@ _HIGHEST_PORT: Final = 65_535
 _PORT_DIGITS: Final = 5
 _DIAL_S: Final = 5.0
 _FOLDER: Final = "timeline-inspector-"
+#: Bytes of the path of a socket, with its end, on the systems with the shortest.
+_LONGEST_SOCKET: Final = 104
 #: A folder this old is not one in which a socket is being made.
 _OLD_S: Final = 60.0
 
@@ -368,7 +370,15 @@ class Listener:
                 self._folder = Path(tempfile.mkdtemp(prefix=_FOLDER))
                 path = self._folder / "socket"
                 self._socket = socket.socket(socket.AF_UNIX)
-                self._socket.bind(str(path))
+                try:
+                    self._socket.bind(str(path))
+                except OSError:
+                    self._socket.close()
+                    self._folder.rmdir()
+                    if len(os.fsencode(path)) < _LONGEST_SOCKET:
+                        raise
+                    message = f"{path} is too long for a socket. Set TMPDIR to a shorter folder."
+                    raise AttachError(message) from None
                 path.chmod(stat.S_IRUSR | stat.S_IWUSR)
                 self._socket.listen()
                 self.address = f"{_UNIX}{path}"

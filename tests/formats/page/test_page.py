@@ -568,9 +568,7 @@ def test_that_lanes_are_drawn_down_to_the_end_of_a_window_that_grew(tab: Tab) ->
             "Emulation.setDeviceMetricsOverride",
             width=1200, height=height, deviceScaleFactor=1, mobile=False,
         )  # fmt: skip
-        tab.rest()
-
-    assert tab.run("page.lanes.height") == tab.run("page.scroller.clientHeight")
+        tab.wait(f"innerHeight === {height} && page.lanes.height === page.scroller.clientHeight")
 
 
 def test_that_the_longest_frame_of_any_stretch_is_found() -> None:

@@ -282,9 +282,26 @@ def test_that_a_program_that_listens_can_refuse_a_second_window() -> None:
     server.close()
 
 
-def test_that_what_killed_inspectors_leave_is_removed(
+def test_that_a_path_too_long_for_a_socket_is_said_with_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+
+    with pytest.raises(AttachError, match="Set TMPDIR to a shorter folder"):
+        Listener()
+
+    assert not list(folder.iterdir())
+
+
+def test_that_what_killed_inspectors_leave_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The paths of sockets are short.
+    with tempfile.TemporaryDirectory() as folder:
+        _leave_and_look(Path(folder), monkeypatch)
+
+
+def _leave_and_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     first = Listener()
     living = Path(first.address.removeprefix("unix:")).parent
