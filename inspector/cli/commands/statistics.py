@@ -95,6 +95,19 @@ def _number(text: str, what: str, above: int, most: int, hint: str) -> float:
     return float(number)
 
 
+def _add_outputs(parser: ArgumentParser, what: str) -> None:
+    parser.add_argument(
+        "-o",
+        "--output",
+        dest="outputs",
+        metavar="FILE",
+        action="append",
+        default=[],
+        type=Path,
+        help=f"write {what}; may be repeated",
+    )
+
+
 def _add_allow_missing(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--allow-missing",
@@ -161,16 +174,7 @@ def add_stats_arguments(stats: ArgumentParser) -> None:
         action="store_true",
         help="also the columns of a capture beside its frame times: load, power, latencies …",
     )
-    stats.add_argument(
-        "-o",
-        "--output",
-        dest="outputs",
-        metavar="FILE",
-        action="append",
-        default=[],
-        type=Path,
-        help="write the statistics to a file too: .csv, .json, .md, .html or .pdf; may be repeated",
-    )
+    _add_outputs(stats, "the statistics to a file too: .csv, .json, .md, .html or .pdf")
     _add_allow_missing(stats)
     stats.add_argument("--quiet", action="store_true", help="no table, only what fails")
     add_without_inspector(stats)
@@ -214,16 +218,10 @@ def add_compare_arguments(compare: ArgumentParser) -> None:
         help="fail if it holds, such as “p99 > +5%%”; may be repeated",
     )
     _add_allow_missing(compare)
-    compare.add_argument(
-        "-o",
-        "--output",
-        dest="outputs",
-        metavar="FILE",
-        action="append",
-        default=[],
-        type=Path,
-        help="write differences and verdicts to a file too: .html and .pdf with plots, .md for a "
-        "pull request, .png or .svg for a slide, .csv or .json; may be repeated",
+    _add_outputs(
+        compare,
+        "differences and verdicts to a file too: .html and .pdf with plots, .md for a "
+        "pull request, .png or .svg for a slide, .csv or .json",
     )
     compare.add_argument(
         "--junit",
