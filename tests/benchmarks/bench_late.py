@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from tests.benchmarks.measuring import Effort, say
 from tests.benchmarks.report import Row
-from tests.late.__main__ import Results, Score, late_in
+from tests.late.__main__ import NotBegunError, Results, Score, late_in
 from tests.late.programs import programs
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ def late_causes(effort: Effort) -> Iterator[Row]:
             if needed and shutil.which(needed) is None:
                 continue
             say(f"late: {program.name}")
-            results.add(program, late_in(program, Path(folder)), tells=False)
+            with suppress(NotBegunError):
+                results.add(program, late_in(program, Path(folder)), tells=False)
     for what, scores in (("cause", results.causes), ("function", results.culprits)):
         for about in sorted(scores, key=lambda name: (name != "all", name)):
             score = scores[about]

@@ -83,9 +83,15 @@ def serving(folder: Path) -> Iterator[str]:
         server.shutdown()
 
 
+class NotBegunError(Exception):
+    """A program has ended before its loop turned: its library is not installed, or no display."""
+
+
 def _late_behind(door: Door, seconds: int) -> list[LateCall]:
     with watched(door, seconds, io.StringIO()) as history:
-        (began_ns,) = [event[0] for event in history.events(0, _MANY) if event[1] in _FIRST][:1]
+        began_ns = next((each[0] for each in history.events(0, _MANY) if each[1] in _FIRST), None)
+        if began_ns is None:
+            raise NotBegunError
         calls = list(late_calls(history, OVER_NS))
     # What a library does before its loop turns is not what the program is about.
     return [call for call in calls if call.lateness.begin_ns > began_ns + START_NS]
@@ -212,7 +218,11 @@ def main(words: list[str]) -> int:
         for program in programs():
             if chosen and not any(word in program.name for word in chosen):
                 continue
-            calls = late_in(program, Path(folder))
+            try:
+                calls = late_in(program, Path(folder))
+            except NotBegunError:
+                print(f"{program.name:32} left out: it needs a library or display")  # noqa: T201
+                continue
             told = results.add(program, calls, tells="-v" in words)
             wanted = f"{' or '.join(program.causes) or 'none'} {'/'.join(program.culprits)}".strip()
             print(f"{program.name:32} {wanted:32} {told}", flush=True)  # noqa: T201
