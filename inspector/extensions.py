@@ -87,6 +87,7 @@ class Panel:
         widget: Its class as ``module:Class``, made with the session's bridge, the theme and
             the parent.
         summary: What it shows, in a few words.
+        method: The method of a server by which programs ask for the same, empty for none.
     """
 
     id: str
@@ -94,6 +95,7 @@ class Panel:
     area: PanelArea | None
     widget: str
     summary: str
+    method: str = ""
 
 
 class ExtensionError(InspectorError):

@@ -51,7 +51,7 @@ finish(shell, {"pulse": shell.window.panels.panel("pulse").text()})
 """
 PARTS = {
     "panel": Part(
-        path="ui/pulse/panel.py",
+        path="ui/pulse.py",
         source="""
 from PySide6.QtWidgets import QLabel
 
@@ -60,7 +60,7 @@ class PulsePanel(QLabel):
         super().__init__(f"pulse of {bridge.session.title}", parent)
 """,
         registry="ui/actions/panels.py",
-        entry='Panel("pulse", "Pulse", PanelArea.BOTTOM, ".pulse.panel:PulsePanel", "x"),',
+        entry='Panel("pulse", "Pulse", PanelArea.BOTTOM, ".pulse:PulsePanel", "x"),',
         arguments=("-c", _WINDOW),
         answer="pulse of played & tested",
     ),

@@ -27,7 +27,7 @@ _MODULES: Final = (
     "inspector.analysis.lint.mistakes",
     "inspector.analysis.lint.over_budget",
     "inspector.analysis.lint.rules",
-    "..findings.panel",
+    "..findings",
 )
 
 

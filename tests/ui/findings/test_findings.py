@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.analysis.lint.findings import BLOCKED_LOOP, DRIFT, Finding
 from inspector.testing import pass_seconds, scene_file, virtual_session
-from ui.findings.panel import CHEAP_S, LOOK_EVERY_S, FindingsPanel
+from ui.findings import CHEAP_S, LOOK_EVERY_S, FindingsPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SelectionKind, SessionBridge
 
@@ -149,8 +149,8 @@ def test_that_another_session_is_looked_at_anew(stand: Stand, tmp_path: Path) ->
 def test_that_a_long_past_is_looked_at_only_when_asked_for(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.findings.panel.CHEAP_EVENTS", 100)
-    monkeypatch.setattr("ui.findings.panel.MOST_EVENTS", 100)
+    monkeypatch.setattr("ui.findings.CHEAP_EVENTS", 100)
+    monkeypatch.setattr("ui.findings.MOST_EVENTS", 100)
     stand.run(2)
 
     stand.show()
@@ -165,7 +165,7 @@ def test_that_a_long_past_is_looked_at_only_when_asked_for(
 def test_that_a_held_scene_is_looked_at_without_being_asked_for_however_much_was(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.findings.panel.CHEAP_EVENTS", 100)
+    monkeypatch.setattr("ui.findings.CHEAP_EVENTS", 100)
     stand.run(2)
 
     stand.show()
@@ -177,7 +177,7 @@ def test_that_a_held_scene_is_looked_at_without_being_asked_for_however_much_was
 def test_that_a_long_past_is_looked_at_in_turns(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.findings.panel.AT_ONCE_EVENTS", 100)
+    monkeypatch.setattr("ui.findings.AT_ONCE_EVENTS", 100)
     stand.run(2)
     turns: list[Callable[[], object]] = []
     monkeypatch.setattr(stand.bridge.pace, "take_turn", lambda _owner, act: turns.append(act))
@@ -200,7 +200,7 @@ def test_that_a_long_past_is_looked_at_in_turns(
 def test_that_a_look_at_a_session_that_is_gone_ends(
     stand: Stand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("ui.findings.panel.AT_ONCE_EVENTS", 100)
+    monkeypatch.setattr("ui.findings.AT_ONCE_EVENTS", 100)
     stand.run(2)
     turns: list[Callable[[], object]] = []
     monkeypatch.setattr(stand.bridge.pace, "take_turn", lambda _owner, act: turns.append(act))

@@ -19,7 +19,7 @@ from inspector.vocabulary import (
 from tests.ui.members_world import MS, MembersSession
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
-from ui.tasks.panel import TaskColumn, TasksPanel
+from ui.tasks import TaskColumn, TasksPanel
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

@@ -23,7 +23,7 @@ from tests.events.recording import damaged_recordings
 from tests.events.recording.damaged_recordings import damage, whole_recording
 from tests.fuzz import rounds
 from tests.ui.shell import Shell, open_shell
-from ui.findings.panel import FindingsPanel
+from ui.findings import FindingsPanel
 from ui.kit import guards
 from ui.kit.table.columns import Column, ColumnEnum
 from ui.kit.table.models import ListTableModel

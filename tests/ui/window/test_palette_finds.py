@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.events.conditions.breakpoint import BreakKind
 from tests.ui.shell import Shell, open_shell
-from ui.findings.panel import FindingsPanel
+from ui.findings import FindingsPanel
 from ui.kit.filter_line import FilterLine
 from ui.session.bridge import SelectionKind
 from ui.window.handlers.command_palette import CommandPalette

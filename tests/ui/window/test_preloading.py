@@ -16,7 +16,7 @@ from ui.window.preloading import Preloading
 bridge, turns = SessionBridge(), []
 bridge.pace.take_turn = lambda owner, act: turns.append(act)
 preloading = Preloading(bridge, app)
-wanted = "ui.why.reason_rows", "ui.findings.panel"
+wanted = "ui.why.reason_rows", "ui.findings"
 assert not any(each in sys.modules for each in wanted)
 preloading.load_next()
 count = 1

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from inspector.commands.command import Command
     from inspector.events.states import ClockState
 
-    from ...findings.panel import FindingsPanel
+    from ...findings import FindingsPanel
     from ...timeline.panel import TimelinePanel
     from ..main_window import MainWindow
 

@@ -12,7 +12,7 @@ from ...kit.paced_refresh import PacedRefresh, single_shot
 from .places import Placeholder
 
 if TYPE_CHECKING:
-    from ...findings.panel import FindingsPanel
+    from ...findings import FindingsPanel
     from ...session.bridge import SessionBridge
     from ...timer_queue.panel import TimerQueuePanel
     from ..main_window import MainWindow

@@ -13,14 +13,14 @@ from inspector.display_text import counted
 from inspector.sessions.session import AttachesPrograms
 from inspector.timebase import NS_PER_MS
 
-from ..kit.guards import guarded
-from ..kit.paced_refresh import PacedRefresh
-from ..kit.source_menu import add_source_actions
-from ..kit.table.columns import Column, ColumnEnum
-from ..kit.table.models import ListTableModel
-from ..kit.table.table_panel import TablePanel
-from ..kit.table.table_view import TableView
-from ..kit.theme import ColorRole, Theme
+from .kit.guards import guarded
+from .kit.paced_refresh import PacedRefresh
+from .kit.source_menu import add_source_actions
+from .kit.table.columns import Column, ColumnEnum
+from .kit.table.models import ListTableModel
+from .kit.table.table_panel import TablePanel
+from .kit.table.table_view import TableView
+from .kit.theme import ColorRole, Theme
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from inspector.sessions.session import Session
 
-    from ..session.bridge import SessionBridge
+    from .session.bridge import SessionBridge
 
 #: The pace at which programs are asked for their tasks, and that of the table.
 _ASKED_NS: Final = 500 * NS_PER_MS

@@ -17,23 +17,23 @@ from inspector.analysis.statistics.frame_budget import loop_budget
 from inspector.display_text import counted
 from inspector.timebase import format_instant
 
-from ..kit.clipboard import copy_text
-from ..kit.guards import guarded
-from ..kit.labels import plain_label
-from ..kit.layouts import bar, fill, tool_button
-from ..kit.source_menu import add_source_actions
-from ..kit.table.columns import Column, ColumnEnum
-from ..kit.table.models import ListTableModel
-from ..kit.table.table_view import ENTER, TableView
-from ..session.bridge import Selection, SelectionKind
+from .kit.clipboard import copy_text
+from .kit.guards import guarded
+from .kit.labels import plain_label
+from .kit.layouts import bar, fill, tool_button
+from .kit.source_menu import add_source_actions
+from .kit.table.columns import Column, ColumnEnum
+from .kit.table.models import ListTableModel
+from .kit.table.table_view import ENTER, TableView
+from .session.bridge import Selection, SelectionKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from inspector.events.history import History
 
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
+    from .kit.theme import Theme
+    from .session.bridge import SessionBridge
 
 #: Seconds from one look by itself to the next.
 LOOK_EVERY_S: Final = 5.0

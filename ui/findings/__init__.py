@@ -1,1 +1,0 @@
-"""Findings: problems in the timers and frames of a session."""
