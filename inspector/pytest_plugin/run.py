@@ -56,7 +56,7 @@ _NATIVE = (
 
 
 class MachineTimeWarning(UserWarning):
-    """Something in a test in virtual time waits by the machine's time."""
+    """Something in a test in virtual time keeps the machine's time."""
 
 
 class VirtualTime:
@@ -340,7 +340,9 @@ class VirtualRun:
             signal.pthread_kill(main_thread().ident or 0, number)
 
     def _warn(self) -> None:
-        """Say where threads have waited by the machine's time."""
+        """Say what was by the machine's time, and where threads have waited by that."""
+        if self._virtual.python_time.message:
+            warnings.warn(self._virtual.python_time.message, MachineTimeWarning, stacklevel=1)
         for (file, line), text in list(self._unfollowed.items()):
             warnings.warn_explicit(text, MachineTimeWarning, file, line)
 

@@ -9,13 +9,15 @@ import sys
 import threading
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from inspector.probe.bootstrap import import_hook
-from inspector.probe.bootstrap.import_hook import when_imported
+from inspector.probe.bootstrap.import_hook import import_within, when_imported
 
 
 @pytest.fixture
@@ -104,6 +106,30 @@ def test_that_a_module_that_fails_is_told_of_when_it_succeeds(folder: Path) -> N
     importlib.invalidate_caches()
     importlib.import_module("engine_d")
     assert told == ["engine_d"]
+
+
+def test_that_a_module_is_imported_within_its_context_though_it_was_looked_for_before(
+    folder: Path,
+) -> None:
+    (folder / "hooks_within.py").write_text("is_inside = False")
+    (folder / "engine_e.py").write_text("from hooks_within import is_inside")
+    hooks: Any = importlib.import_module("hooks_within")
+
+    @contextmanager
+    def inside() -> Iterator[None]:
+        hooks.is_inside = True
+        try:
+            yield
+        finally:
+            hooks.is_inside = False
+
+    import_within("engine_e", inside)
+    assert importlib.util.find_spec("engine_e") is not None
+    assert not hooks.is_inside
+    module = importlib.import_module("engine_e")
+    assert module.is_inside
+    assert not hooks.is_inside
+    assert not {"exec_module", "create_module"} & vars(module.__loader__).keys()
 
 
 def test_that_a_module_that_is_not_there_is_as_missing_as_ever(folder: Path) -> None:

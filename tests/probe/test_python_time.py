@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -277,6 +278,106 @@ for line in sys.stdin:
 
         assert all(each >= 20 for each in passed)
         assert max(passed) - min(passed) < 1
+
+
+DATETIMES = """
+import datetime as module, sys, time, warnings
+from datetime import date, datetime, timezone
+from pickle import dumps, loads
+warnings.simplefilter("ignore")
+class Moment(datetime):
+    def __new__(cls, *args, **kwargs):
+        return super().__new__(cls, *args, **kwargs)
+    @classmethod
+    def fromtimestamp(cls, _):
+        raise NotImplementedError
+east = timezone(module.timedelta(hours=5))
+def present():
+    made = [datetime.now(), module.datetime.now(tz=east), datetime.utcnow(), Moment.now()]
+    made.append(datetime.today())
+    assert [type(each) for each in made] == [datetime] * 3 + [Moment, datetime]
+    assert (made[0].tzinfo, made[1].tzinfo, made[2].tzinfo) == (None, east, None)
+    assert loads(dumps(made[:3])) == made[:3] and abs(made[1].timestamp() - time.time()) < 60
+    return [each.replace(tzinfo=timezone.utc).timestamp() for each in made]
+for line in sys.stdin:
+    try:
+        datetime.now(5)
+    except TypeError as error:
+        assert "tzinfo" in str(error)
+    print(*present(), flush=True)
+"""
+
+
+@pytest.mark.parametrize("version", [*VERSIONS, "3.11"])
+def test_that_datetime_follows_the_time_of_day(version: str) -> None:
+    with attached(DATETIMES, python=interpreter(version)) as (receiver, process):
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def read() -> list[float]:
+            print(file=process.stdin, flush=True)
+            assert process.stdout is not None
+            return [float(each) for each in process.stdout.readline().split()]
+
+        receiver.wait_until_complete()
+        top, first = receiver.clocks()["python -c"], read()
+        receiver.ask("Clock.rate", clock=top, rate_n=1000 * D)
+        receiver.listen(0.2)
+        receiver.ask("Clock.pause", clock=top)
+        receiver.listen(0.1)
+        second, third = read(), read()
+
+        assert all(after - before > 150 for after, before in zip(second, first, strict=True))
+        assert second == third
+
+
+def test_that_datetime_warns_as_ever_of_what_is_old() -> None:
+    code = """
+import sys, warnings
+from datetime import datetime
+warnings.simplefilter("always")
+for line in sys.stdin:
+    with warnings.catch_warnings(record=True) as caught:
+        datetime.utcnow()
+    print([(str(each.message), each.filename, each.lineno) for each in caught], flush=True)
+"""
+    with attached(code, python=interpreter("3.12")) as (receiver, process):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        receiver.wait_until_complete()
+        print(file=process.stdin, flush=True)
+        before = process.stdout.readline()
+        receiver.ask("Clock.pause", clock=receiver.clocks()["python -c"])
+        print(file=process.stdin, flush=True)
+
+        assert process.stdout.readline() == before
+        assert "utcnow() is deprecated" in before
+
+
+def test_that_what_changes_functions_in_c_finds_those(tmp_path: Path) -> None:
+    # As time-machine does, which writes into what it takes for them.
+    (tmp_path / "_time_machine.py").write_text(
+        "import datetime, time\n"
+        "natives = [type(each).__name__ for each in (time.time, time.sleep, datetime.datetime.now)]"
+    )
+    code = f"""
+import sys, time
+sys.path.insert(0, {str(tmp_path)!r})
+from datetime import datetime
+sys.stdin.readline()
+import _time_machine
+print(*_time_machine.natives, type(time.time).__name__, type(datetime.now).__name__, flush=True)
+sys.stdin.readline()
+"""
+    with attached(code) as (receiver, process):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        receiver.wait_until_complete()
+        receiver.ask("Clock.rate", clock=receiver.clocks()["python -c"], rate_n=2 * D)
+        print(file=process.stdin, flush=True)
+
+        natives = ["builtin_function_or_method"] * 3
+        assert process.stdout.readline().split() == [*natives, "Replacement", "method"]
 
 
 def test_that_wrong_sleeps_are_refused_as_ever() -> None:

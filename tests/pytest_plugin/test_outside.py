@@ -128,6 +128,27 @@ def test_that_waiting_by_the_machines_time_is_said_where_it_is_done(tmp_path: Pa
     assert "test_it.py:8: MachineTimeWarning: This waits by the machine's clock" in outcome.output
 
 
+def test_that_a_python_whose_datetime_cannot_follow_says_so(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import sys, pytest
+        from datetime import datetime, timedelta
+
+        sys.modules["ctypes"] = None
+
+        @pytest.mark.timeline(hold=True)
+        def test_it(timeline):
+            before = datetime.now()
+            timeline.advance(60)
+            assert datetime.now() - before < timedelta(seconds=50)
+        """,
+    )
+
+    assert outcome.counts == {"passed": 1, "warning": 1}, outcome.output
+    assert "MachineTimeWarning: in this Python, datetime.now() keeps" in outcome.output
+
+
 @pytest.mark.parametrize("library", ["gevent", "wx"])
 def test_that_a_library_without_an_adapter_is_named(tmp_path: Path, library: str) -> None:
     (tmp_path / f"{library}.py").write_text(

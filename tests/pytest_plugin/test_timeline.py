@@ -37,6 +37,39 @@ def test_that_time_jumps_over_sleeps_also_of_functions_imported_by_name(tmp_path
     )
 
 
+def test_that_datetime_is_of_virtual_time(tmp_path: Path) -> None:
+    assert_passes(
+        tmp_path,
+        """
+    import datetime as module
+    from datetime import date, datetime, timedelta, timezone
+
+    @pytest.mark.timeline(hold=True)
+    def test_advance(timeline):
+        def present():
+            return [datetime.now(), module.datetime.now(timezone.utc), datetime.today()]
+
+        before, day = present(), date.today()
+        timeline.advance(60)
+        passed = [after - each for after, each in zip(present(), before)]
+        assert all(abs(each - timedelta(minutes=1)) < timedelta(milliseconds=1) for each in passed)
+        timeline.advance(24 * 3600)
+        assert date.today() - day >= timedelta(days=1)
+        assert type(datetime.now()) is datetime
+
+    @pytest.mark.timeline(autojump=True)
+    def test_waiting_by_it(timeline):
+        end = datetime.now() + timedelta(seconds=5)
+        while datetime.now() < end:
+            time.sleep(1)
+        assert timeline.now == 5
+
+    def test_after_it():
+        assert abs(datetime.now().timestamp() - time.time()) < 60
+    """,
+    )
+
+
 def test_that_equal_sleeps_of_asyncio_end_in_the_order_in_which_they_began(tmp_path: Path) -> None:
     assert_passes(
         tmp_path,

@@ -1,21 +1,18 @@
 """schedule, APScheduler and Celery beat: jobs that are due at a time of day.
 
-They compare the times of jobs with ``datetime.now()``, which Python reads in C. In their modules,
-``datetime`` is a class whose present follows ``time.time``; what it makes are ordinary values.
-Everywhere else, ``datetime`` stays what it is: programs compare its type, and so do libraries in C.
+They compare the times of jobs with ``datetime.now()``, which follows ``time.time``.
 """
 
 from __future__ import annotations
 
 import time as program_time  # which the program reads, followed
 from abc import abstractmethod
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 from functools import wraps
 from threading import RLock
 from types import ModuleType
 from weakref import WeakSet
 
-from ..bootstrap.import_hook import when_imported
 from ..clocks import whole_ns
 from ..kinds import INTERVAL_DELAY, TIMEOUT
 from ..program import name_of
@@ -114,42 +111,6 @@ class JobsAdapter(Adapter):
 _SAME_NS = 1_000_000
 
 
-def _followed_datetime() -> Any:
-    """Return a class like ``datetime`` whose present is that of ``time.time``."""
-
-    class Like(type):
-        def __instancecheck__(cls, value: object) -> bool:
-            return isinstance(value, datetime)
-
-    class Followed(datetime, metaclass=Like):
-        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-            return datetime(*args, **kwargs)  # noqa: DTZ001 - as the library asks
-
-        @classmethod
-        def now(cls, tz: Any = None) -> Any:
-            return datetime.fromtimestamp(program_time.time(), tz)
-
-        @classmethod
-        def utcnow(cls) -> Any:
-            return cls.now(timezone.utc).replace(tzinfo=None)
-
-    Followed.__name__ = Followed.__qualname__ = "datetime"
-    Followed.__module__ = "datetime"
-    return Followed
-
-
-def _follow_in(module: Any) -> None:
-    """Have a module of a library read the followed time, by the class or by its module."""
-    followed = _followed_datetime()
-    if module.datetime is datetime:
-        module.datetime = followed
-    elif isinstance(module.datetime, ModuleType):
-        copy: Any = ModuleType("datetime", module.datetime.__doc__)
-        copy.__dict__.update(vars(module.datetime))
-        copy.datetime = followed
-        module.datetime = copy
-
-
 class ScheduleAdapter(JobsAdapter):
     """The jobs of schedule."""
 
@@ -158,7 +119,6 @@ class ScheduleAdapter(JobsAdapter):
 
     def _hook(self, module: ModuleType) -> None:
         schedule: Any = module
-        _follow_in(schedule)
         self._jobs: WeakSet[Any] = WeakSet(schedule.default_scheduler.jobs)
         job_type, scheduler_type = schedule.Job, schedule.Scheduler
         plan, run = job_type._schedule_next_run, job_type.run
@@ -220,8 +180,6 @@ class APSchedulerAdapter(JobsAdapter):
     def _hook(self, module: ModuleType) -> None:
         base: Any = module
         self._schedulers: WeakSet[Any] = WeakSet()
-        for name in ("schedulers.base", "executors.base", "triggers.interval", "triggers.date"):
-            when_imported(f"apscheduler.{name}", _follow_in)
         scheduler_type = base.BaseScheduler
         init, process = scheduler_type.__init__, scheduler_type._process_jobs
         dispatch, calls = scheduler_type._dispatch_event, base.EVENT_JOB_SUBMITTED
@@ -292,7 +250,6 @@ class CeleryBeatAdapter(JobsAdapter):
 
     def _hook(self, module: ModuleType) -> None:
         beat: Any = module
-        when_imported("celery.app.base", _follow_in)
         scheduler_type = beat.Scheduler
         tick, apply_entry = scheduler_type.tick, scheduler_type.apply_entry
         adapter, program = self, self.program

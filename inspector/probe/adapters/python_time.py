@@ -3,22 +3,24 @@
 The functions of the module are replaced before the program runs, and so are the join of threads
 and the wait of conditions, on which events, queues, thread timers and futures wait. Parts of the
 standard library that wait on sockets and processes keep the machine's time: what they wait for is
-outside of the program. Calls from C, such as ``datetime.now()`` and ``lock.acquire(timeout=…)``,
-keep it too.
+outside of the program. So does what waits in C, such as ``lock.acquire(timeout=…)``.
 """
 
 from __future__ import annotations
 
+import gc
 import math
 import sys
 import threading
 import time
+import warnings
 from _thread import allocate_lock
+from contextlib import contextmanager
 from functools import partial, wraps
 from threading import get_ident
 from types import BuiltinFunctionType, ModuleType
 
-from ..bootstrap.import_hook import when_imported
+from ..bootstrap.import_hook import import_within, when_imported
 from ..program import name_of
 from . import Adapter
 
@@ -47,6 +49,13 @@ _JOIN_SLICE_S = 0.002
 _RETURN_SLICE_S = 0.01
 #: A wait is named by the last function of these modules on the way to it.
 _WAITING = frozenset({"threading", "queue", "concurrent.futures._base", "multiprocessing.pool"})
+#: Keeps and changes what the functions in C of ``time`` and ``datetime`` call: it must find those.
+_TIME_MACHINE = "_time_machine"
+#: As Python says it.
+_UTCNOW_IS_OLD = (
+    "datetime.datetime.utcnow() is deprecated and scheduled for removal in a future version. Use "
+    "timezone-aware objects to represent datetimes in UTC: datetime.datetime.now(datetime.UTC)."
+)
 #: Modules of the standard library that use the machine's time. Not among them: ``sched`` and
 #: ``turtle``, whose time is the program's.
 _REAL_TIME = (  # noqa: SIM905 - a list would be 56 lines
@@ -79,6 +88,8 @@ class PythonTimeAdapter(Adapter):
         self.clock = program.clock("Python time", adapter=self)
         self.day_ns = 0
         self.return_to_machine: Callable[[], None]
+        self._day_now_ns: Callable[[], int]
+        self._datetime: Optional[_ClassMethods] = None
         self._sleeping: dict[int, Timer] = {}
         #: What programs find, and what it has replaced.
         self._natives: dict[Any, Any] = {}
@@ -98,6 +109,7 @@ class PythonTimeAdapter(Adapter):
         self._follow_waits()
         for name in _REAL_TIME:
             when_imported(name, self._spare)
+        import_within(_TIME_MACHINE, self._natives_in_place)
 
     def _follow(self, module: ModuleType, name: str) -> None:
         """Let the two functions of a reading, in seconds and in nanoseconds, follow the clock."""
@@ -122,7 +134,7 @@ class PythonTimeAdapter(Adapter):
 
         is_day = name == "time"
         if is_day:
-            self.return_to_machine = return_to_machine
+            self.return_to_machine, self._day_now_ns = return_to_machine, reading_ns
         followed_ns = monotonic_ns if name == "monotonic" else reading_ns
 
         def followed() -> float:
@@ -136,6 +148,44 @@ class PythonTimeAdapter(Adapter):
         """Nothing has been held or slowed so far: the machine's functions were called."""
         for replacement, follower in self._followers:
             replacement.call_instead(follower)
+        when_imported("datetime", self._follow_datetime)
+
+    def _follow_datetime(self, module: Any) -> None:
+        """Let what ``datetime`` calls the present follow the time of day."""
+        day_now_ns, of, replace = self._day_now_ns, module.datetime, module.datetime.replace
+        utc, from_timestamp = module.timezone.utc, vars(of)["fromtimestamp"]
+
+        def now(cls: Any, tz: Any = None) -> Any:
+            # Microseconds are exact in such a number.
+            return from_timestamp.__get__(None, cls)(day_now_ns() // 1_000 / 1e6, tz)
+
+        def utcnow(cls: Any) -> Any:
+            if sys.version_info >= (3, 12):
+                warnings.warn(_UTCNOW_IS_OLD, DeprecationWarning, stacklevel=2)
+            return replace(now(cls, utc), tzinfo=None)
+
+        followed = _ClassMethods(of, {"now": now, "utcnow": utcnow})
+        try:
+            followed.replace()
+        except (ImportError, AttributeError, TypeError, SystemError):
+            self.message = "in this Python, datetime.now() keeps the machine's time"
+        else:
+            self._datetime = followed
+
+    @contextmanager
+    def _natives_in_place(self) -> Iterator[None]:
+        """Put what was replaced back, for a while."""
+        for native in self._natives.values():
+            setattr(time, native.__name__, native)
+        if self._datetime is not None:
+            self._datetime.put_back()
+        try:
+            yield
+        finally:
+            for replacement, native in self._natives.items():
+                setattr(time, native.__name__, replacement)
+            if self._datetime is not None:
+                self._datetime.replace()
 
     def _replace(self, module: ModuleType, name: str) -> Replacement:
         """Have programs find a replacement that calls what it replaces."""
@@ -399,6 +449,45 @@ class Replacement(partial):  # type: ignore[type-arg] # has none at run time bef
 
     def __reduce__(self) -> str:
         return self.__name__
+
+
+class _ClassMethods:
+    """Methods of a class that may be built in, which is what it was in all other respects."""
+
+    def __init__(self, of: Any, methods: dict[str, Callable[..., Any]]) -> None:
+        self._of = of
+        self._natives = {name: vars(of)[name] for name in methods}
+        self._others = {name: classmethod(method) for name, method in methods.items()}
+        for name, method in methods.items():
+            method.__qualname__ = f"{of.__name__}.{name}"
+            method.__doc__ = self._natives[name].__doc__
+
+    def replace(self) -> None:
+        """Have programs find the others.
+
+        Raises:
+            ImportError, AttributeError, TypeError, SystemError: It is built in, and nothing here
+                reaches what it consists of.
+        """
+        self._set(self._others)
+
+    def put_back(self) -> None:
+        """Have programs find the native methods again."""
+        self._set(self._natives)
+
+    def _set(self, methods: dict[str, Any]) -> None:
+        try:
+            for name, method in methods.items():
+                setattr(self._of, name, method)
+        except TypeError:
+            if hasattr(sys, "gettotalrefcount"):
+                raise  # Made for finding faults of C code, such a Python ends instead.
+            from ctypes import py_object, pythonapi  # noqa: PLC0415 - not in every Python
+
+            forget_lookups = pythonapi.PyType_Modified
+            inside: Any = gc.get_referents(vars(self._of))[0]
+            inside.update(methods)
+            forget_lookups(py_object(self._of))
 
 
 def _may_wait(seconds: Any) -> bool:

@@ -7,10 +7,13 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from importlib.machinery import ModuleSpec
     from types import ModuleType
+    from typing import Any
 
     OnImport = Callable[[ModuleType], object]
+    Context = Callable[[], AbstractContextManager[None]]
 
 
 def when_imported(name: str, callback: OnImport) -> None:
@@ -29,6 +32,16 @@ def when_imported(name: str, callback: OnImport) -> None:
         sys.meta_path.insert(0, _finder)
 
 
+def import_within(name: str, context: Context) -> None:
+    """Have the module of that name imported within a context, unless it is loaded.
+
+    The context is entered as often as its loader needs it.
+    """
+    if name not in sys.modules:
+        _finder.contexts[name] = context
+        when_imported(name, lambda _module: None)
+
+
 def _is_loading(module: ModuleType) -> bool:
     return bool(getattr(getattr(module, "__spec__", None), "_initializing", False))
 
@@ -39,11 +52,13 @@ class _Finder:
     Attributes:
         waiting: What to call, by the name of the module.
         begun: The modules among them whose import had begun before they were waited for.
+        contexts: What to import within, by the name of the module.
     """
 
     def __init__(self) -> None:
         self.waiting: dict[str, list[OnImport]] = {}
         self.begun: set[str] = set()
+        self.contexts: dict[str, Context] = {}
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -74,12 +89,17 @@ class _Finder:
         if loader is None or spec is None or execute is None:
             return
 
+        context = self.contexts.get(name)
+        if context is not None:
+            execute = _within(context, execute)
+
         def exec_module(module: ModuleType) -> None:
             execute(module)
             # A loader may be shared, as that of an archive.
             if module.__name__ == name:
                 if getattr(loader, "__dict__", {}).get("exec_module") is exec_module:
                     del loader.exec_module
+                    vars(loader).pop("create_module", None)
                 self.loaded(name, module)
 
         # The loaders of built-in and frozen modules are classes, which all of them share.
@@ -87,11 +107,23 @@ class _Finder:
             spec.loader = _Following(loader, exec_module)  # type: ignore[assignment]
         else:
             loader.exec_module = exec_module  # type: ignore[method-assign]
+            if context is not None:
+                # Code in C may run there already.
+                loader.create_module = _within(context, loader.create_module)  # type: ignore[method-assign]
 
     def loaded(self, name: str, module: ModuleType) -> None:
         """Call what waits for a module."""
+        self.contexts.pop(name, None)
         for callback in self.waiting.pop(name, ()):
             callback(sys.modules.get(name, module))
+
+
+def _within(context: Context, call: Callable[..., Any]) -> Callable[..., Any]:
+    def calling(*args: Any) -> Any:
+        with context():
+            return call(*args)
+
+    return calling
 
 
 class _Following:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
-from inspector.probe.adapters.jobs import _followed_datetime
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from tests.probe.adapters.libraries import python_with
 from tests.probe.receiver import Receiver, attached
@@ -80,24 +76,3 @@ def test_that_jobs_are_seen_with_names_and_next_runs_and_follow_the_program(libr
         receiver.ask("Clock.resume", clock=top)
         # What was held is not caught up.
         assert fired(receiver, often, 0.5) <= 1
-
-
-def test_that_the_followed_datetime_makes_ordinary_values() -> None:
-    followed = _followed_datetime()
-
-    made = [
-        followed.now(),
-        followed.now(UTC),
-        followed.utcnow(),
-        followed.today(),
-        followed(2026, 1, 2),
-        followed.fromtimestamp(0),
-        followed.strptime("2026", "%Y"),
-        followed.combine(followed.now().date(), followed.now().time()),
-    ]
-
-    assert {type(each) for each in made} == {datetime}
-    assert all(isinstance(each, followed) for each in made)
-    assert abs(made[1].timestamp() - time.time()) < 60
-    assert made[2].tzinfo is None
-    assert followed.max - followed.min > timedelta(days=3_000_000)
