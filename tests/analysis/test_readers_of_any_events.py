@@ -14,7 +14,7 @@ from inspector.events.history import LogHistory
 from inspector.sessions.attached.event_sorter import EventSorter
 from inspector.vocabulary import EventKind, RawEvent
 from tests.fuzz import rounds
-from ui.events.event_names import EventNames
+from ui.events.event_list_model import EventNames
 
 _STRINGS = ("", "one", "two", "three", "four")
 #: These change what there is, so that others find something.

@@ -29,8 +29,7 @@ from inspector.vocabulary import TRANSPORT, Mode
 from tests.benchmarks.measuring import Case, Effort, measure, powers_of_ten
 from tests.benchmarks.report import Row
 from tests.ui.world import PlayedSession
-from ui.clock_tree.columns import ClockColumn
-from ui.clock_tree.panel import ClockTreePanel
+from ui.clock_tree.panel import ClockColumn, ClockTreePanel
 from ui.events.panel import EventListPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge

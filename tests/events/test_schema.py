@@ -42,7 +42,7 @@ from inspector.resources import resource_path
 from inspector.sessions.replay.replay import RunEvents, compared, digest_of, first_difference
 from inspector.vocabulary import NEVER, EventKind, Field, MemberKind, RawEvent, Reading
 from tests.events.recording.recorded_worlds import described, record, scene_log
-from ui.events.event_names import EventNames
+from ui.events.event_list_model import EventNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable

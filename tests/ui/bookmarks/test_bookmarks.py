@@ -17,8 +17,7 @@ from inspector.events.annotations import LONGEST_NAME, Annotation
 from inspector.sessions.annotations import Annotations
 from inspector.testing import held_session, scene_file
 from inspector.timebase import NS_PER_MS
-from ui.bookmarks.annotation_model import AnnotationColumn, AnnotationModel, made_text
-from ui.bookmarks.panel import BookmarksPanel
+from ui.bookmarks.panel import AnnotationColumn, AnnotationModel, BookmarksPanel, made_text
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
 

@@ -13,7 +13,7 @@ from inspector.engines.creator.versions import COMPONENTS_2_2
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 from tests.ui.world import Thing, World
-from ui.clock_tree.columns import ClockColumn, Known, TreeRow, node_of
+from ui.clock_tree.panel import ClockColumn, Known, TreeRow, node_of
 from ui.kit.texts.clock_texts import rate_algebra
 from ui.kit.texts.member_texts import member_run_state
 from ui.kit.texts.run_states import RunStateKind, run_state_of

@@ -17,8 +17,7 @@ from inspector.commands.members import PauseMember
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 from tests.ui.world import PlayedSession, Thing
-from ui.clock_tree.columns import ClockColumn, node_of
-from ui.clock_tree.panel import ClockTreePanel
+from ui.clock_tree.panel import ClockColumn, ClockTreePanel, node_of
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 

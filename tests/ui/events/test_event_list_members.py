@@ -20,7 +20,7 @@ from inspector.vocabulary import (
     MemberKind,
 )
 from tests.ui.members_world import MembersSession
-from ui.events import event_names
+from ui.events import event_list_model
 from ui.events.event_list_model import EventColumn, EventListModel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection
@@ -274,7 +274,7 @@ def test_that_every_kind_of_event_is_in_a_group() -> None:
 def test_that_names_of_members_that_are_gone_are_forgotten_in_the_end(
     listed: Listed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_names, "_SPARE_NAMES", 3)
+    monkeypatch.setattr(event_list_model, "_SPARE_NAMES", 3)
     model = listed.show(EventGroup.MEMBERS)
     for number in range(30):
         star = listed.member(1_000 + number, f"star {number}", MemberKind.TARGET)

@@ -26,8 +26,14 @@ from inspector.vocabulary import (
 )
 from tests.sessions.test_captured import trace
 from tests.ui.members_world import MS, MembersSession
-from ui.frame_spans.frame_span_model import FrameSpanModel, SpanColumn
-from ui.frame_spans.panel import NO_SESSION, NOTHING_RECORDED, NOTHING_YET, FrameSpansPanel
+from ui.frame_spans.panel import (
+    NO_SESSION,
+    NOTHING_RECORDED,
+    NOTHING_YET,
+    FrameSpanModel,
+    FrameSpansPanel,
+    SpanColumn,
+)
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 

@@ -14,7 +14,7 @@ from inspector.commands.clocks import ResumeClock
 from inspector.commands.command import Command, Undoing
 from inspector.events import Timeline
 from inspector.events.states import BreakHit, ClockState, CommandRecord
-from ui.interventions.intervention_model import (
+from ui.interventions.panel import (
     InterventionColumn,
     InterventionModel,
     host_time_text,

@@ -17,8 +17,7 @@ from inspector.commands.scene import AddMark
 from inspector.commands.transport import StepFrames
 from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
-from ui.interventions.intervention_model import InterventionColumn
-from ui.interventions.panel import InterventionsPanel
+from ui.interventions.panel import InterventionColumn, InterventionsPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 

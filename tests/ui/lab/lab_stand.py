@@ -7,8 +7,7 @@ from pytestqt.qtbot import QtBot
 from tests.ui.world import PlayedSession
 from ui.kit.theme import Theme
 from ui.lab.lab_form import LabForm
-from ui.lab.lab_results_model import LabColumn
-from ui.lab.panel import LabPanel
+from ui.lab.panel import LabColumn, LabPanel
 from ui.session.bridge import SessionBridge
 
 

@@ -19,8 +19,7 @@ from tests.ui.shell import open_shell
 from ui.kit.save_dialog import SaveDialog
 from ui.kit.theme import ColorRole, Theme
 from ui.lab.lab_plot import LabPlot
-from ui.lab.lab_results_model import LabColumn
-from ui.lab.panel import LabPanel
+from ui.lab.panel import LabColumn, LabPanel
 
 SECOND = 1_000_000_000
 

@@ -11,7 +11,7 @@ from inspector.engines.lab.refresh_lab import run_lab
 from inspector.engines.lab.subjects import subjects_named
 from inspector.engines.lab.timer import LabTimer
 from ui.kit.theme import Theme
-from ui.lab.lab_results_model import LabColumn, LabResultsModel
+from ui.lab.panel import LabColumn, LabResultsModel
 
 SECOND = 1_000_000_000
 

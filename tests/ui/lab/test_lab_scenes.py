@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from inspector.cli.main import main
 from tests.ui.lab.lab_stand import Stand
 from ui.lab.lab_form import What
-from ui.lab.lab_results_model import LabColumn
+from ui.lab.panel import LabColumn
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from inspector.analysis.lanes.states import ANY
-from ui.machines.machine_layout import order_of, places_of
+from ui.machines.machine_diagram import order_of, places_of
 from ui.plotting.machines import Arrow, MachineShape
 
 BOX = (90.0, 30.0)

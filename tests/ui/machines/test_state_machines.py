@@ -15,8 +15,7 @@ from inspector.commands.members import MakeTransition
 from tests.ui.members_world import MembersSession
 from ui.kit.theme import Theme
 from ui.machines.machine_diagram import TransitionLabel
-from ui.machines.machine_transitions_model import TransitionColumn
-from ui.machines.panel import NO_MACHINE, NO_SESSION, StateMachinesPanel
+from ui.machines.panel import NO_MACHINE, NO_SESSION, StateMachinesPanel, TransitionColumn
 from ui.session.bridge import Selection, SessionBridge
 
 DOOR = 5

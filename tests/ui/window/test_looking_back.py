@@ -11,8 +11,7 @@ from inspector.commands.clocks import PauseClock
 from inspector.timebase import NS_PER_MS
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell
-from ui.clock_tree.columns import ClockColumn
-from ui.clock_tree.panel import ClockTreePanel
+from ui.clock_tree.panel import ClockColumn, ClockTreePanel
 from ui.kit.prompts import LookAtPrompt
 from ui.session.bridge import Selection
 from ui.timer_queue.panel import TimerQueuePanel

@@ -17,8 +17,7 @@ from inspector.frames.state_machine import Edge, StateMachine
 from inspector.vocabulary import MARK
 from tests.fuzz import rounds
 from tests.ui.world import PlayedSession, Thing
-from ui.clock_tree.columns import is_member, node_of
-from ui.clock_tree.panel import ClockTreePanel
+from ui.clock_tree.panel import ClockTreePanel, is_member, node_of
 from ui.events.panel import EventListPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge

@@ -13,13 +13,12 @@ from pytestqt.qtbot import QtBot
 
 from inspector.events.schema import EventGroup
 from tests.ui.shell import Shell, open_shell
-from ui.clock_tree.columns import ClockColumn
-from ui.clock_tree.panel import ClockTreePanel
+from ui.clock_tree.panel import ClockColumn, ClockTreePanel
 from ui.events.panel import EventListPanel
 from ui.kit.labels import ElidedLabel
 from ui.kit.prompts import RatePrompt
 from ui.kit.theme import Theme
-from ui.previews.preview_card import PreviewCard
+from ui.previews.previewing import PreviewCard
 from ui.session.bridge import Selection
 from ui.timer_queue.columns import CallColumn
 from ui.timer_queue.panel import TimerQueuePanel
