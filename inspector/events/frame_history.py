@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from inspector.vocabulary import Phase, Share
 
@@ -81,12 +81,15 @@ class FrameHistory:
 
     Attributes:
         first: Index of the oldest frame kept.
+        computed: What was computed of whole columns once, as they are complete; ``None`` while
+            frames may be added.
     """
 
-    __slots__ = ("_kept", "_length", "_waiting", "first")
+    __slots__ = ("_kept", "_length", "_waiting", "computed", "first")
 
     def __init__(self) -> None:
         self.first = 0
+        self.computed: dict[object, Any] | None = None
         self._length = 0
         # Frames beyond the length belong to a copy that has continued.
         self._kept: list[array[int]] | StoredColumns = [
@@ -187,7 +190,7 @@ class FrameHistory:
         return Frame(index, at_ns, interval_ns, delta_ns, busy_ns, cut_ns, phases, shares)
 
     def numpy(self, column: str | Phase | Share, start: int, stop: int) -> NDArray[np.int64]:
-        """Return a copy of one column for the frames ``start`` to ``stop - 1``.
+        """Return one column for the frames ``start`` to ``stop - 1``, copied unless complete.
 
         Args:
             column: ``"at_ns"``, ``"interval_ns"``, ``"delta_ns"``, ``"busy_ns"``,
@@ -197,7 +200,11 @@ class FrameHistory:
 
         low, high = self._places(start, stop)
         values = self._columns[_number_of(column)]
-        return np.frombuffer(values, dtype=np.int64, count=high, offset=0)[low:].copy()
+        found = np.frombuffer(values, dtype=np.int64, count=high)[low:]
+        if self.computed is None:
+            return found.copy()
+        found.flags.writeable = False
+        return found
 
     def part(self, column: str | Phase | Share, start: int, stop: int) -> NDArray[np.int64]:
         """Return one column as :meth:`numpy` does; what is read from a file for it is not kept."""
@@ -317,7 +324,7 @@ class FrameHistory:
                 columns, so no frame can be added.
         """
         found = cls()
-        found.first, found._kept = first, list(columns)
+        found.first, found._kept, found.computed = first, list(columns), {}
         found._length = len(columns[0])
         return found
 
@@ -339,6 +346,7 @@ class FrameHistory:
         twin.first = self.first
         twin._length = self._length
         twin._kept = self._columns
+        twin.computed = self.computed
         return twin
 
 

@@ -21,6 +21,7 @@ from inspector.errors import CaptureError
 from inspector.events.annotations import KINDS, Annotation, AnnotationError
 from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline
+from inspector.formats.arrangement.frame_series import FrameSeries
 from inspector.formats.captures.capture import NO_FRAMES, Capture, CaptureReader, Stream
 from inspector.formats.frame_times import CAPTURED, Provenance
 from inspector.sessions.annotations import Annotations
@@ -170,13 +171,10 @@ class CapturedSession(UniformSession):
         self.notes = file.notes
         self.samples, self.column, self.facts = file.samples, file.column, file.frames.facts
         self.beside = file.frames.beside
-        has_delta = file.provenance.source != CAPTURED
-        has_busy = bool(file.frames.busy_ns.any())
-        missing = {"delta": not has_delta, "busy": not has_busy}
-        self.unknown = frozenset(name for name, is_missing in missing.items() if is_missing)
+        self.unknown = found.unknown
         self.stream = "" if found.stream is None else found.stream.name
         self.history, self.log, self.timeline = found.history, found.log, found.timeline
-        self._rate = _usual_rate(file)
+        self._rate = found.rate
         self._unreported = len(found.log)
 
     # ------------------------------------------------------------------ what is shown
@@ -272,6 +270,8 @@ class _Arranged:
     history: CaptureHistory
     log: EventLog
     timeline: Timeline
+    rate: Fraction  # The rate of a screen that most frames keep
+    unknown: frozenset[str]  # What the file does not say of frames
 
 
 class _Work:
@@ -323,7 +323,15 @@ def _arranged(file: FrameFile, capture: Capture | None, stream: Stream | None = 
     start = max(0, history.end - NEWEST)
     events = history.events(start, history.end)
     log = EventLog.holding(history.strings, events, start, history.state_before(start))
-    return _Arranged(file, capture, stream, history, log, history.state_before(history.end))
+    timeline = history.state_before(history.end)
+    FrameSeries(timeline.frames).prepare()
+    missing = {
+        "delta": file.provenance.source == CAPTURED,
+        "busy": not file.frames.busy_ns.any(),
+    }
+    unknown = frozenset(name for name, is_missing in missing.items() if is_missing)
+    shown = (history, log, timeline, _usual_rate(file), unknown)
+    return _Arranged(file, capture, stream, *shown)
 
 
 def _annotations_of(file: FrameFile) -> list[Annotation]:

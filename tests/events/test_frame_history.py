@@ -1,9 +1,12 @@
 """The frames of a session: which one an instant belongs to, and what span a frame has."""
 
+from array import array
+
+import numpy as np
 import pytest
 
 from inspector.events.frame_history import NO_PHASES, NO_SHARES, FrameHistory
-from inspector.vocabulary import Phase
+from inspector.vocabulary import Phase, Share
 
 MS = 1_000_000
 
@@ -74,3 +77,18 @@ def test_that_many_frames_without_phases_are_kept_without_being_read() -> None:
     assert len(history) == 10_000
     assert history.index_at(9_000 * MS) == 9_001
     assert history.numpy("at_ns", 9_998, 10_000).tolist() == [9_998 * MS, 9_999 * MS]
+
+
+def test_that_columns_are_copied_only_while_frames_may_be_added(frames: FrameHistory) -> None:
+    column = array("q", range(10))
+    complete = FrameHistory.holding(0, [column] * (5 + len(Phase) + len(Share)))
+
+    found = complete.until(8).numpy("at_ns", 2, 9)
+
+    assert found.tolist() == [2, 3, 4, 5, 6, 7]
+    assert np.shares_memory(found, np.frombuffer(column, dtype=np.int64))
+    with pytest.raises(ValueError, match="read-only"):
+        found[0] = 0
+    copied = frames.numpy("at_ns", 0, 3)
+    copied[0] = 0
+    assert frames.began_ns(0) == 10 * MS

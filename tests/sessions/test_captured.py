@@ -17,6 +17,7 @@ from inspector.commands.transport import Run
 from inspector.errors import CaptureError, ColumnChoiceError
 from inspector.events.annotations import Annotation
 from inspector.events.timeline import Timeline
+from inspector.formats.arrangement.frame_series import FrameSeries, longest_frame
 from inspector.formats.captures import source as source_module
 from inspector.formats.captures.json_trace import JsonTraceReader
 from inspector.formats.export import export_frames
@@ -305,6 +306,14 @@ def test_that_what_was_read_is_sorted_beside_the_thread_of_the_session(
 
     assert threads == [False]
     assert messages[-1] == "Sorting capture.csv: 0 s."
+
+
+def test_that_what_drawing_a_capture_needs_is_computed_before_it_is_shown(tmp_path: Path) -> None:
+    frames = CapturedSession(table(tmp_path)).timeline.frames
+
+    assert FrameSeries(frames).pyramid_bytes > 0
+    assert longest_frame(frames) == frames.interval_ns.tolist().index(max(frames.interval_ns))
+    assert longest_frame(frames.until(1)) == 0
 
 
 def test_that_another_stream_of_many_events_is_sorted_beside_the_thread_of_the_session(

@@ -13,6 +13,7 @@ from inspector.analysis.explain.lateness import kept_reasons
 from inspector.commands.command import Capability
 from inspector.display_text import counted, without_quotes
 from inspector.events.timeline import Timeline
+from inspector.formats.arrangement.frame_series import longest_frame
 from inspector.sessions.scene import built_in_scene
 from inspector.sessions.session import (
     AttachedProgram,
@@ -224,10 +225,9 @@ def _counted_rows(timeline: Timeline, *, are_samples: bool) -> list[DetailRow]:
     kept = f", {frames.first:,} no longer in the log" if frames.first else ""
     rows = [DetailRow("Samples" if are_samples else "Frames", f"{frames.end:,}{kept}")]
     if len(frames):
-        place = int(np.argmax(frames.numpy("interval_ns", frames.first, frames.end)))
-        longest_ns, at_ns = int(frames.interval_ns[place]), int(frames.at_ns[place])
-        text = f"{format_duration(longest_ns)} at {format_at(at_ns)}"
-        rows.append(linked("Longest", [TextLink(text, Selection.frame(frames.first + place))]))
+        longest = frames.frame(longest_frame(frames))
+        text = f"{format_duration(longest.interval_ns)} at {format_at(longest.at_ns)}"
+        rows.append(linked("Longest", [TextLink(text, Selection.frame(longest.index))]))
     if timeline.commands:
         last = timeline.commands[-1]
         did = [TextLink(without_quotes(last.text), at_ns=last.at_ns)]

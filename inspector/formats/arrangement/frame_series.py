@@ -83,7 +83,11 @@ class FrameSeries:
         self.measure = measure
         self._history = history
         self._end = 0
-        self._pyramids: dict[Measure, Pyramid] = {}
+        # Frames that are complete have theirs with them, whoever draws them.
+        known = history.computed
+        self._pyramids: dict[Measure, Pyramid] = (
+            {} if known is None else known.setdefault(FrameSeries, {})
+        )
         self.take_new_frames()
 
     @property
@@ -113,6 +117,10 @@ class FrameSeries:
     def pyramid_bytes(self) -> int:
         return sum(pyramid.nbytes for pyramid in self._pyramids.values())
 
+    def prepare(self) -> None:
+        """Do what drawing the frames would otherwise have to wait for."""
+        self._pyramid(self.measure)
+
     def take_new_frames(self) -> int:
         """Read new frames; returns their number."""
         before = self._end
@@ -124,7 +132,7 @@ class FrameSeries:
         return self._end - before
 
     def times_ns(self, measure: Measure, start: int, stop: int) -> NsColumn:
-        """Return a copy of the measured times of a range of frames."""
+        """Return the measured times of a range of frames, as :meth:`.FrameHistory.numpy` does."""
         return self._history.numpy(_column_name(measure), start, min(stop, self._end))
 
     def shares(self, other: "FrameSeries") -> bool:
@@ -456,6 +464,14 @@ class FrameSeries:
         if self.x_axis is XAxis.FRAME:
             return math.floor(x + 0.5) + 1
         return self._first_not_before(math.floor(x * NS_PER_SECOND), "right")
+
+
+def longest_frame(history: FrameHistory) -> int:
+    """Return the frame with the longest interval, the first of several, where there are any."""
+    first, end = history.first, history.end
+    if history.computed is not None:
+        return FrameSeries(history).slowest_within("interval", first, end)
+    return first + int(np.argmax(history.numpy("interval_ns", first, end)))
 
 
 def _column_name(measure: Measure) -> str:
