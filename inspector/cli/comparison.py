@@ -21,10 +21,11 @@ from inspector.analysis.statistics.comparison import (
 from inspector.analysis.statistics.metrics import MetricValue
 from inspector.analysis.statistics.runs import ComparedRun, RunDifference, differences
 from inspector.cli.run_report import table
-from inspector.cli.statistics import MetricCondition, condition_parts
+from inspector.cli.statistics import MetricCondition, condition_parts, stutter_limits
 from inspector.cli.terminal import PROGRAM, say
 from inspector.display_text import counted, foreign_lines
 from inspector.exit_codes import ExitCode
+from inspector.foreign.files import check_readable
 from inspector.foreign.numbers import shown
 from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.captures.capture import split_column
@@ -65,6 +66,7 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
         list(_compared_runs(options, err)),
         asked={each.metric.id for each in conditions},
         with_columns=options.columns,
+        stutter=stutter_limits(options),
     )
     tests = [test for each in found for test in _tested(each, conditions, options)]
     tested = [[test.values() for test in tests if test.of is each] for each in found]
@@ -92,15 +94,21 @@ def _files_to_compare(options: Namespace) -> FilesToCompare:
     """Return the files of each side.
 
     Raises:
-        CaptureError: A folder or pattern has none.
+        InspectorError: There is no such file, or a folder or pattern has none.
     """
     if options.before is not None:
         sides = [[split_column(text)] for text in (options.before, *options.after)]
     else:
         given = (options.runs_before, options.runs_after)
         sides = [[each for text in texts for each in files_named(text)] for texts in given]
+    for path in (path for side in sides for path, _column in side):
+        check_readable(path)
     return FilesToCompare(
-        *(tuple(map(tuple, sides)), options.stream, options.without_outliers, options.columns)
+        tuple(map(tuple, sides)),
+        stream=options.stream,
+        without_outliers=options.without_outliers,
+        with_columns=options.columns,
+        stutter=stutter_limits(options),
     )
 
 
@@ -119,7 +127,7 @@ def _compared_runs(options: Namespace, err: TextIO) -> Iterator[ComparedRun]:
 def _read_run(
     name: str, path: Path, column: str | None, options: Namespace, err: TextIO
 ) -> ComparedRun:
-    run = run_of_file(path, column, options.stream, takes_samples=True)
+    run = run_of_file(path, column, options.stream)
     say(err, *run.notes)
     return replace(run, name=name)
 

@@ -346,6 +346,13 @@ def _condition(text: str, parser: ArgumentParser) -> MetricCondition:
 # ------------------------------------------------------------------------- files and texts
 
 
+def stutter_limits(options: Namespace) -> StutterLimits | None:
+    """Return what stutters and what is slow, if any of it was chosen."""
+    chosen = {"factor": options.stutter_factor, "low_rate": options.low_fps}
+    given = {name: number for name, number in chosen.items() if number is not None}
+    return replace(USUAL_STUTTER, **given) if given else None
+
+
 def _read(text: str, options: Namespace, err: TextIO) -> _Read:
     path, column = split_column(text)
     file = read_frame_file(path, column, stream=options.stream)
@@ -358,7 +365,7 @@ def _read(text: str, options: Namespace, err: TextIO) -> _Read:
     if options.without_inspector:
         check_knows_inspector(path, file)
         frames, left_out = frames.without_inspector(_budget(path, file, options))
-    stutter = StutterLimits(options.stutter_factor, options.low_fps)
+    stutter = stutter_limits(options) or USUAL_STUTTER
     series = series_of(frames, refresh_ms=options.refresh, stutter=stutter)
     if not len(series):
         raise CaptureError(f"{path} has no frames to count. Choose another file.")

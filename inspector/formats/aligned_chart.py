@@ -42,14 +42,15 @@ class AlignedRun:
     """The frames of a capture."""
 
     name: str
-    times_ns: NDArray[np.int64]
+    times_ns: NDArray[np.int64]  # The frame times
+    ends_ns: NDArray[np.int64]  # When each frame ends, from the beginning
 
 
 def aligned_chart(
     runs: Sequence[AlignedRun], box: Box, theme: ThemeName, *, budgets_ms: Sequence[float] = ()
 ) -> tuple[Item, ...]:
     colors = GRAPH_COLORS[theme]
-    longest = max(int(each.times_ns.sum()) for each in runs) or 1
+    longest = max(int(each.ends_ns[-1]) for each in runs) or 1
     top_ns = top_of_axis_ns([each.times_ns for each in runs])
     left = 6 + text_width("100.5", _SIZE)
     width = max(box.width - left - 40, 20.0)
@@ -122,9 +123,8 @@ def _names(runs: Sequence[AlignedRun], area: Box, theme: ThemeName) -> list[Item
 def _line(  # noqa: PLR0913, PLR0917 - where and how it is drawn
     run: AlignedRun, number: int, area: Box, longest: int, top_ns: float, theme: ThemeName
 ) -> list[Item]:
-    times = run.times_ns
-    end_ns = np.cumsum(times)
-    columns = np.minimum((end_ns - times) / longest, 1.0) * area.width / _STEP
+    times, end_ns = run.times_ns, run.ends_ns
+    columns = np.append(0, end_ns[:-1]) / longest * area.width / _STEP
     edges = np.flatnonzero(np.diff(columns.astype(np.int64), prepend=-1))
     lows, highs = np.minimum.reduceat(times, edges), np.maximum.reduceat(times, edges)
     xs = np.round(area.x + columns[edges] * _STEP, 2)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from inspector.analysis.statistics.column_summary import lasting_ns
 from inspector.analysis.statistics.compared_calls import CallFold, calls_of
 from inspector.analysis.statistics.compared_columns import RunColumn
+from inspector.analysis.statistics.frame_series import StutterLimits
 from inspector.analysis.statistics.runs import ComparedRun
 from inspector.errors import CaptureError
 from inspector.events.recording import as_far_as_it_goes
@@ -43,6 +44,8 @@ class FilesToCompare:
     stream: str | None = None  # Name of one of several streams, or a part of it
     without_outliers: bool = False
     with_columns: bool = False
+    # What stutters and what is slow; None leaves out the time of either.
+    stutter: StutterLimits | None = None
 
 
 def files_named(text: str) -> list[tuple[Path, str | None]]:
@@ -74,8 +77,6 @@ def run_of_file(
     column: str | None = None,
     stream: str | None = None,
     on_progress: Progress = lambda _done: None,
-    *,
-    takes_samples: bool = False,
 ) -> ComparedRun:
     """Read a capture, exported frame times or a recording.
 
@@ -107,9 +108,7 @@ def run_of_file(
         chosen = capture.stream(stream)
         streams, read_stream = tuple(each.name for each in capture.streams), chosen.name
         read = file_of(capture, chosen)
-    if not takes_samples:
-        _refuse_samples(str(path), read.samples)
-    times_ns = read.frames.interval_ns
+    times_ns, lasts_ns = read.frames.interval_ns, _lasts_ns(read.frames)
     name = f"{path.name} – {read_stream}" if len(streams) > 1 else path.name
     return ComparedRun(
         *(name, times_ns[times_ns > 0]),
@@ -117,8 +116,9 @@ def run_of_file(
         streams=streams,
         stream=read_stream,
         missing=read.missing,
-        columns=partial(columns_of, times_ns, read.frames.beside, _lasts_ns(read.frames)),
+        columns=partial(columns_of, times_ns, read.frames.beside, lasts_ns),
         samples=read.samples,
+        sampled_ns=None if lasts_ns is None else lasts_ns[times_ns > 0],
     )
 
 
@@ -168,15 +168,18 @@ def run_of_session(session: Session, name: str) -> Callable[[Progress], Compared
 
     samples = samples_of(session)
     beside = _beside_of(session)
+    at_ns = frames.numpy("at_ns", frames.first, frames.end)
+    lasts_ns = lasting_ns(at_ns, times_ns, are_samples=True) if samples else None
 
     def make(on_progress: Progress) -> ComparedRun:
-        _refuse_samples(name, samples)
         on_progress(0.0)
         fold = CallFold(base, strings)
         fold.take(events)
         return ComparedRun(
             *(name, times_ns[times_ns > 0], fold.calls(length_ns)),
-            columns=partial(columns_of, times_ns, beside),
+            columns=partial(columns_of, times_ns, beside, lasts_ns),
+            samples=samples,
+            sampled_ns=None if lasts_ns is None else lasts_ns[times_ns > 0],
         )
 
     return make
@@ -184,8 +187,3 @@ def run_of_session(session: Session, name: str) -> Callable[[Progress], Compared
 
 def _beside_of(session: object) -> Beside | None:
     return session.beside if isinstance(session, ShowsCapture) else None
-
-
-def _refuse_samples(name: str, samples: str) -> None:
-    if samples:
-        raise CaptureError(f"{name}: {samples} Captures of every frame can be compared.")

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from inspector.analysis.statistics.frame_series import StutterLimits
 from inspector.cli import comparison
 from inspector.exit_codes import ExitCode
 from inspector.sessions.compared import FilesToCompare
@@ -447,16 +448,48 @@ def test_that_a_comparison_opens_in_the_window_with_its_sides(
     opened: list[FilesToCompare] = []
     monkeypatch.setattr(comparison, "open_window", opened.append)
 
-    run("compare a1.csv b1.csv:FrameTimeMs a2.csv --window")
+    run("compare a1.csv b1.csv:FrameTimeMs a2.csv --window --stutter-factor 3")
     run('compare --before "a*.csv" --after b1.csv --window --columns --without-outliers')
 
     first, second = opened
     column = "FrameTimeMs"
     one, other, third = ((Path(name), None) for name in ("a1.csv", "b1.csv", "a2.csv"))
-    assert first == FilesToCompare(((one,), ((other[0], column),), (third,)))
+    limits = StutterLimits(3.0)
+    assert first == FilesToCompare(((one,), ((other[0], column),), (third,)), stutter=limits)
     assert second == FilesToCompare(
         ((one, third), (other,)), without_outliers=True, with_columns=True
     )
+
+
+def test_that_a_missing_file_is_said_before_the_window_is_opened(
+    run: Run, uneven: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "open_window", lambda _files: pytest.fail("opened"))
+
+    code, _, err = run(f"compare {uneven.name} nowhere.csv --window")
+
+    assert code == ExitCode.UNREADABLE
+    assert (
+        err == "timeline-inspector: There is no file nowhere.csv. Check the name and the folder.\n"
+    )
+
+
+def test_that_limits_of_stuttering_are_those_of_the_statistics(run: Run, tmp_path: Path) -> None:
+    times = [10.0, 10.2, 10.1, 10.3] * 100
+    times[::50] = [16.0] * len(times[::50])
+    for name in ("a.csv", "b.csv"):
+        capture(tmp_path, name, times)
+    limits = "--stutter-factor 1.5 --low-fps 120"
+
+    _, alone, _ = run(f"stats a.csv {limits} --json")
+    _, compared, _ = run(f"compare a.csv b.csv {limits} --json")
+    _, usual, _ = run("compare a.csv b.csv --json")
+
+    values = json.loads(alone)["files"][0]["metrics"]
+    before = json.loads(compared)["differences"]
+    for metric in ("capframex.stuttering", "capframex.low-fps"):
+        assert before[metric]["before"] == pytest.approx(values[metric]["value"])
+        assert metric not in usual
 
 
 @pytest.mark.parametrize("more", ["--json", "-o c.html", '--fail-if "fps < -1%"'])

@@ -12,8 +12,14 @@ from inspector.analysis.statistics.runs import ComparedRun, differences
 from inspector.errors import ExportError
 from inspector.formats.aligned_chart import AlignedRun, aligned_chart
 from inspector.formats.drawing.display_list import Box, Group, Polyline, Text
-from inspector.formats.report.comparison import html_of_comparison, write_comparison
+from inspector.formats.report.comparison import (
+    comparison_report,
+    html_of_comparison,
+    write_comparison,
+)
+from inspector.sessions.compared import run_of_file
 from tests.formats.test_report import Balanced
+from tests.sessions.test_compared import sampled
 
 MS = 1_000_000
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -73,8 +79,8 @@ def test_that_names_are_text_in_markdown_too(tmp_path: Path) -> None:
 
 def test_that_every_run_has_a_line_that_ends_where_it_does() -> None:
     runs = [
-        AlignedRun("long", np.full(1000, 10 * MS)),
-        AlignedRun("short", np.full(500, 10 * MS)),
+        AlignedRun(name, np.full(count, 10 * MS), np.arange(1, count + 1) * 10 * MS)
+        for name, count in (("long", 1000), ("short", 500))
     ]
 
     items = aligned_chart(runs, Box(0, 0, 600, 300), "light")
@@ -93,7 +99,9 @@ def test_that_a_frame_that_is_cut_off_is_marked_and_a_million_are_thinned() -> N
     times = np.full(1_000_000, 10 * MS)
     times[500_000] = 900 * MS
 
-    items = aligned_chart([AlignedRun("run", times)], Box(0, 0, 600, 300), "light")
+    items = aligned_chart(
+        [AlignedRun("run", times, np.cumsum(times))], Box(0, 0, 600, 300), "light"
+    )
 
     (line,) = (each.items[0] for each in items if isinstance(each, Group) and each.name == "run")
     assert isinstance(line, Polyline)
@@ -101,3 +109,22 @@ def test_that_a_frame_that_is_cut_off_is_marked_and_a_million_are_thinned() -> N
     assert min(point.y for point in line.points) < 50
     labels = [item.text for item in items if isinstance(item, Text)]
     assert "15" in labels or "10" in labels
+
+
+def test_that_samples_are_drawn_over_their_time_without_distributions(tmp_path: Path) -> None:
+    sides = [run_of_file(sampled(tmp_path / f"{mean}.csv", mean)) for mean in (16.6, 15.0)]
+    found = differences(sides)
+
+    report = comparison_report(found, "light", (), datetime.now(UTC))
+    for suffix in (".html", ".pdf", ".svg"):
+        write_comparison(found, tmp_path / f"c{suffix}")
+
+    titles = [each.title for each in report.sections]
+    assert "Frame times" in titles
+    assert "Distributions" not in titles
+    (runs,) = (each.table for each in report.sections if each.title == "Runs")
+    assert runs is not None
+    assert runs.rows[0][1:3] == ("100", "50.0 s")
+    said = (tmp_path / "c.svg").read_text()
+    assert "100 samples, mean 16." in said
+    assert "P99" not in said

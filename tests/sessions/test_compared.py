@@ -9,6 +9,7 @@ import pytest
 
 from inspector.analysis.statistics.compared_calls import CallSamples, SessionCalls, call_changes
 from inspector.analysis.statistics.comparison import Verdict
+from inspector.analysis.statistics.frame_series import StutterLimits
 from inspector.analysis.statistics.runs import ComparedRun, differences
 from inspector.errors import CaptureError
 from inspector.sessions.captured import CapturedSession
@@ -159,15 +160,57 @@ def test_that_progress_is_told_and_can_end_the_comparison(tmp_path: Path) -> Non
         differences([run, run, run], refuse)
 
 
-def test_that_a_log_of_samples_is_refused(tmp_path: Path) -> None:
-    rows = "\n".join(f"60,16.6,{number * 500_000_000}" for number in range(100))
-    path = tmp_path / "mangohud.csv"
+def sampled(path: Path, mean_ms: float = 16.6) -> Path:
+    """Write a log that has a sample each half second."""
+    rng = np.random.default_rng(7)
+    rows = "\n".join(
+        f"60,{time:.4f},{number * 500_000_000}"
+        for number, time in enumerate(rng.normal(mean_ms, 0.2, 100))
+    )
     path.write_text(f"fps,frametime,elapsed\n{rows}\n", encoding="utf-8")
+    return path
 
-    with pytest.raises(CaptureError, match="Captures of every frame can be compared"):
-        run_of_file(path)
-    with pytest.raises(CaptureError, match="Captures of every frame can be compared"):
-        run_of_session(CapturedSession(path), "open")(lambda _done: None)
+
+def test_that_logs_of_samples_last_as_long_as_they_took(tmp_path: Path) -> None:
+    path = sampled(tmp_path / "mangohud.csv")
+
+    read = run_of_file(path)
+    opened = run_of_session(CapturedSession(path), "open")(lambda _done: None)
+
+    for run in (read, opened):
+        assert run.samples
+        assert run.ends_ns.tolist()[:2] == [500_000_000, 1_000_000_000]
+        assert run.series.sampled_ms == pytest.approx(50_000)
+    together = ComparedRun.pooled("both", [read, run_of_file(sampled(tmp_path / "b.csv", 15.0))])
+    assert together.series.sampled_ms == pytest.approx(100_000)
+
+
+def test_that_of_samples_only_what_they_allow_is_compared(tmp_path: Path) -> None:
+    runs = [run_of_file(sampled(tmp_path / f"{mean}.csv", mean)) for mean in (16.6, 15.0)]
+
+    (found,) = differences(runs, asked={"p99"}, stutter=StutterLimits())
+
+    mean, p99 = found.found.differences
+    assert (mean.metric.id, mean.verdict) == ("mean", Verdict.FASTER)
+    assert (p99.before, p99.after) == (None, None)
+    assert "Only what samples allow is compared." in found.sentence
+
+
+def test_that_stuttering_is_compared_by_the_limits_that_are_given() -> None:
+    rng = np.random.default_rng(3)
+    times_ms = rng.normal(10, 0.2, 2_000)
+    times_ms[100::100] *= 2
+    run = ComparedRun("one", (times_ms * 1e6).astype(np.int64))
+
+    (usual,) = differences([run, run])
+    (found,) = differences([run, run], stutter=StutterLimits(1.5, 60.0))
+    (stutter,) = (
+        each for each in found.found.differences if each.metric.id == "capframex.stuttering"
+    )
+
+    assert len(found.found.differences) == len(usual.found.differences) + 2
+    share = times_ms[100::100].sum() / times_ms.sum()
+    assert stutter.before == pytest.approx(100 * share, rel=1e-6)
 
 
 def uneven_run(name: str, mean_ms: float, seed: int = 1) -> ComparedRun:

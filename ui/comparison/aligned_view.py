@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
 from inspector.analysis.statistics.runs import ComparedRun
+from inspector.display_text import counted
 from inspector.formats.aligned_chart import top_of_axis_ns
 from inspector.formats.drawing.display_list import Stroke
 from inspector.formats.drawing.font_metrics import plain
@@ -61,6 +62,7 @@ class _Line(Struct, frozen=True, eq=False):
 
     name: str
     times_ns: NDArray[np.int64]  # Its frame times
+    lasts_ns: NDArray[np.int64]  # How long each frame lasts, or each sample holds
     # Where each frame begins, and where the last ends: frames or seconds.
     starts: NDArray[np.float64]
 
@@ -153,7 +155,10 @@ class AlignedView(QWidget):
         if is_same and budgets_ms == self._budgets_ms:
             return
         self._runs, self._budgets_ms = runs, budgets_ms
-        counts = ", ".join(f"{each.name}: {len(each.times_ns):,} frames" for each in runs)
+        counts = ", ".join(
+            f"{each.name}: {counted(len(each.times_ns), 'sample' if each.samples else 'frame')}"
+            for each in runs
+        )
         self.setAccessibleDescription(counts)
         if is_same:
             self._draw_again()
@@ -445,7 +450,7 @@ class AlignedView(QWidget):
         else:
             parts = [format_instant(round(at * NS_PER_SECOND))]
         for line, (*_, longest) in found:
-            at_ns = int(line.times_ns[:longest].sum())
+            at_ns = int(line.lasts_ns[:longest].sum())
             where = f"at {format_instant(at_ns)}" if self._by_frame else f"(frame {longest:,})"
             duration = format_duration(int(line.times_ns[longest]))
             parts.append(f"{plain(line.name)} {duration} {where}")
@@ -495,8 +500,8 @@ def _line(run: ComparedRun, *, by_frame: bool) -> _Line:
     if by_frame:
         starts = np.arange(len(run.times_ns) + 1, dtype=np.float64)
     else:
-        starts = np.concatenate(((0.0,), np.cumsum(run.times_ns) / NS_PER_SECOND))
-    return _Line(run.name, run.times_ns, starts)
+        starts = np.concatenate(((0.0,), run.ends_ns / NS_PER_SECOND))
+    return _Line(run.name, run.times_ns, run.lasts_ns, starts)
 
 
 def _pen(color: QColor, dash: Sequence[float] = ()) -> QPen:

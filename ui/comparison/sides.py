@@ -25,6 +25,7 @@ from ..kit.layouts import menu_button
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from inspector.analysis.statistics.frame_series import StutterLimits
     from inspector.sessions.session import Session
 
     from ..kit.background import Report
@@ -93,6 +94,7 @@ def compare_sides(
     *,
     without_outliers: bool = False,
     with_columns: bool = False,
+    stutter: StutterLimits | None = None,
 ) -> list[RunDifference]:
     """Read what is not read yet, and compare each side with the first."""
     unread = [source for side in sides for source in side.sources if source.run is None]
@@ -109,7 +111,7 @@ def compare_sides(
     if len(together) < _TWO:
         return []
     tell = partial(_report_part, report, len(unread), parts)
-    return differences(together, tell, with_columns=with_columns)
+    return differences(together, tell, with_columns=with_columns, stutter=stutter)
 
 
 def _report_part(report: Report, number: int, parts: int, done: float) -> None:

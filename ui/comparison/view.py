@@ -49,6 +49,7 @@ from ..kit.save_dialog import SaveDialog
 from ..kit.theme import ColorRole
 from ..kit.tile import Tile, caption, height_below, is_low
 from ..plotting.distribution_view import DistributionView
+from ..session.frame_focus import MetricOptions
 from .aligned_view import AlignedView
 from .difference_table import DifferenceTable
 from .sides import Side, SidesRow, Source, compare_sides, letter_of
@@ -57,6 +58,7 @@ from .verdict import first_numbers, headline
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from inspector.analysis.statistics.frame_series import StutterLimits
     from inspector.analysis.statistics.runs import RunDifference
 
     from ..kit.theme import Theme
@@ -88,6 +90,7 @@ class ComparisonView(QWidget):
         sides: What is compared, the first one first.
         outlier_action: Whether outlying runs are left out.
         columns_action: Whether the columns of captures are compared, too.
+        stutter_action: Whether the time that stutters or is slow is compared, too.
     """
 
     files_wanted = Signal(int)
@@ -133,6 +136,8 @@ class ComparisonView(QWidget):
         self.outlier_action.setToolTip("Runs whose average is over 3 % from the median of theirs")
         self.columns_action = QAction("Columns beside frame times", self, checkable=True)
         self.columns_action.setToolTip("Load, power, latencies and what else captures have")
+        self.stutter_action = QAction("", self, checkable=True)
+        self._limits: StutterLimits | None = None
         self._lower = QWidget()
         self._zones = _DropZones(self, theme)
         self._lay_out()
@@ -144,7 +149,8 @@ class ComparisonView(QWidget):
         options = QMenu(self)
         options.setToolTipsVisible(True)
         options.addActions([self.plot.stack_action, self.plot.frame_action])
-        options.addActions([self.outlier_action, self.columns_action])
+        options.addActions([self.outlier_action, self.columns_action, self.stutter_action])
+        options.aboutToShow.connect(self._name_limits)
         self.options_button = menu_button("Options", "How the runs are shown and counted", options)
         controls = (self.swap_button, self.add_button, self.options_button, self.report_button)
         for button in (*controls, self.close_button):
@@ -188,7 +194,7 @@ class ComparisonView(QWidget):
         self.close_button.clicked.connect(self.left)
         self.row.sides_chosen.connect(self.compare)
         self.row.runs_wanted.connect(self.files_wanted)
-        for action in (self.outlier_action, self.columns_action):
+        for action in (self.outlier_action, self.columns_action, self.stutter_action):
             action.toggled.connect(self._start)
         self.plot.frames_read.connect(self._show_reading)
         self.kind_buttons.idClicked.connect(self._show_kind)
@@ -220,9 +226,26 @@ class ComparisonView(QWidget):
             list(self.sides),
             without_outliers=self.outlier_action.isChecked(),
             with_columns=self.columns_action.isChecked(),
+            stutter=self._stutter if self.stutter_action.isChecked() else None,
         )
         self._background.start(work)
         self._show_state()
+
+    def set_limits(self, limits: StutterLimits | None) -> None:
+        """Compare what stutters and what is slow by these limits; ``None`` for neither."""
+        self._limits = limits
+        self.stutter_action.setChecked(limits is not None)
+
+    @property
+    def _stutter(self) -> StutterLimits:
+        return self._limits or MetricOptions.kept_in(self._bridge.panel_choices).stutter
+
+    @Slot()
+    def _name_limits(self) -> None:
+        limits = self._stutter
+        self.stutter_action.setText(
+            f"Stuttering over {limits.factor:g} times, low below {limits.low_rate:g} fps"
+        )
 
     @Slot()
     def cancel(self) -> None:
@@ -324,17 +347,20 @@ class ComparisonView(QWidget):
         text = "Reading …" if self._background.is_running else "Nothing to compare."
         numbers = [number for number, _ in runs]
         self.plot.show_runs([run for _, run in runs], budgets_ms, numbers, empty_text=text)
+        are_samples = any(each.samples for each in together)
         # Where there is no room for names, letters tell the sides apart.
         curves = [
             Curve(f"{letter_of(number)} {each.name}", each.distribution)
             for number, each in enumerate(together)
+            if not are_samples
         ]
-        self.distribution.show_curves(curves, budgets_ms, empty_text=text)
+        why_none = "Samples do not say how long all frames took." if are_samples else text
+        self.distribution.show_curves(curves, budgets_ms, empty_text=why_none)
         self._show_reading("")
         for tile in self.tiles:
             tile.show_value("")
-        # Of more sides, the numbers of two would stand for all.
-        if len(together) == _TWO:
+        # Of more sides, the numbers of two would stand for all, and samples for every frame.
+        if len(together) == _TWO and not are_samples:
             budget_ms = budgets_ms[0] if budgets_ms else None
             numbers_of = first_numbers(together[0], together[1], budget_ms)
             for tile, shown in zip(self.tiles, numbers_of, strict=False):

@@ -1,18 +1,46 @@
-"""The frames that people look at, as all panels share them: in view, chosen, and marked."""
+"""The frames that people look at, as all panels share them, and how statistics of them are made."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
+from inspector.analysis.statistics.frame_series import USUAL_STUTTER, StutterLimits
+from inspector.foreign.numbers import number_in
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import NDArray
 
     from inspector.vocabulary import Measure
 
     Frames = tuple[int, int]
+
+#: What settings know the options by.
+STUTTER_FACTOR: Final = "stutter_factor"
+LOW_FPS: Final = "low_fps"
+WITHOUT_OUTLIERS: Final = "without_outliers"
+
+
+class MetricOptions(Struct, frozen=True):
+    """How statistics are made, as it is kept in the settings."""
+
+    stutter: StutterLimits  # What counts as stuttering and as slow
+    without_outliers: bool  # Whether outliers are left out
+
+    @classmethod
+    def kept_in(cls, choices: Mapping[str, str]) -> MetricOptions:
+        without = choices.get(WITHOUT_OUTLIERS) == "yes"
+        numbers = (choices.get(STUTTER_FACTOR, ""), choices.get(LOW_FPS, ""))
+        try:
+            factor, rate = (float(number_in(each)) for each in numbers)
+            return cls(StutterLimits(factor, rate), without)
+        except ValueError:
+            return cls(USUAL_STUTTER, without)
 
 
 class FrameFocus(QObject):

@@ -8,7 +8,6 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from msgspec import Struct
 from PySide6.QtCore import QObject, QSignalBlocker, Signal, Slot
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QComboBox, QWidget
@@ -17,16 +16,13 @@ from typing_extensions import override
 from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_series import (
-    USUAL_STUTTER,
     FrameSeries,
     Outliers,
-    StutterLimits,
     without_outliers,
 )
 from inspector.analysis.statistics.metrics import MetricValue, metric_values
 from inspector.display_text import counted
 from inspector.errors import InspectorError
-from inspector.foreign.numbers import number_in
 from inspector.formats.distribution_chart import ChartKind, Curve, band_text
 from inspector.formats.series import facts_in
 from inspector.sessions.session import ShowsCapture, samples_of
@@ -39,11 +35,10 @@ from ..kit.layouts import bar, choice_buttons, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..plotting.distribution_view import DistributionView
 from ..session.bridge import SelectionKind, SessionBridge
+from ..session.frame_focus import MetricOptions
 from .scoped_times import ScopedTimes, Wanted, frames_of, scopes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from ..kit.theme import Theme
@@ -53,28 +48,7 @@ _PERIOD_MS: Final = 500
 _LARGEST_SHARE: Final = 0.05
 #: More frames are sorted beside the window's thread: 10 million take 0.3 s.
 _MOST_AT_ONCE: Final = 1_000_000
-#: What settings know the options by.
-STUTTER_FACTOR: Final = "stutter_factor"
-LOW_FPS: Final = "low_fps"
-WITHOUT_OUTLIERS: Final = "without_outliers"
 _HINT: Final = "Click or drag to choose frame times."
-
-
-class MetricOptions(Struct, frozen=True):
-    """How statistics are made, as it is kept in the settings."""
-
-    stutter: StutterLimits  # What counts as stuttering and as slow
-    without_outliers: bool  # Whether outliers are left out
-
-    @classmethod
-    def kept_in(cls, choices: Mapping[str, str]) -> MetricOptions:
-        without = choices.get(WITHOUT_OUTLIERS) == "yes"
-        numbers = (choices.get(STUTTER_FACTOR, ""), choices.get(LOW_FPS, ""))
-        try:
-            factor, rate = (float(number_in(each)) for each in numbers)
-            return cls(StutterLimits(factor, rate), without)
-        except ValueError:
-            return cls(USUAL_STUTTER, without)
 
 
 @guarded
@@ -362,11 +336,11 @@ class _PacedMetrics(QObject):
         if samples_of(session):
             at_ns = shown.history.numpy("at_ns", shown.frames.start, shown.frames.stop)
             sampled_ms = float(at_ns[-1] - at_ns[0]) / NS_PER_MS
-        index = np.arange(shown.frames.start, shown.frames.stop)
-        if counted is not None:
-            index = index[counted]
 
         def work(_report: object) -> tuple[list[MetricValue], Outliers | None]:
+            index = np.arange(shown.frames.start, shown.frames.stop)
+            if counted is not None:
+                index = index[counted]
             times_ms = times_ns / NS_PER_MS
             series = FrameSeries(times_ms, refresh_ms, facts, sampled_ms, options.stutter)
             return _found(series, index[times_ns > 0], options)

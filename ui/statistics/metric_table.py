@@ -18,7 +18,7 @@ from ..kit.table.models import ListTableModel
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import TableView
 from ..kit.theme import Theme
-from .frame_distribution import LOW_FPS, STUTTER_FACTOR, WITHOUT_OUTLIERS, MetricOptions
+from ..session.frame_focus import LOW_FPS, STUTTER_FACTOR, WITHOUT_OUTLIERS, MetricOptions
 
 _column = Column[MetricValue]
 

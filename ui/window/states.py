@@ -201,6 +201,7 @@ class WindowStates(QObject):
         comparison = self._comparison_view()
         comparison.outlier_action.setChecked(files.without_outliers)
         comparison.columns_action.setChecked(files.with_columns)
+        comparison.set_limits(files.stutter)
         comparison.compare(
             Side([Source.of_file(path, column, files.stream) for path, column in runs])
             for runs in files.sides

@@ -28,13 +28,19 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.analysis.statistics.frame_series import FrameSeries
+from inspector.analysis.statistics.frame_series import (
+    USUAL_STUTTER,
+    FrameSeries,
+    StutterLimits,
+)
 from inspector.analysis.statistics.metrics import METRICS, Metric
 
 #: The metrics that are compared unless others are asked for.
 COMPARED: Final = ("fps", "p50", "p95", "p99", "p99.9", "frameview.low-1", "capframex.integral-1")
 #: Those that do not need every frame.
 COMPARED_OF_SAMPLES: Final = ("mean",)
+#: Those that are compared, too, where it is said what stutters and what is slow.
+_STUTTERING: Final = ("capframex.stuttering", "capframex.low-fps")
 #: Probability that all intervals of a verdict hold the true differences.
 CONFIDENCE: Final = 0.95
 
@@ -218,6 +224,7 @@ def comparison(  # noqa: PLR0913 - as many things make a comparison
     on_progress: Callable[[float], None] = lambda _done: None,
     *,
     pairs: int = 1,
+    stutter: StutterLimits | None = None,
 ) -> Comparison:
     """Compare runs of at least one frame each with others.
 
@@ -229,14 +236,16 @@ def comparison(  # noqa: PLR0913 - as many things make a comparison
         seed: Of the random numbers; the same seed gives the same intervals.
         on_progress: Called with the share that is done; what it raises ends the comparison.
         pairs: How many such comparisons are looked at together.
+        stutter: What stutters and what is slow; if given, the time of either is compared, too.
     """
     by_id = {each.id: each for each in METRICS}
     are_samples = any(each.sampled_ms is not None for each in (*before, *after))
     compared = COMPARED_OF_SAMPLES if are_samples else COMPARED
-    metrics = [by_id[each] for each in dict.fromkeys((*compared, *asked))]
+    further = _STUTTERING if stutter and not are_samples else ()
+    metrics = [by_id[each] for each in dict.fromkeys((*compared, *further, *asked))]
 
     def values_of(samples: Samples) -> list[float | None]:
-        series = FrameSeries(samples)
+        series = FrameSeries(samples, stutter=stutter or USUAL_STUTTER)
         return [
             None if are_samples and metric.is_of_every_frame else metric.compute(series)
             for metric in metrics

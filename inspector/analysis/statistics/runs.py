@@ -15,7 +15,7 @@ from inspector.analysis.statistics.compared_calls import CallChange, SessionCall
 from inspector.analysis.statistics.compared_columns import ColumnChange, RunColumn, column_changes
 from inspector.analysis.statistics.comparison import Comparison, comparison
 from inspector.analysis.statistics.distribution import Distribution
-from inspector.analysis.statistics.frame_series import FrameSeries
+from inspector.analysis.statistics.frame_series import FrameSeries, StutterLimits
 from inspector.errors import CaptureError
 from inspector.timebase import NS_PER_MS
 
@@ -44,6 +44,8 @@ class ComparedRun:
     # Reads the columns of a capture beside the frame times.
     columns: Callable[[], Sequence[RunColumn]] = tuple
     samples: str = ""  # Why the frame times are samples and not every frame; empty if they are all
+    # For how long each sample holds; None of frames, which last as long as they take.
+    sampled_ns: NDArray[np.int64] | None = None
     distribution: Distribution = field(init=False)
 
     def __post_init__(self) -> None:
@@ -78,7 +80,8 @@ class ComparedRun:
             *(name, np.concatenate([each.times_ns for each in kept])),
             missing=" ".join(f"{each.name}: {each.missing}" for each in kept if each.missing),
             parts=kept,
-            samples=next((each.samples for each in kept if each.samples), ""),
+            samples=(samples := next((each.samples for each in kept if each.samples), "")),
+            sampled_ns=np.concatenate([each.lasts_ns for each in kept]) if samples else None,
             left_out=tuple(each for each in runs if each not in kept),
         )
 
@@ -97,9 +100,19 @@ class ComparedRun:
         return {run.name: share for run, share in away if _is_outlier(share)}
 
     @property
+    def lasts_ns(self) -> NDArray[np.int64]:
+        """How long each frame lasts, or each sample holds."""
+        return self.times_ns if self.sampled_ns is None else self.sampled_ns
+
+    @property
+    def ends_ns(self) -> NDArray[np.int64]:
+        """When that ends, from the beginning of the run."""
+        return np.cumsum(self.lasts_ns)
+
+    @property
     def series(self) -> FrameSeries:
-        times_ms = self.times_ns / NS_PER_MS
-        return FrameSeries(times_ms, sampled_ms=float(times_ms.sum()) if self.samples else None)
+        sampled_ms = float(self.lasts_ns.sum()) / NS_PER_MS if self.samples else None
+        return FrameSeries(self.times_ns / NS_PER_MS, sampled_ms=sampled_ms)
 
 
 def _away_from_median(runs: Sequence[ComparedRun]) -> list[float]:
@@ -185,6 +198,7 @@ def differences(
     asked: Collection[str] = (),
     *,
     with_columns: bool = False,
+    stutter: StutterLimits | None = None,
 ) -> list[RunDifference]:
     """Return how each run differs from the first.
 
@@ -193,6 +207,7 @@ def differences(
         on_progress: Called with the share that is done; what it raises ends the comparison.
         asked: Ids of the metrics that the verdicts are to be about; by default all compared.
         with_columns: Whether to compare the columns of captures, too.
+        stutter: What stutters and what is slow; if given, the time of either is compared, too.
 
     Raises:
         CaptureError: A file has changed.
@@ -209,7 +224,10 @@ def differences(
         one, other = ([each.series for each in side] for side in sides)
         of_frames = 0.4 if with_columns else 0.8
         frames = comparison(
-            one, other, asked, on_progress=partial(tell, 0.0, of_frames), pairs=pairs
+            *(one, other, asked),
+            on_progress=partial(tell, 0.0, of_frames),
+            pairs=pairs,
+            stutter=stutter,
         )
         columns: list[ColumnChange] = []
         if with_columns:

@@ -108,6 +108,22 @@ def _add_outputs(parser: ArgumentParser, what: str) -> None:
     )
 
 
+def _add_stutter_limits(parser: ArgumentParser, note: str = "") -> None:
+    parser.add_argument(
+        "--stutter-factor",
+        metavar="K",
+        type=_stutter_factor,
+        help="a frame stutters that takes over K times the usual, in CapFrameX' statistics "
+        f"(default: {_STUTTER}){note}",
+    )
+    parser.add_argument(
+        "--low-fps",
+        metavar="FPS",
+        type=_low_rate,
+        help=f"the rate below which they count low FPS time (default: {_LOW_FPS}){note}",
+    )
+
+
 def _add_allow_missing(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--allow-missing",
@@ -128,21 +144,7 @@ def add_stats_arguments(stats: ArgumentParser) -> None:
         type=refresh_rate,
         help="refresh rate of the display, for hitches and jank",
     )
-    stats.add_argument(
-        "--stutter-factor",
-        metavar="K",
-        type=_stutter_factor,
-        default=_STUTTER,
-        help="a frame stutters that takes over K times the usual, in CapFrameX' statistics "
-        f"(default: {_STUTTER})",
-    )
-    stats.add_argument(
-        "--low-fps",
-        metavar="FPS",
-        type=_low_rate,
-        default=_LOW_FPS,
-        help=f"the rate below which they count low FPS time (default: {_LOW_FPS})",
-    )
+    _add_stutter_limits(stats)
     stats.add_argument(
         "--without-outliers",
         action="store_true",
@@ -209,6 +211,7 @@ def add_compare_arguments(compare: ArgumentParser) -> None:
         help="also the columns of captures beside their frame times: load, power, latencies …",
     )
     add_stream(compare)
+    _add_stutter_limits(compare, "; compares the time of either, too")
     compare.add_argument(
         "--fail-if",
         dest="conditions",

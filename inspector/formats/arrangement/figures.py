@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import numpy as np
 from msgspec import structs
 
+from inspector.analysis.statistics.column_summary import lasting_ns
 from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
 from inspector.display_text import counted
@@ -155,7 +157,7 @@ class _Figure:
         )
 
     def _subtitle(self) -> str:
-        count = " and ".join(counted(len(each.frames), "frame") for each in self.shown)
+        count = " and ".join(counted(len(each.frames), _noun(each)) for each in self.shown)
         return f"{_SUBTITLES[self.options.figure]}, {count}"
 
     def _columns(self) -> list[Item]:
@@ -174,7 +176,7 @@ class _Figure:
         box = Box(0, 0, width / _CHART_SCALE, (self.height - top - _FOOT) / _CHART_SCALE)
         kind = _KINDS.get(options.figure)
         if kind is None:
-            runs = [AlignedRun(each.name, self._times_ns(each)) for each in shown]
+            runs = [self._aligned(each) for each in shown]
             drawn = aligned_chart(runs, box, options.theme, budgets_ms=options.budgets_ms)
         else:
             curves, others = self._curves(shown), self._curves(self.shown)
@@ -190,6 +192,15 @@ class _Figure:
             items.append(Text(at, name, _SMALL, self.colors.text, is_bold=True))
         return items
 
+    def _aligned(self, shown: Shown) -> AlignedRun:
+        frames, times_ns = self.options.counted(shown.frames)[0], self._times_ns(shown)
+        ends_ns = np.cumsum(times_ns)
+        if frames.samples:
+            # These last until the next one.
+            kept = frames.measured(self.options.measure) > 0
+            ends_ns = np.cumsum(lasting_ns(frames.at_ns, times_ns, are_samples=True)[kept])
+        return AlignedRun(shown.name, times_ns, ends_ns)
+
     def _times_ns(self, shown: Shown) -> NsColumn:
         return _times_ns(shown.frames, self.options)
 
@@ -202,12 +213,20 @@ def _times_ns(frames: FrameTimes, options: ExportOptions) -> NsColumn:
     return times_ns[times_ns > 0]
 
 
+def _noun(shown: Shown) -> str:
+    return "sample" if shown.frames.samples else "frame"
+
+
 def _said(shown: Sequence[Shown], options: ExportOptions) -> str:
     """Return the numbers of a figure, for those who cannot see it."""
     found = []
     for each in shown:
         times_ns = _times_ns(each.frames, options)
-        count, longest = counted(len(times_ns), "frame"), format_duration(int(times_ns.max()))
+        count = counted(len(times_ns), _noun(each))
+        if each.frames.samples:
+            found.append(f"{plain(each.name)}: {count}, mean {format_duration(times_ns.mean())}.")
+            continue
+        longest = format_duration(int(times_ns.max()))
         p50, p99 = (
             format_duration(percentile_frame_time_ns(times_ns, percent)) for percent in (50, 99)
         )

@@ -55,11 +55,11 @@ def comparison_html(
     for run, place in runs:
         times_ns = run.times_ns
         frames = frames_about(
-            *(data, np.arange(len(times_ns)), np.cumsum(times_ns), times_ns, times_ns * 0, budget)
+            *(data, np.arange(len(times_ns)), run.ends_ns, times_ns, times_ns * 0, budget)
         )
         token, _dash = CURVES[place % len(CURVES)]
         data.about["runs"].append({"name": run.name, "token": token, "frames": frames})
-    data.about["end"] = max(int(run.times_ns.sum()) for run, _ in runs)
+    data.about["end"] = max(int(run.ends_ns[-1]) for run, _ in runs)
     sections = "\n".join(_parts(reports, theme))
     return html_of(data, theme, body="comparison.html", sections=sections)
 

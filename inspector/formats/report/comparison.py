@@ -24,7 +24,7 @@ from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
 from inspector.formats.drawing.display_list import Box, DisplayList
 from inspector.formats.file_formats import write_document, write_file
 from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
-from inspector.formats.options import GRAPH_COLORS, PRESETS, ExportOptions
+from inspector.formats.options import GRAPH_COLORS, PRESETS, ExportOptions, FigureName
 from inspector.formats.page.comparison_page import FRAME_TIMES, comparison_html
 from inspector.formats.report.page_layout import A4, ReportTable, room_of
 from inspector.formats.report.report import Report, ReportSection, markdown_of, pages_of
@@ -94,10 +94,6 @@ def write_comparison(  # noqa: PLR0913 - as for a report
     check_comparison(path)
     created = datetime.now(UTC)
     kind = path.suffix.lower()
-    are_samples = any(each.before.samples or each.after.samples for each in found)
-    if are_samples and kind in {".html", ".pdf"}:
-        message = f"{path}: plots of frames need every frame, and the logs have samples."
-        raise ExportError(f"{message} Write .md, .csv or .json.")
     if kind in {".csv", ".json"}:
         text = _csv(found) if kind == ".csv" else json_of(found, tested)
         with replacing(path) as stream:
@@ -105,7 +101,8 @@ def write_comparison(  # noqa: PLR0913 - as for a report
         return
     if kind in {".png", ".svg"}:
         runs = [found[0].before, *(each.after for each in found)]
-        options = ExportOptions(theme=theme, budgets_ms=tuple(budgets_ms), figure="distribution")
+        figure: FigureName = "frames" if any(each.samples for each in runs) else "distribution"
+        options = ExportOptions(theme=theme, budgets_ms=tuple(budgets_ms), figure=figure)
         about = Provenance("", created, inspector.__version__)
         data = FigureData(tuple(_shown(each, about) for each in runs))
         write_file(data, about, PRESETS["slide"].applied_to(options), path, FIGURE_FORMATS)
@@ -130,7 +127,8 @@ def _shown(run: ComparedRun, about: Provenance) -> Shown:
     nothing = np.zeros((len(Phase), len(times_ns)), dtype=np.int64)
     details = KnownDetails(times_ns, nothing[0], nothing)
     places = np.arange(len(times_ns), dtype=np.int64)
-    return Shown(run.name, FrameTimes(places, np.cumsum(times_ns), times_ns, details), about)
+    frames = FrameTimes(places, run.ends_ns, times_ns, details, samples=run.samples)
+    return Shown(run.name, frames, about)
 
 
 def html_of_comparison(
@@ -166,7 +164,10 @@ def comparison_report(  # noqa: PLR0913 - as many things make a report
         width: Width of its pictures, in points.
     """
     runs = [found[0].before, *(each.after for each in found)]
-    plots: tuple[ReportSection, ...] = ()
+    several = [run for side in runs for run in side.runs]
+    whole = _plot(several, theme, budgets_ms, created, width)
+    plots = [ReportSection(FRAME_TIMES, pictures=(whole,))]
+    # Of samples it is not known how long all frames took.
     if not any(each.samples for each in runs):
         curves = [Curve(each.name, each.distribution) for each in runs]
         charts = tuple(
@@ -178,12 +179,7 @@ def comparison_report(  # noqa: PLR0913 - as many things make a report
             )
             for kind in ChartKind
         )
-        several = [run for side in runs for run in side.runs]
-        whole = _plot(several, theme, budgets_ms, created, width)
-        plots = (
-            ReportSection(FRAME_TIMES, pictures=(whole,)),
-            ReportSection("Distributions", pictures=charts),
-        )
+        plots.append(ReportSection("Distributions", pictures=charts))
     stamp = created.isoformat(sep=" ", timespec="seconds")
     verdicts = ReportTable((), tuple((each.sentence,) for each in found))
     return Report(
@@ -236,7 +232,7 @@ def _mean_of(values: Iterable[float | None]) -> float | None:
 
 def _run_row(run: ComparedRun, name: str) -> tuple[str, ...]:
     values = metric_values(run.series, wanted=frozenset(_OF_RUNS))
-    length = "-" if run.samples else format_duration(int(run.times_ns.sum()))
+    length = format_duration(int(run.lasts_ns.sum()))
     return name, f"{len(run.times_ns):,}", length, *(each.text for each in values)
 
 
@@ -247,7 +243,7 @@ def _plot(
     created: datetime,
     width: float,
 ) -> DisplayList:
-    aligned = [AlignedRun(each.name, each.times_ns) for each in runs]
+    aligned = [AlignedRun(each.name, each.times_ns, each.ends_ns) for each in runs]
     height = round(width * _ASPECT, 2)
     items = aligned_chart(aligned, Box(4, 4, width - 8, height - 8), theme, budgets_ms=budgets_ms)
     return DisplayList(

@@ -15,15 +15,17 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
 from pytestqt.qtbot import QtBot
 
+from inspector.analysis.statistics.frame_series import StutterLimits
 from inspector.analysis.statistics.runs import ComparedRun
 from inspector.formats.distribution_chart import ChartKind
 from inspector.testing import scene_file, virtual_session
-from tests.sessions.test_compared import capture
+from tests.sessions.test_compared import capture, sampled
 from ui.comparison.difference_table import DifferenceColumn
 from ui.comparison.sides import Side, Source
 from ui.comparison.view import ComparisonView
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
+from ui.session.frame_focus import LOW_FPS, STUTTER_FACTOR
 
 
 @pytest.fixture
@@ -474,3 +476,41 @@ def test_that_columns_of_captures_are_compared_only_when_asked(
     assert rows["MsGPUBusy", "Mean"].change.share == pytest.approx(-2 / 9, abs=0.001)
     assert ("MsGPUBusy", "Mean, frames above P99") not in rows
     assert ("MsGPUBusy", "Mean, frames up to P50") in rows
+
+
+def test_that_samples_are_compared_without_numbers_of_every_frame(
+    view: ComparisonView, tmp_path: Path
+) -> None:
+    logs = [sampled(tmp_path / f"{mean}.csv", mean) for mean in (16.6, 15.0)]
+
+    compare(view, *logs)
+
+    assert view.verdict.text().startswith("B is faster than A")
+    assert "Only what samples allow is compared." in view.remarks.text()
+    assert [tile.value.text() for tile in view.tiles] == [""] * 4
+    assert view.distribution.chart() is None
+    end = view.plot.plots[0].getViewBox().viewRange()[0][1]
+    assert end == pytest.approx(50, rel=0.01)
+
+
+def test_that_stuttering_is_compared_by_the_limits_of_the_statistics(
+    view: ComparisonView, bridge: SessionBridge, files: list[Path]
+) -> None:
+    bridge.panel_choices[STUTTER_FACTOR] = "1.5"
+    bridge.panel_choices[LOW_FPS] = "95"
+    compare(view, *files[:2])
+    assert not any("tuttering" in each for each in cells(view, DifferenceColumn.NAME))
+
+    view.options_button.menu().aboutToShow.emit()
+    assert view.stutter_action.text() == "Stuttering over 1.5 times, low below 95 fps"
+    view.stutter_action.trigger()
+    view.finish()
+
+    names = cells(view, DifferenceColumn.NAME)
+    before = dict(zip(names, cells(view, DifferenceColumn.AFTER), strict=True))
+    assert before["CapFrameX Stuttering time"] == "0.00 %"
+    assert before["CapFrameX Low FPS time"] == "100 %"
+
+    view.set_limits(StutterLimits(3.0))
+    view.options_button.menu().aboutToShow.emit()
+    assert view.stutter_action.text() == "Stuttering over 3 times, low below 25 fps"
