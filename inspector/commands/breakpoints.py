@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -12,9 +12,7 @@ from inspector.commands.command import Action, Capability, Command, Target
 from inspector.commands.values import VALUE_KINDS, ValueKind
 from inspector.errors import CommandError
 from inspector.events.conditions.breakpoint import Breakpoint
-
-if TYPE_CHECKING:
-    from inspector.events.timeline import Timeline
+from inspector.events.timeline import Timeline
 
 VALUE_KINDS[Breakpoint] = ValueKind(
     "a breakpoint",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -19,11 +19,9 @@ from inspector.commands.command import (
     checked,
 )
 from inspector.errors import CommandError
+from inspector.events.states import ClockState
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import CLOCK_PAUSED, CLOCK_RATE, CLOCK_RESUMED, rate_text
-
-if TYPE_CHECKING:
-    from inspector.events.states import ClockState
-    from inspector.events.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)

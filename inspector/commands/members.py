@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -14,6 +14,7 @@ from inspector.clocks.rate import rate_numerator
 from inspector.commands.command import Action, Capability, Command, MemberEffect, Target, checked
 from inspector.errors import CommandError
 from inspector.events.members import PAUSABLE, MemberState
+from inspector.events.timeline import Timeline
 from inspector.frames.scheduler.controls import (
     MachineControl,
     Pausable,
@@ -22,9 +23,6 @@ from inspector.frames.scheduler.controls import (
     pause_from,
 )
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
-
-if TYPE_CHECKING:
-    from inspector.events.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)

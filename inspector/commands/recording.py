@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from pathlib import Path
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -12,9 +13,6 @@ from inspector.commands.command import Action, Capability, Command, RecorderCont
 from inspector.errors import CommandError, InspectorError
 from inspector.foreign.paths import expanded
 from inspector.timebase import format_duration
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class RecordingCommand(Command, ABC):

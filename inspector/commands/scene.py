@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -14,11 +14,9 @@ from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.rate import checked_frame_rate
 from inspector.commands.command import Action, Capability, Command, Target, checked, command_in
 from inspector.errors import CommandError
+from inspector.events.states import CommandRecord
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
-
-if TYPE_CHECKING:
-    from inspector.events.states import CommandRecord
-    from inspector.events.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -16,9 +16,7 @@ from inspector.commands.command import (
     TimerControl,
 )
 from inspector.errors import CommandError
-
-if TYPE_CHECKING:
-    from inspector.events.timeline import Timeline
+from inspector.events.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from typing_extensions import override
 
 from inspector.commands.command import Action, Capability, Command, StepControl, Target
 from inspector.errors import CommandError
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration
-
-if TYPE_CHECKING:
-    from inspector.events.timeline import Timeline
 
 #: A step of more frames than this is probably a typo.
 MAX_STEP_FRAMES: Final = 1_000_000

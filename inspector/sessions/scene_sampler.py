@@ -6,11 +6,13 @@ at the instant of the wake-up: each sample stands for the time behind that of th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Event, Lock, Thread, get_ident, get_native_id
 from time import monotonic_ns, sleep
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from inspector.events.schema import SCHEMA
+from inspector.probe.program import Program
 from inspector.probe.sampler import LONG_NS, Sampler
 from inspector.probe.texts import Texts
 from inspector.vocabulary import (
@@ -23,11 +25,6 @@ from inspector.vocabulary import (
     EventKind,
     RawEvent,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.probe.program import Program
 
 #: Without a wake-up for so long, the thread sleeps until the next.
 _REST_NS: Final = 1_000_000_000

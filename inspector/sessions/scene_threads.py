@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable
+from pathlib import Path
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from weakref import ref
 
 from inspector.sessions.scene import is_in_scene, user_traceback
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 #: The newest last; read by any thread.
 _followed: Final[list[ref[SceneThreads]]] = []

@@ -6,19 +6,16 @@ frame: if the others were fast without a timer, that timer is the likely cause.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from msgspec import Struct
 
 from inspector.analysis.evidence import NEARBY
 from inspector.analysis.frame_events import MeasuredCall, frames_in
+from inspector.events.history import History
 from inspector.events.schema import ADDED, Unit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
+from inspector.events.timeline import Timeline
 
 #: No suspect is named among more timers than this.
 _MOST_CANDIDATES: Final = 40

@@ -10,20 +10,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct, structs
 
-from inspector.analysis.lateness.samples import AROUND_NS, Place, Span
+from inspector.analysis.lateness.samples import AROUND_NS, Place, Sample, Samples, Span
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import CallKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from inspector.analysis.lateness.samples import Sample, Samples
 
 #: A function is named instead of its caller from this share of the time on.
 _INNER_SHARE: Final = 0.8

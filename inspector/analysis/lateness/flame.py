@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from msgspec import Struct, field, structs
 
@@ -15,16 +16,11 @@ from inspector.analysis.lateness.attribution import (
     places_below_loop,
 )
 from inspector.analysis.lateness.late_calls import program_clock
-from inspector.analysis.lateness.samples import SAMPLE_KINDS, Place, samples_around
+from inspector.analysis.lateness.samples import SAMPLE_KINDS, Place, Sample, Samples, samples_around
+from inspector.events.history import History
+from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import Phase
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.analysis.lateness.samples import Sample, Samples
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
 
 #: Shorter frames are not sampled.
 _LEAST_NS: Final = 10 * NS_PER_MS

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.lint.blocked_loops import blocked_loops
 from inspector.analysis.lint.call_rules import failing, herds, leaks, orphans, skipped, storms
@@ -44,12 +44,10 @@ from inspector.analysis.lint.surveyed import Survey
 from inspector.analysis.lint.uneven_intervals import drifting, uneven
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.display_text import one_line
+from inspector.events.history import History
+from inspector.events.timeline import Timeline
 from inspector.extensions import ExtensionError, Registry, misfit_of, report
 from inspector.foreign.numbers import shown
-
-if TYPE_CHECKING:
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
 
 _USUAL_BUDGET: Final = FrameBudget.of_rate(Fraction(60))
 #: The longest text of a package's finding, in characters.

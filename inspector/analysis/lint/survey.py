@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.frame_events import FrameEventReader, FrameEvents
 from inspector.analysis.lint.scheduled import ScheduledCalls
@@ -17,17 +18,13 @@ from inspector.analysis.lint.surveyed import (
     SurveyedTimer,
     TimerGroup,
 )
+from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.events.handlers import handlers_of, merged
 from inspector.events.history import History, without_gaps
 from inspector.events.schema import ABOUT_CLOCKS
 from inspector.events.timeline import MISFIT, Timeline
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import NEVER, RawEvent
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
-    from inspector.analysis.statistics.frame_budget import FrameBudget
 
 #: Events read at a time, which takes about a millisecond.
 _STRETCH: Final = 4_000

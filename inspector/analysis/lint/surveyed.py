@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from statistics import median
-from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from inspector.analysis.evidence import text_of
 from inspector.analysis.lateness.samples import Samples
 from inspector.analysis.lint.long_frames import LongFrames
+from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.calls.call import CallId
+from inspector.events.history import History
+from inspector.events.member_names import KnownMember
 from inspector.events.members import WITH_TIME
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import RATE_DENOMINATOR, MemberKind, TimerKind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from inspector.analysis.statistics.frame_budget import FrameBudget
-    from inspector.events.history import History
-    from inspector.events.member_names import KnownMember
-    from inspector.events.timeline import Timeline
 
 #: At least this many timers in one frame are a crowd.
 CROWD: Final = 30

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -20,18 +21,14 @@ from inspector.clocks.rate import MAX_RATE
 from inspector.events.loop_frames import LoopFrames
 from inspector.events.members import MemberState, StateHistory
 from inspector.events.recording.layout import TIMER_COLUMNS
+from inspector.events.recording.packed_columns import Block
+from inspector.events.recording.reading.soundness import Soundness
 from inspector.events.states import BreakHit, ClockState, CommandRecord, Failure, Held, Mark
 from inspector.events.tasks import TaskState
 from inspector.events.timeline import Timeline
 from inspector.events.timer_table import UNKNOWN
 from inspector.timebase import MAX_NS
 from inspector.vocabulary import RATE_DENOMINATOR, LoopKind, MemberKind, Share, TaskWait, TimerKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from inspector.events.recording.packed_columns import Block
-    from inspector.events.recording.reading.soundness import Soundness
 
 #: Whole numbers that fit into columns and into what is computed from them.
 _Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-MAX_NS, le=MAX_NS)]

@@ -6,17 +6,15 @@ the next takes next to nothing in it, and any picture is found by unpacking its 
 
 from __future__ import annotations
 
+import sqlite3
 import zlib
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from inspector.events.recording.packed_columns import pack
 from inspector.timebase import MAX_NS
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Sequence
 
 TABLE: Final = "pictures"
 #: Most pictures and bytes in a block, before it is compressed.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.events.recording.packed_columns import Block, grouped
 from inspector.vocabulary import (
@@ -15,9 +14,6 @@ from inspector.vocabulary import (
     TIMER_FIRED,
     TIMER_ORIGIN,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class TimerEvents:

@@ -5,8 +5,9 @@ The smallest text is 1/45 of the height, so that a figure is read from the back 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec import structs
@@ -31,13 +32,9 @@ from inspector.formats.drawing.display_list import (
 )
 from inspector.formats.drawing.font_metrics import plain, shortened
 from inspector.formats.file_formats import picture_formats
+from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.formats.options import GRAPH_COLORS, SMALLEST_WIDTH_PT, ExportOptions, FigureName
 from inspector.timebase import format_duration
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 
 _PAD: Final = 16.0
 _GAP: Final = 16.0

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.formats.arrangement.clock_layout import effective_hatch
-from inspector.formats.arrangement.sheet import Kind
+from inspector.formats.arrangement.sheet import Colors, Kind, Sheet
 from inspector.formats.drawing.display_list import Box, Hatched, Item, Point, Rect, Rects, Text
 from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.drawing.pixel_rects import edge_rects
 from inspector.timebase import format_duration
 from inspector.tokens import STATE_COLORS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from inspector.formats.arrangement.sheet import Colors, Sheet
 
 _TEXT: Final = 11.0
 _LINE: Final = 16.0

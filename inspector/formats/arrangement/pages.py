@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from inspector.analysis.intervention_list import Intervention
 from inspector.formats.arrangement.figures import FigureData, Shown, figure
-from inspector.formats.arrangement.picture import arrangement_picture
+from inspector.formats.arrangement.picture import Timed, arrangement_picture
+from inspector.formats.drawing.display_list import DisplayList
 from inspector.formats.drawing.font_metrics import plain
+from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.options import ExportOptions
 from inspector.formats.report.page_layout import PageLayout, ReportTable
 from inspector.timebase import format_instant
-
-if TYPE_CHECKING:
-    from inspector.analysis.intervention_list import Intervention
-    from inspector.formats.arrangement.picture import Timed
-    from inspector.formats.drawing.display_list import DisplayList
-    from inspector.formats.frame_times import FrameTimes, Provenance
-    from inspector.formats.options import ExportOptions
 
 
 def timeline_picture(data: Timed, provenance: Provenance, options: ExportOptions) -> DisplayList:

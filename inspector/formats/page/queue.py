@@ -6,10 +6,12 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.explain.explain import FIRES_IN, NOT_REACHED, interval_text, why_blocked
-from inspector.calls.call import SCHEDULED, CallId, call_of
+from inspector.calls.call import SCHEDULED, Call, CallId, call_of
+from inspector.events.frame_history import FrameHistory
+from inspector.events.history import History
 from inspector.events.members import FRAME_TIMERS, WITH_TIME
 from inspector.events.schema import (
     ABOUT_CLOCKS,
@@ -19,14 +21,8 @@ from inspector.events.schema import (
     CALLS,
     OF_FRAMES,
 )
-from inspector.vocabulary import RATE_DENOMINATOR, Field
-
-if TYPE_CHECKING:
-    from inspector.calls.call import Call
-    from inspector.events.frame_history import FrameHistory
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
-    from inspector.vocabulary import RawEvent
+from inspector.events.timeline import Timeline
+from inspector.vocabulary import RATE_DENOMINATOR, Field, RawEvent
 
 #: In place of a due instant.
 GONE, STOPPED, EVERY_FRAME = -1, -2, -3

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from pathlib import Path
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 
 from inspector.errors import CaptureError
 from inspector.foreign.files import open_binary
+from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
+from inspector.formats.options import ExportOptions
 from inspector.formats.tables.frame_times_json import column_readers, head_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
-    from inspector.formats.options import ExportOptions
 
 PACKAGE: Final = "pyarrow"
 _HEAD: Final = b"timeline-inspector"

@@ -8,7 +8,8 @@ those of a capture are its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO, Final
+from collections.abc import Mapping
+from typing import BinaryIO, Final
 
 import numpy as np
 
@@ -16,14 +17,10 @@ from inspector.errors import ExportError
 from inspector.formats.csv_cells import quoted, text_cell
 from inspector.formats.drawing.font_metrics import plain
 from inspector.formats.frame_times import CAPTURED, FrameTimes, NsColumn, Provenance
+from inspector.formats.options import ExportOptions
 from inspector.formats.tables.frame_times_csv import DECIMALS_OF_MS
 from inspector.formats.tables.number_cells import Cells, number_rows
 from inspector.timebase import NS_PER_SECOND
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from inspector.formats.options import ExportOptions
 
 _DECIMALS_OF_S: Final = 9
 #: Columns of PresentMon 1.x, which all of its versions and readers know.

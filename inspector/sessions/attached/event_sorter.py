@@ -8,14 +8,17 @@ the log, which can therefore be read, recorded and folded like that of a scene.
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from operator import length_hint
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from inspector.events.log import EventLog, Numbers
 from inspector.events.schema import ABOUT_CLOCKS, ABOUT_TIMERS, ADDED, SCHEMA, Unit
 from inspector.events.timeline import MISFIT, Timeline
+from inspector.events.timer_table import TimerTable
 from inspector.sessions.attached.loops import Loops, OtherLog
 from inspector.sessions.attached.session_numbers import (
     is_above_programs,
@@ -35,12 +38,6 @@ from inspector.vocabulary import (
     TIMER_ORIGIN,
     RawEvent,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from inspector.events.log import EventLog, Numbers
-    from inspector.events.timer_table import TimerTable
 
 #: Kinds of rows that are no events: a keyframe of a program begins, is complete.
 KEYFRAME_BEGUN: Final = -1

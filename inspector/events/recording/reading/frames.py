@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from zlib import crc32
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from inspector.events.recording.layout import FRAME_COLUMNS, frame_columns_in
 from inspector.events.recording.packed_columns import Block, unpack
 from inspector.events.recording.reading.opening import DAMAGE, OpenFile
 from inspector.timebase import MAX_NS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
 
 #: Rows of a block of frames: numbers, cursors, and then the columns of a frame history.
 _CURSOR, _AT = 1, 2

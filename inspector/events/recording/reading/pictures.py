@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import zlib
 from bisect import bisect_right
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from inspector.events.recording.packed_columns import unpack
 from inspector.events.recording.pictures import BLOCK_BYTES, BLOCK_PICTURES, MOST_BYTES, TABLE
-
-if TYPE_CHECKING:
-    from inspector.events.recording.reading.opening import OpenFile
+from inspector.events.recording.reading.opening import OpenFile
 
 
 class RecordedBlocks:

@@ -6,10 +6,12 @@ A file may contain anything, so its events are checked here once, and no reader 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from inspector.clocks.rate import MAX_RATE
 from inspector.events.recording.packed_columns import KINDS, Block, kind_table
@@ -26,12 +28,6 @@ from inspector.events.schema import (
 )
 from inspector.timebase import MAX_NS
 from inspector.vocabulary import RATE_DENOMINATOR, Field
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
 
 #: Kind of an invalid event; readers show its numbers.
 SENSELESS: Final = 0

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
+from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, Final
 from zlib import crc32
 
 import numpy as np
 
+from inspector.events.annotations import AnnotationChange
+from inspector.events.log import Numbers
 from inspector.events.recording.annotations import write_annotations
 from inspector.events.recording.keyframes import Grown, news_text, state_text, timer_block
 from inspector.events.recording.layout import (
@@ -31,15 +35,8 @@ from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.writing.frame_rows import WrittenFrames
 from inspector.events.recording.writing.tables import PlainTables
 from inspector.events.schema import COMMAND_CONTEXTS, COMMANDS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from inspector.events.annotations import AnnotationChange
-    from inspector.events.log import Numbers
-    from inspector.events.timeline import Timeline
-    from inspector.vocabulary import RawEvent
+from inspector.events.timeline import Timeline
+from inspector.vocabulary import RawEvent
 
 #: What is said of a command may follow in the next block.
 _BEFORE_DETAILS: Final = COMMANDS | COMMAND_CONTEXTS

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
+from inspector.events.frame_history import FrameHistory
 from inspector.events.loop_frames import exchange
 from inspector.events.recording.layout import FRAME_COLUMNS
 from inspector.events.recording.packed_columns import Block, kind_table, of_kinds, pack
@@ -15,14 +19,6 @@ from inspector.events.recording.writing.timer_rows import AT_ONCE
 from inspector.events.schema import ABOUT_LOOPS, CUTS, FRAME_ENDS, FRAME_STARTS, PHASE_ENDS, SHARES
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import Phase, Share, durations_of
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from inspector.events.frame_history import FrameHistory
 
 _starts, _ends = kind_table(FRAME_STARTS), kind_table(FRAME_ENDS)
 _phases = kind_table(PHASE_ENDS)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,14 +13,8 @@ from inspector.events.handlers import handlers_of
 from inspector.events.recording.packed_columns import Block, events_of, kind_table, of_kinds
 from inspector.events.recording.writing.timer_rows import TimerRows
 from inspector.events.schema import Fold, kinds_with
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import RATE_DENOMINATOR, LoopKind
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Sequence
-
-    from inspector.events.timeline import Timeline
-
 
 _of_timers = kind_table(kinds_with(fold=Fold.TIMER))
 #: Table and placeholders are filled in.

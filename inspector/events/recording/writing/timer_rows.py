@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from inspector.events.recording.packed_columns import Block
 from inspector.events.recording.timer_events import TimerEvents
+from inspector.events.timer_table import TimerRow
 from inspector.vocabulary import TimerKind
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from inspector.events.recording.packed_columns import Block
-    from inspector.events.timer_table import TimerRow
 
 _KIND_TEXTS: Final = {kind.value: kind.text for kind in TimerKind}
 _CLOCK_GONE: Final = "clock removed"

@@ -8,18 +8,16 @@ import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from inspector.errors import AttachError
 from inspector.foreign.paths import expanded
 from inspector.sessions.attached.doors.browser import Browser
+from inspector.sessions.attached.doors.door import Door
 from inspector.sessions.attached.doors.hosts.host import Host, OnHost
 from inspector.sessions.attached.doors.launch import Grant, Launch
 from inspector.sessions.attached.doors.programs import door_of_process
-
-if TYPE_CHECKING:
-    from inspector.sessions.attached.doors.door import Door
 
 _PID_DIGITS: Final = 10
 _PYTHONS: Final = frozenset({"python", "python3"})

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from inspector.errors import AttachError
 from inspector.sessions.attached.doors.browser import Browser
+from inspector.sessions.attached.doors.door import Door
 from inspector.sessions.attached.doors.hosts.host import OnHost, hosts_named, on_hosts
-from inspector.sessions.attached.doors.launch import Launch
+from inspector.sessions.attached.doors.launch import Grant, Launch
 from inspector.sessions.attached.doors.listener import PageListener
 from inspector.sessions.attached.doors.listening import Dial, Listen
 from inspector.sessions.attached.doors.programs import door_of_process
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.sessions.attached.doors.door import Door
-    from inspector.sessions.attached.doors.launch import Grant
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections import deque
 from struct import Struct
+from typing import Final
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
 
 # Kinds of records. The first two have no number of their own: they name the last one received.
 RESUME: Final = ord("R")
