@@ -42,21 +42,6 @@ _EAGER: Final = ("at_ns", "interval_ns")
 _AT_ONCE: Final = 20_000
 
 
-class FrameSource(Protocol):
-    """The part of the frame history that is read here."""
-
-    @property
-    def first(self) -> int:
-        """Number of the oldest frame kept."""
-
-    @property
-    def end(self) -> int:
-        """Number of the frame after the newest."""
-
-    def numpy(self, column: str | Phase | Share, start: int, stop: int) -> NsColumn:
-        """Return a copy of a column from frame ``start`` up to, not including, ``stop``."""
-
-
 class FrameDetails(Protocol):
     """What frames have besides their instants and intervals, which few readers need."""
 
@@ -236,7 +221,7 @@ class FrameTimes:
             yield self.between(start, start + _AT_ONCE)
 
     @classmethod
-    def from_history(cls, history: FrameSource, start: int = 0, stop: int | None = None) -> Self:
+    def from_history(cls, history: FrameHistory, start: int = 0, stop: int | None = None) -> Self:
         """Return the frames from ``start`` up to, not including, ``stop`` that are kept."""
         import numpy as np  # noqa: PLC0415 - the help of commands mentions formats and needs no numpy
 
@@ -244,7 +229,7 @@ class FrameTimes:
         begin = max(start, history.first)
         end = max(begin, end)
         index = np.arange(begin, end, dtype=np.int64)
-        if isinstance(history, FrameHistory) and history.is_stored:
+        if history.is_stored:
             at_ns, interval_ns = (history.part(each, begin, end) for each in _EAGER)
             has_shares = any(history.part(each, begin, end).any() for each in Share)
             details = _StoredDetails(history, begin, end, has_shares)

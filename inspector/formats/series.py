@@ -18,8 +18,9 @@ from inspector.analysis.statistics.frame_series import (
     StutterLimits,
 )
 from inspector.analysis.statistics.long_frames import long_frame_causes
+from inspector.events.frame_history import FrameHistory
 from inspector.formats.captures.text_table import comparable
-from inspector.formats.frame_times import Beside, FrameSource, FrameTimes
+from inspector.formats.frame_times import Beside, FrameTimes
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import Measure, Phase, Share
 
@@ -71,7 +72,7 @@ def _columns_named(
     return [None if at is None else next(read) for at in found]
 
 
-def causes_in(history: FrameSource, frames: range, refresh_ms: float) -> NDArray[np.int64] | None:
+def causes_in(history: FrameHistory, frames: range, refresh_ms: float) -> NDArray[np.int64] | None:
     """Return why frames of a session are long; ``None`` if that was not measured."""
     start, stop = frames.start, frames.stop
     shares = np.stack([history.numpy(share, start, stop) for share in Share])
@@ -82,7 +83,7 @@ def causes_in(history: FrameSource, frames: range, refresh_ms: float) -> NDArray
 
 
 def facts_in(
-    history: FrameSource,
+    history: FrameHistory,
     frames: range,
     refresh_ms: float,
     facts: FrameFacts | None,

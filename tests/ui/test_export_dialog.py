@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QMessageBox, QWidget
@@ -20,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.landmarks import Landmark
 from inspector.analysis.statistics.frame_budget import DEFAULT_BUDGETS_MS
+from inspector.events.frame_history import FrameHistory
 from inspector.formats.frame_times import CAPTURED, Provenance
 from inspector.formats.options import (
     ExportOptions,
@@ -44,28 +42,20 @@ from ui.window.handlers.export_setup import choices_of
 FRAMES = 200
 
 
-@dataclass
-class History:
-    """Frames of 16 ms with one of 40 ms among them."""
-
-    first: int = 0
-    end: int = FRAMES
-
-    def numpy(self, column: str | Phase | Share, start: int, stop: int) -> NDArray[np.int64]:
-        index = np.arange(start, stop, dtype=np.int64)
-        if column == "at_ns":
-            return index * 16_000_000
-        if isinstance(column, Phase):
-            return np.full(len(index), 500_000, np.int64)
-        times = np.full(len(index), 16_000_000, np.int64)
-        times[index == 120] = 40_000_000
-        return times
+def history() -> FrameHistory:
+    """Return frames of 16 ms with one of 40 ms among them."""
+    frames = FrameHistory()
+    times = [40_000_000 if index == 120 else 16_000_000 for index in range(FRAMES)]
+    starts = range(0, FRAMES * 16_000_000, 16_000_000)
+    phases = [[500_000] * FRAMES for _ in Phase]
+    frames.extend([starts, times, times, times, times, *phases, *(times for _ in Share)])
+    return frames
 
 
 @pytest.fixture
 def dialog(qtbot: QtBot, tmp_path: Path) -> ExportDialog:
     source = ExportSource(
-        History(),
+        history(),
         (
             FrameRange("all", "All frames", 0, FRAMES),
             FrameRange("visible", "Frames in view", 100, 150),
@@ -227,7 +217,7 @@ def test_that_pages_of_interventions_are_announced(qtbot: QtBot, tmp_path: Path)
     )
     ranges = (FrameRange("all", "All frames", 0, FRAMES),)
     provenance = Provenance("A game", datetime(2026, 1, 2, tzinfo=UTC), "1.0")
-    source = ExportSource(History(), ranges, provenance, pauses)
+    source = ExportSource(history(), ranges, provenance, pauses)
     dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
     qtbot.addWidget(dialog)
 
@@ -333,7 +323,7 @@ def test_that_interventions_are_exported_unless_switched_off(qtbot: QtBot, tmp_p
         FrameRange("visible", "Frames in view", 120, 150),
     )
     provenance = Provenance("A game", datetime(2026, 1, 2, tzinfo=UTC), "1.0")
-    source = ExportSource(History(), ranges, provenance, (pause,))
+    source = ExportSource(history(), ranges, provenance, (pause,))
     dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
     qtbot.addWidget(dialog)
     assert dialog.interventions_box.isChecked()
@@ -353,7 +343,7 @@ def test_that_bookmarks_are_exported_unless_switched_off(qtbot: QtBot, tmp_path:
     bookmark = Landmark("bookmark", 1_600_000_000, 100, "the boss is late")
     ranges = (FrameRange("all", "All frames", 0, FRAMES),)
     provenance = Provenance("A game", datetime(2026, 1, 2, tzinfo=UTC), "1.0")
-    source = ExportSource(History(), ranges, provenance, landmarks=(bookmark,))
+    source = ExportSource(history(), ranges, provenance, landmarks=(bookmark,))
     dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
     qtbot.addWidget(dialog)
     assert dialog.landmarks_box.isEnabled()
@@ -488,7 +478,7 @@ def test_that_what_a_page_has_is_said_in_place_of_a_picture_of_something_else(
 
 def test_that_a_capture_leaves_its_suffix_out_of_the_name(qtbot: QtBot, tmp_path: Path) -> None:
     about = Provenance("csgo.csv", datetime(2026, 1, 2, tzinfo=UTC), "1.0", CAPTURED)
-    source = ExportSource(History(), (FrameRange("all", "All frames", 0, FRAMES),), about)
+    source = ExportSource(history(), (FrameRange("all", "All frames", 0, FRAMES),), about)
     dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
     qtbot.addWidget(dialog)
 
@@ -497,7 +487,7 @@ def test_that_a_capture_leaves_its_suffix_out_of_the_name(qtbot: QtBot, tmp_path
 
 def test_that_samples_are_refused_where_every_frame_is_needed(qtbot: QtBot, tmp_path: Path) -> None:
     source = ExportSource(
-        History(),
+        history(),
         (FrameRange("all", "All frames", 0, FRAMES),),
         Provenance("A game", datetime(2026, 1, 2, tzinfo=UTC), "1.0"),
         samples="One of every second.",

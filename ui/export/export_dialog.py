@@ -72,9 +72,9 @@ if TYPE_CHECKING:
     from inspector.analysis.intervention_list import Intervention
     from inspector.analysis.landmarks import Landmark
     from inspector.analysis.statistics.frame_series import FrameFacts
+    from inspector.events.frame_history import FrameHistory
     from inspector.formats.drawing.display_list import DisplayList
     from inspector.formats.export import AnyExporter
-    from inspector.formats.frame_times import FrameSource
     from inspector.formats.traces.session_trace import Events
 
     from ..kit.theme import Theme
@@ -117,7 +117,7 @@ class FrameRange(Struct, frozen=True):
 class ExportSource(Struct, frozen=True):
     """The data to export."""
 
-    history: FrameSource  # Every frame of the session
+    history: FrameHistory  # Every frame of the session
     ranges: tuple[FrameRange, ...]  # The ranges to choose from, all frames first
     provenance: Provenance  # Provenance of the frames
     interventions: tuple[Intervention, ...] = ()  # Interventions of the session

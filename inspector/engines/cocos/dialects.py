@@ -50,9 +50,9 @@ class PriorityChange(Enum):
     AT_ONCE = "at once"
 
 
-def rule(sentence: str, source: str) -> dict[str, str]:
-    """Return the metadata of a field that is a rule."""
-    return {"sentence": sentence, "source": source}
+def rule(sentence: str, source: str) -> Any:  # noqa: ANN401 - a field of any type
+    """Return a field that is a rule; it has no default."""
+    return field(metadata={"sentence": sentence, "source": source})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,115 +97,85 @@ class Dialect:
 
     name: str
     title: str
-    overshoot: Overshoot = field(
-        metadata=rule(
-            "Creator, cocos2d-x before 3.8: a timer fires at most once per frame, with the time"
-            " since its last call, and drops the excess; later cocos2d-x: it fires once for each"
-            " interval that has passed, with the interval.",
-            "timer arithmetic",
-        )
+    overshoot: Overshoot = rule(
+        "Creator, cocos2d-x before 3.8: a timer fires at most once per frame, with the time"
+        " since its last call, and drops the excess; later cocos2d-x: it fires once for each"
+        " interval that has passed, with the interval.",
+        "timer arithmetic",
     )
-    float32: bool = field(
-        metadata=rule(
-            "cocos2d-x computes in single precision, Creator in double.", "timer arithmetic"
-        )
+    float32: bool = rule(
+        "cocos2d-x computes in single precision, Creator in double.", "timer arithmetic"
     )
-    counts_before_the_call: bool = field(
-        metadata=rule(
-            "cocos2d-x 3.15: a call is counted before it is made, so inside its last call a timer"
-            " is no longer scheduled and scheduling it makes a new one.",
-            "re-scheduling and changing",
-        )
+    counts_before_the_call: bool = rule(
+        "cocos2d-x 3.15: a call is counted before it is made, so inside its last call a timer"
+        " is no longer scheduled and scheduling it makes a new one.",
+        "re-scheduling and changing",
     )
-    rescheduling: Rescheduling = field(
-        metadata=rule(
-            "Creator, cocos2d-x before 3.15: rescheduling a timer replaces its interval and"
-            " nothing else; cocos2d-x 3.15: it starts the timer again, which inside its own call"
-            " delays it by a second, or never ends.",
-            "re-scheduling and changing",
-        )
+    rescheduling: Rescheduling = rule(
+        "Creator, cocos2d-x before 3.15: rescheduling a timer replaces its interval and"
+        " nothing else; cocos2d-x 3.15: it starts the timer again, which inside its own call"
+        " delays it by a second, or never ends.",
+        "re-scheduling and changing",
     )
-    cancel_by: CancelBy = field(
-        metadata=rule(
-            "Creator 2.4, cocos2d-x: after a last call a timer with the same callback is removed,"
-            " possibly one set inside that call; Creator 3.8: the timer itself.",
-            "re-scheduling and changing",
-        )
+    cancel_by: CancelBy = rule(
+        "Creator 2.4, cocos2d-x: after a last call a timer with the same callback is removed,"
+        " possibly one set inside that call; Creator 3.8: the timer itself.",
+        "re-scheduling and changing",
     )
-    lists: Lists = field(
-        metadata=rule(
-            "Creator iterates over arrays by index: removing an earlier target makes the next one"
-            " miss the frame, inserting a smaller priority calls the current entry twice and drops"
-            " the last; cocos2d-x iterates over linked lists.",
-            "changing things while a frame runs",
-        )
+    lists: Lists = rule(
+        "Creator iterates over arrays by index: removing an earlier target makes the next one"
+        " miss the frame, inserting a smaller priority calls the current entry twice and drops"
+        " the last; cocos2d-x iterates over linked lists.",
+        "changing things while a frame runs",
     )
-    removes_updates_at_once: bool = field(
-        metadata=rule(
-            "cocos2d-x from 3.14: an update entry removed inside a frame is gone at once; before,"
-            " and in Creator, it is marked and removed at the end of the frame.",
-            "changing things while a frame runs",
-        )
+    removes_updates_at_once: bool = rule(
+        "cocos2d-x from 3.14: an update entry removed inside a frame is gone at once; before,"
+        " and in Creator, it is marked and removed at the end of the frame.",
+        "changing things while a frame runs",
     )
-    priority_change: PriorityChange = field(
-        metadata=rule(
-            "Creator, cocos2d-x before 3.14: a change of priority inside a frame is refused, with a"
-            " message; later cocos2d-x: the entry moves at once and may run twice.",
-            "changing things while a frame runs",
-        )
+    priority_change: PriorityChange = rule(
+        "Creator, cocos2d-x before 3.14: a change of priority inside a frame is refused, with a"
+        " message; later cocos2d-x: the entry moves at once and may run twice.",
+        "changing things while a frame runs",
     )
-    compares_priority_of_first_entry: bool = field(
-        metadata=rule(
-            "cocos2d-x before 3.14 asks the first entry of the list, not the target's own, whether"
-            " the priority has changed.",
-            "re-scheduling and changing",
-        )
+    compares_priority_of_first_entry: bool = rule(
+        "cocos2d-x before 3.14 asks the first entry of the list, not the target's own, whether"
+        " the priority has changed.",
+        "re-scheduling and changing",
     )
-    same_priority_is_ignored: bool = field(
-        metadata=rule(
-            "cocos2d-x from 3.14: scheduling an update again with its priority does nothing, even"
-            " with another paused flag.",
-            "re-scheduling and changing",
-        )
+    same_priority_is_ignored: bool = rule(
+        "cocos2d-x from 3.14: scheduling an update again with its priority does nothing, even"
+        " with another paused flag.",
+        "re-scheduling and changing",
     )
-    priority_of_everything: int = field(
-        metadata=rule(
-            "Creator 3.8: the least priority lost its sign, so pausing or unscheduling everything"
-            " skips update entries of targets without timers.",
-            "peculiarities of Creator 3",
-        )
+    priority_of_everything: int = rule(
+        "Creator 3.8: the least priority lost its sign, so pausing or unscheduling everything"
+        " skips update entries of targets without timers.",
+        "peculiarities of Creator 3",
     )
-    short_forms: tuple[int, ...] = field(
-        metadata=rule(
-            "Called with this many arguments, schedule takes the fourth as the paused flag, even"
-            " if five are meant as repeat and delay.",
-            "operations",
-        )
+    short_forms: tuple[int, ...] = rule(
+        "Called with this many arguments, schedule takes the fourth as the paused flag, even"
+        " if five are meant as repeat and delay.",
+        "operations",
     )
-    swaps_arguments: bool = field(
-        metadata=rule("Creator: target and callback may come in either order.", "operations")
+    swaps_arguments: bool = rule(
+        "Creator: target and callback may come in either order.", "operations"
     )
-    reports_swapped_arguments: bool = field(
-        metadata=rule("Creator 3.8 warns about swapped arguments.", "operations")
+    reports_swapped_arguments: bool = rule(
+        "Creator 3.8 warns about swapped arguments.", "operations"
     )
-    pauses_as_set: bool = field(
-        metadata=rule(
-            "cocos2d-x: pausing everything returns a set of targets; Creator: an array with targets"
-            " twice that have an update and timers.",
-            "operations",
-        )
+    pauses_as_set: bool = rule(
+        "cocos2d-x: pausing everything returns a set of targets; Creator: an array with targets"
+        " twice that have an update and timers.",
+        "operations",
     )
-    skips_missing_update: bool = field(
-        metadata=rule(
-            "Creator 3.8: a target without an update method is skipped; in Creator 2.4 it raises.",
-            "operations",
-        )
+    skips_missing_update: bool = rule(
+        "Creator 3.8: a target without an update method is skipped; in Creator 2.4 it raises.",
+        "operations",
     )
-    runs_posted_functions: bool = field(
-        metadata=rule(
-            "cocos2d-x: functions performed from other threads run at the end of the frame.",
-            "performed functions",
-        )
+    runs_posted_functions: bool = rule(
+        "cocos2d-x: functions performed from other threads run at the end of the frame.",
+        "performed functions",
     )
 
     def explain(self) -> list[Explanation]:

@@ -6,7 +6,7 @@ rules. Unlisted versions between two listed ones behave like the earlier one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
@@ -53,107 +53,79 @@ class ComponentDialect:
 
     name: str
     title: str
-    newcomers: Newcomers = field(
-        metadata=rule(
-            "Creator 1.x to 2.2: a component that becomes enabled between the start phase and the"
-            " end of late update waits for the next start phase, and one that becomes enabled"
-            " after late update overtakes it; Creator 2.4: it starts at the end of this frame.",
-            "start",
-        )
+    newcomers: Newcomers = rule(
+        "Creator 1.x to 2.2: a component that becomes enabled between the start phase and the"
+        " end of late update waits for the next start phase, and one that becomes enabled"
+        " after late update overtakes it; Creator 2.4: it starts at the end of this frame.",
+        "start",
     )
-    catches_exceptions: bool = field(
-        metadata=rule(
-            "Creator from 2.1.4: an exception in start, update, late update or in on_load of an"
-            " activated node is reported and the frame continues; before, it ends the frame, and"
-            " after a start that raises all starts of its list run again.",
-            "exceptions",
-        )
+    catches_exceptions: bool = rule(
+        "Creator from 2.1.4: an exception in start, update, late update or in on_load of an"
+        " activated node is reported and the frame continues; before, it ends the frame, and"
+        " after a start that raises all starts of its list run again.",
+        "exceptions",
     )
-    has_visit: bool = field(
-        metadata=rule(
-            "Creator 1.x: the frame switches to the next rendering scene, paused or not, then"
-            " visits the running one, with an event before and after; from 2.0 these two events"
-            " are other names of before draw.",
-            "order of a frame",
-        )
+    has_visit: bool = rule(
+        "Creator 1.x: the frame switches to the next rendering scene, paused or not, then"
+        " visits the running one, with an event before and after; from 2.0 these two events"
+        " are other names of before draw.",
+        "order of a frame",
     )
-    counts_frame_before_after_draw: bool = field(
-        metadata=rule(
-            "Creator 1.x: the frame is counted before the event after draw; from 2.0 after it.",
-            "order of a frame",
-        )
+    counts_frame_before_after_draw: bool = rule(
+        "Creator 1.x: the frame is counted before the event after draw; from 2.0 after it.",
+        "order of a frame",
     )
-    launches_at: DirectorEvent = field(
-        metadata=rule(
-            "When a scene given to run_scene is launched. A call inside a listener of this very"
-            " event waits for the next frame.",
-            "scenes",
-        )
+    launches_at: DirectorEvent = rule(
+        "When a scene given to run_scene is launched. A call inside a listener of this very"
+        " event waits for the next frame.",
+        "scenes",
     )
-    reads_stamp: bool = field(
-        metadata=rule(
-            "Creator from 2.1.4: a frame takes the time that main_loop is given; before, it reads"
-            " the clock.",
-            "delta time",
-        )
+    reads_stamp: bool = rule(
+        "Creator from 2.1.4: a frame takes the time that main_loop is given; before, it reads"
+        " the clock.",
+        "delta time",
     )
-    backward_time: BackwardTime = field(
-        metadata=rule(
-            "When the time lies before that of the last frame. Creator 2.2 never returns if the"
-            " clock does too; here the delta is 0 then, and that is reported.",
-            "delta time",
-        )
+    backward_time: BackwardTime = rule(
+        "When the time lies before that of the last frame. Creator 2.2 never returns if the"
+        " clock does too; here the delta is 0 then, and that is reported.",
+        "delta time",
     )
-    first_delta_is_zero: bool = field(
-        metadata=rule(
-            "Creator 1.x: the delta is 0 in the first frame after the launch of the first scene,"
-            " after pause() and after resume().",
-            "delta time",
-        )
+    first_delta_is_zero: bool = rule(
+        "Creator 1.x: the delta is 0 in the first frame after the launch of the first scene,"
+        " after pause() and after resume().",
+        "delta time",
     )
-    launch_restarts_time: bool = field(
-        metadata=rule(
-            "Creator 2.0: the delta after the launch of a scene counts from the launch, not from"
-            " the last frame.",
-            "delta time",
-        )
+    launch_restarts_time: bool = rule(
+        "Creator 2.0: the delta after the launch of a scene counts from the launch, not from"
+        " the last frame.",
+        "delta time",
     )
-    destroy_deactivates: bool = field(
-        metadata=rule(
-            "Creator from 2.0: node.destroy() deactivates the node; in 1.x its components are"
-            " disabled, but it stays active: components added to it or enabled on it still run,"
-            " until it is destroyed at the end of the frame.",
-            "destruction",
-        )
+    destroy_deactivates: bool = rule(
+        "Creator from 2.0: node.destroy() deactivates the node; in 1.x its components are"
+        " disabled, but it stays active: components added to it or enabled on it still run,"
+        " until it is destroyed at the end of the frame.",
+        "destruction",
     )
-    activates_destroyed: bool = field(
-        metadata=rule(
-            "Creator 1.x: a component that is marked for destruction is loaded and enabled when"
-            " its node becomes active; from 2.0 it is skipped.",
-            "destruction",
-        )
+    activates_destroyed: bool = rule(
+        "Creator 1.x: a component that is marked for destruction is loaded and enabled when"
+        " its node becomes active; from 2.0 it is skipped.",
+        "destruction",
     )
-    enabled_in_hierarchy_means_on: bool = field(
-        metadata=rule(
-            "Creator 1.x: enabled_in_hierarchy is true from the end of on_enable to the end of"
-            " on_disable; from 2.0 it is the component's own flag together with its node's.",
-            "activation",
-        )
+    enabled_in_hierarchy_means_on: bool = rule(
+        "Creator 1.x: enabled_in_hierarchy is true from the end of on_enable to the end of"
+        " on_disable; from 2.0 it is the component's own flag together with its node's.",
+        "activation",
     )
-    end_destroys_scene: bool = field(
-        metadata=rule(
-            "Creator from 2.0: end() disables the components of the scene; in 1.x the scene stays"
-            " as it is and is not run any more.",
-            "scenes",
-        )
+    end_destroys_scene: bool = rule(
+        "Creator from 2.0: end() disables the components of the scene; in 1.x the scene stays"
+        " as it is and is not run any more.",
+        "scenes",
     )
-    compares_ids_as_text: bool = field(
-        metadata=rule(
-            "Creator from 2.0: components of the same execution order other than 0 are updated in"
-            " the order of their ids as texts, so number 1000 comes before number 999; in 1.x in"
-            " the order of their numbers.",
-            "order of components",
-        )
+    compares_ids_as_text: bool = rule(
+        "Creator from 2.0: components of the same execution order other than 0 are updated in"
+        " the order of their ids as texts, so number 1000 comes before number 999; in 1.x in"
+        " the order of their numbers.",
+        "order of components",
     )
 
     def explain(self) -> list[Explanation]:
