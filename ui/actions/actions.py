@@ -147,9 +147,19 @@ class ActionSet(QObject):
 
     def bind(self, handler: HandlerT, descriptions: Iterable[ActionDescription[HandlerT]]) -> None:
         for description in descriptions:
-            action = self._actions[description.id]
-            action.bind(partial(description.callback, handler))
-            action.apply(self._facts)
+            if description.callback is not None:
+                self._bind(description.id, partial(description.callback, handler))
+
+    def bind_commands(self, give: Callable[[str], object]) -> None:
+        """Have actions without a callback give the command that they stand for."""
+        for name, action in self._actions.items():
+            if action.description.callback is None:
+                self._bind(name, partial(give, name))
+
+    def _bind(self, action_id: str, callback: Callable[[], object]) -> None:
+        action = self._actions[action_id]
+        action.bind(callback)
+        action.apply(self._facts)
 
     def apply(self, facts: ActionFacts) -> None:
         self._facts = facts

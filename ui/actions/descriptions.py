@@ -160,7 +160,9 @@ class ActionDescription(Struct, Generic[HandlerT], frozen=True):
     id: str  # Its name for the program
     title: str  # Its name for people, & before the access key
     menu: MenuId  # The menu it stands in
-    callback: Callable[[HandlerT], object]  # Does it, given what carries it out
+    # Does it, given what carries it out; None where it gives the command that it stands for with
+    # what is selected.
+    callback: Callable[[HandlerT], object] | None = None
     shortcuts: tuple[str, ...] = ()  # Keys in Qt's portable notation; the first one is shown
     icon: str = ""  # Name of its icon, or empty
     needs: Needs = Needs.NOTHING  # What must be there

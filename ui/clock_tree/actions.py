@@ -22,7 +22,6 @@ from ..previews.selected import (
     machine_for,
     scheduler_for,
     selected_clock,
-    submit_action,
 )
 from ..previews.tree_menus import MenuRequests, ask_for_rate, ask_priority, menu_text
 
@@ -53,9 +52,6 @@ class BranchActions(QObject):
 
     # ---------------------------------------------------------------- clocks
 
-    def toggle_branch(self) -> None:
-        submit_action(self._bridge, "pause-branch")
-
     def ask_for_rate(self) -> None:
         bridge = self._bridge
         clock = selected_clock(bridge.timeline, bridge.selection)
@@ -76,23 +72,12 @@ class BranchActions(QObject):
 
     # ---------------------------------------------------------------- members
 
-    def toggle_member(self) -> None:
-        submit_action(self._bridge, "pause-member")
-
-    def unschedule_member(self) -> None:
-        """Unschedule the selected call, or everything of the selected target."""
-        submit_action(self._bridge, "unschedule-member")
-
     def ask_for_priority(self) -> None:
         scheduler = scheduler_for(self._bridge.timeline, self._bridge.selection)
         if scheduler is not None:
             ask_priority(
                 scheduler, MenuRequests(self._bridge.submit, self._bridge.accepts), self._window
             )
-
-    def resume_from_priority(self) -> None:
-        """Undo the last pause from a priority on."""
-        submit_action(self._bridge, "resume-from-priority")
 
     def ask_for_time_scale(self) -> None:
         scheduler = scheduler_for(self._bridge.timeline, self._bridge.selection)
@@ -130,9 +115,9 @@ class BranchActions(QObject):
         dialog.open()
 
 
-BRANCH_ACTIONS: Final = (
+BRANCH_ACTIONS: Final[tuple[ActionDescription[BranchActions], ...]] = (
     ActionDescription(
-        "pause-branch", "&Pause or resume branch", MenuId.BRANCH, BranchActions.toggle_branch,
+        "pause-branch", "&Pause or resume branch", MenuId.BRANCH,
         shortcuts=("P",), icon="pause-branch", needs=Needs.CLOCK_PAUSE, is_checkable=True,
         tip="Pause the selected clock with everything below it, or undo its own pause.",
     ),
@@ -143,15 +128,27 @@ BRANCH_ACTIONS: Final = (
     ),
 )  # fmt: skip
 
-MEMBER_ACTIONS: Final = (
+TIMER_ACTIONS: Final[tuple[ActionDescription[BranchActions], ...]] = (
     ActionDescription(
-        "pause-member", "&Pause or resume selection", MenuId.MEMBER, BranchActions.toggle_member,
+        "clear-timer", "&Clear timer", MenuId.TIMER,
+        shortcuts=("Del",), icon="clear-timer", needs=Needs.TIMER,
+        tip="Cancel the selected timer; it will not fire again.",
+    ),
+    ActionDescription(
+        "fire-timer", "&Fire timer now", MenuId.TIMER,
+        shortcuts=("Shift+F",), icon="fire-timer", needs=Needs.FIRED_TIMER,
+        tip="Call the selected timer now; a repeating timer keeps its schedule.",
+    ),
+)  # fmt: skip
+
+MEMBER_ACTIONS: Final[tuple[ActionDescription[BranchActions], ...]] = (
+    ActionDescription(
+        "pause-member", "&Pause or resume selection", MenuId.MEMBER,
         shortcuts=("Shift+P",), needs=Needs.PAUSABLE_MEMBER,
         tip="Pause the selected target, call, component or ticker, or undo its own pause.",
     ),
     ActionDescription(
         "unschedule-member", "&Unschedule call or target", MenuId.MEMBER,
-        BranchActions.unschedule_member,
         needs=Needs.CALL,
         tip="Unschedule the selected call, or everything of the selected target.",
     ),
@@ -163,7 +160,6 @@ MEMBER_ACTIONS: Final = (
     ),
     ActionDescription(
         "resume-from-priority", "&Resume what a priority paused", MenuId.MEMBER,
-        BranchActions.resume_from_priority,
         needs=Needs.SCHEDULER,
         tip="Undo the last pause from a priority on.",
     ),

@@ -63,7 +63,7 @@ RELOAD_ACTIONS: Final = (
     ),
 )
 
-TIME_ACTIONS: Final = (
+TIME_ACTIONS: Final[tuple[ActionDescription[TransportActions], ...]] = (
     ActionDescription(
         "run-or-hold", "&Run or hold", MenuId.TIME, TransportActions.toggle_running,
         shortcuts=("Space",), icon="run", needs=Needs.TRANSPORT,
@@ -161,17 +161,17 @@ TIME_ACTIONS: Final = (
         file_title="To the &end", file_tip="Show the end of the {} (also End, L or Escape).",
     ),
     ActionDescription(
-        "slower", "S&lower", MenuId.TIME, TransportActions.slow_down,
+        "slower", "S&lower", MenuId.TIME,
         shortcuts=("-",), icon="slower", needs=Needs.ROOT_RATE, starts_section=True,
         tip="Set the selected clock, or the root if none is selected, to the next lower rate.",
     ),
     ActionDescription(
-        "faster", "&Faster", MenuId.TIME, TransportActions.speed_up,
+        "faster", "&Faster", MenuId.TIME,
         shortcuts=("+", "="), icon="faster", needs=Needs.ROOT_RATE,
         tip="Set the selected clock, or the root if none is selected, to the next higher rate.",
     ),
     ActionDescription(
-        "normal-rate", "Normal spee&d", MenuId.TIME, TransportActions.set_normal_rate,
+        "normal-rate", "Normal spee&d", MenuId.TIME,
         shortcuts=("0",), icon="normal-rate", needs=Needs.ROOT_RATE,
         tip="Run the selected clock, or the root if none is selected, at rate 1.",
     ),

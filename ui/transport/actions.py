@@ -25,7 +25,7 @@ from inspector.sessions.session import SessionPhase, file_word
 
 from ..actions.menus import MenuId
 from ..kit.prompts import GoToPrompt, LookAtPrompt, MarkPrompt, Prompt
-from ..previews.selected import submit, submit_action
+from ..previews.selected import submit
 from ..previews.tree_menus import ask_for_rate
 from ..session.qt_time_source import Precision
 from .frame_rate import FrameRatePrompt
@@ -190,15 +190,6 @@ class TransportActions(QObject):
         self._bridge.reload()
 
     # ---------------------------------------------------------------- rates, and how it runs
-
-    def slow_down(self) -> None:
-        submit_action(self._bridge, "slower")
-
-    def speed_up(self) -> None:
-        submit_action(self._bridge, "faster")
-
-    def set_normal_rate(self) -> None:
-        submit_action(self._bridge, "normal-rate")
 
     def ask_for_rate_of_everything(self) -> None:
         session = self._bridge.session

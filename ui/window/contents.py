@@ -37,10 +37,10 @@ from ..interventions.intervention_undo import UNDO_ACTIONS, UndoActions
 from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
 from ..kit.layouts import open_menu, without_icons
+from ..previews.selected import submit_action
 from ..session.bridge import Selection
 from ..session.qt_time_source import Precision
 from ..session.stops import StopNotices
-from ..timer_queue.actions import TIMER_ACTIONS, TimerActions
 from ..transport.actions import TransportActions
 from ..transport.recording_actions import RECORDING_ACTIONS, RecordingActions
 from ..transport.transport_bar import TransportBar
@@ -184,7 +184,7 @@ class WindowContents(QObject):
         actions.bind(undo, UNDO_ACTIONS)
         branch = BranchActions(bridge, actions, theme, window)
         actions.bind(branch, (*BRANCH_ACTIONS, *MEMBER_ACTIONS))
-        actions.bind(TimerActions(bridge), TIMER_ACTIONS)
+        actions.bind_commands(partial(submit_action, bridge))
         # So that shortcuts work whatever menu they are in; the window is told of each change.
         window.addActions(list(actions.by_id.values()))
         recording.written.connect(self._show_recording)

@@ -487,7 +487,7 @@ def test_that_a_program_without_frames_has_a_ruler_above_its_lanes_and_no_plot(
         (time.monotonic_ns(), FRAME_BEGAN, 1, 0, 0), (time.monotonic_ns(), FRAME_ENDED, 1, 9, 9)
     )
     attached.until(lambda: not frames.plot.isHidden())
-    assert frames.plot.height() > ruler.height()
+    attached.until(lambda: frames.plot.height() > ruler.height())
     assert frames.view.left_edge == frames.view.left
 
     # What the layout says is about sessions that have them.

@@ -10,12 +10,11 @@ from ...actions.descriptions import ActionDescription, Needs
 from ...actions.menus import MenuId
 from ...actions.panels import PANELS
 from ...bookmarks.annotation_actions import ANNOTATION_ACTIONS
-from ...clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS
+from ...clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS, TIMER_ACTIONS
 from ...help.contents import CONTENTS, PageEntry
 from ...interventions.intervention_undo import UNDO_ACTIONS
 from ...kit.fonts import TEXT_SIZES, FontChoice, TextSize
 from ...kit.theme import ThemeChoice
-from ...timer_queue.actions import TIMER_ACTIONS
 from ...transport.action_list import (
     FOLLOW_ACTIONS,
     HOW_TIME_PASSES_ACTIONS,
