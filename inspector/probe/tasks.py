@@ -161,7 +161,9 @@ class AsyncioTasks:
             return
         before = getattr(library, "_all_tasks", None)
         known: Any = getattr(getattr(library, "_scheduled_tasks", before), "data", None)
-        if known is None or sys.version_info >= (3, 14):
+        # Checkers take a comparison with sys.version_info for a fact about their own Python.
+        keeps_tasks_itself = sys.version_info[:2] >= (3, 14)
+        if known is None or keeps_tasks_itself:
             yield from map(ref, library.all_tasks(loop))
             return
         for found in [*list(known), *map(ref, list(getattr(library, "_eager_tasks", ())))]:

@@ -276,7 +276,7 @@ def test_that_a_bar_beyond_the_plot_is_cut_off_by_a_gap() -> None:
     bars = frame_bars(series, "interval", columns, SCALE)
 
     cut = dict(bars.layers)[Fill.CUT]
-    assert (cut[:, 0].min(), cut[:, 0].max()) == (10, 18)
+    assert [int(cut[:, 0].min()), int(cut[:, 0].max())] == [10, 18]
     assert cut[:, 1].min() > 0
     assert len(set(cut[:, 1].tolist())) > 3
 
