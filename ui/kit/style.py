@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QMargins, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QProxyStyle,
     QStyle,
     QStyleOption,
     QStyleOptionButton,
+    QStyleOptionComboBox,
     QStyleOptionComplex,
     QStyleOptionFrame,
     QStyleOptionSpinBox,
@@ -39,10 +40,17 @@ _DOWN: Final = 0.14
 _BESIDE_SLIDER: Final = 4
 #: How thick the line of a tick is.
 _TICK: Final = 1.6
+#: The side of a box to tick, and from it to its text.
+_BOX, _BESIDE_BOX = 14, 6
 #: The mark of a button that opens a menu: its room, its width, and the line that it is drawn with.
 _CHEVRON_ROOM, _CHEVRON, _CHEVRON_LINE = 14, 7, 1.4
 #: The height of a line of 13 px letters.
 _USUAL_LINE: Final = 16
+#: What draws the text of a control that is ticked.
+_LABELS: Final = {
+    _Control.CE_CheckBox: _Control.CE_CheckBoxLabel,
+    _Control.CE_RadioButton: _Control.CE_RadioButtonLabel,
+}
 _HEIGHTS: Final = {
     _Contents.CT_PushButton: SIZES["control"],
     _Contents.CT_LineEdit: SIZES["control"],
@@ -105,6 +113,8 @@ class FlatStyle(QProxyStyle):
             self._paint_splitter(option, painter)
         elif element is _Control.CE_ToolButtonLabel and isinstance(option, QStyleOptionToolButton):
             self._paint_label(option, painter, widget)
+        elif element in _LABELS and isinstance(option, QStyleOptionButton):
+            self._paint_choice(element, option, painter, widget)
         else:
             super().drawControl(element, option, painter, widget)
 
@@ -122,6 +132,9 @@ class FlatStyle(QProxyStyle):
             self._paint_spin_box(option, painter, widget)
         elif isinstance(option, QStyleOptionToolButton) and _opens_menu(option):
             self._paint_menu_button(option, painter, widget)
+        elif isinstance(option, QStyleOptionComboBox) and not option.editable:
+            self._paint_button(option, painter)
+            self._paint_chevron(option, painter, option.rect.right() - _BESIDE_SLIDER)
         else:
             super().drawComplexControl(control, option, painter, widget)
 
@@ -141,6 +154,9 @@ class FlatStyle(QProxyStyle):
             found.setHeight(max(found.height(), round(least * text_scale(widget))))
         if isinstance(option, QStyleOptionToolButton) and _opens_menu(option):
             found.setWidth(found.width() + _chevron_room(option))
+        elif contents in (_Contents.CT_CheckBox, _Contents.CT_RadioButton):
+            side = round(_BOX * text_scale(widget))
+            found = found.expandedTo(QSize(0, side)).grownBy(QMargins(0, 0, side - _BOX, 0))
         return found
 
     # ------------------------------------------------------------------ painting
@@ -172,14 +188,17 @@ class FlatStyle(QProxyStyle):
         label = QStyleOptionToolButton(option)
         label.rect = option.rect.adjusted(0, 0, -_chevron_room(option), 0)
         self._paint_label(label, painter, widget)
+        self._paint_chevron(option, painter, option.rect.right() - _BESIDE_SLIDER)
+
+    def _paint_chevron(self, option: QStyleOption, painter: QPainter, right: float) -> None:
         is_enabled = bool(option.state & _State.State_Enabled)
         role = ColorRole.MUTED if is_enabled else ColorRole.EDGE
-        scale = _chevron_room(option) / _CHEVRON_ROOM
+        scale = _scale_of(option)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(self._theme.color(role), _CHEVRON_LINE * scale))
         half = _CHEVRON * scale / 2
-        x = label.rect.right() + (_chevron_room(option) - _BESIDE_SLIDER) / 2
+        x = right - (_CHEVRON_ROOM * scale - _BESIDE_SLIDER) / 2
         y = option.rect.center().y() + 1 - half / 2
         painter.drawPolyline([QPointF(x - half, y), QPointF(x, y + half), QPointF(x + half, y)])
         painter.restore()
@@ -196,6 +215,22 @@ class FlatStyle(QProxyStyle):
             needed = label.iconSize.width() + _BESIDE_SLIDER + text
             label.rect = label.rect.adjusted(max((label.rect.width() - needed) // 2, 0), 0, 0, 0)
         super().drawControl(_Control.CE_ToolButtonLabel, label, painter, widget)
+
+    def _paint_choice(
+        self,
+        element: QStyle.ControlElement,
+        option: QStyleOptionButton,
+        painter: QPainter,
+        widget: QWidget | None,
+    ) -> None:
+        """Draw a box or circle as large as its text, and the text."""
+        side = round(_BOX * _scale_of(option))
+        mark, text = QStyleOptionButton(option), QStyleOptionButton(option)
+        mark.rect = QRect(option.rect.left(), option.rect.top(), side, option.rect.height())
+        text.rect = option.rect.adjusted(side + _BESIDE_BOX, 0, 0, 0)
+        is_box = element is _Control.CE_CheckBox
+        self._paint_tick(mark, painter, radius=SIZES["radius"] // 2 if is_box else side // 2)
+        super().drawControl(_LABELS[element], text, painter, widget)
 
     def _paint_tick(self, option: QStyleOption, painter: QPainter, *, radius: int) -> None:
         """Draw a box or circle, with a tick or dot in it if it is chosen, a line if in part."""
@@ -266,8 +301,9 @@ class FlatStyle(QProxyStyle):
             role = ColorRole.TEXT if is_active else ColorRole.MUTED
             painter.setBrush(self._theme.color(role))
             x, y = rect.center().x() + 0.5, rect.center().y() + 0.5
-            tip = QPointF(x, y + 2 * up)
-            painter.drawPolygon(QPolygonF([tip, QPointF(x - 3, y - up), QPointF(x + 3, y - up)]))
+            scale = _scale_of(option)
+            base = [QPointF(x + side * 3 * scale, y - up * scale) for side in (-1, 1)]
+            painter.drawPolygon(QPolygonF([QPointF(x, y + 2 * up * scale), *base]))
         painter.restore()
 
 
@@ -275,9 +311,14 @@ def _opens_menu(option: QStyleOptionToolButton) -> bool:
     return bool(option.features & QStyleOptionToolButton.ToolButtonFeature.HasMenu)
 
 
-def _chevron_room(option: QStyleOptionToolButton) -> int:
+def _scale_of(option: QStyleOption) -> float:
+    """Return how large the text of a control is, as a multiple of the usual size."""
+    return max(option.fontMetrics.height() / _USUAL_LINE, 1)
+
+
+def _chevron_room(option: QStyleOption) -> int:
     """Return how wide the mark of a button with a menu is, in pixels."""
-    return round(_CHEVRON_ROOM * max(option.fontMetrics.height() / _USUAL_LINE, 1))
+    return round(_CHEVRON_ROOM * _scale_of(option))
 
 
 def _paint_box(

@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QImage
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
+    QCheckBox,
     QComboBox,
     QLabel,
     QLineEdit,
@@ -243,6 +244,34 @@ def test_that_a_click_leaves_no_frame_around_a_button(qtbot: QtBot) -> None:
 
     assert button.hasFocus()
     assert colors_in(button) == before
+
+
+@pytest.mark.parametrize("kind", [QCheckBox, QComboBox, QSpinBox])
+def test_that_marks_in_controls_grow_with_the_text(
+    qtbot: QtBot, qapp: QApplication, kind: type[QWidget]
+) -> None:
+    QApplication.setStyle(FlatStyle(Theme("light")))
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    found: list[int] = []
+    for scale in (1, 2):
+        font.setPixelSize(13 * scale)
+        qapp.setFont(font)
+        widget = kind()
+        qtbot.addWidget(widget)
+        widget.resize(120, 30 * scale)
+        found.append(rows_with_ink(widget))
+
+    assert found[1] >= 1.7 * found[0]
+
+
+def rows_with_ink(widget: QWidget) -> int:
+    """Return how many rows of pixels inside of a control have more than its ground."""
+    image = widget.grab().toImage()
+    ground = image.pixelColor(image.width() // 2, image.height() // 2)
+    columns = range(2, image.width() - 2)
+    return sum(
+        any(image.pixelColor(x, y) != ground for x in columns) for y in range(3, image.height() - 3)
+    )
 
 
 @pytest.mark.parametrize("percent", [100, 200])
