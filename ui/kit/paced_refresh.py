@@ -43,7 +43,8 @@ class PacedRefresh(QObject):
     in a period is passed on, in a turn of the event loop that is the widget's own: widgets
     that are asked together show the same instant. A request that comes too soon is passed on
     with a later one, or when none follows; one that comes while nothing of the widget can be
-    seen, when it is shown. Without requests nothing runs.
+    seen, when it is shown, or with one that comes later: what its children cover is not painted.
+    Without requests nothing runs.
 
     Attributes:
         least_ms: Length of a period at best.
@@ -80,28 +81,32 @@ class PacedRefresh(QObject):
     @Slot(object)
     def request(self, _what: object = None) -> None:
         """Ask for a refresh; takes an argument so that any signal can be connected."""
-        if self._has_turn or (self._is_wanted and self._is_out_of_sight):
-            self._is_wanted = True
-            return
         self._is_wanted = True
+        if self._has_turn:
+            return
         is_too_soon = self._pace.now_ns() < self._period_end_ns
         if is_too_soon and self._last_chance.isActive():
             return
         if not self._is_in_sight():
-            self._wait_for_sight()
+            self._watch(is_out_of_sight=True)
             return
+        self._watch(is_out_of_sight=False)
         if is_too_soon:
             self._last_chance.start(self._pace.period_ms(self.least_ms))
         else:
             self._was_seen = True
             self._take_turn()
 
-    def _wait_for_sight(self) -> None:
-        """Wait until the widget is shown or painted, which it is when it comes into sight."""
-        if not self._is_out_of_sight:
-            self._is_out_of_sight = True
-            # Only now: each event of what is watched takes as long as a small widget's painting.
+    def _watch(self, *, is_out_of_sight: bool) -> None:
+        """While it is out of sight, wait until it is shown or painted."""
+        if is_out_of_sight is self._is_out_of_sight:
+            return
+        self._is_out_of_sight = is_out_of_sight
+        # Only then: each event of what is watched takes as long as a small widget's painting.
+        if is_out_of_sight:
             self._widget.installEventFilter(self)
+        else:
+            self._widget.removeEventFilter(self)
 
     @override
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
@@ -109,8 +114,7 @@ class PacedRefresh(QObject):
         # While widgets go, other events come to what is half gone: nothing else is read then.
         # A panel that comes out from behind another's tab is not shown, only painted.
         if self._is_out_of_sight and event.type() in _SEEN:
-            self._is_out_of_sight = False
-            self._widget.removeEventFilter(self)
+            self._watch(is_out_of_sight=False)
             if not self._last_chance.isActive():
                 # In the next turn, when the widget counts as visible.
                 self._take_turn()
@@ -119,10 +123,9 @@ class PacedRefresh(QObject):
     def _is_in_sight(self) -> bool:
         now_ns, looked_ns = self._pace.now_ns(), self._looked_ns
         if looked_ns is not None and now_ns - looked_ns < _LOOK_NS:
-            return self._widget.isVisible()
-        is_seen = is_in_sight(self._widget)
-        self._looked_ns = now_ns if is_seen else None
-        return is_seen
+            return self._widget.isVisible() and not self._is_out_of_sight
+        self._looked_ns = now_ns
+        return is_in_sight(self._widget)
 
     @Slot()
     def _take_turn(self) -> None:
@@ -143,7 +146,7 @@ class PacedRefresh(QObject):
             self._last_chance.stop()
             self.due.emit()
         else:
-            self._wait_for_sight()
+            self._watch(is_out_of_sight=True)
 
 
 def is_in_sight(widget: QWidget) -> bool:

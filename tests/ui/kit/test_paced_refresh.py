@@ -156,6 +156,31 @@ def test_that_what_lies_behind_another_tab_is_refreshed_when_it_comes_to_the_fro
     qtbot.waitUntil(lambda: counted.count == 1)
 
 
+def test_that_what_its_children_cover_is_refreshed_once_there_is_room_for_it(
+    qtbot: QtBot, hands: Hands
+) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    counted = Counted(qtbot, hands)
+    counted.widget.setParent(window)
+    cover = QWidget(counted.widget)
+    cover.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+    cover.setAutoFillBackground(True)
+    window.resize(200, 100)
+    counted.widget.setGeometry(0, 100, 200, 100)
+    cover.setGeometry(0, 0, 200, 100)
+    window.show()
+    counted.ask()
+    assert counted.count == 0
+
+    window.resize(200, 200)
+    QCoreApplication.processEvents()
+    hands.now_ns += NS_PER_SECOND
+    counted.ask()
+
+    assert counted.count == 1
+
+
 def test_that_what_is_refreshed_often_is_looked_for_now_and_then(
     counted: Counted, hands: Hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
