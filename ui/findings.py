@@ -78,12 +78,9 @@ class FindingsPanel(QWidget):
 
     Looks by itself when it is first seen, and again every few seconds while that is cheap, else
     when it is asked to. A look is taken in turns, so that no frame of the scene waits for it.
-
-    Signals:
-        counted: Other findings are listed.
     """
 
-    counted = Signal()
+    counted = Signal()  # Other findings are listed
 
     def __init__(
         self,

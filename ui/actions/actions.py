@@ -25,15 +25,12 @@ class DescribedAction(QAction):
     """A Qt action made from its description.
 
     Its check mark shows what :meth:`show_checked` was told, never the click.
-
-    Attributes:
-        reason: Why it is disabled, else empty.
     """
 
     def __init__(self, description: ActionDescription[Any], parent: QObject) -> None:
         super().__init__(description.title, parent)
         self.description = description
-        self.reason = _NOT_READY
+        self.reason = _NOT_READY  # Why it is disabled, else empty
         self._callback: Callable[[], object] | None = None
         self._is_shown_checked = False
         self._file_word = ""
@@ -112,13 +109,9 @@ class DescribedAction(QAction):
 
 
 class ActionSet(QObject):
-    """All actions of a window, by id.
+    """All actions of a window, by id."""
 
-    Signals:
-        applied: Other actions may be possible now.
-    """
-
-    applied = Signal()
+    applied = Signal()  # Other actions may be possible now
 
     def __init__(self, parent: QObject, descriptions: Iterable[ActionDescription[Any]]) -> None:
         super().__init__(parent)

@@ -21,15 +21,10 @@ if TYPE_CHECKING:
 
 
 class AnnotationActions(QObject):
-    """Adds bookmarks, notes and named ranges, with prompts for names and texts.
+    """Adds bookmarks, notes and named ranges, with prompts for names and texts."""
 
-    Signals:
-        refused: Something was refused; the reason, as a sentence.
-        said: What was done.
-    """
-
-    refused = Signal(str)
-    said = Signal(str)
+    refused = Signal(str)  # Something was refused; the reason, as a sentence
+    said = Signal(str)  # What was done
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QObject | None) -> None:
         super().__init__(parent)

@@ -131,7 +131,6 @@ class BookmarksPanel(TablePanel):
 
     Attributes:
         notice: Why the table is empty, and how to change that.
-        range_button: Prompts for a name of the measured, selected or visible range.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
@@ -152,6 +151,7 @@ class BookmarksPanel(TablePanel):
         self.note_button = tool_button(
             "Note …", "Add a note at the instant that is shown (Shift+B)"
         )
+        # Prompts for a name of the measured, selected or visible range
         self.range_button = tool_button(
             "Range …", "Name the range that is measured, selected or in view in the plots (Ctrl+B)"
         )

@@ -52,15 +52,11 @@ _WIDE: Final = 1_000
 
 @guarded
 class BreakpointForm(QWidget):
-    """Makes a breakpoint out of what is chosen and typed; says why when it cannot.
+    """Makes a breakpoint out of what is chosen and typed; says why when it cannot."""
 
-    Signals:
-        breakpoint_given: A breakpoint that makes sense.
-        names_wanted: The user is about to type the name of what to look out for.
-    """
-
+    # A breakpoint that makes sense
     breakpoint_given = Signal(object)  # Breakpoint
-    names_wanted = Signal()
+    names_wanted = Signal()  # The user is about to type the name of what to look out for
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -89,12 +89,9 @@ class BreakpointColumn(ColumnEnum):
 
 @guarded
 class BreakpointModel(ListTableModel[BreakpointRow]):
-    """A row for each breakpoint; its box turns it on and off.
+    """A row for each breakpoint; its box turns it on and off."""
 
-    Signals:
-        toggled: A box was clicked: the row.
-    """
-
+    # A box was clicked: the row
     toggled = Signal(object)  # BreakpointRow
 
     @override

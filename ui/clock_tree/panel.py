@@ -60,14 +60,10 @@ def is_member(node: int) -> bool:
 
 
 class Known:
-    """The state that rows show, and what is laborious to find out, kept until it may change.
-
-    Attributes:
-        sign_color: Of the signs in front of names.
-    """
+    """The state that rows show, and what is laborious to find out, kept until it may change."""
 
     def __init__(self, timeline: Timeline, sign_color: QColor) -> None:
-        self.sign_color = sign_color
+        self.sign_color = sign_color  # Of the signs in front of names
         self._versions: tuple[int, int, int, bool] | None = None
         self._run_states: dict[int, RunState] = {}
         self._counts: dict[int, int] = {}

@@ -87,15 +87,9 @@ class AlignedView(QWidget):
     The wheel zooms at the pointer and dragging moves; over the axis of frame times they scale it.
     The keys are those of :mod:`..plotting.gestures`; the arrow keys read off frame by frame, and
     Escape ends that. Where a column of pixels has several frames, the longest is drawn and read.
-
-    Attributes:
-        stack_action: Whether the runs are below each other.
-        frame_action: Whether frames are counted along the axis, instead of time.
-
-    Signals:
-        frames_read: What the runs have at the pointer or the keys' place, empty for nothing.
     """
 
+    # What the runs have at the pointer or the keys' place, empty for nothing
     frames_read = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -124,7 +118,9 @@ class AlignedView(QWidget):
         self.setAccessibleName(_NAME)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.copying = add_copying(self, self.rows)
+        # Whether the runs are below each other
         self.stack_action = QAction("Each in a plot of its own", self, checkable=True)
+        # Whether frames are counted along the axis, instead of time
         self.frame_action = QAction("Frames along the axis", self, checkable=True)
         for action in (self.stack_action, self.frame_action):
             action.toggled.connect(self._arrange)

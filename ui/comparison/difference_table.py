@@ -117,14 +117,10 @@ class DifferenceColumn(ColumnEnum):
 
 @guarded
 class DifferenceModel(ListTableModel[DifferenceRow]):
-    """A row for each number.
-
-    Attributes:
-        reach: The change at the ends of the picture of the intervals, as a share.
-    """
+    """A row for each number."""
 
     is_sortable = True
-    reach = 1.0
+    reach = 1.0  # The change at the ends of the picture of the intervals, as a share
 
     @override
     def key_of(self, row: DifferenceRow) -> tuple[str, str, str]:

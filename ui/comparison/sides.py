@@ -124,15 +124,11 @@ def letter_of(number: int) -> str:
 
 @guarded
 class SidesRow(QWidget):
-    """Names the sides, each a button with a menu of what can be done with it.
+    """Names the sides, each a button with a menu of what can be done with it."""
 
-    Signals:
-        sides_chosen: Other sides are to be compared.
-        runs_wanted: More runs of a side are to be asked for; its number.
-    """
-
+    # Other sides are to be compared
     sides_chosen = Signal(object)  # list[Side]
-    runs_wanted = Signal(int)
+    runs_wanted = Signal(int)  # More runs of a side are to be asked for; its number
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

@@ -77,24 +77,12 @@ _LINES: Final = "each run is a line; where frames share a pixel, the longest is 
 
 @guarded
 class ComparisonView(QWidget):
-    """Reads and compares beside the window's thread, and shows plots, table and verdict.
+    """Reads and compares beside the window's thread, and shows plots, table and verdict."""
 
-    Signals:
-        files_wanted: Files are to be asked for: the number of the side that they are runs of,
-            -1 for sides of their own.
-        left: The session is to be shown again.
-
-    Attributes:
-        remarks: How sure it is, and what to bear in mind.
-        tiles: P50, P99, longest frame and frames over budget of the first two sides.
-        sides: What is compared, the first one first.
-        outlier_action: Whether outlying runs are left out.
-        columns_action: Whether the columns of captures are compared, too.
-        stutter_action: Whether the time that stutters or is slow is compared, too.
-    """
-
+    # Files are to be asked for: the number of the side that they are runs of, -1 for sides of their
+    # own
     files_wanted = Signal(int)
-    left = Signal()
+    left = Signal()  # The session is to be shown again
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -103,14 +91,16 @@ class ComparisonView(QWidget):
         self.setAutoFillBackground(True)
         self._bridge = bridge
         self._theme = theme
-        self.sides: list[Side] = []
+        self.sides: list[Side] = []  # What is compared, the first one first
         self._found: list[RunDifference] = []
         self._background = Background(self, expected=InspectorError)
         self.row = SidesRow(theme)
         self.plot = AlignedView(theme)
         self.distribution = DistributionView(theme)
         self.table = DifferenceTable(bridge.panel_choices, theme, self)
+        # remarks: how sure it is, and what to bear in mind
         self.verdict, self.remarks, self.problem = WrappedLabel(), WrappedLabel(), WrappedLabel()
+        # P50, P99, longest frame and frames over budget of the first two sides
         self.tiles = [Tile(name, theme, size="heading") for name in _TILES]
         self.reading = ElidedLabel()
         in_type(self.verdict, "strong")
@@ -132,10 +122,13 @@ class ComparisonView(QWidget):
         self.progress.setMaximumWidth(160)
         self.progress.setAccessibleName("Progress of the comparison")
         self.kind_buttons = choice_buttons(self, [each.value for each in ChartKind])
+        # Whether outlying runs are left out
         self.outlier_action = QAction("Leave out outlying runs", self, checkable=True)
         self.outlier_action.setToolTip("Runs whose average is over 3 % from the median of theirs")
+        # Whether the columns of captures are compared, too
         self.columns_action = QAction("Columns beside frame times", self, checkable=True)
         self.columns_action.setToolTip("Load, power, latencies and what else captures have")
+        # Whether the time that stutters or is slow is compared, too
         self.stutter_action = QAction("", self, checkable=True)
         self._limits: StutterLimits | None = None
         self._lower = QWidget()

@@ -27,13 +27,9 @@ _SHOWN_KINDS: Final = "event_kinds"
 
 
 class EventTableView(TableView):
-    """A table with a line where the playhead is.
+    """A table with a line where the playhead is."""
 
-    Attributes:
-        playhead_row: The first row behind the playhead, ``None`` at the present.
-    """
-
-    playhead_row: int | None = None
+    playhead_row: int | None = None  # The first row behind the playhead, None at the present
     playhead_color = QColor()
 
     @override

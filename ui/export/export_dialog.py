@@ -146,15 +146,9 @@ class ExportDialog(QDialog):
 
     The frames are those at the time of opening, so preview and file agree even while the scene
     runs on.
-
-    Signals:
-        exported: A file was written; its path.
-
-    Attributes:
-        interventions_box: Whether interventions are exported; disabled without any.
-        landmarks_box: Whether annotations and marks are exported; disabled without any.
     """
 
+    # A file was written; its path
     exported = Signal(object)  # Path
 
     def __init__(
@@ -460,12 +454,14 @@ class ExportDialog(QDialog):
         self._stacked_box = QCheckBox("Stack the phases of each frame")
         self._stacked_box.setChecked(options.stacked and not unknown)
         self._has_phases = not unknown
+        # Whether interventions are exported; disabled without any
         self.interventions_box = QCheckBox("Interventions and breakpoint hits")
         self.interventions_box.setToolTip(
             "Interventions: numbered markers and a list in the picture, a column in the CSV, a "
             "list in the JSON"
         )
         self.interventions_box.setChecked(options.interventions)
+        # Whether annotations and marks are exported; disabled without any
         self.landmarks_box = QCheckBox("Bookmarks, notes, ranges and marks")
         self.landmarks_box.setToolTip("Your annotations of the session, and the marks of the scene")
         self.landmarks_box.setChecked(options.landmarks)

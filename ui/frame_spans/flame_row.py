@@ -53,13 +53,11 @@ class FlameRow(QWidget):
     The wheel zooms at the pointer, dragging moves, a double click shows all of the frame; keys
     are those of :mod:`.gestures`. Left and Right go to the neighbour, Up and Down to what it lies
     in and what lies in it; each of them chooses it.
-
-    Signals:
-        span_chosen: A span was clicked, or reached by a key.
-        span_hovered: The span under the pointer, ``None`` for none.
     """
 
+    # A span was clicked, or reached by a key
     span_chosen = Signal(object)  # Span
+    # The span under the pointer, None for none
     span_hovered = Signal(object)  # Span | None
     #: The menu of a span was asked for, at a position of the screen.
     menu_requested = Signal(object, object)  # Span, QPoint

@@ -136,17 +136,13 @@ class SpanColumn(ColumnEnum):
 
 
 class FrameSpanModel(ListTableModel[SpanRow]):
-    """A row for each phase, member and timer, in the order in which they began.
-
-    Attributes:
-        unlisted_count: How many have no row: those that took least.
-    """
+    """A row for each phase, member and timer, in the order in which they began."""
 
     is_sortable = True
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(SpanColumn, theme)
-        self.unlisted_count = 0
+        self.unlisted_count = 0  # How many have no row: those that took least
 
     @override
     def key_of(self, row: SpanRow) -> tuple[int, int, int, str]:
@@ -247,10 +243,6 @@ class FrameSpansPanel(QWidget):
 
     A frame stays when something in it is selected, until another one is, or until the newest
     is wanted again.
-
-    Attributes:
-        newest_button: Whether the newest frame is shown.
-        range_box: Of how many frames the table adds up the calls.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
@@ -272,10 +264,11 @@ class FrameSpansPanel(QWidget):
         self.readout = ElidedLabel()
         self.previous_button = _button("‹", "The frame before (Page Up)", "Page Up")
         self.next_button = _button("›", "The frame after (Page Down)", "Page Down")
+        # Whether the newest frame is shown
         self.newest_button = _button("Newest", "Follow the newest frame")
         self.newest_button.setCheckable(True)
         self.newest_button.setChecked(True)
-        self.range_box = QComboBox()
+        self.range_box = QComboBox()  # Of how many frames the table adds up the calls
         self.range_box.setAccessibleName("Frames summed up in the table")
         self.range_box.setToolTip("Number of frames, up to this one, whose calls the table sums up")
         for count in _RANGES:

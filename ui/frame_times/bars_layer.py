@@ -42,28 +42,18 @@ class BarsLayer:
     """Bars of all frames in view, kept in a picture of whole pixels.
 
     Coordinates are those of the plot.
-
-    Attributes:
-        series: The frames; ``None`` draws the empty plot.
-        measure: Which of their times is shown.
-        is_stacked: Show the phases instead of the pace.
-        budgets_ns: Budget lines; bars are coloured by the first.
-        area: Where the frames are in the plot.
-        span: The positions on the axis at its edges.
-        top_ns: The duration at its upper edge.
-        ratio: Pixels of the screen for each of the plot.
     """
 
     def __init__(self, theme: Theme) -> None:
-        self.series: FrameSeries | None = None
-        self.measure: Measure = "interval"
-        self.is_stacked = False
-        self.budgets_ns: tuple[int, ...] = ()
+        self.series: FrameSeries | None = None  # The frames; None draws the empty plot
+        self.measure: Measure = "interval"  # Which of their times is shown
+        self.is_stacked = False  # Show the phases instead of the pace
+        self.budgets_ns: tuple[int, ...] = ()  # Budget lines; bars are coloured by the first
         self.picture = ColumnPicture(self._draw_columns)
-        self.area = QRectF()
-        self.span = (0.0, 1.0)
-        self.top_ns = 1
-        self.ratio = 1.0
+        self.area = QRectF()  # Where the frames are in the plot
+        self.span = (0.0, 1.0)  # The positions on the axis at its edges
+        self.top_ns = 1  # The duration at its upper edge
+        self.ratio = 1.0  # Pixels of the screen for each of the plot
         self.font = QFont()
         self._theme = theme
         self._spikes_shown: Spikes | None = None

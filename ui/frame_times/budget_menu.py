@@ -19,20 +19,17 @@ _HINT: Final = "Milliseconds per frame, or frames per second:\n12.5 ms, 90 fps"
 
 
 class BudgetMenu(QMenu):
-    """Budgets to tick, to colour by, to add and to drop.
-
-    Attributes:
-        colour_menu: The choice of the budget that bars are coloured by.
-        left_out_action: Whether frames that only the inspector made too long are left out.
-    """
+    """Budgets to tick, to colour by, to add and to drop."""
 
     #: The budgets that are to be drawn, in milliseconds; bars are coloured by the first.
     budgets_chosen = Signal(object)  # tuple[float, ...]
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Budget", parent)
+        # The choice of the budget that bars are coloured by
         self.colour_menu = QMenu("Colour by", self)
         # Not the menu's own, which goes when the menu is cleared.
+        # Whether frames that only the inspector made too long are left out
         self.left_out_action = QAction("Leave out frames that only the inspector made late", parent)
         self.left_out_action.setCheckable(True)
         self.left_out_action.setToolTip(

@@ -58,20 +58,10 @@ _LEAST_WITH_LARGE: Final = 900
 
 @guarded
 class CaptureHeader(QWidget):
-    """Says what a capture is and how its frames are; in place of the headers beside them.
+    """Says what a capture is and how its frames are; in place of the headers beside them."""
 
-    Signals:
-        longest_wanted: The longest frame is to be shown.
-        over_wanted: The next frame over budget is to be shown.
-
-    Attributes:
-        stream_box: The streams, with their numbers of frames.
-        columns_button: Opens the menu of columns beside the frame times; its menu is set by
-            what shows them.
-    """
-
-    longest_wanted = Signal()
-    over_wanted = Signal()
+    longest_wanted = Signal()  # The longest frame is to be shown
+    over_wanted = Signal()  # The next frame over budget is to be shown
 
     def __init__(self, bridge: SessionBridge, theme: Theme, menu: QMenu, parent: QWidget) -> None:
         super().__init__(parent)
@@ -81,11 +71,12 @@ class CaptureHeader(QWidget):
         self.label.setAccessibleName("What is known of the capture")
         self.label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         in_type(self.name, "heading")
-        self.stream_box = _Box("Stream of the capture")
+        self.stream_box = _Box("Stream of the capture")  # The streams, with their numbers of frames
         self.stream_box.activated.connect(self._choose_stream)
         self.column_box = _Box("Column of frame times")
         self.column_box.activated.connect(self._choose_column)
         self.budget_button = menu_button("", "", menu)
+        # Opens the menu of columns beside the frame times; its menu is set by what shows them
         self.columns_button = menu_button("Columns", "", QMenu(self))
         self.columns_button.setToolTip("Show columns of the capture below its frames")
         self.columns_button.hide()

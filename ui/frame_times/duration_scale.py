@@ -19,16 +19,11 @@ _NEWS: Final = 128
 
 
 class DurationScale:
-    """The duration at the upper edge of a plot.
-
-    Attributes:
-        top_ns: That duration.
-        least: How many budgets it has at least.
-    """
+    """The duration at the upper edge of a plot."""
 
     def __init__(self) -> None:
-        self.least = USUAL_BUDGETS
-        self.top_ns = self.least * DEFAULT_BUDGET_NS
+        self.least = USUAL_BUDGETS  # How many budgets it has at least
+        self.top_ns = self.least * DEFAULT_BUDGET_NS  # That duration
         self._is_own = False
         self._chosen_for: tuple[int, int] | None = None
 

@@ -60,22 +60,17 @@ _LEFT: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 @guarded
 class MarksRow(QWidget):
-    """Marks, bookmarks, hits, failures and what people did, on the axis of the frames.
+    """Marks, bookmarks, hits, failures and what people did, on the axis of the frames."""
 
-    Signals:
-        holds_moved: Session time stood still at other pixels, from the left edge of the axis.
-        playhead_moved: A mark was double-clicked; its instant of session time.
-
-    Attributes:
-        ranges: Named ranges: left and right edge in pixels, and number.
-    """
-
+    # Session time stood still at other pixels, from the left edge of the axis
     holds_moved = Signal(object)  # list[int]
+    # A mark was double-clicked; its instant of session time
     playhead_moved = Signal(object)  # int
 
     def __init__(self, theme: Theme, view: SharedView, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.groups: list[MarkGroup] = []
+        # Named ranges: left and right edge in pixels, and number
         self.ranges: list[tuple[float, float, int]] = []
         self._theme = theme
         self._view = view

@@ -54,20 +54,17 @@ class Readout(Struct, frozen=True):
 
 
 class OverlayLayer:
-    """Painted over the bars, so that pointing at them does not compute them again.
-
-    Attributes:
-        selected: Where the selected frame begins and ends on the axis.
-        marked: Numbers of the frames that another panel marks, ``None`` for none.
-        holds: Where session time stood still for a while, in pixels of the plot.
-    """
+    """Painted over the bars, so that pointing at them does not compute them again."""
 
     def __init__(self, theme: Theme, view: SharedView) -> None:
+        # Where the selected frame begins and ends on the axis
         self.selected: tuple[float, float] | None = None
         self.series: FrameSeries | None = None
+        # Numbers of the frames that another panel marks, None for none
         self.marked: NDArray[np.int64] | None = None
         self.chosen_text = ""
         self.readout: Readout | None = None
+        # Where session time stood still for a while, in pixels of the plot
         self.holds: list[int] = []
         self.empty_text = ""
         self._theme = theme
@@ -193,18 +190,14 @@ class OverlayLayer:
 
 
 class FramePointer:
-    """Reads the slowest of the frames under the pointer, and has it shown.
-
-    Attributes:
-        place: Where the pointer is in the plot, ``None`` when it is elsewhere.
-        unknown: Which of the frames' times are not known.
-    """
+    """Reads the slowest of the frames under the pointer, and has it shown."""
 
     def __init__(self, bars: BarsLayer, overlay: OverlayLayer) -> None:
         self._bars = bars
         self._overlay = overlay
+        # Where the pointer is in the plot, None when it is elsewhere
         self.place: QPointF | None = None
-        self.unknown: frozenset[str] = frozenset()
+        self.unknown: frozenset[str] = frozenset()  # Which of the frames' times are not known
 
     @property
     def frame(self) -> int | None:

@@ -55,9 +55,6 @@ class OverviewStrip(QWidget):
     What was drawn stays in a pixmap; new frames are drawn into it at its end. Only
     when the strip is full, every fifteen per cent more, is it drawn again. So a
     refresh costs the same whatever the length of the session.
-
-    Attributes:
-        moved: What its keys move, ``None`` for nothing.
     """
 
     #: The part of the axis that the brush was moved to.
@@ -68,7 +65,7 @@ class OverviewStrip(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.picture = ColumnPicture(self._draw_columns)
-        self.moved: Movable | None = None
+        self.moved: Movable | None = None  # What its keys move, None for nothing
         self._theme = theme
         self._series: FrameSeries | None = None
         self._measure: Measure = "interval"

@@ -79,19 +79,14 @@ _LEFT_OUT: Final = "frame_times.without_inspector"
 
 @guarded
 class FrameTimesPanel(QWidget):
-    """Frame times of the session: live, every frame, with nothing lost by zooming out.
-
-    Attributes:
-        view: What is in view, shared with the lanes.
-        has_frames: Whether frames are shown, not the ruler and the marks alone.
-    """
+    """Frame times of the session: live, every frame, with nothing lost by zooming out."""
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("frame_times")
         self._bridge = bridge
         self._theme = theme
-        self.view = SharedView.of(bridge)
+        self.view = SharedView.of(bridge)  # What is in view, shared with the lanes
         # In this order Tab goes through them.
         self.strip = OverviewStrip(theme, self)
         self.strip.moved = self.view
@@ -103,7 +98,7 @@ class FrameTimesPanel(QWidget):
         self._whole = PacedStatistics(self)
         self._copying = add_copying(self.plot, self._rows)
         self._waits = False
-        self.has_frames = True
+        self.has_frames = True  # Whether frames are shown, not the ruler and the marks alone
         self._make_actions()
         self._budget_menu = BudgetMenu(self)
         self._menu = self._made_menu()

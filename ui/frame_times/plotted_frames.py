@@ -37,11 +37,7 @@ _LINE_ROOM: Final = 4
 
 @guarded
 class PlottedFrames(QWidget):
-    """Draws the frames of a timeline; what people do with it is in :class:`.FramePlot`.
-
-    Attributes:
-        view: Which part of them is in view, and what is marked; shared with other plots.
-    """
+    """Draws the frames of a timeline; what people do with it is in :class:`.FramePlot`."""
 
     #: The frame under the pointer.
     frame_hovered = Signal(object)  # int | None
@@ -59,6 +55,7 @@ class PlottedFrames(QWidget):
     ) -> None:
         """Show the frames of a view, by default of one that is not shared."""
         super().__init__(parent)
+        # Which part of them is in view, and what is marked; shared with other plots
         self.view = view or SharedView(self)
         self._theme = theme
         self._empty_text = NO_SCENE_TEXT

@@ -46,12 +46,9 @@ _MIDDLE: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 @guarded
 class Ruler(QWidget):
-    """Dragging along it looks back; what stands beside it comes from the view.
+    """Dragging along it looks back; what stands beside it comes from the view."""
 
-    Signals:
-        playhead_moved: The playhead was put somewhere: an instant of session time.
-    """
-
+    # The playhead was put somewhere: an instant of session time
     playhead_moved = Signal(object)  # int
 
     def __init__(self, theme: Theme, view: SharedView, parent: QWidget | None = None) -> None:

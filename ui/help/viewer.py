@@ -45,22 +45,20 @@ class HelpViewer(QDialog):
     """One help page at a time, beside the contents or what a search has found.
 
     Links between pages are followed in place; Alt+Left and Alt+Right go back and forward.
-
-    Attributes:
-        list: The contents; while something is searched for, the sections that have it.
-        page: Name of the page: its file without the suffix.
-        section: Anchor of the section that was asked for, empty for the top of the page.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("help_viewer")
         self.setWindowTitle("Help")
+        # page: Name of the page: its file without the suffix
+        # section: Anchor of the section that was asked for, empty for the top of the page
         self.page = self.section = ""
         self._visited: list[tuple[str, str]] = []
         self._place = -1
         self.filter_line = FilterLine("Search help")
         self.filter_line.set_icon(theme.icon("find"))
+        # The contents; while something is searched for, the sections that have it
         self.list = QTreeWidget()
         self.list.setAccessibleName("Contents")
         self.list.setHeaderHidden(True)

@@ -24,15 +24,11 @@ class Background(QObject):
     """Does one thing at a time in a thread of its own; what is started later replaces it.
 
     What the work raises is raised in the window's thread.
-
-    Signals:
-        progressed: The share that is done, from 0 to 1.
-        done: The result of the work.
-        failed: The work has raised one of the expected errors.
     """
 
-    progressed = Signal(float)
-    done = Signal(object)
+    progressed = Signal(float)  # The share that is done, from 0 to 1
+    done = Signal(object)  # The result of the work
+    # The work has raised one of the expected errors
     failed = Signal(object)  # Exception
 
     _arrived = Signal(object, object)  # the number of the work, what to call

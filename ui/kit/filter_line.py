@@ -19,15 +19,10 @@ _PAD = 6
 
 @guarded
 class FilterLine(QLineEdit):
-    """Says what to filter for once typing settles; Escape clears it, Enter applies at once.
+    """Says what to filter for once typing settles; Escape clears it, Enter applies at once."""
 
-    Signals:
-        filter_changed: The new text, without blanks around it.
-        left_downwards: The Down key was pressed, the list below wants the focus.
-    """
-
-    filter_changed = Signal(str)
-    left_downwards = Signal()
+    filter_changed = Signal(str)  # The new text, without blanks around it
+    left_downwards = Signal()  # The Down key was pressed, the list below wants the focus
 
     def __init__(self, placeholder: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

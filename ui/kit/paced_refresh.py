@@ -45,15 +45,9 @@ class PacedRefresh(QObject):
     with a later one, or when none follows; one that comes while nothing of the widget can be
     seen, when it is shown, or with one that comes later: what its children cover is not painted.
     Without requests nothing runs.
-
-    Attributes:
-        least_ms: Length of a period at best.
-
-    Signals:
-        due: Time to bring the widget up to date.
     """
 
-    due = Signal()
+    due = Signal()  # Time to bring the widget up to date
 
     def __init__(self, widget: QWidget, pace: Pace, least_ms: int = TEXT_MS) -> None:
         """Brake the refreshes of a widget.
@@ -66,7 +60,7 @@ class PacedRefresh(QObject):
         super().__init__(widget)
         self._widget = widget
         self._pace = pace
-        self.least_ms = least_ms
+        self.least_ms = least_ms  # Length of a period at best
         self._period_end_ns = 0
         self._is_wanted = False
         self._has_turn = self._was_seen = self._is_out_of_sight = False

@@ -38,11 +38,7 @@ def problem_label(theme: Theme) -> QLabel:
 
 
 class Prompt(QDialog):
-    """A question with an answer typed in a line; bad answers are explained below it.
-
-    Attributes:
-        problem: Why the answer cannot be taken; hidden while there is nothing to say.
-    """
+    """A question with an answer typed in a line; bad answers are explained below it."""
 
     def __init__(
         self,
@@ -70,6 +66,7 @@ class Prompt(QDialog):
         label = plain_label(question)
         label.setBuddy(self.line)
         label.setWordWrap(True)
+        # Why the answer cannot be taken; hidden while there is nothing to say
         self.problem = problem_label(theme)
         button = QDialogButtonBox.StandardButton
         self.buttons = button_box(button.Ok | button.Cancel)
@@ -108,13 +105,9 @@ class Prompt(QDialog):
 
 
 class MarkPrompt(Prompt):
-    """Asks for the text of a mark.
+    """Asks for the text of a mark."""
 
-    Signals:
-        mark_given: The text.
-    """
-
-    mark_given = Signal(str)
+    mark_given = Signal(str)  # The text
 
     def __init__(self, at_ns: int, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -139,14 +132,11 @@ class _Way(Enum):
 
 
 class GoToPrompt(Prompt):
-    """Asks how far to step, or to which instant.
+    """Asks how far to step, or to which instant."""
 
-    Signals:
-        step_given: A duration in nanoseconds.
-        instant_given: An instant of session time in nanoseconds.
-    """
-
+    # A duration in nanoseconds
     step_given = Signal(object)  # int: may be more than Qt's 32 bits
+    # An instant of session time in nanoseconds
     instant_given = Signal(object)  # int
 
     def __init__(self, at_ns: int, theme: Theme, parent: QWidget | None = None) -> None:
@@ -190,12 +180,9 @@ class GoToPrompt(Prompt):
 
 
 class LookAtPrompt(Prompt):
-    """Asks for an instant of the past to look at.
+    """Asks for an instant of the past to look at."""
 
-    Signals:
-        place_given: An instant of session time in nanoseconds.
-    """
-
+    # An instant of session time in nanoseconds
     place_given = Signal(object)  # int
 
     def __init__(
@@ -218,12 +205,9 @@ class LookAtPrompt(Prompt):
 
 
 class SaveLastPrompt(Prompt):
-    """Asks how much of the past is to be written to a file.
+    """Asks how much of the past is to be written to a file."""
 
-    Signals:
-        duration_given: A duration of session time in nanoseconds, above 0.
-    """
-
+    # A duration of session time in nanoseconds, above 0
     duration_given = Signal(object)  # int: may be more than Qt's 32 bits
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -245,12 +229,9 @@ class SaveLastPrompt(Prompt):
 
 
 class RatePrompt(Prompt):
-    """Asks for the rate of a clock, or of time in a scheduler.
+    """Asks for the rate of a clock, or of time in a scheduler."""
 
-    Signals:
-        rate_given: The rate.
-    """
-
+    # The rate
     rate_given = Signal(object)  # Fraction
 
     def __init__(

@@ -99,15 +99,12 @@ class RangeNote(QObject):
 
     A spin box leaves out letters and digits too many without a word, and takes back a number
     that is too small once it is entered.
-
-    Attributes:
-        note: The note; hidden while there is nothing to say.
     """
 
     def __init__(self, box: QSpinBox | QDoubleSpinBox) -> None:
         super().__init__(box)
         self._box = box
-        self.note = _Note(box)
+        self.note = _Note(box)  # The note; hidden while there is nothing to say
         line = box.lineEdit()
         self._is_taken = True
         line.inputRejected.connect(self._say)

@@ -21,11 +21,9 @@ class SaveDialog(QObject):
     The dialog is the system's own where there is one. A name without a suffix gets that of the
     chosen kind first, and only then is it looked whether such a file is there: several systems'
     own dialogs ask about the name as it was typed.
-
-    Signals:
-        file_given: Where to write; a file that is there may be replaced.
     """
 
+    # Where to write; a file that is there may be replaced
     file_given = Signal(object)  # Path
 
     def __init__(

@@ -45,13 +45,9 @@ class ColorRole(Enum):
 
 
 class Theme(QObject):
-    """The colours and icons in use; one object for the life of a window.
+    """The colours and icons in use; one object for the life of a window."""
 
-    Signals:
-        changed: Other colours are in use; the name of the theme.
-    """
-
-    changed = Signal(str)
+    changed = Signal(str)  # Other colours are in use; the name of the theme
 
     def __init__(self, choice: ThemeChoice = "system", parent: QObject | None = None) -> None:
         """Begin with what the user chose.

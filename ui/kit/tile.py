@@ -42,25 +42,18 @@ def caption(text: str) -> QLabel:
 
 @guarded
 class Tile(QWidget):
-    """A number below its name, what it was before it, and what explains it beside it.
+    """A number below its name, what it was before it, and what explains it beside it."""
 
-    Signals:
-        clicked: The number is a link, and it was clicked.
-
-    Attributes:
-        before: What it was before, with an arrow.
-        value: The number.
-        link: The number as a link.
-    """
-
-    clicked = Signal()
+    clicked = Signal()  # The number is a link, and it was clicked
 
     def __init__(self, name: str, theme: Theme, tip: str = "", size: str = "title") -> None:
         """Show no number at first; ``tip`` is what a click does, ``size`` a type of the tokens."""
         super().__init__()
         self.title = plain_label(name)
+        # before: what it was before, with an arrow
+        # value: the number
         self.before, self.value, self.aside = plain_label(), plain_label(), plain_label()
-        self.link = TextLink(theme)
+        self.link = TextLink(theme)  # The number as a link
         self.link.setToolTip(tip)
         self.link.clicked.connect(self.clicked)
         for small in (self.title, self.aside):

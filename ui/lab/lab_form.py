@@ -68,18 +68,10 @@ class What(IntEnum):
 
 
 class LabForm(QWidget):
-    """The controls in one line.
+    """The controls in one line."""
 
-    Attributes:
-        what_box: Whether timers or a scene are run.
-
-    Signals:
-        changed: The input has changed.
-        file_wanted: The user wants a file dialog: ``"timers"``, ``"scene"`` or ``"frame times"``.
-    """
-
-    changed = Signal()
-    file_wanted = Signal(str)
+    changed = Signal()  # The input has changed
+    file_wanted = Signal(str)  # The user wants a file dialog: "timers", "scene" or "frame times"
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -88,7 +80,7 @@ class LabForm(QWidget):
         self._open_scene: Callable[[], Path | None] = lambda: None
         self._scene_file: Path | None = None
         self._cuts: list[str] = []
-        self.what_box = QComboBox()
+        self.what_box = QComboBox()  # Whether timers or a scene are run
         self.what_box.setAccessibleName("What to run")
         self.what_box.addItems(["Timers", "The open scene", "Another scene"])
         # Narrow if there is little room; the open list shows everything.

@@ -57,13 +57,10 @@ class LabPlot(QAbstractScrollArea):
     It looks as in a file. The pointer or the arrow keys read a firing. Along tracks the wheel
     zooms, and over their titles it scrolls; dragging moves, and keys are those of
     :mod:`.gestures`.
-
-    Signals:
-        firing_read: A sentence about the current firing, empty for none.
-        result_chosen: A run was clicked or reached with the arrow keys.
     """
 
-    firing_read = Signal(str)
+    firing_read = Signal(str)  # A sentence about the current firing, empty for none
+    # A run was clicked or reached with the arrow keys
     result_chosen = Signal(object)  # LabResult
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

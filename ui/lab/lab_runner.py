@@ -119,18 +119,13 @@ class LabRunner(QObject):
 
     A step may itself process events, or end the runner: a scene that opens a dialog, a closed
     window. A step never starts within another, and a job cancelled during a step ends after it.
-
-    Signals:
-        results_arrived: New results of the job, a list.
-        progressed: The share of the job done, from 0 to 1.
-        noted: A sentence to show beside the results.
-        finished: The job is done, or has failed with the given sentence.
     """
 
+    # New results of the job, a list
     results_arrived = Signal(object)  # list[LabResult]
-    progressed = Signal(float)
-    noted = Signal(str)
-    finished = Signal(str)
+    progressed = Signal(float)  # The share of the job done, from 0 to 1
+    noted = Signal(str)  # A sentence to show beside the results
+    finished = Signal(str)  # The job is done, or has failed with the given sentence
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -180,14 +180,10 @@ class MachineDiagram(QWidget):
     """Draws a machine; a click on a possible transition requests it.
 
     The arrow keys go through the possible transitions, Enter requests the marked one.
-
-    Signals:
-        transition_chosen: A transition was clicked, possible or not.
-        transition_pointed: The transition under the pointer, empty for none.
     """
 
-    transition_chosen = Signal(str)
-    transition_pointed = Signal(str)
+    transition_chosen = Signal(str)  # A transition was clicked, possible or not
+    transition_pointed = Signal(str)  # The transition under the pointer, empty for none
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -153,11 +153,7 @@ NO_MACHINE: Final = (
 
 @guarded
 class StateMachinesPanel(QWidget):
-    """Shows the selected machine, or the last one shown.
-
-    Attributes:
-        model: The transitions, newest first.
-    """
+    """Shows the selected machine, or the last one shown."""
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -171,7 +167,7 @@ class StateMachinesPanel(QWidget):
         self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.readout = ElidedLabel()
         self.diagram = MachineDiagram(theme)
-        self.model = MachineTransitionsModel(theme)
+        self.model = MachineTransitionsModel(theme)  # The transitions, newest first
         self.view = TableView(self.model, "Transitions", bridge.panel_choices)
         self.notice = self.view.notice
         self._lay_out()

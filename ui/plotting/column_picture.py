@@ -28,20 +28,13 @@ DrawColumns = Callable[[QPainter, FrameSeries, Window, int, int], Spikes]
 
 
 class ColumnPicture:
-    """Frames drawn into a pixmap, updated at minimal cost.
-
-    Attributes:
-        pixmap: The picture, ``None`` before the first drawing.
-        spikes: What exceeds it.
-        full_redraws: Number of complete redraws.
-        columns_drawn: Total number of columns drawn.
-    """
+    """Frames drawn into a pixmap, updated at minimal cost."""
 
     def __init__(self, draw: DrawColumns) -> None:
-        self.pixmap: QPixmap | None = None
-        self.spikes = Spikes(_NOTHING, _NOTHING)
-        self.full_redraws = 0
-        self.columns_drawn = 0
+        self.pixmap: QPixmap | None = None  # The picture, None before the first drawing
+        self.spikes = Spikes(_NOTHING, _NOTHING)  # What exceeds it
+        self.full_redraws = 0  # Number of complete redraws
+        self.columns_drawn = 0  # Total number of columns drawn
         self._draw = draw
         self._window: Window | None = None
         self._drawn_end = 0

@@ -47,22 +47,15 @@ class DistributionView(QWidget):
 
     A click chooses a bin, dragging several, a click beside them none; the arrow keys move from
     bin to bin, with Shift they choose more, Escape none.
-
-    Attributes:
-        empty_text: Said instead of a chart without data.
-
-    Signals:
-        band_chosen: Other frame times are chosen: from and up to, in nanoseconds; ``None``
-            for none.
-        bin_read: What is known of the bin under the pointer, empty for none.
     """
 
+    # Other frame times are chosen: from and up to, in nanoseconds; None for none
     band_chosen = Signal(object)  # tuple[int, int] | None
-    bin_read = Signal(str)
+    bin_read = Signal(str)  # What is known of the bin under the pointer, empty for none
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.empty_text = ""
+        self.empty_text = ""  # Said instead of a chart without data
         self._theme = theme
         self.setAccessibleName("Distribution of frame times")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -87,16 +87,11 @@ def selects(event: QMouseEvent) -> bool:
 
 
 class Drag:
-    """Tells a drag from a click.
-
-    Attributes:
-        pressed: Where the button was pressed, ``None`` when it is up.
-        is_moving: Whether the pointer has gone far enough to be a drag.
-    """
+    """Tells a drag from a click."""
 
     def __init__(self) -> None:
-        self.pressed: QPointF | None = None
-        self.is_moving = False
+        self.pressed: QPointF | None = None  # Where the button was pressed, None when it is up
+        self.is_moving = False  # Whether the pointer has gone far enough to be a drag
         self._last: QPointF | None = None
 
     def press(self, place: QPointF) -> None:

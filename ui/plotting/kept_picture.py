@@ -20,14 +20,10 @@ class Scroll(NamedTuple):
 
 
 class KeptPicture:
-    """Keeps an opaque picture in device pixels.
-
-    Attributes:
-        painted: How many times the picture was painted, not copied.
-    """
+    """Keeps an opaque picture in device pixels."""
 
     def __init__(self) -> None:
-        self.painted = 0
+        self.painted = 0  # How many times the picture was painted, not copied
         self._device: _Device = QSize(), 0.0, QFont()
         self._shown: object = None
         self._pixmap: QPixmap | None = None

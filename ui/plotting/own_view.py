@@ -8,11 +8,7 @@ from .axis_range import AxisRange
 
 
 class OwnView:
-    """Moves a range along session time, as :mod:`.gestures` ask.
-
-    Attributes:
-        range: The visible range, in nanoseconds.
-    """
+    """Moves a range along session time, as :mod:`.gestures` ask."""
 
     def __init__(
         self,
@@ -27,7 +23,7 @@ class OwnView:
             changed: Called after every change.
             shown: The range, in nanoseconds.
         """
-        self.range = shown
+        self.range = shown  # The visible range, in nanoseconds
         self._extent = extent
         self._changed = changed
 

@@ -48,21 +48,6 @@ class SharedView(QObject):
     """One horizontal axis, by frame or by session time, for every plot that is connected.
 
     Positions on the axis are frames or seconds, as of the :class:`.FrameSeries`.
-
-    Attributes:
-        series: The frames, ``None`` without a timeline.
-        range: The visible range.
-        hover: Position of the pointer on the axis, in any of the plots.
-        playhead_ns: The instant whose state is shown, ``None`` for the present.
-        is_scrubbing: Whether the playhead is being dragged.
-        left: Room at the left of every plot, for the names of lanes; 0 without lanes.
-        plots_left: Where frames begin, from the left edge of their plot; 0 before there is one.
-        ruler_clock_id: The clock whose local time the ruler shows; 0 for session time.
-        header: What stands beside the ruler, ``None`` for the name of its time alone.
-        slide_ms: How long a jump to another part of the axis takes.
-        opens_whole: Whether timelines are seen whole at first, instead of at their newest frames.
-        passes_while_held: Whether session time passes while everything is held, as beside an
-            attached program: what is in view stays then.
     """
 
     #: There is another timeline; whether it goes on where the former one was.
@@ -86,18 +71,25 @@ class SharedView(QObject):
 
     def __init__(self, parent: QObject | None = None, x_axis: XAxis = XAxis.FRAME) -> None:
         super().__init__(parent)
-        self.series: FrameSeries | None = None
+        self.series: FrameSeries | None = None  # The frames, None without a timeline
         self.timeline: Timeline | None = None
-        self.hover: float | None = None
+        self.hover: float | None = None  # Position of the pointer on the axis, in any of the plots
+        # The instant whose state is shown, None for the present
         self.playhead_ns: int | None = None
-        self.is_scrubbing = False
+        self.is_scrubbing = False  # Whether the playhead is being dragged
+        # left: Room at the left of every plot, for the names of lanes; 0 without lanes
+        # plots_left: Where frames begin, from the left edge of their plot; 0 before there is one
         self.left = self.plots_left = 0
         self.time_name = "session time"
-        self.ruler_clock_id = 0
+        self.ruler_clock_id = 0  # The clock whose local time the ruler shows; 0 for session time
         self.clocks: ClockPasts | None = None
+        # What stands beside the ruler, None for the name of its time alone
         self.header: QWidget | None = None
-        self.slide_ms = 0
+        self.slide_ms = 0  # How long a jump to another part of the axis takes
+        # Whether timelines are seen whole at first, instead of at their newest frames
         self.opens_whole: Callable[[], bool] = bool
+        # Whether session time passes while everything is held, as beside an attached program: what
+        # is in view stays then
         self.passes_while_held: Callable[[], bool] = bool
         self._is_whole = False
         self._wanted_axis = x_axis
@@ -110,7 +102,7 @@ class SharedView(QObject):
         self._is_pointed_at = False
         self._chosen_ns: tuple[float, float] | None = None
         self._chosen_frames: tuple[int, int] | None = None
-        self.range = AxisRange()
+        self.range = AxisRange()  # The visible range
         self._follow_usual()
 
     @classmethod

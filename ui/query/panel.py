@@ -56,13 +56,9 @@ _EXAMPLE: Final = (
 
 @guarded
 class _Statement(QPlainTextEdit):
-    """Where the statement is typed; Tab leaves it.
+    """Where the statement is typed; Tab leaves it."""
 
-    Signals:
-        entered: Ctrl+Enter was pressed.
-    """
-
-    entered = Signal()
+    entered = Signal()  # Ctrl+Enter was pressed
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -108,19 +104,15 @@ class _NameList(TablePanel):
 
 @guarded
 class QueryPanel(QWidget):
-    """Answers a SELECT on the frames of what is open and of files, beside the window's thread.
-
-    Attributes:
-        files: The files that were added, as they were read; ``None`` until then.
-        answer: The rows; ``None`` before the first answer.
-    """
+    """Answers a SELECT on the frames of what is open and of files, beside the window's thread."""
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._bridge, self._theme = bridge, theme
         self._query: Query | None = None
+        # The files that were added, as they were read; None until then
         self.files: dict[Path, Queried | None] = {}
-        self.answer: TableView | None = None
+        self.answer: TableView | None = None  # The rows; None before the first answer
         self._background = Background(self, expected=InspectorError)
         choices = bridge.panel_choices
         self.statement = _Statement(choices.get(_SQL, _EXAMPLE))

@@ -83,26 +83,21 @@ class SceneCanvas(QWidget):
     """Paints the picture as large as fits.
 
     The arrow keys go from timer to timer, Enter selects; so does a click.
-
-    Attributes:
-        text_of: Describes an owner, for the tooltip.
-        painting_ns: Processor time that painting took last.
-
-    Signals:
-        pointed: The owner of the shape under the pointer has changed.
-        chosen: An owner was clicked.
-        menu_wanted: The context menu was asked for; where on the screen.
     """
 
+    # The owner of the shape under the pointer has changed
     pointed = Signal(object)  # Owner
+    # An owner was clicked
     chosen = Signal(object)  # Owner
+    # The context menu was asked for; where on the screen
     menu_wanted = Signal(object)  # QPoint
     double_clicked = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        # Describes an owner, for the tooltip
         self.text_of: Callable[[ShapeOwner], str] = lambda _owner: ""
-        self.painting_ns = 0
+        self.painting_ns = 0  # Processor time that painting took last
         self._theme = theme
         self._picture: Picture | None = None
         self._looks: Mapping[int, ClockAppearance] = {}

@@ -84,13 +84,7 @@ _NOT_KEPT: Final = "No picture of this frame was kept. Rewind to it to draw it a
 
 @guarded
 class ScenePanel(QWidget):
-    """Shows the picture of the frame that all panels show.
-
-    Attributes:
-        notice: Why there is none.
-        readout: What is under the pointer, or which clocks stand still or run at another rate;
-            above the picture, so that it covers nothing.
-    """
+    """Shows the picture of the frame that all panels show."""
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -103,12 +97,14 @@ class ScenePanel(QWidget):
         self._theme = theme
         self.canvas = SceneCanvas(theme)
         self.canvas.text_of = self.text_of
-        self.notice = plain_label()
+        self.notice = plain_label()  # Why there is none
         self.notice.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.notice.setWordWrap(True)
         self.notice.setMargin(12)
         # For keyboards and screen readers, which go from panel to panel.
         self.notice.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        # What is under the pointer, or which clocks stand still or run at another rate; above the
+        # picture, so that it covers nothing
         self.readout = ElidedLabel()
         in_type(self.readout, "small", is_muted=True)
         self.readout.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

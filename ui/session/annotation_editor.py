@@ -32,23 +32,17 @@ class AnnotationEditor(QObject):
     """Adds, changes and removes the annotations of the session that is shown.
 
     What is refused is reported by a signal and changes nothing.
-
-    Signals:
-        changed: There are others now, or other ones.
-        picked: One of them was added, or gone to; its number.
-        done: Something was added, removed or put back; what, as a sentence.
-        refused: Something was not done; why, as a sentence.
-        note_wanted: A note is to be left at an instant: ask for its text.
-        range_wanted: A stretch is to be named: ask for its name.
-        span_wanted: A stretch is to be brought into view, in session nanoseconds.
     """
 
-    changed = Signal()
-    picked = Signal(int)
-    done = Signal(str)
-    refused = Signal(str)
+    changed = Signal()  # There are others now, or other ones
+    picked = Signal(int)  # One of them was added, or gone to; its number
+    done = Signal(str)  # Something was added, removed or put back; what, as a sentence
+    refused = Signal(str)  # Something was not done; why, as a sentence
+    # A note is to be left at an instant: ask for its text
     note_wanted = Signal(object)  # int
+    # A stretch is to be named: ask for its name
     range_wanted = Signal(object)  # tuple[int, int]
+    # A stretch is to be brought into view, in session nanoseconds
     span_wanted = Signal(object)  # tuple[int, int]
 
     def __init__(self, parent: QObject | None = None) -> None:

@@ -74,59 +74,40 @@ class SessionBridge(QObject):
     the window hidden, nothing runs.
 
     :meth:`submit` and :meth:`request_refresh` may be called from any thread.
-
-    Attributes:
-        failure_policy: What follows a failure in scenes that are opened from now on.
-        source_name: What the settings know the session by: the absolute path of its file, else
-            its first title; empty without one.
-        kept_breakpoints: The breakpoints of sessions by ``source_name``, the newest last.
-        panel_choices: What panels want to find again at the next start, by a name of theirs.
-        time_source: Name of the time source of scenes that are opened from now on.
-        capabilities: What the session accepts, as of the last refresh; nothing without one.
-        loading: The scene whose code is being loaded, ``None`` for none.
-
-    Signals:
-        session_changed: There is another session or timeline, or none: take
-            everything again. Also after a reload, and when events left the log
-            before they were read.
-        refreshed: The timeline has moved on; by how many events.
-        status_changed: What the session is doing has changed.
-        loading_changed: The code of a scene begins or ends to load.
-        command_submitted: The session was asked for something; emitted in the
-            thread that asked.
-        selection_changed: Something else is selected.
-        hover_changed: The instant under the pointer, in session nanoseconds.
-        pointed_changed: The clock, timer or member under the pointer in some panel.
-        following_changed: Whether plots follow the newest frame.
-        budgets_changed: The frame times to compare with, in milliseconds.
-        precision_changed: How hard the time source tries to be on time.
-        opening_failed: A file could not be opened, and the session goes on; why.
-        column_wanted: The user has to choose a column of a table: the file, and the names of
-            the columns.
-        sums_found: A file that was to be opened has sums of zones instead of instants.
-        action_wanted: A panel wants an action of the window to be carried out; its id.
-        panel_wanted: A panel is to be shown; its id.
-        playhead_changed: Panels show the state at another instant, in session
-            nanoseconds, ``None`` for the present.
     """
 
+    # There is another session or timeline, or none: take everything again. Also after a reload, and
+    # when events left the log before they were read.
     session_changed = Signal(object)  # Session | None
+    # The timeline has moved on; by how many events
     refreshed = Signal(object)  # int
+    # What the session is doing has changed
     status_changed = Signal(object)  # SessionStatus
+    # The code of a scene begins or ends to load
     loading_changed = Signal(object)  # Path | None
+    # The session was asked for something; emitted in the thread that asked
     command_submitted = Signal(object)  # Command
+    # Something else is selected
     selection_changed = Signal(object)  # Selection
+    # The instant under the pointer, in session nanoseconds
     hover_changed = Signal(object)  # int | None
+    # The clock, timer or member under the pointer in some panel
     pointed_changed = Signal(object)  # Selection
-    following_changed = Signal(bool)
+    following_changed = Signal(bool)  # Whether plots follow the newest frame
+    # The frame times to compare with, in milliseconds
     budgets_changed = Signal(object)  # tuple[float, ...]
+    # How hard the time source tries to be on time
     precision_changed = Signal(object)  # Precision
+    # Panels show the state at another instant, in session nanoseconds, None for the present
     playhead_changed = Signal(object)  # int | None
+    # A file could not be opened, and the session goes on; why
     opening_failed = Signal(object)  # SessionStatus
+    # The user has to choose a column of a table: the file, and the names of the columns
     column_wanted = Signal(object, object)  # Path, tuple[str, ...]
+    # A file that was to be opened has sums of zones instead of instants
     sums_found = Signal(object)  # Path
-    action_wanted = Signal(str)
-    panel_wanted = Signal(str)
+    action_wanted = Signal(str)  # A panel wants an action of the window to be carried out; its id
+    panel_wanted = Signal(str)  # A panel is to be shown; its id
     rows_limited = Signal(str)
 
     _present_requested = Signal()
@@ -145,22 +126,28 @@ class SessionBridge(QObject):
         ``make_session`` say otherwise. The clock tells what refreshing costs.
         """
         super().__init__(parent)
+        # What follows a failure in scenes that are opened from now on
         self.failure_policy = FailurePolicy.CONTINUE
+        # What the settings know the session by: the absolute path of its file, else its first
+        # title; empty without one
         self.source_name = ""
+        # The breakpoints of sessions by source_name, the newest last
         self.kept_breakpoints: dict[str, tuple[Breakpoint, ...]] = {}
+        # What panels want to find again at the next start, by a name of theirs
         self.panel_choices: dict[str, str] = {}
-        self.time_source = "system"
+        self.time_source = "system"  # Name of the time source of scenes that are opened from now on
         self._breakpoints_version = 0
         self._entries = _Entries()
         self._owner = get_ident()
         self._make_source = make_source
         self._make_session = make_session
         self._session: Session | None = None
+        # What the session accepts, as of the last refresh; nothing without one
         self.capabilities = _NOTHING
         self._source: TimeSource | None = None
         self._scene_path: Path | None = None
         self._door: Door | None = None
-        self.loading: Path | None = None
+        self.loading: Path | None = None  # The scene whose code is being loaded, None for none
         self._unseen = QTimer(self)
         self._unseen.setInterval(_UNSEEN_MS)
         self._unseen.timeout.connect(self._take_unseen)
@@ -668,18 +655,13 @@ class SessionBridge(QObject):
 
 
 class _Entries:
-    """Counts when the session is entered, and how deep it is entered now.
-
-    Attributes:
-        depth: How often it was and was not left; 0 outside.
-        on_entry: Called each time.
-    """
+    """Counts when the session is entered, and how deep it is entered now."""
 
     __slots__ = ("count", "depth", "on_entry")
 
     def __init__(self) -> None:
-        self.count = self.depth = 0
-        self.on_entry: Callable[[], None] | None = None
+        self.count = self.depth = 0  # How often it was and was not left; 0 outside
+        self.on_entry: Callable[[], None] | None = None  # Called each time
 
     def __enter__(self) -> None:
         self.count += 1

@@ -44,30 +44,20 @@ class MetricOptions(Struct, frozen=True):
 
 
 class FrameFocus(QObject):
-    """What the frame plot shows and has chosen, and the frames that other panels mark in it.
+    """What the frame plot shows and has chosen, and the frames that other panels mark in it."""
 
-    Attributes:
-        measure: Which time of the frames is plotted.
-        visible: The first frame in view and the one behind the last.
-        chosen: The chosen frames likewise, ``None`` without a choice.
-        without_inspector: Whether statistics leave out frames that are over the first budget
-            because of the inspector alone.
-        marked: Numbers of the frames to mark, ascending; ``None`` for none.
-
-    Signals:
-        changed: Another measure is plotted, or other frames are in view or chosen.
-        marked_changed: Other frames are marked.
-    """
-
-    changed = Signal()
-    marked_changed = Signal()
+    changed = Signal()  # Another measure is plotted, or other frames are in view or chosen
+    marked_changed = Signal()  # Other frames are marked
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.measure: Measure = "interval"
-        self.visible: Frames = (0, 0)
-        self.chosen: Frames | None = None
+        self.measure: Measure = "interval"  # Which time of the frames is plotted
+        self.visible: Frames = (0, 0)  # The first frame in view and the one behind the last
+        self.chosen: Frames | None = None  # The chosen frames likewise, None without a choice
+        # Whether statistics leave out frames that are over the first budget because of the
+        # inspector alone
         self.without_inspector = False
+        # Numbers of the frames to mark, ascending; None for none
         self.marked: NDArray[np.int64] | None = None
 
     def show(

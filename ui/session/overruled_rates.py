@@ -41,20 +41,14 @@ class OverruledRate(Struct, frozen=True):
 
 
 class OverruledRates(QObject):
-    """Watches the rates that were set from outside, until the scene sets others.
+    """Watches the rates that were set from outside, until the scene sets others."""
 
-    Attributes:
-        by_clock: The rates that did not last, by clock.
-
-    Signals:
-        found: Another rate did not last.
-    """
-
+    # Another rate did not last
     found = Signal(object)  # OverruledRate
 
     def __init__(self, bridge: SessionBridge) -> None:
         super().__init__(bridge)
-        self.by_clock: dict[int, OverruledRate] = {}
+        self.by_clock: dict[int, OverruledRate] = {}  # The rates that did not last, by clock
         self._bridge = bridge
         # By clock: the command, the rate that it set, and the one before.
         self._wanted: dict[int, tuple[int, int, int]] = {}

@@ -31,14 +31,11 @@ class Playhead(QObject):
 
     Moves are cheap: the state is folded when it is asked for, and a move is reported
     once a turn of the event loop.
-
-    Signals:
-        changed: It is at another instant; session nanoseconds, or ``None`` for the present.
-        playing_changed: It began or ceased to move by itself.
     """
 
+    # It is at another instant; session nanoseconds, or None for the present
     changed = Signal(object)  # int | None
-    playing_changed = Signal(bool)
+    playing_changed = Signal(bool)  # It began or ceased to move by itself
 
     def __init__(
         self, parent: QObject | None = None, clock: Callable[[], int] = perf_counter_ns

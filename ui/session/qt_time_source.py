@@ -40,17 +40,13 @@ _IDLE_GAP_NS: Final = 100 * NS_PER_MS
 
 
 class Precision(Enum):
-    """How hard to try to be on time.
+    """How hard to try to be on time."""
 
-    Attributes:
-        ECONOMICAL: Wake at the next whole millisecond of the timer: late by about
-            0.6 ms, for next to no processor time.
-        FINE: Wake a little before and go round the event loop until it is time: late by
-            1–2 µs, for 0.04 % of a processor per wake-up and second. Above 300 wake-ups
-            a second it does as economical does.
-    """
-
+    # Wake at the next whole millisecond of the timer: late by about 0.6 ms, for next to no
+    # processor time
     ECONOMICAL = "economical"
+    # Wake a little before and go round the event loop until it is time: late by 1–2 µs, for 0.04 %
+    # of a processor per wake-up and second. Above 300 wake-ups a second it does as economical does.
     FINE = "fine"
 
 
@@ -66,10 +62,6 @@ class QtTimeSource:
     goes where Qt sends what slots raise, ``sys.excepthook``; the source goes on.
 
     It is no QObject itself: attributes of those cost a fifth of a wake-up (measured).
-
-    Attributes:
-        wakes: How often the QTimer came, also too early.
-        on_entry: Called before each wake-up.
     """
 
     __slots__ = (
@@ -110,8 +102,8 @@ class QtTimeSource:
         The parent owns the QTimer, not the source. The clock returns nanoseconds that never
         run backwards; tests that play the event loop bring their own timer.
         """
-        self.wakes = 0
-        self.on_entry: Callable[[], None] | None = None
+        self.wakes = 0  # How often the QTimer came, also too early
+        self.on_entry: Callable[[], None] | None = None  # Called before each wake-up
         # Comparing with the member itself costs several times as much in Python 3.11.
         self._is_fine = precision is Precision.FINE
         self._clock = clock

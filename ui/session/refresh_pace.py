@@ -44,9 +44,6 @@ class Slowing:
     """By how much refreshes are further apart than they could be, for the sake of the scene.
 
     They are when frames come late and the window itself takes part of the blame.
-
-    Attributes:
-        factor: How many times the usual period is waited, from 1.
     """
 
     #: How long frames are watched before anything is decided.
@@ -64,7 +61,7 @@ class Slowing:
     MOST_CALM_WATCHES: Final = 64
 
     def __init__(self) -> None:
-        self.factor = 1.0
+        self.factor = 1.0  # How many times the usual period is waited, from 1
         self._calm = 0
         self._patience = self.CALM_WATCHES
         self._on_trial = 0
@@ -115,19 +112,9 @@ class RefreshPace(QObject):
     taken in; those who show it then ask for a turn each. The next one begins when all have
     had theirs, so all of them show the same instant. One that takes long is followed by as
     long a pause: half of the time is not the window's.
-
-    Attributes:
-        phase: What the session was doing at the last refresh, ``None`` without any session.
-        is_writing: Whether a file was being written then, or other processes report: what
-            becomes of that is no event.
-        slowing: By how much the window gives way to the scene.
-        until_wake_ns: Returns how soon the scene is due, ``None`` if it is not.
-
-    Signals:
-        due: Take in what is new now.
     """
 
-    due = Signal()
+    due = Signal()  # Take in what is new now
 
     _requested = Signal()
 
@@ -143,9 +130,13 @@ class RefreshPace(QObject):
         The clocks are nanoseconds that pass, and nanoseconds that the thread has computed.
         """
         super().__init__(parent)
+        # What the session was doing at the last refresh, None without any session
         self.phase: SessionPhase | None = None
+        # Whether a file was being written then, or other processes report: what becomes of that is
+        # no event
         self.is_writing = False
-        self.slowing = Slowing()
+        self.slowing = Slowing()  # By how much the window gives way to the scene
+        # Returns how soon the scene is due, None if it is not
         self.until_wake_ns: Callable[[], int | None] = _never
         self._clock = clock
         self._processor_clock = processor_clock

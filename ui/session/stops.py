@@ -24,21 +24,14 @@ if TYPE_CHECKING:
 
 
 class StopNotices(QObject):
-    """Says in one sentence what stopped the session, and selects the frame of a new stop.
+    """Says in one sentence what stopped the session, and selects the frame of a new stop."""
 
-    Attributes:
-        sentence: What stopped it; empty while nothing did, or while you look back.
-
-    Signals:
-        changed: The sentence is another one.
-    """
-
-    changed = Signal()
+    changed = Signal()  # The sentence is another one
 
     def __init__(self, bridge: SessionBridge) -> None:
         super().__init__(bridge)
         self._bridge = bridge
-        self.sentence = ""
+        self.sentence = ""  # What stopped it; empty while nothing did, or while you look back
         self.hit: BreakHit | None = None
         self._told_hits: tuple[Timeline | None, int] = (None, 0)
         for changed in (bridge.status_changed, bridge.session_changed, bridge.playhead_changed):

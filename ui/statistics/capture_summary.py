@@ -43,13 +43,9 @@ _LEAST_WITH_TOOLS: Final = 640
 
 @guarded
 class ToolsSay(QWidget):
-    """The first statistics in a list, with a link to the others.
+    """The first statistics in a list, with a link to the others."""
 
-    Signals:
-        all_wanted: All statistics are to be shown.
-    """
-
-    all_wanted = Signal()
+    all_wanted = Signal()  # All statistics are to be shown
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

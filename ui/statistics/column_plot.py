@@ -158,18 +158,10 @@ def reduced(
 
 @guarded
 class CaptureColumns(QWidget):
-    """Shows columns below the frames: a plot for each unit, or one for all.
+    """Shows columns below the frames: a plot for each unit, or one for all."""
 
-    Attributes:
-        overlay_action: Whether columns of two units share a plot.
-
-    Signals:
-        offered: Whether the capture that is open has columns to choose from.
-        laid_out: There are other plots, or none.
-    """
-
-    offered = Signal(bool)
-    laid_out = Signal()
+    offered = Signal(bool)  # Whether the capture that is open has columns to choose from
+    laid_out = Signal()  # There are other plots, or none
 
     def __init__(self, bridge: SessionBridge, theme: Theme, area: Callable[[], QRectF]) -> None:
         """Show nothing at first; ``area`` returns where the frames are, whose edges plots share."""
@@ -183,6 +175,7 @@ class CaptureColumns(QWidget):
         self._background.failed.connect(self._take_problem)
         self.menu = QMenu("Columns", self)
         self.menu.aboutToShow.connect(self._list)
+        # Whether columns of two units share a plot
         self.overlay_action = QAction("Two units in one plot", self, checkable=True)
         self.overlay_action.setToolTip("The second unit has its axis at the right")
         self.overlay_action.toggled.connect(self._lay_out)

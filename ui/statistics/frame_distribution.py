@@ -57,14 +57,9 @@ class FrameDistribution(QWidget):
 
     It takes in new frames only. The metrics, some of which need all frames again, are computed
     beside the window's thread, and the less often the longer that takes.
-
-    Attributes:
-        what: Which frames they are.
-
-    Signals:
-        metrics_found: The metrics of other frames.
     """
 
+    # The metrics of other frames
     metrics_found = Signal(object)  # list[MetricValue]
 
     def __init__(self, bridge: SessionBridge, theme: Theme, head: QWidget | None = None) -> None:
@@ -83,7 +78,7 @@ class FrameDistribution(QWidget):
             "Which frames count: the range selected in the plot, all, those in view, or a range "
             "named in the bookmarks"
         )
-        self.what, self.readout = ElidedLabel(), ElidedLabel()
+        self.what, self.readout = ElidedLabel(), ElidedLabel()  # what: which frames they are
         self.kind_buttons = choice_buttons(self, [each.value for each in ChartKind])
         self.former_button = tool_button("‹", "Select the previous frame of the chosen bins")
         self.next_button = tool_button("›", "Select the next frame of the chosen bins")

@@ -60,18 +60,9 @@ class MetricModel(ListTableModel[MetricValue]):
 
 @guarded
 class MetricTable(TablePanel):
-    """The metrics, with a filter and options above them.
+    """The metrics, with a filter and options above them."""
 
-    Signals:
-        options_changed: Other options are kept.
-
-    Attributes:
-        factor_box: From how many times the usual frame time on a frame stutters.
-        rate_box: Below which rate a frame counts as slow.
-        outlier_box: Whether outliers are left out.
-    """
-
-    options_changed = Signal()
+    options_changed = Signal()  # Other options are kept
 
     def __init__(self, choices: MutableMapping[str, str], theme: Theme, parent: QWidget) -> None:
         self._choices = choices
@@ -79,6 +70,8 @@ class MetricTable(TablePanel):
         view = TableView(self.model, "Statistics by tool", choices)
         super().__init__(view, theme, parent, filter_hint="Filter statistics")
         kept = MetricOptions.kept_in(choices)
+        # factor_box: from how many times the usual frame time on a frame stutters
+        # rate_box: below which rate a frame counts as slow
         self.factor_box, self.rate_box = QDoubleSpinBox(), QDoubleSpinBox()
         for box, name, value, most in (
             (self.factor_box, "Stutter factor", kept.stutter.factor, 100),
@@ -96,7 +89,7 @@ class MetricTable(TablePanel):
         self.rate_box.setPrefix("low < ")
         self.rate_box.setSuffix(" fps")
         self.rate_box.setToolTip("The rate below which CapFrameX counts low FPS time")
-        self.outlier_box = QCheckBox("Without outliers")
+        self.outlier_box = QCheckBox("Without outliers")  # Whether outliers are left out
         self.outlier_box.setToolTip(f"Leave out the longest frames, by {OUTLIER_RULE}")
         self.outlier_box.setChecked(kept.without_outliers)
         self.outlier_box.toggled.connect(self._keep_options)

@@ -17,16 +17,12 @@ from .metric_table import MetricTable
 
 @guarded
 class StatisticsPanel(QWidget):
-    """Shows how the frames of a range are distributed, and all statistics of them.
-
-    Attributes:
-        frames: The distribution, which chooses the frames.
-    """
+    """Shows how the frames of a range are distributed, and all statistics of them."""
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.table = MetricTable(bridge.panel_choices, theme, self)
-        self.frames = FrameDistribution(bridge, theme)
+        self.frames = FrameDistribution(bridge, theme)  # The distribution, which chooses the frames
         self.frames.metrics_found.connect(self._show_metrics)
         # The summary of a capture has the same options.
         self.table.options_changed.connect(bridge.frame_focus.changed)

@@ -89,17 +89,12 @@ class Wanted(Struct, frozen=True):
 
 
 class ScopedTimes:
-    """The times of some frames, in order and by size; only new ones are read.
-
-    Attributes:
-        distribution: All of them by size.
-        wanted: What they are, ``None`` for none.
-        marked: The numbers of the frames within the chosen times, ``None`` if none are chosen.
-    """
+    """The times of some frames, in order and by size; only new ones are read."""
 
     def __init__(self) -> None:
-        self.distribution = Distribution()
-        self.wanted: Wanted | None = None
+        self.distribution = Distribution()  # All of them by size
+        self.wanted: Wanted | None = None  # What they are, None for none
+        # The numbers of the frames within the chosen times, None if none are chosen
         self.marked: NDArray[np.int64] | None = None
         self._band_ns: tuple[int, int] | None = None
 

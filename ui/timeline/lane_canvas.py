@@ -41,9 +41,6 @@ class LaneCanvas(LaneSurface):
     Shift or Ctrl and dragging selects and measures, Alt and dragging moves the playhead.
     Keys are those of :mod:`.gestures`; Up and Down choose a lane, Left and Right (or [ and ]) go
     to the previous and the next on it, C collapses its clock, T pins it, Enter opens its source.
-
-    Attributes:
-        tree: Says the lanes to screen readers, and has the focus.
     """
 
     def __init__(
@@ -52,7 +49,7 @@ class LaneCanvas(LaneSurface):
         super().__init__(parent, view)
         self.picture = LanePicture(theme)
         self.walk = LaneWalk(self)
-        self.tree = LaneTree(self, OWN_KEYS)
+        self.tree = LaneTree(self, OWN_KEYS)  # Says the lanes to screen readers, and has the focus
         self.setFocusProxy(self.tree)
         self._drag = Drag()
         self._measure_from: float | None = None

@@ -30,17 +30,11 @@ _MOST_CLOCKS: Final = 100
 
 @guarded
 class LaneChoices(QWidget):
-    """Stands beside the ruler: names its time, and is a line to type into while lanes are filtered.
+    """Names the time of the ruler beside it; a line to type into while lanes are filtered."""
 
-    Signals:
-        ruler_chosen: The clock whose local time the ruler is to show; 0 for session time.
-        kind_chosen: A kind of lanes, and whether it is to be shown.
-
-    Attributes:
-        kinds: Whether each kind of lanes is shown.
-    """
-
+    # The clock whose local time the ruler is to show; 0 for session time
     ruler_chosen = Signal(int)
+    # A kind of lanes, and whether it is to be shown
     kind_chosen = Signal(object, bool)  # LaneKind
 
     def __init__(
@@ -68,7 +62,7 @@ class LaneChoices(QWidget):
         self._ruler_menu = QMenu("Time on the ruler", self)
         self._ruler_group = QActionGroup(self)
         self._ruler_group.triggered.connect(self._choose_ruler)
-        self.kinds: dict[LaneKind, QAction] = {}
+        self.kinds: dict[LaneKind, QAction] = {}  # Whether each kind of lanes is shown
         kinds_menu = QMenu("Kinds of lanes", self)
         for kind in LaneKind:
             action = self.kinds[kind] = kinds_menu.addAction(kind.text.capitalize())

@@ -116,13 +116,10 @@ class LanePicture:
 
     In a view that follows by whole pixels, the lanes are scrolled, and only rows that look
     otherwise are painted again.
-
-    Attributes:
-        late_ns: Lateness from which a firing stands out.
     """
 
     def __init__(self, theme: Theme) -> None:
-        self.late_ns = round(1000 / 60 * NS_PER_MS)
+        self.late_ns = round(1000 / 60 * NS_PER_MS)  # Lateness from which a firing stands out
         self._theme = theme
         self.lanes = KeptPicture()
         self._marks: _Marks | None = None

@@ -68,18 +68,7 @@ _FAR: Final = 0.2
 
 @guarded
 class LaneSurface(QAbstractScrollArea):
-    """The lanes of a session: the visible ones, and what is where.
-
-    Attributes:
-        view: What is in view, and what is marked; shared with other plots.
-        chosen_key: The lane of the keyboard.
-        caret_ns: The instant reached by the keyboard.
-        past: The state at the playhead; ``None`` for the present.
-        is_live: Whether what headers show can be changed.
-        has_controls: Whether clocks can be paused and have rates at all.
-        reading: What is read at the pointer, ``None`` for nothing.
-        pointer: Where the pointer is in the lanes, ``None`` elsewhere.
-    """
+    """The lanes of a session: the visible ones, and what is where."""
 
     #: The instant under the pointer.
     instant_hovered = Signal(object)  # int | None
@@ -110,19 +99,22 @@ class LaneSurface(QAbstractScrollArea):
         """Show lanes along a view, by default one of their own."""
         super().__init__(parent)
         self.store = LaneStore()
+        # What is in view, and what is marked; shared with other plots
         self.view = view or SharedView(self, XAxis.TIME)
         self.choices = RowChoices()
         self.timeline = Timeline([""])
         self.pinned = RowPlaces((), ())
         self.rows = RowPlaces((), ())
-        self.chosen_key: LaneKey | None = None
-        self.caret_ns: int | None = None
+        self.chosen_key: LaneKey | None = None  # The lane of the keyboard
+        self.caret_ns: int | None = None  # The instant reached by the keyboard
+        # is_live: Whether what headers show can be changed
+        # has_controls: Whether clocks can be paused and have rates at all
         self.is_live = self.has_controls = True
-        self.past: Timeline | None = None
+        self.past: Timeline | None = None  # The state at the playhead; None for the present
         self._strings: Sequence[str] = ("",)
         self.reader = LaneReader(self.store, self.timeline, self._strings)
-        self.reading: LaneReading | None = None
-        self.pointer: QPointF | None = None
+        self.reading: LaneReading | None = None  # What is read at the pointer, None for nothing
+        self.pointer: QPointF | None = None  # Where the pointer is in the lanes, None elsewhere
         self._selection = self._pointed = Selection()
         self._state_numbers: dict[int, dict[int, int]] = {}
         # Headers as they are until clocks change, with what else each depends on.

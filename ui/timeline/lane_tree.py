@@ -108,18 +108,14 @@ class LaneRowsModel(QAbstractItemModel):
 
 @guarded
 class LaneTree(QTreeView):
-    """Lies over the headers of a canvas, unseen, and has the keyboard for it.
-
-    Attributes:
-        is_read: Returns whether anybody listens.
-    """
+    """Lies over the headers of a canvas, unseen, and has the keyboard for it."""
 
     def __init__(self, canvas: LaneSurface, own_keys: Collection[Qt.Key]) -> None:
         """Lie over the headers of a canvas, which takes its ``own_keys``."""
         super().__init__(canvas.viewport())
         self._canvas = canvas
         self._own_keys = own_keys
-        self.is_read: Callable[[], bool] = QAccessible.isActive
+        self.is_read: Callable[[], bool] = QAccessible.isActive  # Returns whether anybody listens
         self.lanes = LaneRowsModel(canvas.reading_of)
         self.setModel(self.lanes)
         self.setHeaderHidden(True)

@@ -59,13 +59,7 @@ _ROW_OF_MARKS: Final = "marks_row"
 
 @guarded
 class TimelinePanel(QWidget):
-    """Lanes of everything in the session; hover, selection and following are shared.
-
-    Attributes:
-        view: What is in view, shared with the frame times.
-        choices: What is chosen about lanes; stands beside the ruler.
-        follow_action: Whether the present is followed.
-    """
+    """Lanes of everything in the session; hover, selection and following are shared."""
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,13 +67,14 @@ class TimelinePanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self._drawn: tuple[float, ...] = ()
-        self.view = SharedView.of(bridge)
+        self.view = SharedView.of(bridge)  # What is in view, shared with the frame times
         self.canvas = LaneCanvas(theme, view=self.view)
         self._copying = add_copying(self.canvas)
         self.notice = EmptyNotice(self.canvas)
         self._restore_choices()
         self._make_actions()
         actions = self.fit_action, self.follow_action
+        # What is chosen about lanes; stands beside the ruler
         self.choices = LaneChoices(theme, self.canvas.choices.hidden, actions, self)
         self.no_lanes = NoLanes(self.choices, self.canvas.viewport())
         fill(self, self.choices, (self.canvas, 1), spacing=0)
@@ -391,6 +386,7 @@ class TimelinePanel(QWidget):
         self.fit_action = QAction("Fit", self)
         self.fit_action.setToolTip("Show the selected range, then everything (F)")
         self.fit_action.triggered.connect(self.fit)
+        # Whether the present is followed
         self.follow_action = QAction("Follow", self, checkable=True)
         self.follow_action.setToolTip("Keep the present in view (End)")
         self.follow_action.setChecked(self.view.is_following)

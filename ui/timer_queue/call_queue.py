@@ -57,20 +57,15 @@ class CallQueue:
 
     Calls are kept as numbers, and only those that are looked at are put into words. A pause moves
     none of them: what is stopped has its place as if it ran on from now.
-
-    Attributes:
-        timeline: Whose calls they are.
-        branch_id: The clock whose branch is wanted, ``None`` for all.
-        only_waiting: Whether only what is stopped is shown.
     """
 
     def __init__(self, timeline: Timeline | None = None, strings: Sequence[str] = ("",)) -> None:
         """Take the calls of a timeline, with the string table of its log, which may grow."""
-        self.timeline: Timeline | None = None
-        self.branch_id: int | None = None
+        self.timeline: Timeline | None = None  # Whose calls they are
+        self.branch_id: int | None = None  # The clock whose branch is wanted, None for all
         self.words: tuple[str, ...] = ()
         self.groups = ALL_GROUPS
-        self.only_waiting = False
+        self.only_waiting = False  # Whether only what is stopped is shown
         self._chosen_at: Hashable = None
         self._counted_at = -1
         self._of_members = {CallGroup.FRAME_TIMERS: 0, CallGroup.EVERY_FRAME: 0}

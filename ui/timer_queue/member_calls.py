@@ -35,23 +35,17 @@ _TEXTS: Final = frozenset(
 
 
 class _Holder:
-    """What calls hang under: a target, a ticker, or the clock itself.
-
-    Attributes:
-        member: The target or ticker, ``None`` for the clock.
-        scheduler: In whose time it is called, ``None`` for the clock's.
-        above: Index of what lies above it, among what lies above holders.
-    """
+    """What calls hang under: a target, a ticker, or the clock itself."""
 
     __slots__ = ("above", "clock_id", "member", "scheduler")
 
     def __init__(
         self, member: MemberState | None, clock_id: int, scheduler: MemberState | None, above: int
     ) -> None:
-        self.member = member
+        self.member = member  # The target or ticker, None for the clock
         self.clock_id = clock_id
-        self.scheduler = scheduler
-        self.above = above
+        self.scheduler = scheduler  # In whose time it is called, None for the clock's
+        self.above = above  # Index of what lies above it, among what lies above holders
 
     @property
     def child_clock(self) -> MemberState | None:
@@ -64,27 +58,21 @@ class MemberCalls:
 
     Made when members come or go; what changes with every frame is asked for by the
     methods, one number a call.
-
-    Attributes:
-        states: The calls.
-        ids: Their numbers, int64, shape (calls,).
-        is_timed: Which of them wait for an instant, and are not called in every frame.
-        versions: What it was made at; changes when calls or clocks come or go.
-        in_branch: How many are on the clocks of the chosen branch.
-        places: The places of those that pass.
-        stopped: How many of all that pass are stopped, wanted or not.
-        ranks: The place of every call in the order in which they are made.
     """
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
         members = timeline.members
+        # What it was made at; changes when calls or clocks come or go
         self.versions = timeline.structure_version, members.structure_version
+        # The calls
         self.states = [state for state in members.by_id.values() if state.kind in SCHEDULED]
+        # Their numbers, int64, shape (calls,)
         self.ids = _numbers(state.id for state in self.states)
         self._holders: list[_Holder] = []
         self._aboves: list[tuple[int, int]] = []
         self._holder_of = self._find_holders()
+        # Which of them wait for an instant, and are not called in every frame
         self.is_timed = np.array([state.kind in TIMED_CALLS for state in self.states], np.bool_)
         self._callbacks = [
             place
@@ -96,7 +84,11 @@ class MemberCalls:
         self._criteria: object = None
         self._chosen = np.zeros(0, np.bool_)
         self._is_stopped_now = self._chosen
+        # in_branch: How many are on the clocks of the chosen branch
+        # stopped: How many of all that pass are stopped, wanted or not
         self.in_branch = self.stopped = 0
+        # places: The places of those that pass
+        # ranks: The place of every call in the order in which they are made
         self.places = self.ranks = np.zeros(0, np.int64)
 
     def choose(

@@ -27,10 +27,6 @@ class QueueModel(TableModel[QueueRow]):
     A refresh therefore makes no signals but for rows that come or go at the end:
     a view of the model looks at the rows in view again. Selection is kept by the
     call's key, see :meth:`row_of`.
-
-    Attributes:
-        counts: How many calls there are, as of the last refresh.
-        sort_column: The column that decides the order, ``None`` for the order of the calls.
     """
 
     is_sortable = True
@@ -39,8 +35,9 @@ class QueueModel(TableModel[QueueRow]):
     def __init__(self, queue: CallQueue, theme: Theme) -> None:
         super().__init__(CallColumn, theme)
         self.queue = queue
+        # The column that decides the order, None for the order of the calls
         self.sort_column: ColumnEnum | None = CallColumn.REMAINING
-        self.counts = QueueCounts()
+        self.counts = QueueCounts()  # How many calls there are, as of the last refresh
         self._is_descending = False
         self._order = WindowedOrder()
         self._row_count = 0

@@ -46,13 +46,11 @@ class QueueView(TableView):
 
     A row of the table is a place in the order; which call is marked is kept by its
     key and found again after every refresh.
-
-    Signals:
-        chosen: The user has marked a row; the key of its call.
-        pointed: Another call is under the pointer; its key, 0 for none.
     """
 
+    # The user has marked a row; the key of its call
     chosen = Signal(object)  # int
+    # Another call is under the pointer; its key, 0 for none
     pointed = Signal(object)  # int
 
     def __init__(self, model: QueueModel, name: str, choices: MutableMapping[str, str]) -> None:
@@ -138,13 +136,9 @@ HIDDEN_GROUPS: Final = "timer_queue.hidden"
 
 
 class TimerQueuePanel(TablePanel):
-    """The calls of all clocks or of the selected branch, in one list.
+    """The calls of all clocks or of the selected branch, in one list."""
 
-    Signals:
-        counted: There are more or fewer clock timers than before.
-    """
-
-    counted = Signal()
+    counted = Signal()  # There are more or fewer clock timers than before
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         self.timer_count = 0

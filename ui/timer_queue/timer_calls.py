@@ -30,21 +30,16 @@ _BY_SESSION: Final = frozenset({CallColumn.DUE_SESSION, CallColumn.REMAINING, No
 
 
 class TimerCalls:
-    """The pending timers of clocks.
-
-    Attributes:
-        in_branch: How many are on the clocks of the chosen branch.
-        places: Where those are that pass, in the timeline's table; ``None`` for all.
-        waiting: How many of all that pass wait for a stopped clock, wanted or not.
-    """
+    """The pending timers of clocks."""
 
     def __init__(self, timeline: Timeline, strings: Sequence[str]) -> None:
         """Take the timers of a timeline, with the string table of its log, which may grow."""
         self._timeline = timeline
         self._strings = strings
-        self.in_branch = 0
+        self.in_branch = 0  # How many are on the clocks of the chosen branch
+        # Where those are that pass, in the timeline's table; None for all
         self.places: NDArray[np.int64] | None = None
-        self.waiting = 0
+        self.waiting = 0  # How many of all that pass wait for a stopped clock, wanted or not
         self.names = StringRanks()
         self._matches: dict[str, _WordMatches] = {}
 

@@ -47,14 +47,10 @@ class TransportActions(QObject):
     """Carries out the actions on time, and shows the state of time in them.
 
     In a session that cannot run, such as a recording, running and stepping move the playhead.
-
-    Signals:
-        place_refused: The playhead cannot be moved there; the reason, as a sentence.
-        step_frames_changed: The number of frames of the long step was changed.
     """
 
-    place_refused = Signal(str)
-    step_frames_changed = Signal(int)
+    place_refused = Signal(str)  # The playhead cannot be moved there; the reason, as a sentence
+    step_frames_changed = Signal(int)  # The number of frames of the long step was changed
 
     def __init__(
         self, bridge: SessionBridge, actions: ActionSet, theme: Theme, window: QWidget

@@ -25,12 +25,9 @@ _MEASURED_FRAMES: Final = 240
 
 
 class FrameRatePrompt(Prompt):
-    """Asks for any frame rate.
+    """Asks for any frame rate."""
 
-    Signals:
-        frame_rate_given: Frames per second.
-    """
-
+    # Frames per second
     frame_rate_given = Signal(object)  # Fraction
 
     def __init__(self, rate: Fraction, theme: Theme, parent: QWidget | None = None) -> None:

@@ -32,14 +32,11 @@ class RateCells(QWidget):
     """Shows the rate that :meth:`show_rate` was told, and asks for others.
 
     A click is only a request: the cell is marked once the rate is granted.
-
-    Signals:
-        rate_requested: Another rate is wanted.
-        other_rate_wanted: A cell was clicked twice: any rate is to be asked for.
     """
 
+    # Another rate is wanted
     rate_requested = Signal(object)  # Fraction
-    other_rate_wanted = Signal()
+    other_rate_wanted = Signal()  # A cell was clicked twice: any rate is to be asked for
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

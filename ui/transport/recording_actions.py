@@ -33,17 +33,12 @@ _SAVED_NS: Final = 30 * NS_PER_SECOND
 
 
 class RecordingActions(QObject):
-    """Starts and stops recordings of the bridge's session, and reports their results.
+    """Starts and stops recordings of the bridge's session, and reports their results."""
 
-    Signals:
-        begun: A recording has begun; where, and what its pictures take.
-        written: A recording was completed; its path.
-        failed: Something could not be recorded any more; the reason, as a sentence.
-    """
-
-    begun = Signal(str)
+    begun = Signal(str)  # A recording has begun; where, and what its pictures take
+    # A recording was completed; its path
     written = Signal(object)  # Path
-    failed = Signal(str)
+    failed = Signal(str)  # Something could not be recorded any more; the reason, as a sentence
 
     def __init__(
         self, bridge: SessionBridge, actions: ActionSet, theme: Theme, window: QWidget

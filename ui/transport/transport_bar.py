@@ -88,13 +88,9 @@ _FIND: Final = "Find anything"
 
 @guarded
 class HeldButton(QToolButton):
-    """Does one thing by a click, another by a right-click or a long press.
+    """Does one thing by a click, another by a right-click or a long press."""
 
-    Signals:
-        held: It was pressed for long, or with the other button.
-    """
-
-    held = Signal()
+    held = Signal()  # It was pressed for long, or with the other button
 
     def __init__(self, more: Callable[[], str]) -> None:
         """Make a button; ``more`` is what the tool tip says about holding it."""
@@ -219,15 +215,6 @@ class TransportBar(QWidget):
 
     It is one row in every window; narrow ones show fewer words. Everything shown comes from the
     session; nothing can be changed before :meth:`connect_bridge`.
-
-    Attributes:
-        menu_button: Opens :attr:`menus`.
-        rates: The rate of everything, which is that of the root clock.
-        record_button: Starts and stops a recording, and says how long it has lasted.
-        export_button: Exports the frame times; held, it opens :attr:`exports`.
-        time_button: Session time, or the instant that is shown; asks where to go.
-        fps_button: Measured frames per second, or what happens instead; opens the
-            menu of frame rates.
     """
 
     def __init__(
@@ -249,14 +236,18 @@ class TransportBar(QWidget):
         self._sizes = (0, 0.0)
         #: Widths with words and without, by button.
         self._widths: dict[QToolButton, tuple[int, int]] = {}
-        self.rates = RateCells(theme)
+        self.rates = RateCells(theme)  # The rate of everything, which is that of the root clock
         self._caption = plain_label("Everything")
-        self.menu_button = tool_button("", "Menu")
+        self.menu_button = tool_button("", "Menu")  # Opens menus
         sides = Qt.AlignmentFlag
+        # Session time, or the instant that is shown; asks where to go
         self.time_button = TextButton(theme, ColorRole.TEXT, sides.AlignRight)
+        # Measured frames per second, or what happens instead; opens the menu of frame rates
         self.fps_button = TextButton(theme, ColorRole.MUTED, sides.AlignLeft)
         self.find_button = FindButton(theme)
+        # Starts and stops a recording, and says how long it has lasted
         self.record_button = tool_button()
+        # Exports the frame times; held, it opens exports
         self.export_button = HeldButton(lambda: _HELD_EXPORT)
         self._run_button, self._column_button = tool_button(), tool_button()
         self.menus = QMenu(self)

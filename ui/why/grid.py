@@ -148,14 +148,10 @@ class RowGrid(QWidget):
 
     The rows are put in their places here and not by a layout, which would measure all of them
     whenever the text of one changes.
-
-    Signals:
-        link_activated: The address of a link that was clicked.
-        copy_all_requested: The context menu asked for a copy of everything.
     """
 
-    link_activated = Signal(str)
-    copy_all_requested = Signal()
+    link_activated = Signal(str)  # The address of a link that was clicked
+    copy_all_requested = Signal()  # The context menu asked for a copy of everything
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

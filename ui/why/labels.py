@@ -169,9 +169,6 @@ class LinkedLabel(ValueLabel):
     With every new text Qt forgets which link has the keyboard, and Tab would go to the
     first one for ever; so that is kept here. Where links lead is kept here too, so that the
     same words are not laid out again to lead elsewhere.
-
-    Attributes:
-        addresses: Where each link leads.
     """
 
     #: A link was clicked, or Enter was pressed on it.
@@ -179,7 +176,7 @@ class LinkedLabel(ValueLabel):
 
     def __init__(self, parent: QWidget | None = None, caption: str = "") -> None:
         super().__init__("", parent, caption)
-        self.addresses: list[str] = []
+        self.addresses: list[str] = []  # Where each link leads
         self._spans: list[tuple[int, int]] = []
         self._link: int | None = None
         self.setTextFormat(Qt.TextFormat.RichText)

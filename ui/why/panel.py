@@ -63,13 +63,7 @@ class _Shown(Struct):
 
 @guarded
 class WhyPanel(QWidget):
-    """Key-value rows for the selected clock, timer or frame; the session if nothing is.
-
-    Attributes:
-        about: What kind of thing it is, and where; above its name.
-        answer: The answer in one sentence; below its name.
-        remedies: What ends the pauses that the selection waits for, below the answer.
-    """
+    """Key-value rows for the selected clock, timer or frame; the session if nothing is."""
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,11 +79,13 @@ class WhyPanel(QWidget):
         self._is_whole = False
         self.title = ""
         self._head: list[DetailRow] = []
+        # What kind of thing it is, and where; above its name
         self.about = LinkedLabel(caption="About")
         self.title_label = plain_label(wraps=True)
-        self.answer = ValueLabel("", caption="Answer")
+        self.answer = ValueLabel("", caption="Answer")  # The answer in one sentence; below its name
         self._answer_place = LinesOfText(self.answer, _SIDE)
         self.grid = RowGrid()
+        # What ends the pauses that the selection waits for, below the answer
         self.remedies = RemedyBar(bridge)
         self._area = QScrollArea()
         self._lay_out()

@@ -52,11 +52,7 @@ NOTHING_TOLD: Final = Told()
 
 
 class WhyRows:
-    """Explains what is selected, a few times a second at most, and goes on where it was.
-
-    Attributes:
-        is_reading: Whether the past was read in part only: see :meth:`read_on`.
-    """
+    """Explains what is selected, a few times a second at most, and goes on where it was."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         """Begin with nothing explained; ``clock`` returns seconds."""
@@ -70,7 +66,7 @@ class WhyRows:
         self._state: tuple[object, ...] = ()
         self._looked_s = 0.0
         self._read_to = 0
-        self.is_reading = False
+        self.is_reading = False  # Whether the past was read in part only: see read_on
 
     @property
     def subject(self) -> str:

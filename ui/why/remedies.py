@@ -134,16 +134,9 @@ def _end_of(timeline: Timeline, blocker: Blocker) -> tuple[str, Command] | None:
 
 @guarded
 class RemedyBar(QWidget):
-    """At most two buttons, the first of which undoes the cause; hidden without any.
+    """At most two buttons, the first of which undoes the cause; hidden without any."""
 
-    Signals:
-        keyboard_left: It was hidden while one of its buttons had the keyboard.
-
-    Attributes:
-        buttons: As many as are ever needed; the first of them are shown.
-    """
-
-    keyboard_left = Signal()
+    keyboard_left = Signal()  # It was hidden while one of its buttons had the keyboard
 
     def __init__(self, bridge: SessionBridge, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -152,6 +145,7 @@ class RemedyBar(QWidget):
         self._remedies: list[Remedy] = []
         self._asked: set[Command] = set()
         self._commands_seen = 0
+        # As many as are ever needed; the first of them are shown
         self.buttons = [ShorteningButton() for _ in range(_MOST_BUTTONS)]
         for button in self.buttons:
             button.setParent(self)

@@ -20,11 +20,7 @@ _SIDE = 16
 
 
 class StopNote(QWidget):
-    """The sentence and two buttons; hidden while nothing has stopped the session.
-
-    Attributes:
-        frame_button: Selects the frame in which a breakpoint was hit.
-    """
+    """The sentence and two buttons; hidden while nothing has stopped the session."""
 
     def __init__(self, bridge: SessionBridge) -> None:
         super().__init__()
@@ -35,6 +31,7 @@ class StopNote(QWidget):
         font.setWeight(QFont.Weight.DemiBold)
         self.label.setFont(font)
         self.label.setAccessibleName("Stopped")
+        # Selects the frame in which a breakpoint was hit
         self.frame_button = tool_button("Show frame", "Select the frame in which it stopped")
         self.disable_button = tool_button("Disable", "Turn this breakpoint off")
         self.events_button = tool_button("Show events")

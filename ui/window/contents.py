@@ -87,11 +87,7 @@ _DROPS: Final = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
 
 @guarded
 class WindowContents(QObject):
-    """Brings actions, panels and the session into the window, and shows what the session says.
-
-    Attributes:
-        states: Says which actions are possible.
-    """
+    """Brings actions, panels and the session into the window, and shows what the session says."""
 
     def __init__(self, window: MainWindow, bridge: SessionBridge) -> None:
         super().__init__(window)
@@ -193,6 +189,7 @@ class WindowContents(QObject):
         window.transport_actions.place_refused.connect(self._show_place_refusal)
         annotations.refused.connect(self._show_place_refusal)
         annotations.said.connect(self._show_message)
+        # Says which actions are possible
         self.states = ActionStates(bridge, actions, undo, window.middle)
         self.states.command_refused.connect(self._show_refusal)
 

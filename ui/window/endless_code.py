@@ -86,9 +86,6 @@ class EndlessCode(QObject):
     """Notices code of the scene that does not return, and lets people break it off.
 
     For the main thread.
-
-    Attributes:
-        bar: Says what is going on; shown once it has taken a while.
     """
 
     _is_over = Signal()
@@ -97,7 +94,7 @@ class EndlessCode(QObject):
         super().__init__(window)
         self._window = window
         self._bridge = window.bridge
-        self.bar = BreakOffBar(window)
+        self.bar = BreakOffBar(window)  # Says what is going on; shown once it has taken a while
         self.bar.set_icon(window.theme.icon("warning"))
         self.bar.break_off_requested.connect(self.break_off)
         self.bar.attach_requested.connect(self.attach_instead)
@@ -255,15 +252,10 @@ class EndlessCode(QObject):
 
 
 class BreakOffBar(QFrame):
-    """Lies over the top of the window's middle, so that nothing below it is laid out again.
+    """Lies over the top of the window's middle, so that nothing below it is laid out again."""
 
-    Signals:
-        break_off_requested: The user does not want to wait.
-        attach_requested: The scene is a program of its own, to be attached to.
-    """
-
-    break_off_requested = Signal()
-    attach_requested = Signal()
+    break_off_requested = Signal()  # The user does not want to wait
+    attach_requested = Signal()  # The scene is a program of its own, to be attached to
 
     def __init__(self, window: QMainWindow) -> None:
         super().__init__(window)

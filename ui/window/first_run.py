@@ -32,22 +32,15 @@ STEPS: Final = (
 
 
 class FirstRunLine(QWidget):
-    """Says what to try first; gone for good once that was done, or closed.
+    """Says what to try first; gone for good once that was done, or closed."""
 
-    Signals:
-        keyboard_left: It was closed while its button had the keyboard.
-
-    Attributes:
-        step: What is to be tried, empty for nothing.
-    """
-
-    keyboard_left = Signal()
+    keyboard_left = Signal()  # It was closed while its button had the keyboard
 
     def __init__(self, bridge: SessionBridge, theme: Theme) -> None:
         super().__init__()
         self._bridge = bridge
         self._theme = theme
-        self.step = ""
+        self.step = ""  # What is to be tried, empty for nothing
         self.label = plain_label(wraps=True)
         self.label.setTextFormat(Qt.TextFormat.RichText)
         self.close_button = tool_button("", "Do not show this again")

@@ -59,15 +59,12 @@ class FocusRing(QObject):
 
     The ring is four thin bars on the widget itself: what it shows is not painted again for
     them, and they go where it goes.
-
-    Attributes:
-        target: What is ringed, ``None`` while nothing is.
     """
 
     def __init__(self, theme: Theme, parent: QObject) -> None:
         """Watch who has the keyboard, until ``parent`` is gone."""
         super().__init__(parent)
-        self.target: QWidget | None = None
+        self.target: QWidget | None = None  # What is ringed, None while nothing is
         self._theme = theme
         self._bars: list[QWidget] = []
         self._last: QWidget | None = None
@@ -203,13 +200,10 @@ class KeyGuard(QObject):
 
     Qt asks the widget in use first, and then its parents up to the window, which is
     where this listens.
-
-    Signals:
-        pressed: A key was pressed.
-        refused: The key of an action was pressed that is not possible now: its name and why.
     """
 
-    pressed = Signal()
+    pressed = Signal()  # A key was pressed
+    # The key of an action was pressed that is not possible now: its name and why
     refused = Signal(str)
 
     def __init__(self, actions: Iterable[DescribedAction], parent: QObject) -> None:

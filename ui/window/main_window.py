@@ -43,26 +43,14 @@ _TITLE_BAR_HEIGHT: Final = 40
 
 @guarded
 class MainWindow(QMainWindow):
-    """Title, menus and a middle, which are painted first, and a place for all the rest.
+    """Title, menus and a middle, which are painted first, and a place for all the rest."""
 
-    Signals:
-        painted: It was painted for the first time.
-        completed: Actions and panels are there.
+    painted = Signal()  # It was painted for the first time
+    completed = Signal()  # Actions and panels are there
 
-    Attributes:
-        menu_bar: The menus, which Alt shows unless the bar is kept.
-        is_complete: Whether actions and panels are there.
-        blames_extension: Replaces an installed panel by the reason if an error comes from it;
-            returns whether it does.
-        bridge: The session and what panels share; set by the contents, like all below.
-        middle: What is in the middle: the frame times, or why a scene could not be loaded.
-    """
-
-    painted = Signal()
-    completed = Signal()
-
-    bridge: SessionBridge
+    bridge: SessionBridge  # The session and what panels share; set by the contents, like all below
     panels: WindowPanels
+    # What is in the middle: the frame times, or why a scene could not be loaded
     middle: QStackedWidget
     actions_by_id: ActionSet
     transport_actions: TransportActions
@@ -79,13 +67,16 @@ class MainWindow(QMainWindow):
         self.theme = theme
         self.settings = settings
         self.settings_file = settings_file
-        self.is_complete = False
+        self.is_complete = False  # Whether actions and panels are there
+        # Replaces an installed panel by the reason if an error comes from it; returns whether it
+        # does
         self.blames_extension: Callable[[BaseException], bool] = lambda _error: False
         self.opened_last = Path()
         self._was_painted = False
         self._fills_screen = False
         self._apply_theme()
         theme.changed.connect(self._apply_theme)
+        # The menus, which Alt shows unless the bar is kept
         self.menu_bar = TopMenuBar(self, is_kept=settings.menu_bar)
         self.setCentralWidget(QLabel("   Loading the panels …"))
         self._restore_geometry()

@@ -24,9 +24,6 @@ class TopMenuBar(QMenuBar):
 
     Alt alone, or with the letter of a menu, shows it until a choice is made. On macOS it is that
     of the system.
-
-    Attributes:
-        is_kept: Whether it has a place of its own.
     """
 
     def __init__(self, window: QMainWindow, *, is_kept: bool) -> None:
@@ -34,7 +31,7 @@ class TopMenuBar(QMenuBar):
         self._window = window
         self._is_alt_alone = False
         self.menus = {each: self.addMenu(each.value) for each in MenuId if each.parent is None}
-        self.is_kept = is_kept or sys.platform == "darwin"
+        self.is_kept = is_kept or sys.platform == "darwin"  # Whether it has a place of its own
         self._letters: list[QShortcut] = []
         self._hiding = QTimer(self)
         self._hiding.setSingleShot(True)

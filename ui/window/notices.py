@@ -22,13 +22,9 @@ if TYPE_CHECKING:
 
 
 class NoticeBar(QWidget):
-    """Shows the latest notice with what can be done about it; hidden without one.
+    """Shows the latest notice with what can be done about it; hidden without one."""
 
-    Signals:
-        keyboard_left: It was put away while one of its buttons had the keyboard.
-    """
-
-    keyboard_left = Signal()
+    keyboard_left = Signal()  # It was put away while one of its buttons had the keyboard
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -91,17 +91,12 @@ class Settings:
 
 
 class SettingsFile:
-    """The file that settings are kept in.
-
-    Attributes:
-        problem: A sentence about the last :meth:`load` or :meth:`save` that did not
-            go well, else empty.
-    """
+    """The file that settings are kept in."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Use ``path``, or the file in the user's folder for settings."""
         self.path = _default_path() if path is None else path
-        self.problem = ""
+        self.problem = ""  # A sentence about the last load or save that did not go well, else empty
 
     def load(self) -> Settings:
         """Return what was saved, or the defaults when nothing was.

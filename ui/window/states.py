@@ -36,22 +36,18 @@ class WindowStates(QObject):
     """Closes the side column where there is little to say, and shows what stands there instead.
 
     A trace that has lanes is laid out like a session.
-
-    Attributes:
-        summary: Of a capture, where the tray opens; ``None`` until it is needed.
-        columns: Of a capture, below its frames; likewise.
-        comparison: In place of frames and lanes; ``None`` until it is needed.
-        welcome: The same, while nothing is open.
     """
 
     def __init__(self, window: MainWindow, below: QVBoxLayout) -> None:
         """Put the summary at the end of a layout when there is one."""
         super().__init__(window)
         self._window, self._below = window, below
+        # Of a capture, where the tray opens; None until it is needed
         self.summary: CaptureSummary | None = None
-        self.columns: CaptureColumns | None = None
+        self.columns: CaptureColumns | None = None  # Of a capture, below its frames; likewise
+        # In place of frames and lanes; None until it is needed
         self.comparison: ComparisonView | None = None
-        self.welcome: Welcome | None = None
+        self.welcome: Welcome | None = None  # The same, while nothing is open
         self._asking: WindowActions | None = None
         self._of: tuple[object, bool, bool] = (None, False, False)
         # After the start, unless something is opened in it.

@@ -57,10 +57,6 @@ class StatusLine(QWidget):
 
     During a rewind, a long step or the reading of a long capture it shows the progress. Else it
     shows the delay of wake-ups and the number of events.
-
-    Attributes:
-        undo_button: Undoes that command, or redoes what it undid; hidden while there is none.
-        cancel_button: Ends what takes its time; hidden while nothing does.
     """
 
     def __init__(self, bridge: SessionBridge, parent: QWidget | None = None) -> None:
@@ -71,9 +67,11 @@ class StatusLine(QWidget):
         self.label.setAccessibleName("Status")
         self.label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.label.setMaximumWidth(_WIDEST)
+        # Undoes that command, or redoes what it undid; hidden while there is none
         self.undo_button = tool_button("Undo")
         self.undo_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.undo_button.clicked.connect(self.undo)
+        # Ends what takes its time; hidden while nothing does
         self.cancel_button = tool_button("Cancel", "Stop here and keep the result so far (Esc)")
         self.cancel_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.cancel_button.clicked.connect(self.break_off)

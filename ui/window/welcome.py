@@ -137,12 +137,9 @@ class WayButton(QAbstractButton):
 
 
 class Welcome(QWidget):
-    """Three ways to begin, the last four files, and a way to all scenes.
+    """Three ways to begin, the last four files, and a way to all scenes."""
 
-    Signals:
-        file_chosen: A file is to be opened.
-    """
-
+    # A file is to be opened
     file_chosen = Signal(object)  # Path
 
     def __init__(self, actions: ActionSet, theme: Theme, small_game: Path | None) -> None:

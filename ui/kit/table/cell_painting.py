@@ -105,11 +105,7 @@ class TextWidths:
 
 
 class CellPainter:
-    """Paints the cells of one view as its style would.
-
-    Attributes:
-        margin: Pixels beside a text, and on both sides of what stands in front of it.
-    """
+    """Paints the cells of one view as its style would."""
 
     def __init__(self, view: QWidget) -> None:
         self._view = view
@@ -121,6 +117,7 @@ class CellPainter:
         self._bold_font = QFont(self._font)
         self._bold_font.setBold(True)
         self.plain, self.bold = TextWidths(self._font), TextWidths(self._bold_font)
+        # Pixels beside a text, and on both sides of what stands in front of it
         self.margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, None, view) + 1
         self._box = style.pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, view)
         palette = view.palette()

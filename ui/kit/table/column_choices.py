@@ -61,12 +61,9 @@ class ColumnChoices(QObject):
 
     Columns that the user has dragged, moved or hidden in the menu over the titles stay so, also
     at the next start.
-
-    Signals:
-        order_changed: Other columns are side by side: one was moved, shown or hidden.
     """
 
-    order_changed = Signal()
+    order_changed = Signal()  # Other columns are side by side: one was moved, shown or hidden
 
     def __init__(
         self,

@@ -29,16 +29,11 @@ _USUAL_FLAGS: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
 @guarded
 class TableModel(QAbstractTableModel, Generic[RowT]):
-    """A table with columns; what a cell says is worked out when it is asked for.
-
-    Attributes:
-        is_sortable: Whether a click on a title sorts.
-        sorted_by: The column that decides the order at first, -1 for none.
-    """
+    """A table with columns; what a cell says is worked out when it is asked for."""
 
     columns: Sequence[ColumnEnum]
-    is_sortable = False
-    sorted_by = -1
+    is_sortable = False  # Whether a click on a title sorts
+    sorted_by = -1  # The column that decides the order at first, -1 for none
 
     def __init__(self, columns: type[ColumnEnum], theme: Theme) -> None:
         super().__init__()
@@ -208,15 +203,11 @@ def raw_value(column: ColumnEnum, row: object) -> Any:  # noqa: ANN401 - of what
 
 @guarded
 class ListTableModel(TableModel[RowT]):
-    """A table whose rows are a list: filtered by words, and sorted if that is wanted.
-
-    Attributes:
-        rows: What is shown, from the top.
-    """
+    """A table whose rows are a list: filtered by words, and sorted if that is wanted."""
 
     def __init__(self, columns: type[ColumnEnum], theme: Theme) -> None:
         super().__init__(columns, theme)
-        self.rows: list[RowT] = []
+        self.rows: list[RowT] = []  # What is shown, from the top
         self._all: list[RowT] = []
         self._searched = [column for column in self.columns if column.spec.is_searched]
         self._words: tuple[str, ...] = ()

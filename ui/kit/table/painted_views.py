@@ -64,12 +64,9 @@ class PaintedTable(QTableView):
     plain values, taken from the model when the view is told to look, and painting is little more
     than its texts. All else is left to Qt: what is selected, what is edited, the keyboard, the
     mouse and screen readers.
-
-    Attributes:
-        sorts: Whether a click on a title sorts, so that titles need room for a mark.
     """
 
-    sorts = False
+    sorts = False  # Whether a click on a title sorts, so that titles need room for a mark
     _is_painting = False
 
     def __init__(self, parent: QWidget | None = None) -> None:

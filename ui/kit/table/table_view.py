@@ -42,13 +42,9 @@ ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 @guarded
 class RowPointing(QObject):
-    """Tells which row of an item view is under the pointer.
+    """Tells which row of an item view is under the pointer."""
 
-    Signals:
-        pointed: A cell of the row, invalid for none.
-    """
-
-    pointed = Signal(QModelIndex)
+    pointed = Signal(QModelIndex)  # A cell of the row, invalid for none
 
     def __init__(self, view: QAbstractItemView) -> None:
         super().__init__(view)
@@ -75,12 +71,9 @@ class RowMenus(QObject):
     Qt says of a menu from the keyboard where the current row is within the view, and of
     one from the mouse where the pointer is within what lies below the titles; one slot for
     both takes the row below the current one.
-
-    Signals:
-        requested: A menu is wanted: the cell it is about, invalid for none, and where on
-            the screen.
     """
 
+    # A menu is wanted: the cell it is about, invalid for none, and where on the screen
     requested = Signal(QModelIndex, QPoint)
 
     def __init__(self, view: QAbstractItemView) -> None:
@@ -115,13 +108,9 @@ class RowMenus(QObject):
 
 
 class Arranging:
-    """Mixed into an item view whose rows and marks also change without the user.
+    """Mixed into an item view whose rows and marks also change without the user."""
 
-    Attributes:
-        is_arranging: Whether they do so now.
-    """
-
-    is_arranging = False
+    is_arranging = False  # Whether they do so now
 
     @contextmanager
     def arranging(self) -> Iterator[None]:
@@ -179,10 +168,6 @@ class TableView(Arranging, PaintedTable):
     """A table whose rows are selected whole, without a grid; Tab leaves it.
 
     What is marked stays marked while the rows of the model come, go and change places.
-
-    Attributes:
-        notice: Why the table is empty, and how to change that.
-        make_menu: Returns what can be done with a row, by its number.
     """
 
     def __init__(
@@ -208,6 +193,7 @@ class TableView(Arranging, PaintedTable):
         self._is_entered_at_end = is_entered_at_end
         self._keys: dict[Key, Callable[[], object]] = {}
         self._marked_keys: tuple[list[Hashable], Hashable] = ([], None)
+        # Returns what can be done with a row, by its number
         self.make_menu: Callable[[int], QMenu] = self.copy_menu
         self.setAccessibleName(name)
         self.setModel(model)
@@ -225,7 +211,7 @@ class TableView(Arranging, PaintedTable):
         self._take_order()
         if model.is_sortable:
             self.setSortingEnabled(True)
-        self.notice = EmptyNotice(self)
+        self.notice = EmptyNotice(self)  # Why the table is empty, and how to change that
         self.on(QKeySequence.StandardKey.Copy, self.copy_marked)
         if isinstance(model, ListTableModel):
             # Others have as many rows as there are events.

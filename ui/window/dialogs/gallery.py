@@ -30,12 +30,9 @@ _PATH: Final = Qt.ItemDataRole.UserRole
 
 
 class SceneGallery(QWidget):
-    """Offers scenes by their pictures, below a hint.
+    """Offers scenes by their pictures, below a hint."""
 
-    Signals:
-        scene_chosen: The file of a scene to open.
-    """
-
+    # The file of a scene to open
     scene_chosen = Signal(object)  # Path
 
     def __init__(

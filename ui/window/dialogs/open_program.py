@@ -34,18 +34,9 @@ _HELD: Final = "yes"
 
 
 class OpenProgramDialog(QDialog):
-    """A command line with working directory, interpreter, host, hold and grant.
+    """A command line with working directory, interpreter, host, hold and grant."""
 
-    Signals:
-        door_chosen: What to open: the door, and what was typed, by field.
-
-    Attributes:
-        command: The command line; recent ones are in its list.
-        host: Where the program is, empty for this machine.
-        hold: Whether the program is held before its first frame.
-        problem: Why it cannot be opened; hidden while there is nothing to say.
-    """
-
+    # What to open: the door, and what was typed, by field
     door_chosen = Signal(object, object)  # Door, dict[str, str]
 
     def __init__(
@@ -56,7 +47,7 @@ class OpenProgramDialog(QDialog):
         self.setWindowTitle("Open program")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._recent = list(recent)
-        self.command = QComboBox()
+        self.command = QComboBox()  # The command line; recent ones are in its list
         self.command.setEditable(True)
         wide = QSizePolicy.Policy.Expanding
         self.command.setSizePolicy(wide, QSizePolicy.Policy.Fixed)
@@ -73,14 +64,16 @@ class OpenProgramDialog(QDialog):
         self.folder.setPlaceholderText("where the inspector was started")
         self.interpreter = QLineEdit()
         self.interpreter.setPlaceholderText("the first Python on the path")
-        self.host = QLineEdit()
+        self.host = QLineEdit()  # Where the program is, empty for this machine
         self.host.setAccessibleName("Host")
         self.host.setPlaceholderText("this machine; or user@host for ssh, docker exec -i NAME …")
+        # Whether the program is held before its first frame
         self.hold = QCheckBox("Hold it before its first &frame")
         self.grant = QComboBox()
         self.grant.setAccessibleName("Permissions")
         for grant, text in GRANT_TEXTS.items():
             self.grant.addItem(text, grant)
+        # Why it cannot be opened; hidden while there is nothing to say
         self.problem = problem_label(theme)
         button = QDialogButtonBox.StandardButton
         self.buttons = button_box(button.Open | button.Cancel)

@@ -51,11 +51,7 @@ def _count(number: int, word: str) -> str:
 
 @guarded
 class ReplaceQuestion(QMessageBox):
-    """Asks whether a session may be replaced; does not block the event loop.
-
-    Attributes:
-        beside_button: Leaves it alone and opens a window; ``None`` where that cannot be.
-    """
+    """Asks whether a session may be replaced; does not block the event loop."""
 
     def __init__(
         self,
@@ -74,6 +70,7 @@ class ReplaceQuestion(QMessageBox):
         self.setText(lost)
         role = QMessageBox.ButtonRole
         self.here_button = self.addButton(verb, role.AcceptRole)
+        # Leaves it alone and opens a window; None where that cannot be
         self.beside_button: QAbstractButton | None = None
         if open_beside is not None:
             beside = self.addButton("Open in a &new window", role.ActionRole)

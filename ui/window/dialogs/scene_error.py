@@ -40,16 +40,11 @@ _HINT: Final = "Double-click a scene that comes with the inspector to open it:"
 
 
 class SceneErrorView(QWidget):
-    """The sentence, the place, the lines around it, and what can be done.
+    """The sentence, the place, the lines around it, and what can be done."""
 
-    Signals:
-        reload_requested: Try the same file again.
-        open_requested: Choose another file.
-        scene_chosen: The file of a built-in scene to open.
-    """
-
-    reload_requested = Signal()
-    open_requested = Signal()
+    reload_requested = Signal()  # Try the same file again
+    open_requested = Signal()  # Choose another file
+    # The file of a built-in scene to open
     scene_chosen = Signal(object)  # Path
 
     def __init__(

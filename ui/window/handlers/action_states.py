@@ -57,14 +57,11 @@ class Reports(Protocol):
 
 
 class ActionStates(QObject):
-    """Enables the actions that are possible, whenever that may have changed.
+    """Enables the actions that are possible, whenever that may have changed."""
 
-    Signals:
-        command_refused: A command was refused; its record.
-        command_applied: A command was applied; its record.
-    """
-
+    # A command was refused; its record
     command_refused = Signal(object)  # CommandRecord
+    # A command was applied; its record
     command_applied = Signal(object)  # CommandRecord
 
     def __init__(

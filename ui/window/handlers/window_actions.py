@@ -51,15 +51,11 @@ _SUBMENUS_BEFORE: Final = {MenuId.SCENE: "reload", MenuId.HELP: "keys"}
 
 
 class WindowActions(QObject):
-    """Fills the menus, and carries out every action that is not for the session alone.
+    """Fills the menus, and carries out every action that is not for the session alone."""
 
-    Signals:
-        comparison_wanted: Files are to be compared, with what is open or with each other.
-        moved: Something is in another place than before; where.
-    """
-
+    # Files are to be compared, with what is open or with each other
     comparison_wanted = Signal(object, bool)  # list[Path], whether the session comes first
-    moved = Signal(str)
+    moved = Signal(str)  # Something is in another place than before; where
 
     def __init__(self, window: MainWindow, top_menus: Mapping[MenuId, QMenu]) -> None:
         super().__init__(window)

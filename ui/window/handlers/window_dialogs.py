@@ -37,15 +37,11 @@ _FIRST_PAGE: Final = CONTENTS[0][1][0].name
 
 
 class WindowDialogs(QObject):
-    """Opens dialogs, each with what it shows of the window.
+    """Opens dialogs, each with what it shows of the window."""
 
-    Signals:
-        scene_chosen: A file is to be opened in place of the session.
-        open_requested: The user wants to be asked for one.
-    """
-
+    # A file is to be opened in place of the session
     scene_chosen = Signal(object)  # Path
-    open_requested = Signal()
+    open_requested = Signal()  # The user wants to be asked for one
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)

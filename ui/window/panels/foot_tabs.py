@@ -31,19 +31,14 @@ _BESIDE_TITLE, _BEFORE_COUNT = 8, 5
 
 @guarded
 class TabButton(QToolButton):
-    """The title of a panel and, small behind it, how much is in it.
-
-    Attributes:
-        badge: The count, empty for none.
-        is_new: Whether there is something in the panel that nobody has seen.
-    """
+    """The title of a panel and, small behind it, how much is in it."""
 
     def __init__(self, title: str, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
         self.title = title
-        self.badge = ""
-        self.is_new = False
+        self.badge = ""  # The count, empty for none
+        self.is_new = False  # Whether there is something in the panel that nobody has seen
         self._digits = 0
         self.setCheckable(True)
         self.setAutoRaise(True)
@@ -110,18 +105,10 @@ class TabButton(QToolButton):
 
 @guarded
 class FootTabs(QWidget):
-    """A button for each panel of the tray; those that do not fit are under *More*.
+    """A button for each panel of the tray; those that do not fit are under *More*."""
 
-    Signals:
-        clicked: The tab of a panel was clicked; its id.
-        float_wanted: A panel is to be a window of its own; its id.
-
-    Attributes:
-        more_menu: Its menu; filled by its owner when it is about to open.
-    """
-
-    clicked = Signal(str)
-    float_wanted = Signal(str)
+    clicked = Signal(str)  # The tab of a panel was clicked; its id
+    float_wanted = Signal(str)  # A panel is to be a window of its own; its id
 
     def __init__(
         self, titles: Iterable[tuple[str, str]], tabs: Iterable[str], theme: Theme
@@ -132,7 +119,7 @@ class FootTabs(QWidget):
         self._tabs = list(tabs)
         self._open = ""
         self._buttons = {panel_id: self._make_tab(panel_id, theme) for panel_id in self._titles}
-        self.more_menu = QMenu(self)
+        self.more_menu = QMenu(self)  # Its menu; filled by its owner when it is about to open
         self.more_menu.setToolTipsVisible(True)
         self.more_button = menu_button("More", "Panels that have no tab", self.more_menu)
         self.more_button.setAutoRaise(True)

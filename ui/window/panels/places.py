@@ -16,15 +16,11 @@ if TYPE_CHECKING:
 
 
 class Placeholder(QLabel):
-    """Stands in place of a panel that was not shown yet, or that failed.
-
-    Attributes:
-        is_failure: The panel failed; a line says why.
-    """
+    """Stands in place of a panel that was not shown yet, or that failed."""
 
     def __init__(self, reason: str = "") -> None:
         super().__init__(reason)
-        self.is_failure = bool(reason)
+        self.is_failure = bool(reason)  # The panel failed; a line says why
         if reason:
             # Of the others nothing is ever seen, and Qt lays out each such text several times.
             self.setTextFormat(Qt.TextFormat.PlainText)
@@ -35,15 +31,10 @@ class Placeholder(QLabel):
 
 @guarded
 class Place(QWidget):
-    """Where a panel is; as a window of its own it comes back when it is closed.
+    """Where a panel is; as a window of its own it comes back when it is closed."""
 
-    Signals:
-        visibility_changed: It was shown or hidden.
-        window_closed: The window that it was is closed.
-    """
-
-    visibility_changed = Signal(bool)
-    window_closed = Signal()
+    visibility_changed = Signal(bool)  # It was shown or hidden
+    window_closed = Signal()  # The window that it was is closed
 
     def __init__(self, title: str) -> None:
         super().__init__()

@@ -74,17 +74,10 @@ class WindowPanels(QObject):
     """Every panel that can be shown and hidden, each in its place.
 
     A panel is made when it is seen for the first time; until then it costs next to nothing.
-
-    Signals:
-        visibility_changed: A panel was shown or hidden.
-        tray_closed: The tray was closed while it had the keyboard.
-
-    Attributes:
-        foot: The row of the tabs; what else stands in it is added at the right.
     """
 
-    visibility_changed = Signal()
-    tray_closed = Signal()
+    visibility_changed = Signal()  # A panel was shown or hidden
+    tray_closed = Signal()  # The tray was closed while it had the keyboard
 
     def __init__(self, window: QMainWindow, middle: QWidget, theme: Theme) -> None:
         """Lay out the places around what is in the middle, each with a placeholder."""
@@ -131,6 +124,7 @@ class WindowPanels(QObject):
         self.tabs = FootTabs([(each.id, each.title) for each in below], FIRST_TABS, theme)
         self.tabs.clicked.connect(self._take_click)
         self.tabs.float_wanted.connect(self.float_panel)
+        # foot: the row of the tabs; what else stands in it is added at the right
         self.frame, self.foot = QWidget(), QWidget()
         self._lay_out(middle)
         window.installEventFilter(self)
