@@ -28,13 +28,9 @@ class ClockChange:
 
 
 class ClockChangeReader(ABC):
-    """Takes events, and hands over the changes of clocks among them.
+    """Takes events, and hands over the changes of clocks among them."""
 
-    Attributes:
-        place: Cursor of the present event, set before it is taken.
-    """
-
-    place = 0
+    place = 0  # Cursor of the present event, set before it is taken
 
     @abstractmethod
     def changed(self, change: ClockChange) -> None:

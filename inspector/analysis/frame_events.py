@@ -17,32 +17,25 @@ NO_PHASE: Final = -1
 
 
 class FrameEvents:
-    """A frame, with the timers that fired since the frame before.
-
-    Attributes:
-        start: Cursor of the first event after the frame before.
-        cursor: Cursor of its beginning, -1 if that was not read.
-        index: Its number.
-        interval_ns: The source's time since the frame before.
-        busy_ns: Measured time in callbacks.
-        shares: Where the interval went, by code of the share; empty if that was not measured.
-        fired: The timers that fired before it, each with its lateness, in order.
-        fired_within: Those that fired in it, as those of attached programs do.
-        phases: Measured time of each phase.
-        calls: The calls of each phase in the order of their ends; those of timers come before
-            the frame.
-    """
+    """A frame, with the timers that fired since the frame before."""
 
     # In the class, as there are many frames, and most of their numbers are read once.
-    cursor = end = -1
+    cursor = end = -1  # Cursor of its beginning, -1 if that was not read
+    # index: Its number
+    # interval_ns: The source's time since the frame before
+    # busy_ns: Measured time in callbacks
     index = at_ns = end_ns = interval_ns = busy_ns = cut_ns = 0
+    # Where the interval went, by code of the share; empty if that was not measured
     shares: tuple[int, ...] = ()
 
     def __init__(self, start: int) -> None:
-        self.start = start
+        self.start = start  # Cursor of the first event after the frame before
+        # The timers that fired before it, each with its lateness, in order
         self.fired: list[tuple[int, int]] = []
+        # Those that fired in it, as those of attached programs do
         self.fired_within: list[tuple[int, int]] = []
-        self.phases: dict[int, int] = {}
+        self.phases: dict[int, int] = {}  # Measured time of each phase
+        # The calls of each phase in the order of their ends; those of timers come before the frame
         self.calls: dict[int, list[MeasuredCall]] = {}
 
     @property

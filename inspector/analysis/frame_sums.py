@@ -63,13 +63,7 @@ class _Sum:
 
 
 class FrameSums:
-    """Adds up the calls in a range of frames, as far as they are still in the log.
-
-    Attributes:
-        totals: The result, the longest first; empty until then.
-        unlisted: How many of the shortest members and timers are not in the result.
-        touched: Events and rows read in the last slice.
-    """
+    """Adds up the calls in a range of frames, as far as they are still in the log."""
 
     def __init__(
         self,
@@ -86,7 +80,9 @@ class FrameSums:
             most: The most members and timers to list; by default all.
         """
         self.is_done = False
-        self.totals: tuple[SpanTotal, ...] = ()
+        self.totals: tuple[SpanTotal, ...] = ()  # The result, the longest first; empty until then
+        # unlisted: How many of the shortest members and timers are not in the result
+        # touched: Events and rows read in the last slice
         self.unlisted = self.touched = 0
         self._history = history
         self._timeline = timeline

@@ -52,13 +52,10 @@ class Intervention:
 
 
 class InterventionList:
-    """The interventions of a timeline, updated as it grows.
-
-    Attributes:
-        entries: All interventions, in order; undoing an intervention replaces its entry.
-    """
+    """The interventions of a timeline, updated as it grows."""
 
     def __init__(self, timeline: Timeline) -> None:
+        # All interventions, in order; undoing an intervention replaces its entry
         self.entries: list[Intervention] = []
         self._timeline = timeline
         self._commands_seen = 0

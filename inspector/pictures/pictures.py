@@ -75,25 +75,19 @@ class Pictures:
 
     Pictures are not events: they differ in nothing that a replay has to repeat, and nothing is
     drawn while the picture is not shown. A picture that fails is reported here and not in the log.
-
-    Attributes:
-        budget_bytes: Memory limit of the kept pictures.
-        is_watched: Whether pictures are drawn, because they are looked at.
-        is_recorded: Whether pictures are drawn, because they are recorded.
-        keep: Called with each frame and its packed picture, until frames run again; ``None``
-            while they are kept in memory only.
-        is_described: Whether the scene describes a picture, as far as is known.
-        failure: Why the last picture could not be drawn, empty if it could.
-        drawn: Number of pictures drawn so far.
     """
 
     def __init__(self, budget_bytes: int = DEFAULT_BUDGET_BYTES) -> None:
-        self.budget_bytes = budget_bytes
+        self.budget_bytes = budget_bytes  # Memory limit of the kept pictures
+        # is_watched: Whether pictures are drawn, because they are looked at
+        # is_recorded: Whether pictures are drawn, because they are recorded
         self.is_watched = self.is_recorded = False
+        # Called with each frame and its packed picture, until frames run again; None while they are
+        # kept in memory only
         self.keep: Callable[[int, bytes], None] | None = None
-        self.is_described = True
-        self.failure = ""
-        self.drawn = 0
+        self.is_described = True  # Whether the scene describes a picture, as far as is known
+        self.failure = ""  # Why the last picture could not be drawn, empty if it could
+        self.drawn = 0  # Number of pictures drawn so far
         self._frames: list[int] = []
         self._packed: list[bytes] = []
         self._bytes = 0

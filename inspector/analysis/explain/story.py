@@ -79,48 +79,31 @@ class CallStory(ClockChangeReader):
     """The known past of one call; can be extended as a session continues.
 
     Only timers of clocks have firings.
-
-    Attributes:
-        id: The call.
-        longest: The most events to read.
-        first: Where the story begins in the log.
-        cursor: How far it was read.
-        added: When it was scheduled.
-        origin: Its call site (sid), and its :class:`TimerKind`.
-        armed: When it was armed: its first due instant in local time, and its interval.
-        firings: Its last calls.
-        fired: How often it was called within the story.
-        cleared: When it was cleared: the call site (sid) and the command.
-        missed: When ticks were last skipped, and how many.
-        ticks_missed: How many ticks were skipped in all.
-        failed: When its callback last raised.
-        failures: How often its callback raised.
-        rates: By clock: when its rate was last set.
-        stretches: By clock: its pauses, rates and moves; of very many, those of most effect.
-        removals: By clock: when it was removed.
-        transport: When the session was last held or run.
     """
 
     def __init__(self, call_id: CallId, longest: int = LONGEST_STORY) -> None:
-        self.id = call_id
-        self.longest = longest
-        self.first = -1
-        self.cursor = 0
-        self.added: Moment | None = None
-        self.origin: Moment | None = None
+        self.id = call_id  # The call
+        self.longest = longest  # The most events to read
+        self.first = -1  # Where the story begins in the log
+        self.cursor = 0  # How far it was read
+        self.added: Moment | None = None  # When it was scheduled
+        self.origin: Moment | None = None  # Its call site (sid), and its TimerKind
+        # When it was armed: its first due instant in local time, and its interval
         self.armed: Moment | None = None
-        self.firings: deque[PastCall] = deque(maxlen=KEPT_FIRINGS)
-        self.fired = 0
+        self.firings: deque[PastCall] = deque(maxlen=KEPT_FIRINGS)  # Its last calls
+        self.fired = 0  # How often it was called within the story
+        # When it was cleared: the call site (sid) and the command
         self.cleared: Moment | None = None
-        self.missed: Moment | None = None
-        self.ticks_missed = 0
-        self.failed: Moment | None = None
-        self.failures = 0
-        self.rates: dict[int, ClockChange] = {}
+        self.missed: Moment | None = None  # When ticks were last skipped, and how many
+        self.ticks_missed = 0  # How many ticks were skipped in all
+        self.failed: Moment | None = None  # When its callback last raised
+        self.failures = 0  # How often its callback raised
+        self.rates: dict[int, ClockChange] = {}  # By clock: when its rate was last set
+        # By clock: its pauses, rates and moves; of very many, those of most effect
         self.stretches: dict[int, list[Stretch]] = {}
         self._open: dict[tuple[int, str], Stretch] = {}
-        self.removals: dict[int, ClockChange] = {}
-        self.transport: Moment | None = None
+        self.removals: dict[int, ClockChange] = {}  # By clock: when it was removed
+        self.transport: Moment | None = None  # When the session was last held or run
         self._due_ns: int | None = None
         self._mine: list[tuple[int, RawEvent]] | None = []
         self._begun: tuple[int, int | None] | None = None

@@ -31,22 +31,16 @@ class Standstill(Struct, frozen=True):
 
 
 class ClockPast(Steps):
-    """The past of a clock: steps of its rate in force, 0 while stopped, :data:`GONE` at the end.
-
-    Attributes:
-        rate_n: Its own rate at each step, kept while paused.
-        parent: Number of its parent at each step, 0 for the root.
-        paused: Whether it was paused at each step: 1 or 0.
-    """
+    """The past of a clock: steps of its rate in force, 0 while stopped, :data:`GONE` at the end."""
 
     __slots__ = ("_off", "name", "parent", "paused", "rate_n")
 
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name
-        self.rate_n = array("q")
-        self.parent = array("q")
-        self.paused = array("b")
+        self.rate_n = array("q")  # Its own rate at each step, kept while paused
+        self.parent = array("q")  # Number of its parent at each step, 0 for the root
+        self.paused = array("b")  # Whether it was paused at each step: 1 or 0
         # These outgrow 64 bits.
         self._off: list[int] = []
 
@@ -77,16 +71,12 @@ class ClockPast(Steps):
 
 
 class ClockPasts:
-    """The pasts of all clocks of a session, by number.
-
-    Attributes:
-        version: Increases when a clock is added, removed or moved.
-    """
+    """The pasts of all clocks of a session, by number."""
 
     def __init__(self) -> None:
         self.strings: Sequence[str] = ("",)
         self.by_id: dict[int, ClockPast] = {}
-        self.version = 0
+        self.version = 0  # Increases when a clock is added, removed or moved
 
     # ------------------------------------------------------------------ questions
 

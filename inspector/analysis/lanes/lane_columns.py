@@ -28,21 +28,15 @@ def view_of(column: array[int]) -> NDArray[np.int64]:
 
 
 class Instants:
-    """Events at instants, in order.
-
-    Attributes:
-        value: A number of each: its lateness or duration, in nanoseconds.
-        subject: The subject of each: a timer, a member, an index in a list.
-        highest: The highest value.
-    """
+    """Events at instants, in order."""
 
     __slots__ = ("_pyramid", "at_ns", "highest", "subject", "value")
 
     def __init__(self) -> None:
         self.at_ns = array("q")
-        self.value = array("q")
-        self.subject = array("q")
-        self.highest = 0
+        self.value = array("q")  # A number of each: its lateness or duration, in nanoseconds
+        self.subject = array("q")  # The subject of each: a timer, a member, an index in a list
+        self.highest = 0  # The highest value
         self._pyramid: Pyramid | None = None
 
     def __len__(self) -> int:
@@ -134,20 +128,14 @@ class KnownPast(Protocol):
 
 
 class Steps:
-    """States in order, each until the next begins.
-
-    Attributes:
-        at_ns: Session time at which each began.
-        value: A state (sid) or a rate; below 0 after the end.
-        cause: The transition (sid) or command that led there; 0 for none.
-    """
+    """States in order, each until the next begins."""
 
     __slots__ = ("at_ns", "cause", "value")
 
     def __init__(self) -> None:
-        self.at_ns = array("q")
-        self.value = array("q")
-        self.cause = array("q")
+        self.at_ns = array("q")  # Session time at which each began
+        self.value = array("q")  # A state (sid) or a rate; below 0 after the end
+        self.cause = array("q")  # The transition (sid) or command that led there; 0 for none
 
     def __len__(self) -> int:
         return len(self.at_ns)

@@ -112,23 +112,18 @@ class Lane:
 
 
 class LaneStore:
-    """All lanes of a session, read from its history by cursor.
+    """All lanes of a session, read from its history by cursor."""
 
-    Attributes:
-        blocks: In which stretches functions blocked the loops of clocks.
-        refusals: By machine: the transitions that were refused, as instants whose value is the
-            transition (sid) and whose subject is the reason (sid).
-        most_at_once: The most events to read at once, in some 60 ms, so that a long log does
-            not block the window.
-    """
-
+    # The most events to read at once, in some 60 ms, so that a long log does not block the window
     most_at_once = 100_000
 
     def __init__(self) -> None:
         self.clocks = ClockPasts()
-        self.blocks = Blocks()
+        self.blocks = Blocks()  # In which stretches functions blocked the loops of clocks
         self.lanes: dict[LaneKey, Lane] = {}
         self.annotations: tuple[Annotation, ...] = ()
+        # By machine: the transitions that were refused, as instants whose value is the transition
+        # (sid) and whose subject is the reason (sid)
         self.refusals: dict[int, Instants] = {}
         self.cursor = 0
         self.read_ns = 0

@@ -75,13 +75,10 @@ class Blocks:
     """The stretches in which functions blocked the loops of a session.
 
     The samples of a turn are kept until it is over and no event can tell more of it.
-
-    Attributes:
-        samples: Takes the events; :meth:`settle` follows.
     """
 
     def __init__(self, strings: Sequence[str] = ("",)) -> None:
-        self.samples = Samples(strings)
+        self.samples = Samples(strings)  # Takes the events; settle follows
         self._settled: defaultdict[int, list[Block]] = defaultdict(list)
         self._latest: dict[int, list[Block]] = {}
         #: By loop: how many samples were looked at, and whether their last turn was over.

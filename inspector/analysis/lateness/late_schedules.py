@@ -64,14 +64,10 @@ class _Job(Struct):
 
 
 class LateSchedules:
-    """Follows the timers of jobs, event by event.
-
-    Attributes:
-        cursor: The place of the event that is taken next.
-    """
+    """Follows the timers of jobs, event by event."""
 
     def __init__(self, strings: Sequence[str]) -> None:
-        self.cursor = 0
+        self.cursor = 0  # The place of the event that is taken next
         self._strings = strings
         self._timers: dict[int, _Set] = {}
         self._jobs: defaultdict[tuple[int, int, int], _Job] = defaultdict(_Job)

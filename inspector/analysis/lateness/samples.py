@@ -140,20 +140,16 @@ class Span(Struct, frozen=True):
 
 
 class Samples:
-    """Samples, collections and stops of all loops, in the order of their events.
-
-    Attributes:
-        by_clock: The samples of each loop, by the number of its clock.
-        collections: Garbage collections, by the number of their program's clock.
-        stops: When processes were stopped, by the number of their program's clock.
-        strings: The string table of the events.
-    """
+    """Samples, collections and stops of all loops, in the order of their events."""
 
     def __init__(self, strings: Sequence[str]) -> None:
+        # The samples of each loop, by the number of its clock
         self.by_clock: defaultdict[int, list[Sample]] = defaultdict(list)
+        # Garbage collections, by the number of their program's clock
         self.collections: defaultdict[int, list[Span]] = defaultdict(list)
+        # When processes were stopped, by the number of their program's clock
         self.stops: defaultdict[int, list[Span]] = defaultdict(list)
-        self.strings = strings
+        self.strings = strings  # The string table of the events
         self._open: defaultdict[int, _Open] = defaultdict(_Open)
         self._steps = handlers_of(self)
 

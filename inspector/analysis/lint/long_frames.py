@@ -48,22 +48,16 @@ class OverFrame:
 
 
 class LongFrames:
-    """Takes frames one by one, and keeps those over budget.
-
-    Attributes:
-        frames: How many frames were compared with it.
-        over: Frames over budget, but for those that only the inspector made too long.
-        by_inspector: How many those are.
-        long: Frames whose callbacks alone are over budget.
-    """
+    """Takes frames one by one, and keeps those over budget."""
 
     def __init__(self, budget: FrameBudget) -> None:
         self.budget = budget
         self._longest_ns, self._tolerance_ns = budget.longest_ns, budget.tolerance_ns
-        self.frames = 0
+        self.frames = 0  # How many frames were compared with it
+        # Frames over budget, but for those that only the inspector made too long
         self.over: list[OverFrame] = []
-        self.by_inspector = 0
-        self.long: list[LongFrame] = []
+        self.by_inspector = 0  # How many those are
+        self.long: list[LongFrame] = []  # Frames whose callbacks alone are over budget
         self._before: FrameEvents | None = None
         self._former: LongFrame | None = None
 

@@ -168,42 +168,31 @@ class LateFiring:
 
 
 class Survey:
-    """A survey of a session.
-
-    Attributes:
-        timers: Every timer of a clock, by number.
-        members: Every scheduler, target, frame timer …, by number.
-        groups: Timers by caller, name and call site.
-        failures: What callbacks raised, by their name (sid).
-        chains: One-shots of clocks by clock, name and call site.
-        crowds: By caller: the frame in which the most of its timers were called.
-        storms: By caller and name, or the call itself: the frame with the most calls.
-        frame_ns: Median session time from frame to frame; 0 without frames.
-        is_steady: Whether nearly all frames were that long.
-        frame_starts: Session instants at which frames began.
-        frame_numbers: Their indexes.
-        long_frames: The frames over budget.
-        samples: What loops were at while they were busy for long.
-        late: The calls of timers that were late.
-    """
+    """A survey of a session."""
 
     def __init__(self, history: History, timeline: Timeline, budget: FrameBudget) -> None:
         self.history = history
         self.timeline = timeline
-        self.timers: dict[int, SurveyedTimer] = {}
+        self.timers: dict[int, SurveyedTimer] = {}  # Every timer of a clock, by number
+        # Every scheduler, target, frame timer …, by number
         self.members: dict[int, SurveyedMember] = {}
+        # Timers by caller, name and call site
         self.groups: dict[tuple[Caller, str | int, int], TimerGroup] = {}
+        # What callbacks raised, by their name (sid)
         self.failures: dict[int, SurveyedFailures] = {}
+        # One-shots of clocks by clock, name and call site
         self.chains: dict[tuple[int, int, int], Chain] = {}
+        # By caller: the frame in which the most of its timers were called
         self.crowds: dict[Caller, Load] = {}
+        # By caller and name, or the call itself: the frame with the most calls
         self.storms: dict[tuple[Caller, int], Load] = {}
-        self.frame_ns = 0
-        self.is_steady = False
-        self.frame_starts: list[int] = []
-        self.frame_numbers = array("q")
-        self.long_frames = LongFrames(budget)
-        self.samples = Samples(history.strings)
-        self.late: list[LateFiring] = []
+        self.frame_ns = 0  # Median session time from frame to frame; 0 without frames
+        self.is_steady = False  # Whether nearly all frames were that long
+        self.frame_starts: list[int] = []  # Session instants at which frames began
+        self.frame_numbers = array("q")  # Their indexes
+        self.long_frames = LongFrames(budget)  # The frames over budget
+        self.samples = Samples(history.strings)  # What loops were at while they were busy for long
+        self.late: list[LateFiring] = []  # The calls of timers that were late
         self._rates: dict[int, Fraction] = {}
 
     def note_load(  # noqa: C901, PLR0913, PLR0917 - the frame and its evidence

@@ -24,17 +24,12 @@ def scored_calls(
 
 
 class Forecast:
-    """Predicts the next call of a timer or call again and again, and counts what came true.
-
-    Attributes:
-        made: How many predictions have been decided.
-        came_true: How many of them came true.
-    """
+    """Predicts the next call of a timer or call again and again, and counts what came true."""
 
     def __init__(self, call_id: CallId) -> None:
         self.call_id = call_id
-        self.made = 0
-        self.came_true = 0
+        self.made = 0  # How many predictions have been decided
+        self.came_true = 0  # How many of them came true
         self.last_false: Score | None = None
         self._open: Prediction | None = None
 

@@ -58,19 +58,12 @@ class _Standstills(NamedTuple):
 
 
 class Head(NamedTuple):
-    """What is at the head of the bar of a clock at an instant.
+    """What is at the head of the bar of a clock at an instant."""
 
-    Attributes:
-        row: Where texts about it stand: in the bar, or above one that is low.
-        label: What is said where the present stretch began: its rate, or who paused it.
-        left: Where that stretch begins in view.
-        is_filled: Whether texts lie on the colour of a bar.
-    """
-
-    row: Row
-    label: str
-    left: int
-    is_filled: bool
+    row: Row  # Where texts about it stand: in the bar, or above one that is low
+    label: str  # What is said where the present stretch began: its rate, or who paused it
+    left: int  # Where that stretch begins in view
+    is_filled: bool  # Whether texts lie on the colour of a bar
 
 
 def clock_head(past: ClockPast, at_ns: int, window: LaneWindow, row: Row) -> Head | None:

@@ -61,14 +61,7 @@ class FrameColumns(Struct, frozen=True, eq=False):
 
 
 class FrameSeries:
-    """The frames of a history along an axis, with a pyramid for every measure in use.
-
-    Attributes:
-        x_axis: The unit of the axis: frame numbers (frame ``i`` extends from ``i - 0.5`` to
-            ``i + 0.5``), or session time in seconds (a frame extends over the time that is
-            measured, see :attr:`counts_back`).
-        measure: The time of frames that is looked at.
-    """
+    """The frames of a history along an axis, with a pyramid for every measure in use."""
 
     def __init__(
         self, history: FrameHistory, x_axis: XAxis = XAxis.FRAME, measure: Measure = "interval"
@@ -79,8 +72,10 @@ class FrameSeries:
             history: Append-only frames.
             measure: The time of frames that is looked at.
         """
+        # The unit of the axis: frame numbers (frame i extends from i - 0.5 to i + 0.5), or session
+        # time in seconds (a frame extends over the time that is measured, see counts_back)
         self.x_axis = x_axis
-        self.measure = measure
+        self.measure = measure  # The time of frames that is looked at
         self._history = history
         self._end = 0
         # Frames that are complete have theirs with them, whoever draws them.

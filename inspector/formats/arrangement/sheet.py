@@ -58,11 +58,7 @@ class Row(NamedTuple):
 
 
 class Sheet:
-    """Collects shapes on whole pixels; those of a layer and a colour are drawn at once.
-
-    Attributes:
-        colors: The colours of the theme.
-    """
+    """Collects shapes on whole pixels; those of a layer and a colour are drawn at once."""
 
     def __init__(
         self, colors: Colors, text_size: float = 11.0, measure: Callable[[str], float] | None = None
@@ -73,7 +69,7 @@ class Sheet:
             text_size: The size of texts.
             measure: Returns how wide a text is, by default in the bundled font.
         """
-        self.colors = colors
+        self.colors = colors  # The colours of the theme
         self._size = text_size
         self._measure = measure or (lambda text: text_width(text, text_size))
         self._parts: dict[tuple[int, Kind, str], list[object]] = {}

@@ -24,14 +24,11 @@ _LAST_BASIC_CHARACTER: Final = 0xFFFE
 
 
 class TrueTypeFont:
-    """A parsed font file, read only.
-
-    Attributes:
-        units_per_em: Font units per font size.
-    """
+    """A parsed font file, read only."""
 
     def __init__(self, data: bytes) -> None:
         self._tables = _tables(data)
+        # Font units per font size
         self.units_per_em: int = struct.unpack_from(">H", self._tables["head"], 18)[0]
         glyph_count: int = struct.unpack_from(">H", self._tables["maxp"], 4)[0]
         metric_count: int = struct.unpack_from(">H", self._tables["hhea"], 34)[0]

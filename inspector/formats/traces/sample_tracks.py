@@ -15,16 +15,12 @@ _SAMPLED: Final = 300_000_000
 
 
 class SampleTracks:
-    """Writes the functions that samples have seen, below the clock of their loop.
-
-    Attributes:
-        samples: Takes the events; :meth:`write` follows.
-    """
+    """Writes the functions that samples have seen, below the clock of their loop."""
 
     def __init__(
         self, strings: Sequence[str], writer: TraceWriter, within_ns: tuple[int, int]
     ) -> None:
-        self.samples = Samples(strings)
+        self.samples = Samples(strings)  # Takes the events; write follows
         self._writer = writer
         self._within_ns = within_ns
         #: By sampled clock: up to when slices were written.

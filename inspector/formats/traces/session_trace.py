@@ -109,11 +109,7 @@ def write_trace(events: Events, writer: TraceWriter, title: str) -> None:
 
 
 class _TraceReader:
-    """Takes the events of clocks, machines and the session, and writes what they mean.
-
-    Attributes:
-        timers: Takes the events of timers.
-    """
+    """Takes the events of clocks, machines and the session, and writes what they mean."""
 
     def __init__(
         self, state: Timeline, strings: Sequence[str], writer: TraceWriter, calls: MemberCallDetails
@@ -130,7 +126,7 @@ class _TraceReader:
             self._name_clock(clock.id, clock.parent_id, clock.name)
             if clock.paused:
                 self._paused[clock.id] = state.at_ns
-        self.timers = TimerTracks(state, strings, writer)
+        self.timers = TimerTracks(state, strings, writer)  # Takes the events of timers
         if state.clocks:
             self._paused_count.set(state.at_ns, len(self._paused))
         for clock in state.clocks.values():

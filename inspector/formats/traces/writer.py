@@ -52,12 +52,9 @@ class TraceWriter(Protocol):
     """Writes one format of a trace.
 
     Slices of a track come with those around others first, and in the order of their beginnings.
-
-    Attributes:
-        nests: Whether slices of a track must be within each other or follow each other.
     """
 
-    nests: bool
+    nests: bool  # Whether slices of a track must be within each other or follow each other
 
     def track(
         self,
