@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli import doctor
+from inspector.cli.commands import doctor
 from inspector.environment import EnvironmentProblemError
 from inspector.exit_codes import ExitCode
 from tests.cli.answers import Run

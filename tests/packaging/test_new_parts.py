@@ -81,16 +81,25 @@ COUNT = FileFormat("count", ".count", "number of frames", write_count)
         answer="wrote a.count (3 frames)",
     ),
     "command of the command line": Part(
-        path="inspector/cli/commands/hello.py",
+        path="inspector/cli/commands/longest.py",
         source="""
+from pathlib import Path
+
 from inspector.cli.command import Command
 
-HELLO = Command(lambda parser: None, lambda options, out, errors: out.write("hello") and 0)
+def run(options, out, errors):
+    from inspector.sessions.frame_files import read_frame_file
+
+    frames = read_frame_file(Path(options.file)).frames
+    out.write(f"the longest frame takes {frames.interval_ns.max()} ns")
+    return 0
+
+LONGEST = Command(lambda parser: parser.add_argument("file"), run)
 """,
         registry="inspector/cli/commands/__init__.py",
-        entry='CommandEntry("hello", "", "say hello", ".hello:HELLO"),',
-        arguments=("-m", "inspector", "hello"),
-        answer="hello",
+        entry='CommandEntry("longest", "FILE", "find the longest frame", ".longest:LONGEST"),',
+        arguments=("-m", "inspector", "longest", "two.csv"),
+        answer="the longest frame takes 20000000 ns",
     ),
     "time source": Part(
         path="inspector/clocks/sources/patient_source.py",
@@ -136,6 +145,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(_PROJECT / folder, copy / folder, ignore=leave_out)
     (copy / "resources").symlink_to(_PROJECT / "resources")
     (copy / "ticking.py").write_text(_SCENE, encoding="utf-8")
+    (copy / "two.csv").write_text("frame_time_ms\n16\n20\n", encoding="utf-8")
     for part in PARTS.values():
         (copy / part.path).parent.mkdir(exist_ok=True)
         (copy / part.path).write_text(part.source, encoding="utf-8")

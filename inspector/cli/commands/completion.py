@@ -27,7 +27,7 @@ def add_completion_arguments(parser: ArgumentParser) -> None:
 
 
 def write_completion(options: Namespace, out: TextIO, _errors: TextIO) -> int:
-    from inspector.cli.main import build_parser  # noqa: PLC0415 - which loads this file
+    from inspector.cli.main import build_parser  # which loads this file
 
     parser = build_parser()
     for action in _actions(parser):

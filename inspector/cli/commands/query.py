@@ -1,12 +1,17 @@
-"""The command ``query``: its arguments and help."""
+"""The command ``query``: SQL on the frames of files."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
-from typing import Final
+import csv
+from argparse import ArgumentParser, Namespace
+from math import isfinite
+from typing import Final, TextIO
 
 from inspector.cli.command import Command
 from inspector.cli.commands.values import add_stream, count
+from inspector.cli.terminal import say, write_json
+from inspector.display_text import one_line
+from inspector.exit_codes import ExitCode
 
 _LIMIT: Final = 1_000
 _EPILOG: Final = """\
@@ -31,7 +36,7 @@ Exit code 1 if the query fails, 5 if the library is missing.
 """
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("sql", metavar="SQL", help="one SELECT")
     parser.add_argument(
         "files", metavar="FILE[:COLUMN]", nargs="+", help="captures, frame times or recordings"
@@ -49,4 +54,52 @@ def add_arguments(parser: ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="as CSV")
 
 
-QUERY: Final = Command(add_arguments, "inspector.cli.query:run_query", _EPILOG)
+def _run(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Print the rows that a query selects.
+
+    Raises:
+        InspectorError: A file cannot be read, the query fails, or DuckDB is missing.
+    """
+    from inspector.cli.run_report import table
+    from inspector.formats.captures.capture import split_column
+    from inspector.formats.query import Query, cell_text
+    from inspector.sessions.frame_files import read_frame_file
+
+    files = []
+    for text in options.files:
+        path, column = split_column(text)
+        read = read_frame_file(path, column, stream=options.stream)
+        say(err, *(f"{text}: {note}" for note in read.notes))
+        files.append(read.queried(text))
+    found = Query(options.sql, options.limit).run(files)
+    titles, rows = found.titles, found.rows
+    if options.json:
+        write_json(out, [dict(zip(titles, map(_plain, row), strict=True)) for row in rows])
+    elif options.csv:
+        writer = csv.writer(out)
+        writer.writerows([titles, *rows])
+    else:
+        right = {
+            at for at in range(len(titles)) if any(isinstance(row[at], int | float) for row in rows)
+        }
+        out.write(
+            table(
+                titles,
+                [tuple(one_line(cell_text(each)) for each in row) for row in rows],
+                right=right,
+            )
+            + "\n"
+        )
+    if found.has_more:
+        say(err, f"Only the first {options.limit:,} rows are shown; --limit takes more.")
+    return ExitCode.OK
+
+
+def _plain(value: object) -> object:
+    """Return a value that JSON has."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value if value is None or isinstance(value, int | str) else str(value)
+
+
+QUERY: Final = Command(_add_arguments, _run, _EPILOG)
