@@ -221,7 +221,8 @@ def _said(shown: Sequence[Shown], options: ExportOptions) -> str:
         times_ns = _times_ns(each.frames, options)
         count = counted(len(times_ns), _noun(each))
         if each.frames.samples:
-            found.append(f"{plain(each.name)}: {count}, mean {format_duration(times_ns.mean())}.")
+            mean = format_duration(round(times_ns.mean().item()))
+            found.append(f"{plain(each.name)}: {count}, mean {mean}.")
             continue
         longest = format_duration(int(times_ns.max()))
         p50, p99 = (
