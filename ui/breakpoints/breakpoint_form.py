@@ -54,8 +54,7 @@ _WIDE: Final = 1_000
 class BreakpointForm(QWidget):
     """Makes a breakpoint out of what is chosen and typed; says why when it cannot."""
 
-    # A breakpoint that makes sense
-    breakpoint_given = Signal(object)  # Breakpoint
+    breakpoint_given = Signal(object)  # Breakpoint: a breakpoint that makes sense
     names_wanted = Signal()  # The user is about to type the name of what to look out for
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

@@ -91,8 +91,7 @@ class BreakpointColumn(ColumnEnum):
 class BreakpointModel(ListTableModel[BreakpointRow]):
     """A row for each breakpoint; its box turns it on and off."""
 
-    # A box was clicked: the row
-    toggled = Signal(object)  # BreakpointRow
+    toggled = Signal(object)  # BreakpointRow: a box was clicked: the row
 
     @override
     def key_of(self, row: BreakpointRow) -> int:

@@ -126,8 +126,7 @@ def letter_of(number: int) -> str:
 class SidesRow(QWidget):
     """Names the sides, each a button with a menu of what can be done with it."""
 
-    # Other sides are to be compared
-    sides_chosen = Signal(object)  # list[Side]
+    sides_chosen = Signal(object)  # list[Side]: other sides are to be compared
     runs_wanted = Signal(int)  # More runs of a side are to be asked for; its number
 
     def __init__(self, theme: Theme) -> None:

@@ -148,8 +148,7 @@ class ExportDialog(QDialog):
     runs on.
     """
 
-    # A file was written; its path
-    exported = Signal(object)  # Path
+    exported = Signal(object)  # Path: a file was written; its path
 
     def __init__(
         self,

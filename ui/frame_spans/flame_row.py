@@ -55,10 +55,8 @@ class FlameRow(QWidget):
     in and what lies in it; each of them chooses it.
     """
 
-    # A span was clicked, or reached by a key
-    span_chosen = Signal(object)  # Span
-    # The span under the pointer, None for none
-    span_hovered = Signal(object)  # Span | None
+    span_chosen = Signal(object)  # Span: a span was clicked, or reached by a key
+    span_hovered = Signal(object)  # Span | None: the span under the pointer, None for none
     #: The menu of a span was asked for, at a position of the screen.
     menu_requested = Signal(object, object)  # Span, QPoint
 

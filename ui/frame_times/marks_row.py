@@ -64,8 +64,7 @@ class MarksRow(QWidget):
 
     # Session time stood still at other pixels, from the left edge of the axis
     holds_moved = Signal(object)  # list[int]
-    # A mark was double-clicked; its instant of session time
-    playhead_moved = Signal(object)  # int
+    playhead_moved = Signal(object)  # int: a mark was double-clicked; its instant of session time
 
     def __init__(self, theme: Theme, view: SharedView, parent: QWidget | None = None) -> None:
         super().__init__(parent)

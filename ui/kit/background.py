@@ -28,8 +28,7 @@ class Background(QObject):
 
     progressed = Signal(float)  # The share that is done, from 0 to 1
     done = Signal(object)  # The result of the work
-    # The work has raised one of the expected errors
-    failed = Signal(object)  # Exception
+    failed = Signal(object)  # Exception: the work has raised one of the expected errors
 
     _arrived = Signal(object, object)  # the number of the work, what to call
 

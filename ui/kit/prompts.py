@@ -136,8 +136,7 @@ class GoToPrompt(Prompt):
 
     # A duration in nanoseconds
     step_given = Signal(object)  # int: may be more than Qt's 32 bits
-    # An instant of session time in nanoseconds
-    instant_given = Signal(object)  # int
+    instant_given = Signal(object)  # int: an instant of session time in nanoseconds
 
     def __init__(self, at_ns: int, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -182,8 +181,7 @@ class GoToPrompt(Prompt):
 class LookAtPrompt(Prompt):
     """Asks for an instant of the past to look at."""
 
-    # An instant of session time in nanoseconds
-    place_given = Signal(object)  # int
+    place_given = Signal(object)  # int: an instant of session time in nanoseconds
 
     def __init__(
         self, find: Callable[[str], int], at_ns: int, theme: Theme, parent: QWidget | None = None
@@ -231,8 +229,7 @@ class SaveLastPrompt(Prompt):
 class RatePrompt(Prompt):
     """Asks for the rate of a clock, or of time in a scheduler."""
 
-    # The rate
-    rate_given = Signal(object)  # Fraction
+    rate_given = Signal(object)  # Fraction: the rate
 
     def __init__(
         self, title: str, rate: Fraction, theme: Theme, parent: QWidget | None = None

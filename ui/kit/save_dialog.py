@@ -23,8 +23,7 @@ class SaveDialog(QObject):
     own dialogs ask about the name as it was typed.
     """
 
-    # Where to write; a file that is there may be replaced
-    file_given = Signal(object)  # Path
+    file_given = Signal(object)  # Path: where to write; a file that is there may be replaced
 
     def __init__(
         self,

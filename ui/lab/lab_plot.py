@@ -60,8 +60,7 @@ class LabPlot(QAbstractScrollArea):
     """
 
     firing_read = Signal(str)  # A sentence about the current firing, empty for none
-    # A run was clicked or reached with the arrow keys
-    result_chosen = Signal(object)  # LabResult
+    result_chosen = Signal(object)  # LabResult: a run was clicked or reached with the arrow keys
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

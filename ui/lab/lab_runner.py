@@ -121,8 +121,7 @@ class LabRunner(QObject):
     window. A step never starts within another, and a job cancelled during a step ends after it.
     """
 
-    # New results of the job, a list
-    results_arrived = Signal(object)  # list[LabResult]
+    results_arrived = Signal(object)  # list[LabResult]: new results of the job, a list
     progressed = Signal(float)  # The share of the job done, from 0 to 1
     noted = Signal(str)  # A sentence to show beside the results
     finished = Signal(str)  # The job is done, or has failed with the given sentence

@@ -85,12 +85,9 @@ class SceneCanvas(QWidget):
     The arrow keys go from timer to timer, Enter selects; so does a click.
     """
 
-    # The owner of the shape under the pointer has changed
-    pointed = Signal(object)  # Owner
-    # An owner was clicked
-    chosen = Signal(object)  # Owner
-    # The context menu was asked for; where on the screen
-    menu_wanted = Signal(object)  # QPoint
+    pointed = Signal(object)  # Owner: the owner of the shape under the pointer has changed
+    chosen = Signal(object)  # Owner: an owner was clicked
+    menu_wanted = Signal(object)  # QPoint: the context menu was asked for; where on the screen
     double_clicked = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

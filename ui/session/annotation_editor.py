@@ -38,10 +38,8 @@ class AnnotationEditor(QObject):
     picked = Signal(int)  # One of them was added, or gone to; its number
     done = Signal(str)  # Something was added, removed or put back; what, as a sentence
     refused = Signal(str)  # Something was not done; why, as a sentence
-    # A note is to be left at an instant: ask for its text
-    note_wanted = Signal(object)  # int
-    # A stretch is to be named: ask for its name
-    range_wanted = Signal(object)  # tuple[int, int]
+    note_wanted = Signal(object)  # int: a note is to be left at an instant: ask for its text
+    range_wanted = Signal(object)  # tuple[int, int]: a stretch is to be named: ask for its name
     # A stretch is to be brought into view, in session nanoseconds
     span_wanted = Signal(object)  # tuple[int, int]
 

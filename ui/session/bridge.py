@@ -79,16 +79,12 @@ class SessionBridge(QObject):
     # There is another session or timeline, or none: take everything again. Also after a reload, and
     # when events left the log before they were read.
     session_changed = Signal(object)  # Session | None
-    # The timeline has moved on; by how many events
-    refreshed = Signal(object)  # int
-    # What the session is doing has changed
-    status_changed = Signal(object)  # SessionStatus
-    # The code of a scene begins or ends to load
-    loading_changed = Signal(object)  # Path | None
+    refreshed = Signal(object)  # int: the timeline has moved on; by how many events
+    status_changed = Signal(object)  # SessionStatus: what the session is doing has changed
+    loading_changed = Signal(object)  # Path | None: the code of a scene begins or ends to load
     # The session was asked for something; emitted in the thread that asked
     command_submitted = Signal(object)  # Command
-    # Something else is selected
-    selection_changed = Signal(object)  # Selection
+    selection_changed = Signal(object)  # Selection: something else is selected
     # The instant under the pointer, in session nanoseconds
     hover_changed = Signal(object)  # int | None
     # The clock, timer or member under the pointer in some panel
@@ -96,8 +92,7 @@ class SessionBridge(QObject):
     following_changed = Signal(bool)  # Whether plots follow the newest frame
     # The frame times to compare with, in milliseconds
     budgets_changed = Signal(object)  # tuple[float, ...]
-    # How hard the time source tries to be on time
-    precision_changed = Signal(object)  # Precision
+    precision_changed = Signal(object)  # Precision: how hard the time source tries to be on time
     # Panels show the state at another instant, in session nanoseconds, None for the present
     playhead_changed = Signal(object)  # int | None
     # A file could not be opened, and the session goes on; why

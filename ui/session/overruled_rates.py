@@ -43,8 +43,7 @@ class OverruledRate(Struct, frozen=True):
 class OverruledRates(QObject):
     """Watches the rates that were set from outside, until the scene sets others."""
 
-    # Another rate did not last
-    found = Signal(object)  # OverruledRate
+    found = Signal(object)  # OverruledRate: another rate did not last
 
     def __init__(self, bridge: SessionBridge) -> None:
         super().__init__(bridge)

@@ -59,8 +59,7 @@ class FrameDistribution(QWidget):
     beside the window's thread, and the less often the longer that takes.
     """
 
-    # The metrics of other frames
-    metrics_found = Signal(object)  # list[MetricValue]
+    metrics_found = Signal(object)  # list[MetricValue]: the metrics of other frames
 
     def __init__(self, bridge: SessionBridge, theme: Theme, head: QWidget | None = None) -> None:
         """Show the selected frames, or all; ``head`` replaces the choice of the frames."""

@@ -34,8 +34,7 @@ class LaneChoices(QWidget):
 
     # The clock whose local time the ruler is to show; 0 for session time
     ruler_chosen = Signal(int)
-    # A kind of lanes, and whether it is to be shown
-    kind_chosen = Signal(object, bool)  # LaneKind
+    kind_chosen = Signal(object, bool)  # LaneKind: a kind of lanes, and whether it is to be shown
 
     def __init__(
         self,

@@ -48,10 +48,8 @@ class QueueView(TableView):
     key and found again after every refresh.
     """
 
-    # The user has marked a row; the key of its call
-    chosen = Signal(object)  # int
-    # Another call is under the pointer; its key, 0 for none
-    pointed = Signal(object)  # int
+    chosen = Signal(object)  # int: the user has marked a row; the key of its call
+    pointed = Signal(object)  # int: another call is under the pointer; its key, 0 for none
 
     def __init__(self, model: QueueModel, name: str, choices: MutableMapping[str, str]) -> None:
         super().__init__(model, name, choices)

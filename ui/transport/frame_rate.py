@@ -27,8 +27,7 @@ _MEASURED_FRAMES: Final = 240
 class FrameRatePrompt(Prompt):
     """Asks for any frame rate."""
 
-    # Frames per second
-    frame_rate_given = Signal(object)  # Fraction
+    frame_rate_given = Signal(object)  # Fraction: frames per second
 
     def __init__(self, rate: Fraction, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(

@@ -34,8 +34,7 @@ class RateCells(QWidget):
     A click is only a request: the cell is marked once the rate is granted.
     """
 
-    # Another rate is wanted
-    rate_requested = Signal(object)  # Fraction
+    rate_requested = Signal(object)  # Fraction: another rate is wanted
     other_rate_wanted = Signal()  # A cell was clicked twice: any rate is to be asked for
 
     def __init__(self, theme: Theme) -> None:

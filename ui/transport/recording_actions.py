@@ -36,8 +36,7 @@ class RecordingActions(QObject):
     """Starts and stops recordings of the bridge's session, and reports their results."""
 
     begun = Signal(str)  # A recording has begun; where, and what its pictures take
-    # A recording was completed; its path
-    written = Signal(object)  # Path
+    written = Signal(object)  # Path: a recording was completed; its path
     failed = Signal(str)  # Something could not be recorded any more; the reason, as a sentence
 
     def __init__(

@@ -139,8 +139,7 @@ class WayButton(QAbstractButton):
 class Welcome(QWidget):
     """Three ways to begin, the last four files, and a way to all scenes."""
 
-    # A file is to be opened
-    file_chosen = Signal(object)  # Path
+    file_chosen = Signal(object)  # Path: a file is to be opened
 
     def __init__(self, actions: ActionSet, theme: Theme, small_game: Path | None) -> None:
         super().__init__()

@@ -32,8 +32,7 @@ _PATH: Final = Qt.ItemDataRole.UserRole
 class SceneGallery(QWidget):
     """Offers scenes by their pictures, below a hint."""
 
-    # The file of a scene to open
-    scene_chosen = Signal(object)  # Path
+    scene_chosen = Signal(object)  # Path: the file of a scene to open
 
     def __init__(
         self, scenes: Sequence[SceneFile], hint: str = "", parent: QWidget | None = None

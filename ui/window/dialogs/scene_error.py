@@ -44,8 +44,7 @@ class SceneErrorView(QWidget):
 
     reload_requested = Signal()  # Try the same file again
     open_requested = Signal()  # Choose another file
-    # The file of a built-in scene to open
-    scene_chosen = Signal(object)  # Path
+    scene_chosen = Signal(object)  # Path: the file of a built-in scene to open
 
     def __init__(
         self, theme: Theme, parent: QWidget | None = None, *, offers_scenes: bool = False

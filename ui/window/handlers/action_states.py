@@ -59,10 +59,8 @@ class Reports(Protocol):
 class ActionStates(QObject):
     """Enables the actions that are possible, whenever that may have changed."""
 
-    # A command was refused; its record
-    command_refused = Signal(object)  # CommandRecord
-    # A command was applied; its record
-    command_applied = Signal(object)  # CommandRecord
+    command_refused = Signal(object)  # CommandRecord: a command was refused; its record
+    command_applied = Signal(object)  # CommandRecord: a command was applied; its record
 
     def __init__(
         self, bridge: SessionBridge, actions: ActionSet, undo: UndoActions, middle: QStackedWidget

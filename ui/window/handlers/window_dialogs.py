@@ -39,8 +39,7 @@ _FIRST_PAGE: Final = CONTENTS[0][1][0].name
 class WindowDialogs(QObject):
     """Opens dialogs, each with what it shows of the window."""
 
-    # A file is to be opened in place of the session
-    scene_chosen = Signal(object)  # Path
+    scene_chosen = Signal(object)  # Path: a file is to be opened in place of the session
     open_requested = Signal()  # The user wants to be asked for one
 
     def __init__(self, window: MainWindow) -> None:
