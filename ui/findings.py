@@ -55,8 +55,6 @@ def len_of(history: History) -> int:
 
 
 class FindingColumn(ColumnEnum):
-    """The columns of the table."""
-
     # fmt: off
     KIND = _column("Kind", lambda row: row.kind.name, sample="interval below a frame")
     AT = _column("At (m:s)", lambda row: format_instant(row.at_ns), sample="0:00:00.000")
@@ -65,8 +63,6 @@ class FindingColumn(ColumnEnum):
 
 
 class FindingModel(ListTableModel[Finding]):
-    """A row for each finding."""
-
     @override
     def key_of(self, row: Finding) -> tuple[object, ...]:
         return row.kind, row.subject, row.clock_id, row.member_id

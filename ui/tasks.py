@@ -48,8 +48,6 @@ def _place(site: str) -> str:
 
 
 class TaskColumn(ColumnEnum):
-    """The columns."""
-
     # fmt: off
     TASK = _column(
         "Task", lambda task: _INDENT * task.depth + task.name,

@@ -54,8 +54,6 @@ class ClockChangeReader(ABC):
 
 
 class _Changes(ClockChangeReader):
-    """Keeps changes."""
-
     def __init__(self) -> None:
         self.found: list[ClockChange] = []
 

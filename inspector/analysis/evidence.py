@@ -26,8 +26,6 @@ _COMMAND_BACK: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One sentence of an explanation."""
-
     text: str
     at_ns: int
     cursor: int | None = None  # Its event in the log; None when it follows from the state
@@ -40,8 +38,6 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why something was not called, or was called when it was."""
-
     subject: str
     headline: str  # The answer in one sentence
     # The evidence: what stops it newest first, what delays it oldest first.

@@ -49,8 +49,6 @@ class SampledFunction:
 
 @dataclass(frozen=True, slots=True)
 class FrameSpan:
-    """A stretch of a frame."""
-
     member_id: int  # The member that was called, 0 for a phase or a timer
     label: str
     kind: str  # "phase", "timer", "thread", or the kind of the member in words

@@ -34,8 +34,6 @@ _AFTER_TIMERS: Final = frozenset(Phase) - {Phase.TIMERS}
 
 @dataclass(frozen=True, slots=True)
 class SpanTotal:
-    """The total time of one member, timer or phase in a range of frames."""
-
     member_id: int
     timer_id: int
     label: str

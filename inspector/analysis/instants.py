@@ -36,8 +36,6 @@ class InstantError(InspectorError, ValueError):
 
 
 class InstantFinder:
-    """Finds instants of a session."""
-
     def __init__(self, history: History, frames: FrameHistory, last_ns: int) -> None:
         self._history = history
         self._frames = frames

@@ -63,8 +63,6 @@ class Needs(Enum):
 
 
 class ActionFacts(Struct, frozen=True):
-    """What decides which actions are possible."""
-
     has_session: bool = False  # A scene is open, be it a failed one
     has_failed: bool = False  # The scene could not be loaded
     possible: frozenset[Needs] = frozenset()  # The needs that the session's capabilities cover
@@ -155,8 +153,6 @@ def _not_in_session(needs: Needs, file_word: str) -> str:
 
 
 class ActionDescription(Struct, Generic[HandlerT], frozen=True):
-    """One thing that can be done."""
-
     id: str  # Its name for the program
     title: str  # Its name for people, & before the access key
     menu: MenuId  # The menu it stands in

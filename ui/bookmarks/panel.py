@@ -67,8 +67,6 @@ _column = Column[Annotation]
 
 
 class AnnotationColumn(ColumnEnum):
-    """The columns of the table."""
-
     # fmt: off
     KIND = _column("Kind", lambda row: row.kind, sample="bookmark", is_searched=True)
     AT = _column(

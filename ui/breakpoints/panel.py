@@ -35,8 +35,6 @@ _FILE_FILTER: Final = "Breakpoints (*.json);;All files (*)"
 
 
 class BreakpointRow(NamedTuple):
-    """A breakpoint and how often it was hit."""
-
     number: int
     breakpoint_: Breakpoint
     hits: int
@@ -71,8 +69,6 @@ _column = Column[BreakpointRow]
 
 
 class BreakpointColumn(ColumnEnum):
-    """The columns of the table."""
-
     # fmt: off
     WHEN = _column(
         "When", lambda row: row.breakpoint_.text,
@@ -113,8 +109,6 @@ class BreakpointModel(ListTableModel[BreakpointRow]):
 
 @guarded
 class BreakpointsPanel(QWidget):
-    """Lists the breakpoints, and lets people add, change and remove them."""
-
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge

@@ -36,8 +36,6 @@ _NOTHING_LEADS_AWAY: Final = "(no transition leaves this state)"
 
 
 class BranchActions(QObject):
-    """Carries out the actions on the selected clock, scheduler, call, component or machine."""
-
     def __init__(
         self, bridge: SessionBridge, actions: ActionSet, theme: Theme, window: QWidget
     ) -> None:

@@ -246,8 +246,6 @@ def fold_sign(depth: int, is_open: bool | None, rgb: int) -> QPixmap:  # noqa: F
 
 
 class ClockColumn(ColumnEnum):
-    """The columns of *Clocks*."""
-
     # fmt: off
     NAME = _column(
         "Clock", _name, "Every clock below its parent, with what hangs under it", _name_tip,

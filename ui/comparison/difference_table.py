@@ -37,8 +37,6 @@ _MARGIN: Final = 10
 
 
 class DifferenceRow(Struct, frozen=True):
-    """One number that may differ."""
-
     run: str  # The side that is compared with the first
     subject: str  # What it is a number of: frames, a column, a clock, or a timer on its clock
     name: str  # What it is called, with the tool whose definition it is
@@ -84,8 +82,6 @@ def _detail(row: DifferenceRow) -> str:
 
 
 class DifferenceColumn(ColumnEnum):
-    """The columns of the table."""
-
     # fmt: off
     RUN = _column("Compared", lambda row: row.run, "What is compared with the first",
                   sample="capture-after.csv", is_searched=True)

@@ -230,8 +230,6 @@ _column = Column[ListedEvent]
 
 
 class EventColumn(ColumnEnum):
-    """The columns of the event list."""
-
     # fmt: off
     AT = _column(
         "Session (m:s)", lambda row: format_instant(row.event[0]),

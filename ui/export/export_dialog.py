@@ -106,8 +106,6 @@ _RESOLUTIONS: Final = (72, 96, 144, 192, 300, 600)
 
 
 class FrameRange(Struct, frozen=True):
-    """A range of frames to export."""
-
     id: str  # Internal name
     title: str
     start: int  # The first frame
@@ -115,8 +113,6 @@ class FrameRange(Struct, frozen=True):
 
 
 class ExportSource(Struct, frozen=True):
-    """The data to export."""
-
     history: FrameHistory  # Every frame of the session
     ranges: tuple[FrameRange, ...]  # The ranges to choose from, all frames first
     provenance: Provenance  # Provenance of the frames
@@ -132,8 +128,6 @@ class ExportSource(Struct, frozen=True):
 
 
 class ExportChoices(Struct, frozen=True):
-    """The initial choices."""
-
     options: ExportOptions  # Options of the graph
     folder: Path  # Suggested folder
     format_name: str = "PNG"  # The format

@@ -48,8 +48,6 @@ MAX_ROWS: Final = 5_000
 
 
 class SpanRow(Struct, frozen=True):
-    """What one subject took."""
-
     total: SpanTotal  # What it took together
     # When it was first called, from the start of the frame; None when the row is about several
     # frames.
@@ -96,8 +94,6 @@ _column = Column[SpanRow]
 
 
 class SpanColumn(ColumnEnum):
-    """The columns of the table."""
-
     # fmt: off
     WHO = _column(
         "Who", _who_text, "The phase, callback or timer", _tip, lambda row: row.total.label,

@@ -35,8 +35,6 @@ SAMPLES_TEXT: Final = "samples, not every frame: no percentiles, maximum or fram
 
 
 class StatisticsWanted(Struct, frozen=True):
-    """What statistics are to be of."""
-
     series: FrameSeries  # Has the frames
     frames: range  # The numbers of the frames
     measure: Measure  # Which of their times

@@ -46,8 +46,6 @@ _NARROW_FRAMES: Final = 3
 
 
 class Readout(Struct, frozen=True):
-    """What is said of the frame under the pointer."""
-
     frame: int
     lines: tuple[Line, ...]  # Label and value of each line; the first label is the heading
     pointer: QPointF  # Where the pointer is in the plot

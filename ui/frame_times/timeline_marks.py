@@ -35,8 +35,6 @@ class MarkKind(IntEnum):
 
 
 class MarkGroup(Struct, frozen=True):
-    """What shares a sign."""
-
     x: int  # Where the sign is, in pixels from the left edge of the view
     kind: MarkKind  # The most important kind in it
     # For each kind in it, its number of the first and behind the last.

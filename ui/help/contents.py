@@ -6,8 +6,6 @@ from typing import Final, NamedTuple
 
 
 class PageEntry(NamedTuple):
-    """One line of the contents."""
-
     name: str  # Its file in resources/help, without the suffix
     title: str  # Its title there, so that the contents can be shown before any page is read
 

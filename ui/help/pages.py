@@ -28,8 +28,6 @@ def anchor_of(heading: str) -> str:
 
 
 class HelpSection(Struct, frozen=True):
-    """A heading with the text up to the next one."""
-
     title: str  # The heading; that of the page for what comes before any other
     text: str  # The text in one line, without the signs of Markdown
 

@@ -31,8 +31,6 @@ def step_text(verb: str, step: Undoable | None) -> str:
 
 
 class UndoActions:
-    """Carries out the actions that undo and redo, and names in them which change that is."""
-
     def __init__(self, bridge: SessionBridge, actions: ActionSet) -> None:
         self._bridge = bridge
         self._undo, self._redo = actions["undo"], actions["redo"]

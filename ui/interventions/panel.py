@@ -73,8 +73,6 @@ _column = Column[InterventionRow]
 
 
 class InterventionColumn(ColumnEnum):
-    """The columns of the table."""
-
     # fmt: off
     NUMBER = _column(
         "No.", lambda row: row.entry.label,

@@ -363,8 +363,6 @@ class LabForm(QWidget):
 
 @guarded
 class StayingMenu(QMenu):
-    """A menu that stays open while its items are checked."""
-
     @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         action = cast("QAction | None", self.activeAction())

@@ -23,8 +23,6 @@ _SLICE_NS: Final = 5_000_000
 
 
 class LabStep(Struct, frozen=True):
-    """The result of a step of a job."""
-
     results: tuple[LabResult, ...] = ()  # New results
     done: float | None = None  # The share of the job done, from 0 to 1; None for no change
     notes: tuple[str, ...] = ()  # Sentences to show beside the results
@@ -34,8 +32,6 @@ _QUIET: Final = LabStep()
 
 
 class Job(Protocol):
-    """A job that runs step by step."""
-
     def begin(self) -> Generator[LabStep, None, None]:
         """Begin it.
 
@@ -46,8 +42,6 @@ class Job(Protocol):
 
 
 class LabJob(Struct, frozen=True):
-    """Timers to run."""
-
     timers: tuple[LabTimer, ...]
     subjects: tuple[Subject, ...]  # The subjects of each
     # Make the displays of each; called one by one, since the refreshes of a long run take a while
@@ -82,8 +76,6 @@ class LabJob(Struct, frozen=True):
 
 
 class SceneJob(Struct, frozen=True):
-    """A scene to run."""
-
     path: Path  # Its file
     displays: tuple[Callable[[], Display], ...]  # Make its displays
 

@@ -93,8 +93,6 @@ _column = Column[LabResult]
 
 
 class LabColumn(ColumnEnum):
-    """The columns; those of lateness beside the first divergence are for a wide window."""
-
     # fmt: off
     RESULT = _column(
         "Result",

@@ -168,8 +168,6 @@ class TransitionLabel(Struct, frozen=True):
 
 
 class Drawn(Struct, frozen=True, eq=False):
-    """The drawing of an arrow."""
-
     arrow: Arrow  # The transitions
     path: QPainterPath  # Its line
     head: QPolygonF

@@ -114,8 +114,6 @@ def _reason(row: TransitionRow) -> str | None:
 
 
 class TransitionColumn(ColumnEnum):
-    """The columns."""
-
     # fmt: off
     WHEN = _column(
         "Session (m:s)", lambda row: format_instant(row.at_ns),

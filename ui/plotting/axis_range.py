@@ -25,8 +25,6 @@ class ViewMode(Enum):
 
 
 class AxisRange(Struct):
-    """A range of an axis, and its reaction to new data."""
-
     low: float = 0.0  # Left edge
     high: float = 1.0  # Right edge
     mode: ViewMode = ViewMode.FIT  # Reaction to new data

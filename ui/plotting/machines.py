@@ -19,16 +19,12 @@ from .sheet_painter import theme_colors
 
 
 class Arrow(Struct, frozen=True):
-    """All transitions from one state to another."""
-
     source: str  # The state they lead away from; ANY for any
     target: str  # The state they lead to; empty when that is decided when they are made
     names: tuple[str, ...]  # Their names
 
 
 class MachineShape(Struct, frozen=True):
-    """The states and transitions of a machine."""
-
     states: tuple[str, ...]  # Every state that is known, the first one first
     arrows: tuple[Arrow, ...]  # Every transition, those of the same states together
     present: str  # The state it is in

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 
 class Undoable(Struct, frozen=True):
-    """A change that can be undone, or done again."""
-
     number: int  # The command to undo: the one that made the change last, or that undid it
     text: str  # What the change was
 

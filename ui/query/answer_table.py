@@ -27,8 +27,6 @@ _column = Column[QueryColumn]
 
 
 class NameColumn(ColumnEnum):
-    """The columns of the list of names."""
-
     # fmt: off
     TABLE = _column("Table", lambda row: row.table, "What stands behind FROM", sample="metrics")
     NAME = _column("Column", lambda row: row.name, "Double-click or Enter writes it into the query",
@@ -45,8 +43,6 @@ class NameModel(ListTableModel[QueryColumn]):
 
 
 class AnswerRow(NamedTuple):
-    """A row of an answer."""
-
     number: int  # Its place
     values: tuple[Any, ...]
 

@@ -56,8 +56,6 @@ _BACKWARDS: Final = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Up})
 
 
 class ShapeOwner(NamedTuple):
-    """What a shape belongs to."""
-
     clock: int = 0  # Number of its clock, 0 for none
     timer: int = 0  # Number of its timer, 0 for none
 
@@ -66,8 +64,6 @@ NO_OWNER: Final = ShapeOwner()
 
 
 class Marked(NamedTuple):
-    """What is marked."""
-
     clocks: frozenset[int] = frozenset()  # Clocks, with all below them
     timer: int = 0  # A timer, 0 for none
 

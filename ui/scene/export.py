@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class SceneExport:
-    """Asks for files, and writes pictures to them."""
-
     def __init__(self) -> None:
         self._folder = Path()
 

@@ -27,8 +27,6 @@ _MARGINS: Final = (16, 4, 16, 12)
 
 
 class ProgramCard(QWidget):
-    """Some facts on the program, and the buttons that let it go or end it."""
-
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge

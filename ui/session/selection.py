@@ -10,8 +10,6 @@ from inspector.events.timeline import Timeline
 
 
 class SelectionKind(Enum):
-    """What kind of thing is selected."""
-
     NONE = "none"
     CLOCK = "clock"
     TIMER = "timer"
@@ -20,8 +18,6 @@ class SelectionKind(Enum):
 
 
 class Selection(Struct, frozen=True):
-    """What is selected in all panels."""
-
     kind: SelectionKind = SelectionKind.NONE  # What kind of thing
     id: int = 0  # Number of the clock, timer or member, or index of the frame
     # When the one call of a member ended that is meant; None for all its calls.

@@ -56,8 +56,6 @@ _TWO: Final = 2
 
 
 class ShownColumn(Struct, frozen=True, eq=False):
-    """A column as it is drawn."""
-
     quantity: Quantity  # What it measures
     values: NDArray[np.float64]  # A value for each frame, not a number where there is none
     summary: ColumnSummary | None  # All of it in numbers, None if it has none

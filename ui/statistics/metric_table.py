@@ -34,8 +34,6 @@ def tool_tip_of(row: MetricValue) -> str:
 
 
 class MetricColumn(ColumnEnum):
-    """The columns of the table."""
-
     # fmt: off
     TOOL = _column("Tool", lambda row: row.metric.tool or "Timeline Inspector",
                    "Whose definition it is", tool_tip_of, sample="Timeline Inspector",
@@ -51,8 +49,6 @@ class MetricColumn(ColumnEnum):
 
 
 class MetricModel(ListTableModel[MetricValue]):
-    """A row for each metric."""
-
     @override
     def key_of(self, row: MetricValue) -> str:
         return row.metric.id

@@ -20,8 +20,6 @@ from ..session.frame_focus import FrameFocus
 
 
 class Scope(Struct, frozen=True):
-    """A choice of frames."""
-
     id: str  # What settings know it by; of a named range its number
     title: str  # What it is called where it is chosen
     text: str  # What its frames are called, before their number
@@ -58,8 +56,6 @@ def frames_of(
 
 
 class Wanted(Struct, frozen=True):
-    """What times are wanted."""
-
     history: FrameHistory  # Has the frames
     measure: Measure  # Which of their times
     frames: range  # Which frames

@@ -36,8 +36,6 @@ def _name(row: ZoneSums) -> str:
 
 
 class ZoneColumn(ColumnEnum):
-    """The columns of the table."""
-
     # fmt: off
     ZONE = _column("Zone", lambda row: one_line(row.name), "Name of the zone", _name,
                    sample="renderer::draw_everything", is_searched=True)
@@ -62,8 +60,6 @@ class ZoneColumn(ColumnEnum):
 
 
 class ZoneModel(ListTableModel[ZoneSums]):
-    """A row for each zone."""
-
     is_sortable = True
 
     @override

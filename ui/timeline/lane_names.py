@@ -32,8 +32,6 @@ _FLAGS: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 class PlacedRow(NamedTuple):
-    """A visible row."""
-
     row: LaneRow
     y: int  # Its upper edge in the viewport
     height: int
@@ -47,8 +45,6 @@ class PlacedRow(NamedTuple):
 
 
 class PlacedRows(NamedTuple):
-    """The visible rows."""
-
     scrolled: tuple[PlacedRow, ...]  # The rows below the pinned ones
     pinned_box: QRect  # The area of the pinned rows
     pinned: tuple[PlacedRow, ...]  # The pinned rows
@@ -100,8 +96,6 @@ class PlacedRows(NamedTuple):
 
 
 class LaneNames:
-    """Paints the names."""
-
     def __init__(self, theme: Theme) -> None:
         self.picture = KeptPicture()
         self._theme = theme

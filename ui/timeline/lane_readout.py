@@ -34,8 +34,6 @@ NEAR = 5
 
 
 class LaneReading(Struct, frozen=True):
-    """The reading of a position on a lane."""
-
     at_ns: int  # The instant
     lines: tuple[str, ...]
     selection: Selection = Selection()  # Its subject
@@ -43,8 +41,6 @@ class LaneReading(Struct, frozen=True):
 
 
 class LaneReader:
-    """Reads lanes, in words."""
-
     def __init__(
         self,
         store: LaneStore,

@@ -44,8 +44,6 @@ def subject_of(row: LaneRow) -> Selection:
 
 
 class RowPlaces:
-    """The positions of rows, from the top."""
-
     def __init__(self, rows: Sequence[LaneRow], heights: Iterable[int]) -> None:
         self.rows = rows
         self._tops = [0, *accumulate(heights)]

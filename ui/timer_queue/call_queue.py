@@ -44,8 +44,6 @@ ALL_GROUPS: Final = frozenset(CallGroup)
 
 
 class QueueCounts(Struct, frozen=True):
-    """How many calls there are and how many of them are seen."""
-
     total: int = 0  # All in the session
     in_branch: int = 0  # Those on the clocks of the chosen branch
     passing: int = 0  # Those of them that pass the filters, and are in the table

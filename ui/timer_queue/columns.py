@@ -21,8 +21,6 @@ _PHASES: Final = frozenset(map(int, Phase))
 
 
 class QueueRow(Struct, frozen=True):
-    """A call that waits to be made."""
-
     call: Call
     timeline: Timeline  # Where its clock and what it hangs under have their names
     at_ns: int  # Session time as of which it waits
@@ -132,8 +130,6 @@ _column = Column[QueueRow]
 
 
 class CallColumn(ColumnEnum):
-    """The columns of the queue; what has no meaning for a call is empty."""
-
     # fmt: off
     NAME = _column(
         "Call", _name, "Name of the timer or callback", _path, sample="the player presses a button",

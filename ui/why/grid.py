@@ -55,8 +55,6 @@ def _text_width(label: QLabel | QPlainTextEdit) -> int:
 
 @guarded
 class ShareBar(QWidget):
-    """A horizontal bar, filled in proportion."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._share = 0.0
@@ -83,8 +81,6 @@ class ShareBar(QWidget):
 
 
 class _Row(Struct):
-    """What is side by side."""
-
     value: QLabel | QPlainTextEdit  # The heading, value, sentence or code
     # What is to the left of it, None where it reaches across both columns.
     key: QLabel | None = None

@@ -35,8 +35,6 @@ _FOR_A_WHILE: Final = (
 
 
 class Piece(NamedTuple):
-    """A piece of a text."""
-
     text: str  # What it says
     address: str = ""  # Where it leads, empty for plain text
     small_in: QColor | None = None  # The colour of small letters, None for those of the usual size

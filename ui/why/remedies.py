@@ -50,8 +50,6 @@ _BETWEEN: Final = 4
 
 
 class Remedy(Struct, frozen=True):
-    """What a button offers."""
-
     text: str  # What its button says
     name: str  # The same for those who do not see what it is about
     command: Command | None  # What it asks for; None to show the present

@@ -22,8 +22,6 @@ MOST_LISTED: Final = 12
 
 
 class RowKind(Enum):
-    """How a row is shown."""
-
     ABOUT = "above the name: what kind of thing it is, and where"
     HEADING = "a heading across both columns; the first is the name"
     ANSWER = "below the name: the answer in one sentence"
@@ -67,8 +65,6 @@ class TextLink(Struct, frozen=True):
 
 
 class DetailRow(Struct, frozen=True):
-    """One row of the details."""
-
     key: str  # What the value is, empty for headings, sentences and code; the instant of a step
     text: str  # The value
     kind: RowKind = RowKind.TEXT  # How it is shown

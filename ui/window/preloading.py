@@ -32,8 +32,6 @@ _MODULES: Final = (
 
 
 class Preloading(QObject):
-    """Imports modules one at a time, each in a turn in which the scene is not due."""
-
     def __init__(self, bridge: SessionBridge, parent: QObject) -> None:
         """Begin some time after the first session was opened."""
         super().__init__(parent)

@@ -36,8 +36,6 @@ _MOST_SHOWN: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that is remembered."""
-
     theme: Literal["system", "light", "dark"] = "system"  # What the user chose
     font: Literal["inter", "system"] = "inter"  # The bundled font, or that of the system
     # How large text is, in percent from 100 to 200; 0 for as large as the system's.

@@ -31,8 +31,6 @@ _CALL_AHEAD: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """How a call ended."""
-
     cursor: int
     at_ns: int  # Session instant
     headline: str  # A short sentence

@@ -40,8 +40,6 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class PastCall:
-    """One call of a timer."""
-
     cursor: int
     at_ns: int  # Session instant that it was called for
     late_ns: int  # How much later the time source read; below 0 when it was called early

@@ -26,8 +26,6 @@ _INNER_SHARE: Final = 0.6
 
 
 class Suspect(Struct, frozen=True):
-    """The timer that probably took the time."""
-
     label: str
     without_ns: int  # The most time that the others took in a frame without it
     frames: int  # How many such frames there were

@@ -20,8 +20,6 @@ GONE: Final = -1
 
 
 class Standstill(Struct, frozen=True):
-    """A stretch of time in which a clock was paused or had rate 0 itself."""
-
     clock_id: int
     began_ns: int
     end_ns: int  # When it ended; the present if it has not
@@ -71,8 +69,6 @@ class ClockPast(Steps):
 
 
 class ClockPasts:
-    """The pasts of all clocks of a session, by number."""
-
     def __init__(self) -> None:
         self.strings: Sequence[str] = ("",)
         self.by_id: dict[int, ClockPast] = {}

@@ -28,8 +28,6 @@ def view_of(column: array[int]) -> NDArray[np.int64]:
 
 
 class Instants:
-    """Events at instants, in order."""
-
     __slots__ = ("_pyramid", "at_ns", "highest", "subject", "value")
 
     def __init__(self) -> None:
@@ -77,8 +75,6 @@ class Instants:
 
 
 class Levels(Struct, frozen=True, eq=False):
-    """The values of a counter, each until the next."""
-
     clock_id: int
     label: str  # What is counted
     unit: str

@@ -76,8 +76,6 @@ LaneKey = tuple[LaneKind, int, str]
 
 @dataclass(slots=True, eq=False)
 class Lane:
-    """One lane."""
-
     kind: LaneKind
     clock_id: int
     label: str

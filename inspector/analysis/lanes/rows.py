@@ -18,8 +18,6 @@ OCCASIONAL: Final = frozenset(
 
 
 class LaneRow(Struct, frozen=True, eq=False):
-    """A row."""
-
     key: LaneKey
     depth: int
     lane: Lane | None  # Its records; None for a clock
@@ -49,8 +47,6 @@ class LaneRow(Struct, frozen=True, eq=False):
 
 
 class RowChoices(Struct):
-    """The user's choices about rows."""
-
     folded: set[int] = field(default_factory=set)
     unfolded: set[LaneKey] = field(default_factory=set)
     pinned: list[LaneKey] = field(default_factory=list)

@@ -44,8 +44,6 @@ _end_ns: Final = attrgetter("end_ns")
 
 
 class Block(Struct, frozen=True):
-    """A stretch of session time in which a function kept a loop from calling anything else."""
-
     clock_id: int  # The clock of the loop
     begin_ns: int  # When the function was first known to block it
     end_ns: int  # When it last was

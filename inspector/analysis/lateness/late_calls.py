@@ -22,8 +22,6 @@ _STRETCH: Final = 20_000
 
 
 class LateCall(Struct, frozen=True):
-    """A call of a timer that was late, or still waits."""
-
     timer_id: int  # The timer
     name: str
     clock_id: int

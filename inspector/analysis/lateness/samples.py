@@ -46,8 +46,6 @@ _PLACE: Final = re.compile(r"(.*):(\d+) in (.*)", re.DOTALL)
 
 
 class Place(Struct, frozen=True):
-    """A place in a program, as it is told: ``file:line in function``."""
-
     file: str
     line: int
     function: str

@@ -20,8 +20,6 @@ _ONE: Final = Fraction(1)
 
 @dataclass(slots=True)
 class LongFrame:
-    """A frame whose callbacks took longer than its budget."""
-
     index: int
     at_ns: int
     cursor: int
@@ -36,8 +34,6 @@ class LongFrame:
 
 @dataclass(frozen=True, slots=True)
 class OverFrame:
-    """A frame over budget."""
-
     took_ns: int
     work_ns: int  # Time in callbacks since the frame before began
     index: int

@@ -32,8 +32,6 @@ Caller: TypeAlias = tuple[bool, int]
 
 @dataclass(slots=True)
 class SurveyedCall:
-    """A call in the survey."""
-
     is_member: ClassVar = False
 
     number: int
@@ -60,8 +58,6 @@ class SurveyedCall:
 
 @dataclass(slots=True)
 class SurveyedTimer(SurveyedCall):
-    """A timer of a clock."""
-
     label: int = 0
     site: int = 0
     kind: int = TimerKind.TIMEOUT
@@ -73,8 +69,6 @@ class SurveyedTimer(SurveyedCall):
 
 @dataclass(slots=True)
 class SurveyedMember(SurveyedCall):
-    """A frame timer or ticker timer, or an ancestor of one."""
-
     is_member: ClassVar = True
 
     known: KnownMember = field(kw_only=True)  # Its name, kind and parent, as of the last event
@@ -158,8 +152,6 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class LateFiring:
-    """A call of a timer that was late."""
-
     clock_id: int
     related: tuple[int, ...]  # That clock with those above and below it
     due_ns: int
@@ -168,8 +160,6 @@ class LateFiring:
 
 
 class Survey:
-    """A survey of a session."""
-
     def __init__(self, history: History, timeline: Timeline, budget: FrameBudget) -> None:
         self.history = history
         self.timeline = timeline

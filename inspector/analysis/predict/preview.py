@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class DuePreview(Struct, frozen=True):
-    """When a timer fires, before and after a change."""
-
     call: CallId
     old_ns: int | None  # Session instant without the change, None for never
     new_ns: int | None  # Session instant after the change, None for never

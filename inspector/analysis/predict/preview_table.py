@@ -17,8 +17,6 @@ MOST_ROWS: Final = 8
 
 
 class PreviewRow(Struct, frozen=True):
-    """One timer of a preview, in words."""
-
     name: str
     old: str
     new: str

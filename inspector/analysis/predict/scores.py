@@ -24,8 +24,6 @@ _ROUNDING_NS: Final = 2
 
 
 class Outcome(Enum):
-    """The outcome of a prediction."""
-
     TRUE = "came true"
     FALSE = "did not come true"
     OPEN = "not yet known"
@@ -33,8 +31,6 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A prediction and its outcome."""
-
     prediction: Prediction
     outcome: Outcome
     text: str  # The outcome in a sentence, with the change that prevented it

@@ -24,8 +24,6 @@ from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, TimerKind
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A future call."""
-
     call: CallId
     at_ns: int  # Session instant of the call, or from which on it waits for a frame
     number: int  # Number of the call, counted from 1 after the prediction was made

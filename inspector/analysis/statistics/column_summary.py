@@ -39,8 +39,6 @@ class ClassSummary:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """A column in numbers."""
-
     name: str  # Its name, as in the file
     unit: str  # Its unit; empty if unknown
     count: int  # How many frames have a value

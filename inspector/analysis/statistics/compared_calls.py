@@ -34,8 +34,6 @@ _STRETCH_S: Final = 0.25
 
 @dataclass(slots=True)
 class CallSamples:
-    """The calls of one name on one clock."""
-
     # When they were made, in session time.
     at_ns: array[int] = field(default_factory=lambda: array("q"))
     # How late the firings of timers were.

@@ -74,8 +74,6 @@ Samples = NDArray[np.float64]
 
 
 class Verdict(Enum):
-    """What a comparison shows."""
-
     FASTER = "faster"
     SLOWER = "slower"
     MORE = "more"
@@ -87,8 +85,6 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of a number between two captures."""
-
     before: float | None  # The number in the first capture; None where it is undefined
     after: float | None  # In the second
     share: float | None  # (after - before) / before; None where it is undefined
@@ -143,15 +139,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Difference(Change):
-    """The change of a metric."""
-
     metric: Metric
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two captures compared."""
-
     differences: tuple[Difference, ...]  # Each metric that was compared
     # The ids of the metrics that were asked for, which the verdict is about; empty for all of them.
     asked: frozenset[str]

@@ -20,8 +20,6 @@ _ALL: Final = 100
 
 
 class OverBudget(Struct, frozen=True):
-    """How many frames took longer than a budget."""
-
     budget: FrameBudget  # The budget, with its tolerance
     count: int  # Frames longer than FrameBudget.longest_ns
     share: float  # That count over the number of frames

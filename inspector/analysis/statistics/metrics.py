@@ -64,8 +64,6 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class MetricValue:
-    """The value of a metric."""
-
     metric: Metric
     value: float | None  # Its value in the metric's unit; None where it is undefined
     why_not: str = ""  # Why there is none; empty if there is one

@@ -30,8 +30,6 @@ _LEAST_FOR_OUTLIERS: Final = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedRun:
-    """One of the captures, recordings or sessions that are compared."""
-
     name: str  # What it is called
     times_ns: NDArray[np.int64]  # Its frame times, in order and above 0
     calls: SessionCalls = _NO_CALLS  # Its calls, none of a capture

@@ -64,8 +64,6 @@ class _Legend(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LabGraphOptions:
-    """How results are drawn."""
-
     title: str = ""  # Title of the picture; empty for the default
     theme: ThemeName = "light"  # Colours on white or on near-black
     width_pt: float = 720.0  # Width of the picture in points; the height follows from the runs
@@ -211,8 +209,6 @@ def lab_graph(
 
 
 class _Drawing:
-    """A picture in progress."""
-
     def __init__(
         self, results: Sequence[LabResult], provenance: Provenance, options: LabGraphOptions
     ) -> None:

@@ -58,8 +58,6 @@ _SUBTITLES: Final[dict[FigureName, str]] = {
 
 
 class Shown(NamedTuple):
-    """Frames of a figure."""
-
     name: str
     frames: FrameTimes
     provenance: Provenance

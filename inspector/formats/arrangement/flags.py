@@ -27,8 +27,6 @@ _LEAST_NAME: Final = 40
 
 
 class Flag(NamedTuple):
-    """What stands in the row of marks."""
-
     at_ns: int  # Its instant
     frame: int
     name: str
@@ -54,8 +52,6 @@ def flags_of(frames: FrameTimes, options: ExportOptions) -> list[Flag]:
 
 @dataclass(frozen=True, slots=True)
 class FlagRow:
-    """Flags in their places."""
-
     items: list[Item]
     unnamed: int  # How many names are cut or have no room
 

@@ -67,8 +67,6 @@ class Spikes(Struct, frozen=True, eq=False):
 
 
 class BarScale(Struct, frozen=True):
-    """The vertical scale."""
-
     height: int  # Height of the plot in pixels; bars start at its lower edge
     top_ns: int  # The time at its upper edge
     budget_ns: int  # The budget for the colours

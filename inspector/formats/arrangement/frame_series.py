@@ -25,8 +25,6 @@ _SAMPLE: Final = 8_192
 
 
 class XAxis(Enum):
-    """The unit of the horizontal axis."""
-
     FRAME = "frame"
     TIME = "time"
 

@@ -45,8 +45,6 @@ class Bends(Struct, frozen=True, eq=False):
 
 
 class LaneWindow(Struct, frozen=True):
-    """What is in view, and the pixels it is shown in."""
-
     low: float  # Left edge in session nanoseconds
     high: float  # Right edge
     left: int  # The pixel of the left edge

@@ -34,8 +34,6 @@ class Kind(Enum):
 
 
 class Line(NamedTuple):
-    """A text in a row."""
-
     left: int  # Its left edge
     top: int  # The upper edge of the row
     height: int  # The height of the row
@@ -43,8 +41,6 @@ class Line(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Where a lane is, in pixels."""
-
     top: int  # Its upper edge
     height: int
 

@@ -57,16 +57,12 @@ class Box(Struct, frozen=True):
 
 
 class Stroke(Struct, frozen=True):
-    """How a line is drawn."""
-
     color: str
     width: float  # Width in points, which grows with the picture
     dash: tuple[float, ...] = ()  # Lengths of dashes and gaps in points; empty for a solid line
 
 
 class Rect(Struct, frozen=True):
-    """A filled rectangle."""
-
     box: Box
     fill: str
 

@@ -18,8 +18,6 @@ _MOST_BYTES: Final = 10
 
 @dataclass(slots=True)
 class PageData:
-    """What a page shows."""
-
     about: dict[str, Any]  # Texts and short lists, as JSON has them
     # Columns of whole numbers, each named in about by its place.
     columns: list[NDArray[np.int64]] = field(default_factory=list)

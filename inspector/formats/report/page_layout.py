@@ -35,8 +35,6 @@ _KEPT_TOGETHER: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """A table."""
-
     heading: tuple[str, ...]  # Names of the columns; empty for none
     rows: tuple[tuple[str, ...], ...]
     numbers: frozenset[int] = frozenset()  # The columns that hold numbers

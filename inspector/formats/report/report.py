@@ -36,8 +36,6 @@ _MARKDOWN: Final = re.compile(r"[\\`*_\[\]<>|~#@]")
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """A part of a report below a title."""
-
     title: str
     note: str = ""
     pictures: tuple[DisplayList, ...] = ()
@@ -46,8 +44,6 @@ class ReportSection:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report."""
-
     title: str
     theme: ThemeName
     about: ReportTable

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextCells:
-    """Texts as they are to be written."""
-
     characters: NDArray[np.uint8]  # Those of each, a row each, with anything behind them
     lengths: NDArray[np.int64]  # How many of them count
 

@@ -45,8 +45,6 @@ _PAUSED: Final = CounterTrack("", "paused clocks")
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """The events to write."""
-
     history: History
     start_ns: int = 0  # Session instant from which on
     end_ns: int | None = None  # Session instant up to which; None for all that follow
@@ -62,8 +60,6 @@ class HasPictures(Protocol):
 
 @runtime_checkable
 class HasSlices(Protocol):
-    """The past of a capture."""
-
     @property
     def slices(self) -> Slices | None:
         """Its slices, ``None`` if they are to be made of its events."""

@@ -54,8 +54,6 @@ class Gauge:
 
 @dataclass(slots=True)
 class _Timer:
-    """A timer that waits."""
-
     clock_id: int
     name: str
     since_ns: int  # Session instant from which on it waits

@@ -30,8 +30,6 @@ _RIGHT: Final = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class Cell(NamedTuple):
-    """What is painted of one cell."""
-
     text: str  # What it says, in one line
     alignment: Qt.AlignmentFlag = _LEFT  # Where in the cell that stands
     color: QColor | None = None  # Of the text, None for the usual one
@@ -51,8 +49,6 @@ RowCells: TypeAlias = "Callable[[int], Sequence[Cell]]"
 
 
 class PaintedCell(NamedTuple):
-    """A cell where it is painted."""
-
     cell: Cell
     left: int  # Pixels from the left of the viewport
     top: int  # Pixels from its top
@@ -63,8 +59,6 @@ class PaintedCell(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """What stands in front of a text, and its size in device-independent pixels."""
-
     pixmap: QPixmap
     width: int
     height: int

@@ -48,8 +48,6 @@ _OTHER_LOOKS: Final = frozenset(
 
 
 class RowPlace(NamedTuple):
-    """Where a row is."""
-
     key: int
     top: int  # Pixels from the top of the viewport
     height: int  # Pixels

@@ -30,8 +30,6 @@ _LIVELY = (RunStateKind.RUNNING, RunStateKind.HELD)
 
 
 class RunState(Struct, frozen=True):
-    """What a clock does now."""
-
     kind: RunStateKind  # Running or why not
     text: str  # The same for people, with who stopped it and since when
     # The gist of the text, for where there is no room for all of it; empty when the text is short.

@@ -21,8 +21,6 @@ _LINE = "See, stop, slow, step, explain and prove time in a running frame-driven
 
 
 class AboutDialog(QDialog):
-    """Name, version, licence, and the versions that a report of a fault should name."""
-
     def __init__(self, theme: Theme, settings_path: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("About Timeline Inspector")

@@ -13,8 +13,6 @@ from ..extensions import all_registries
 
 
 class ExtensionsDialog(QDialog):
-    """Lists what installed packages add, and why some of it does not work."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Extensions")

@@ -72,8 +72,6 @@ class _Object(Struct):
 
 
 class PaletteFinder:
-    """Finds objects and times of the session that a window shows."""
-
     def __init__(self, window: MainWindow) -> None:
         self._window = window
         self._bridge = window.bridge

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class ProgramActions(QObject):
-    """Carries out the actions on attached programs."""
-
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
