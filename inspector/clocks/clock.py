@@ -80,6 +80,7 @@ class Clock(ClockNode):
     Attributes:
         id: Number of the clock, unique in its tree; the root is 1.
         name: Display name; need not be unique.
+        tree: Its tree.
         parent: The clock above, ``None`` for the root.
         children: The clocks directly below, in the order of their creation.
         is_paused: Whether the clock itself is paused; it may stand still for other reasons.
@@ -90,7 +91,7 @@ class Clock(ClockNode):
 
     def __repr__(self) -> str:
         state = ", removed" if self.is_removed else ", paused" if self.is_paused else ""
-        is_own = self._tree.owner == get_ident()
+        is_own = self.tree.owner == get_ident()
         at = f"at {self.time:.6f} s" if is_own else "of another thread"
         return f"<Clock {self.id} {self.name!r} {at}, rate {self.rate}{state}>"
 
@@ -122,7 +123,7 @@ class Clock(ClockNode):
         numerator = rate_numerator(rate)
         if numerator == self._rate_n or self.is_removed:
             return
-        tree = self._tree
+        tree = self.tree
         tree.sync()
         if numerator > D:
             tree.note_fast_clock()
@@ -145,7 +146,7 @@ class Clock(ClockNode):
         """
         if self.is_paused or self.is_removed:
             return False
-        tree = self._tree
+        tree = self.tree
         tree.sync()
         if tree.record is not None:
             tree.record((tree.now_ns, CLOCK_PAUSED, self.id, cause, 0))
@@ -165,7 +166,7 @@ class Clock(ClockNode):
         """
         if not self.is_paused or self.is_removed:
             return False
-        tree = self._tree
+        tree = self.tree
         tree.sync()
         if tree.record is not None:
             tree.record((tree.now_ns, CLOCK_RESUMED, self.id, cause, 0))
@@ -208,14 +209,14 @@ class Clock(ClockNode):
             RuntimeError: This clock was removed.
         """
         self._check_alive()
-        self._tree.sync()
+        self.tree.sync()
         numerator = rate_numerator(rate)
         if epoch is None:
             epoch_ns = self._within_reach(self.time_ns)
         else:
             epoch_ns = checked_seconds_ns("child(name, rate, epoch)", "epoch", epoch)
         checked_name("child(name)", name)
-        tree = self._tree
+        tree = self.tree
         clock = Clock(tree, self, name, tree.next_clock_id())
         if tree.record is not None:
             above_id = self.id if self._above is not None else 0
@@ -245,14 +246,14 @@ class Clock(ClockNode):
         old = self._above
         if old is None or old._above is None:
             raise ValueError("the root clock cannot be moved")
-        if parent._tree is not self._tree:
+        if parent.tree is not self.tree:
             raise ValueError(f"{parent.name!r} belongs to another tree")
         if parent is self or self in parent.ancestors():
             message = f"{self.name!r} cannot be moved under {parent.name!r}, which is below it"
             raise ValueError(message)
         if parent is old:
             return
-        tree = self._tree
+        tree = self.tree
         tree.sync()
         if tree.record is not None:
             tree.record((tree.now_ns, CLOCK_MOVED, self.id, parent.id, 0))
@@ -278,7 +279,7 @@ class Clock(ClockNode):
         above = self._above
         if above is None or above._above is None:
             raise ValueError("the root clock cannot be removed")
-        tree = self._tree
+        tree = self.tree
         tree.sync()
         if tree.record is not None:
             tree.record((tree.now_ns, CLOCK_REMOVED, self.id, 0, 0))
@@ -338,7 +339,7 @@ class Clock(ClockNode):
             delay_ns = max(0, checked_ns(delay_ns))
         if not callable(callback):
             checked_callable(callback)  # type: ignore[unreachable]
-        tree = self._tree
+        tree = self.tree
         if get_ident() != tree.owner:
             tree.check_thread()
         if tree.present is not None:
@@ -429,10 +430,10 @@ class Clock(ClockNode):
         if checked_ns(interval_ns) <= 0:
             raise ValueError(f"an interval must be longer than 0 ns: {interval_ns}")
         self._check_alive()
-        self._tree.sync()
-        label = self._tree.label_number(callback)
+        self.tree.sync()
+        label = self.tree.label_number(callback)
         first_ns = interval_ns if delay_ns is None else max(0, checked_ns(delay_ns))
-        tree = self._tree
+        tree = self.tree
         due_ns = self._within_reach(self.time_ns + first_ns)
         tree.last_order = order = tree.last_order + 1
         timer = Interval(
@@ -461,7 +462,7 @@ class Clock(ClockNode):
         """
         self._check_alive()
         delay_ns = max(0, checked_ns(delay_ns))
-        tree = self._tree
+        tree = self.tree
         tree.sync()
         due_ns = self._within_reach(self.time_ns + delay_ns)
         timer = UnlistedTimer()
@@ -489,7 +490,7 @@ class Clock(ClockNode):
         """
         self._check_alive()
         checked_callable(callback)
-        self._tree.post(self, callback, args)
+        self.tree.post(self, callback, args)
 
     def clear(self, timer: Timer, cause: int = 0) -> bool:
         """Cancel a timer of this clock.
@@ -504,7 +505,7 @@ class Clock(ClockNode):
         except AttributeError:
             message = f"clear(timer): not a timer of set_timeout or set_interval: {shown(timer)}"
             raise TypeError(message) from None
-        tree = self._tree
+        tree = self.tree
         if get_ident() != tree.owner:
             tree.check_thread()
         if tree.record is not None and timer.is_listed:
@@ -537,7 +538,7 @@ class Clock(ClockNode):
         """
         if timer.clock is not self or not timer.is_pending:
             return False
-        self._tree.fire_out_of_turn(timer)
+        self.tree.fire_out_of_turn(timer)
         return True
 
     def pending(self) -> list[Timer]:
@@ -567,14 +568,14 @@ class Clock(ClockNode):
             checked_name("set_timeout(delay, callback, name=…)", name)
         self._check_alive()
         self._within_reach(due_ns)
-        label = self._tree.label_number(callback)
+        label = self.tree.label_number(callback)
         timer = LabelledTimer(self, due_ns, order, callback, args, name, self._call_site())
         self._record_timer(timer, label)
         return timer
 
     def _call_site(self) -> CallSite | None:
         """Return where the user's program called this clock."""
-        tree = self._tree
+        tree = self.tree
         if not tree.keeps_call_sites:
             return None
         frame: FrameType | None = sys._getframe(1)
@@ -583,7 +584,7 @@ class Clock(ClockNode):
         return None if frame is None else tree.call_site(frame)
 
     def _record_timer(self, timer: Timer, label: int) -> None:
-        tree = self._tree
+        tree = self.tree
         record = tree.record
         if record is None:
             return

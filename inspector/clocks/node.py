@@ -34,6 +34,7 @@ class ClockNode:
     Attributes:
         id: Number of the clock, unique in its tree; the root is 1.
         name: Display name; need not be unique.
+        tree: Its tree.
         children: The clocks directly below, in the order of their creation.
         is_paused: Whether the clock itself is paused.
         is_removed: Whether it was removed from its tree.
@@ -57,7 +58,6 @@ class ClockNode:
         "_session_shift_version",
         "_shift_ns",
         "_stopped_since_ns",
-        "_tree",
         "children",
         "id",
         "is_paused",
@@ -65,13 +65,14 @@ class ClockNode:
         "is_wake_doubtful",
         "name",
         "queue",
+        "tree",
         "wake",
     )
 
     is_clock: Literal[True] = True
 
     def __init__(self, tree: ClockTree, above: Clock | None, name: str, clock_id: int) -> None:
-        self._tree = tree
+        self.tree = tree
         # The tree's driver (session time) is above the root and has no parent.
         self._above = above
         self.name = name
@@ -105,7 +106,7 @@ class ClockNode:
     @property
     def time_ns(self) -> int:
         """Local time in nanoseconds: exact, never jumps, never runs backwards."""
-        tree = self._tree
+        tree = self.tree
         if tree.present is not None:
             tree.present()
         if self._known_at_ns == tree.now_ns:
@@ -142,12 +143,7 @@ class ClockNode:
     @property
     def root(self) -> Clock:
         """Root of the tree."""
-        return self._tree.root
-
-    @property
-    def tree(self) -> ClockTree:
-        """The clock's tree."""
-        return self._tree
+        return self.tree.root
 
     def ancestors(self) -> Iterator[Clock]:
         """Yield the clocks above, the parent first, the root last."""
@@ -158,7 +154,7 @@ class ClockNode:
 
     def _resolve(self) -> int:
         """Compute the local time from the nearest clock above that knows its own."""
-        tree = self._tree
+        tree = self.tree
         if get_ident() != tree.owner:
             # The values kept below are those of its thread.
             tree.check_thread()
@@ -191,7 +187,7 @@ class ClockNode:
         self._floor_ns = at_ns
         if n:
             above.raise_floors()
-        self._tree.mapping_changed()
+        self.tree.mapping_changed()
 
     def raise_floors(self) -> None:
         """Let nothing that is due here now be due before this instant at any clock above.
@@ -207,7 +203,7 @@ class ClockNode:
                 if clock._floor_ns < at_ns:
                     clock._floor_ns = at_ns
                     clock.doubt_wake()
-                    self._tree.interrupt()
+                    self.tree.interrupt()
             clock = above
 
     def to_local_ns(self, above_ns: int) -> int:
@@ -241,7 +237,7 @@ class ClockNode:
 
     def shift_to_session(self) -> int | None:
         """Return local minus session time if every rate up to the root is 1."""
-        version = self._tree.version
+        version = self.tree.version
         if self._session_shift_version == version:
             return self._session_shift_ns
         total: int | None = 0
@@ -256,17 +252,17 @@ class ClockNode:
         """Announce a new entry to the clocks above."""
         # Whether every rate up to the root is 1 is known except after a change.
         if zero_delay and (
-            self._session_shift_ns is None or self._session_shift_version != self._tree.version
+            self._session_shift_ns is None or self._session_shift_version != self.tree.version
         ):
             self.raise_floors()
         clock: ClockNode = self
         while True:
             above = clock._above
             if clock._on_path:
-                self._tree.interrupt()
+                self.tree.interrupt()
                 return
             if above is None:
-                self._tree.root_earlier()
+                self.tree.root_earlier()
                 return
             armed_ns = clock._armed_ns
             if due_ns >= armed_ns and (
@@ -302,7 +298,7 @@ class ClockNode:
         clock faster than its parent that is too late: there, a later due time may be the same
         instant above, with an earlier order.
         """
-        if not self._tree.has_fast_clocks:
+        if not self.tree.has_fast_clocks:
             self.is_wake_doubtful = True
             return
         clock: ClockNode = self
@@ -320,7 +316,7 @@ class ClockNode:
                 clock.wake = entry = (*expected, clock)
                 above.queue.push_entry(entry)
             clock = above
-        self._tree.interrupt()
+        self.tree.interrupt()
 
     def _disarm(self) -> None:
         if self.wake is not None:
@@ -330,7 +326,7 @@ class ClockNode:
             above.queue.cancelled()
             above.doubt_wake()
         self._armed_ns = NOTHING_IS_EARLIER if self._n == 0 or self.is_removed else NEVER
-        self._tree.interrupt()
+        self.tree.interrupt()
 
     def rearm(self) -> None:
         """Replace the wake entry in the clock above by the earliest of this branch."""
@@ -357,7 +353,7 @@ class ClockNode:
 
     def _reorder(self) -> None:
         """Count the timers of the branch as scheduled now, and update the wake."""
-        self._tree.last_order = self._reordered = self._tree.last_order + 1
+        self.tree.last_order = self._reordered = self.tree.last_order + 1
         self._settle_overdue()
         self.rearm()
 

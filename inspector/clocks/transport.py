@@ -29,6 +29,7 @@ class Transport:
         tree: The tree that it drives.
         source: Where time comes from.
         max_delta_ns: How late a wake-up may be before the rest is cut.
+        is_running: Whether session time follows the source.
         on_frame: Called for every due frame with the source's time since the previous frame
             and the time cut from it, both in nanoseconds.
         on_wake_done: Called after every wake-up and step.
@@ -45,7 +46,7 @@ class Transport:
         self._frame_period_ns: int | None = None
         self._frame_due_ns = 0
         self._last_frame_ns = 0
-        self._is_running = False
+        self.is_running = False
         # Session time = source time + this, while running.
         self._offset_ns = 0
         self._asked_ns: int | None = None
@@ -64,11 +65,6 @@ class Transport:
         if isinstance(source, CallsFromThreads):
             wake = self._wake
             tree.on_posted = lambda: source.call_soon_threadsafe(wake)
-
-    @property
-    def is_running(self) -> bool:
-        """Whether session time follows the source."""
-        return self._is_running
 
     @property
     def frame_period_ns(self) -> int | None:
@@ -104,9 +100,9 @@ class Transport:
     def run(self) -> None:
         """Let session time follow the source from now on."""
         self.tree.check_thread()
-        if self._is_running:
+        if self.is_running:
             return
-        self._is_running = True
+        self.is_running = True
         self._offset_ns = self.tree.now_ns - self.source.now_ns()
         self._record_mode()
         self._rearm()
@@ -114,7 +110,7 @@ class Transport:
     def run_from_now(self) -> None:
         """Let what has passed since the last wake-up not count: the host was not ready."""
         self.tree.check_thread()
-        if self._is_running and not (self._is_busy or self._is_virtual):
+        if self.is_running and not (self._is_busy or self._is_virtual):
             self._offset_ns = self.tree.now_ns - self.source.now_ns()
             self._rearm()
 
@@ -135,9 +131,9 @@ class Transport:
         if self.tree.is_draining:
             self.tree.halt()
         self._was_held = True
-        if not self._is_running:
+        if not self.is_running:
             return
-        self._is_running = False
+        self.is_running = False
         self.tree.present = None
         self.source.set_wake(None)
         self._asked_ns = None
@@ -192,13 +188,13 @@ class Transport:
 
     def _check_can_step(self) -> None:
         self.tree.check_thread()
-        if self._is_running or self._is_busy or self.tree.is_draining:
+        if self.is_running or self._is_busy or self.tree.is_draining:
             raise RuntimeError("session time can be stepped only while it is held")
 
     def _record_mode(self) -> None:
         tree = self.tree
         if tree.record is not None:
-            mode = Mode.RUNNING if self._is_running else Mode.HELD
+            mode = Mode.RUNNING if self.is_running else Mode.HELD
             tree.record((tree.now_ns, TRANSPORT, int(mode), 0, 0))
 
     def _pass_to(self, target_ns: int) -> None:
@@ -239,7 +235,7 @@ class Transport:
 
     def _advance(self, source_ns: int) -> None:
         """Follow an advance of a manual source to an instant."""
-        if not self._is_running:
+        if not self.is_running:
             return
         tree = self.tree
         target_ns = source_ns + self._offset_ns
@@ -259,13 +255,13 @@ class Transport:
             self._finish_wake()
 
     def _jump(self, delta_ns: int) -> None:
-        if self._is_running:
+        if self.is_running:
             self.tree.jump_to(self.tree.now_ns + delta_ns)
 
     def _follow_source(self) -> None:
         """Bring session time up to the source without calling anything."""
         self.tree.check_thread()
-        if not self._is_running:
+        if not self.is_running:
             # Held inside a callback, which restored this on its return.
             self.tree.present = None
             return
@@ -287,7 +283,7 @@ class Transport:
 
     def _wake(self) -> None:
         """Handle a wake-up: run what is due, then a due frame."""
-        if not self._is_running or self._is_busy:
+        if not self.is_running or self._is_busy:
             return
         observed_ns = self._read_source()
         self._asked_ns = None
@@ -326,7 +322,7 @@ class Transport:
 
     def _rearm(self) -> None:
         """Ask the source for a wake-up at the earliest due instant."""
-        if not self._is_running or self._is_busy:
+        if not self.is_running or self._is_busy:
             return
         if self._is_virtual:
             return

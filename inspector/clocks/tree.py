@@ -99,6 +99,8 @@ class ClockTree:
         on_posted: Called on the posting thread when a call is posted.
         members: What hangs under the clocks besides timers.
         last_order: The last order number used.
+        is_draining: Whether timers are being called now.
+        is_halted: Whether the last :meth:`run_to` was ended early by :meth:`halt`.
         has_fast_clocks: Whether a clock has ever been faster than its parent.
         owner: The thread that may use the tree: the one that drives it, or has used it last
             while none does.
@@ -125,11 +127,11 @@ class ClockTree:
         self._labels: dict[tuple[int, str], tuple[CodeType, int]] = {}
         self._last_clock_id = 0
         self.has_fast_clocks = False
-        self._is_draining = False
+        self.is_draining = False
         self._is_interrupted = False
         # Whose timers are being called, or were last.
         self._draining = TimerQueue()
-        self._is_halted = False
+        self.is_halted = False
         # The source's reading in session time while timers are called; _NO_READING when
         # virtual time moves from due instant to due instant and nothing is late.
         self._observed_ns = _NO_READING
@@ -149,23 +151,13 @@ class ClockTree:
     # ------------------------------------------------------------- progress
 
     @property
-    def is_draining(self) -> bool:
-        """Whether timers are being called now."""
-        return self._is_draining
-
-    @property
-    def is_halted(self) -> bool:
-        """Whether the last :meth:`run_to` was ended early by :meth:`halt`."""
-        return self._is_halted
-
-    @property
     def reached_ns(self) -> int:
         """The session instant that was really reached.
 
         The source's reading while late timers are called with their due instant as "now";
         otherwise :attr:`now_ns`.
         """
-        return max(self.now_ns, self._observed_ns) if self._is_draining else self.now_ns
+        return max(self.now_ns, self._observed_ns) if self.is_draining else self.now_ns
 
     # Keyword-only arguments would keep Python from calling it the fast way.
     def run_to(self, target_ns: int, observed_ns: int | None = None) -> bool:
@@ -184,30 +176,30 @@ class ClockTree:
             RuntimeError: Called from inside a callback.
             EndlessInstantError: :attr:`most_in_wake` is exceeded, and nothing takes failures.
         """
-        if self._is_draining:
+        if self.is_draining:
             raise RuntimeError("time is already being advanced; a callback cannot advance it")
         self.owner = get_ident()
         self._is_driven = True
         if self._posted:
             self._run_posted()
         root = self.root
-        self._is_halted = False
+        self.is_halted = False
         if (wake := root.wake) is None or wake[0] > target_ns:
             if target_ns > self.now_ns:  # noqa: PLR1730 - max() would be a call
                 self.now_ns = target_ns
             return True
         present, self.present = self.present, None
         self._observed_ns = _NO_READING if observed_ns is None else max(observed_ns, target_ns)
-        self._is_draining = True
+        self.is_draining = True
         most = self.most_in_wake
         self._last_order_allowed = _ANY_ORDER if most is None else self.last_order + most
         try:
-            while not self._is_halted and (wake := root.wake) is not None and wake[0] <= target_ns:
+            while not self.is_halted and (wake := root.wake) is not None and wake[0] <= target_ns:
                 self._run_branch(target_ns)
         finally:
-            self._is_draining = False
+            self.is_draining = False
             self.present = present
-        if self._is_halted:
+        if self.is_halted:
             return False
         if target_ns > self.now_ns:  # noqa: PLR1730 - max() would be a call
             self.now_ns = target_ns
@@ -221,7 +213,7 @@ class ClockTree:
 
     def halt(self) -> None:
         """Call nothing else in this :meth:`run_to`; due timers stay pending."""
-        self._is_halted = True
+        self.is_halted = True
         self.interrupt()
 
     def next_wake_ns(self) -> int | None:
@@ -321,7 +313,7 @@ class ClockTree:
 
     def root_earlier(self) -> None:
         """Tell the transport that the earliest wake has changed."""
-        if not self._is_draining and self.on_earlier_wake is not None:
+        if not self.is_draining and self.on_earlier_wake is not None:
             self.on_earlier_wake()
 
     def intern(self, text: str) -> int:

@@ -1,4 +1,4 @@
-"""Measures where the time between two frames goes, in the host's thread."""
+"""Measures where the time between two frames goes, and that of timers among it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 import os
 from collections.abc import Callable
 from threading import get_ident
-from time import thread_time_ns
+from time import perf_counter_ns, thread_time_ns
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from inspector.events.frame_history import FrameHistory
@@ -204,6 +204,43 @@ class IntervalMeter:
                 late_ns = min(max(began_ns + slept_ns - self._wanted_ns, 0), slept_ns)
             shares[_LATE] += late_ns
             shares[_IDLE] += slept_ns - late_ns
+
+
+class TimersMeter:
+    """Adds up the time of timers between two frames.
+
+    What the host itself does between wake-ups is not counted: only stretches in which
+    an event was recorded, from the beginning of a wake-up or the end of a frame. Readings of
+    the time source are no such events.
+    """
+
+    def __init__(self) -> None:
+        self._since_ns = self._events = self._busy_ns = 0
+
+    def begin(self, events: int | None = None) -> None:
+        """Measure from now on; there are as many events as before if they are not given."""
+        self._since_ns = perf_counter_ns()
+        if events is not None:
+            self._events = events
+
+    def charge(self, events: int, worked_ns: int) -> int:
+        """Add the time since :meth:`begin`, if there are more events, and virtual time of work.
+
+        Returns what was added.
+        """
+        charged_ns = worked_ns
+        if events != self._events and self._since_ns:
+            now_ns = perf_counter_ns()
+            charged_ns += now_ns - self._since_ns
+            self._since_ns = now_ns
+            self._events = events
+        self._busy_ns += charged_ns
+        return charged_ns
+
+    def pop_ns(self) -> int:
+        """Return what was added up, and begin again at 0."""
+        busy_ns, self._busy_ns = self._busy_ns, 0
+        return busy_ns
 
 
 def fitted(shares_ns: list[int], interval_ns: int) -> list[int]:

@@ -36,7 +36,7 @@ from inspector.events.log import DEFAULT_BUDGET_BYTES, EventLog
 from inspector.events.timeline import Timeline
 from inspector.frames.director import Director
 from inspector.sessions.breakpoints.breakpoints import BreakpointHit, Breakpoints
-from inspector.sessions.interval_meter import SharesOfFrames
+from inspector.sessions.interval_meter import SharesOfFrames, TimersMeter
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.replay.journal import (
     COMMAND_ENTRY,
@@ -175,7 +175,7 @@ class SceneRun:
         self._step: Generator[None] | None = None
         self._is_stepping = False
         self._is_looking_around = False
-        self._timers = _TimersMeter()
+        self._timers = TimersMeter()
         self._readings = 0
         self._threads = SceneThreads(scene_path)
         self._begin_log(log_budget_bytes)
@@ -630,43 +630,6 @@ class SceneRun:
     def timer(self, clock_id: int, timer_id: int, due_ns: int) -> Timer | None:
         clock = self.clock(clock_id)
         return None if clock is None else clock.find_timer(timer_id, due_ns)
-
-
-class _TimersMeter:
-    """Adds up the time of timers between two frames.
-
-    What the host itself does between wake-ups is not counted: only stretches in which
-    an event was recorded, from the beginning of a wake-up or the end of a frame. Readings of
-    the time source are no such events.
-    """
-
-    def __init__(self) -> None:
-        self._since_ns = self._events = self._busy_ns = 0
-
-    def begin(self, events: int | None = None) -> None:
-        """Measure from now on; there are as many events as before if they are not given."""
-        self._since_ns = perf_counter_ns()
-        if events is not None:
-            self._events = events
-
-    def charge(self, events: int, worked_ns: int) -> int:
-        """Add the time since :meth:`begin`, if there are more events, and virtual time of work.
-
-        Returns what was added.
-        """
-        charged_ns = worked_ns
-        if events != self._events and self._since_ns:
-            now_ns = perf_counter_ns()
-            charged_ns += now_ns - self._since_ns
-            self._since_ns = now_ns
-            self._events = events
-        self._busy_ns += charged_ns
-        return charged_ns
-
-    def pop_ns(self) -> int:
-        """Return what was added up, and begin again at 0."""
-        busy_ns, self._busy_ns = self._busy_ns, 0
-        return busy_ns
 
 
 def goes_to_end(steps: Iterator[None], slice_ns: int | None) -> bool:
