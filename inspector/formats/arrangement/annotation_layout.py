@@ -29,6 +29,8 @@ def lay_out_annotations(
     shown = [
         each for each in annotations if each.at_ns <= window.high and each.last_ns >= window.low
     ]
+    if not shown:
+        return
     if len(shown) > _MOST_NAMED:
         shown = list({int(window.x(each.at_ns)): each for each in shown}.values())
     inner, color, right = row.inner(_PAD), sheet.colors["tick"], window.left + window.width

@@ -268,6 +268,12 @@ def test_that_kept_lanes_look_like_lanes_painted_whole(
         world.canvas.close()
 
 
+def test_that_lanes_are_painted_while_no_bookmark_is_in_view(world: World) -> None:
+    world.annotate(0)
+    world.canvas.view.show_ns(500 * MS, 900 * MS)
+    assert world.paint() == world.paint_whole()
+
+
 def test_that_names_look_like_names_painted_whole_on_a_fine_screen(world: World) -> None:
     world.set_ratio(1)
     world.paint()
