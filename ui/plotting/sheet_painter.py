@@ -65,12 +65,16 @@ def paint_sheet(painter: QPainter, sheet: Sheet) -> None:
                 for columns in cast("list[Columns]", entries):
                     _paint_columns(painter, columns)
             case Kind.TEXTS:
-                painter.setPen(QColor(color))
                 for line in cast("list[Line]", entries):
-                    box = QRect(line.left, line.top, _WIDEST, line.height)
-                    painter.drawText(box, _FLAGS, line.text)
+                    paint_line(painter, line, QColor(color))
     painter.setFont(former)
     sheet.clear()
+
+
+def paint_line(painter: QPainter, line: Line, color: QColor) -> None:
+    """Write a line; the painter has its font."""
+    painter.setPen(color)
+    painter.drawText(QRect(line.left, line.top, _WIDEST, line.height), _FLAGS, line.text)
 
 
 def _paint_columns(painter: QPainter, columns: Columns) -> None:

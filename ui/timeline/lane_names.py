@@ -87,12 +87,15 @@ class PlacedRows(NamedTuple):
         placed: PlacedRow,
         paint_row: Callable[[QPainter, PlacedRow], None],
     ) -> None:
+        self.paint_ground(painter, theme, placed)
+        paint_row(painter, placed)
+
+    def paint_ground(self, painter: QPainter, theme: Theme, placed: PlacedRow) -> None:
         width = self.pinned_box.width()
         if placed.is_marked:
             painter.fillRect(0, placed.y, width, placed.height, theme.color(ColorRole.BLUEBG))
         if placed.row.kind is LaneKind.CLOCK:
             painter.fillRect(0, placed.y, width, 1, theme.color(ColorRole.LINE))
-        paint_row(painter, placed)
 
 
 class LaneNames:

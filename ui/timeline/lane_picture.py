@@ -11,7 +11,7 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import next_fires
 from inspector.formats.arrangement.annotation_layout import lay_out_annotations
-from inspector.formats.arrangement.clock_layout import ClockLayout, clock_head
+from inspector.formats.arrangement.clock_layout import ClockLayout, GrowingBar, Grown, clock_head
 from inspector.formats.arrangement.lane_layout import LaneLayout, hollow_places, records_in_view
 from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import NS_PER_MS, format_instant
@@ -19,7 +19,7 @@ from inspector.timebase import NS_PER_MS, format_instant
 from ..kit.theme import ColorRole, mixed
 from ..plotting.kept_picture import KeptPicture, Scroll
 from ..plotting.readout import paint_readout
-from ..plotting.sheet_painter import new_sheet, paint_sheet
+from ..plotting.sheet_painter import new_sheet, paint_line, paint_sheet
 from ..session.bridge import SelectionKind
 from .lane_delayed import paint_delayed
 from .lane_headers import PAUSE_SIGN, lane_timers, lane_wait
@@ -71,6 +71,7 @@ class _Marks(NamedTuple):
 
     shown: _Shown  # What it was read from
     origin: int  # The pixel of the left edge
+    present: int  # The pixel of the present
     per_pixel: float  # Nanoseconds of a pixel
     grid: frozenset[int]  # The lines from the ruler that can be seen
     # For each row what has to stay for it to look the same; None where nothing is known that would
@@ -91,7 +92,7 @@ class _Marks(NamedTuple):
             and math.isclose(self.per_pixel, former.per_pixel, rel_tol=1e-9)
         )
         shift = self.origin - former.origin
-        if not is_alike or not 0 <= shift < here.box.width():
+        if not is_alike or not 0 <= shift < here.box.width() or self.present < former.present:
             return None
         is_same_grid = self.grid == {x for x in former.grid if x >= self.origin}
         return shift if is_same_grid else None
@@ -148,14 +149,15 @@ class LanePicture:
         self._predicted_xs.clear()
         ratio = painter.device().devicePixelRatioF()
         has_whole_pixels = ratio == int(ratio)
-        marks = self._marks_of(canvas, window, shown) if has_whole_pixels else None
+        layout = _RowLayout(new_sheet(painter, self._theme))
+        marks = self._marks_of(canvas, window, shown, layout) if has_whole_pixels else None
         shift = None if marks is None else marks.shift_from(self._marks)
         self.lanes.paint(
             *(painter, viewport.size(), shown),
             lambda inner: self._all_lanes(inner, canvas, window, rows, grid),
             is_moving=marks is None,
             scroll=None if shift is None else Scroll(shift, box),
-            amend=lambda inner, _former: self._amend(inner, canvas, window, marks, shift),
+            amend=lambda inner, _former: self._amend(inner, canvas, window, marks, shift, layout),
         )
         self._marks = marks
         # They cover what reaches over the left edge.
@@ -211,7 +213,9 @@ class LanePicture:
 
     # ---------------------------------------------------------------- what moves on
 
-    def _marks_of(self, canvas: LaneSurface, window: LaneWindow, shown: _Shown) -> _Marks | None:
+    def _marks_of(
+        self, canvas: LaneSurface, window: LaneWindow, shown: _Shown, layout: _RowLayout
+    ) -> _Marks | None:
         """Return the marks of a view that follows by whole pixels, ``None`` of others."""
         if not canvas.view.is_following or window.bends is not None or shown.rows.pinned:
             return None
@@ -220,14 +224,17 @@ class LanePicture:
         if abs(offset - origin) > _SAME_PLACE:
             return None
         away, right = origin - window.left, shown.box.right()
+        present = min(max(int(window.x(window.present_ns)), window.left), right + 1)
+        clocks = layout.clocks
         return _Marks(
-            *(
-                shown,
-                origin,
-                window.per_pixel,
-                frozenset(x + away for x in shown.grid if x <= right),
+            *(shown, origin, present + away, window.per_pixel),
+            frozenset(x + away for x in shown.grid if x <= right),
+            tuple(
+                clocks.growing(canvas.store, placed.row.clock_id, window)
+                if placed.row.kind is LaneKind.CLOCK and not placed.is_marked
+                else self._mark_of(canvas, window, placed, away)
+                for placed in shown.rows.scrolled
             ),
-            tuple(self._mark_of(canvas, window, placed, away) for placed in shown.rows.scrolled),
         )
 
     def _mark_of(
@@ -242,34 +249,53 @@ class LanePicture:
             return records
         return (*records, *[x + away for x in self._predicted(canvas, row, lane, window)])
 
-    def _amend(
+    def _amend(  # noqa: PLR0913, PLR0917 - what is new, and where
         self,
         painter: QPainter,
         canvas: LaneSurface,
         window: LaneWindow,
         marks: _Marks | None,
         shift: int | None,
+        layout: _RowLayout,
     ) -> bool:
         """Paint what is new in lanes that were moved; returns whether the rest can stay."""
         former = self._marks
         if former is None or marks is None or shift is None:
             return False
-        shown, top = marks.shown, marks.shown.rows.pinned_box.top()
-        layout = _RowLayout(new_sheet(painter, self._theme))
-        box = shown.box
+        shown, rows = marks.shown, marks.shown.rows
+        top = rows.pinned_box.top()
+        box, clocks = shown.box, canvas.store.clocks.by_id
         painter.setClipRect(box)
+        painter.setFont(canvas.small_font())
         new = QRect(box.right() + 1 - shift, 0, shift, box.height())
         painter.fillRect(new, self._theme.color(ColorRole.BG))
-        for placed, mark, before in zip(shown.rows.scrolled, marks.rows, former.rows, strict=True):
+        for placed, mark, before in zip(rows.scrolled, marks.rows, former.rows, strict=True):
             if mark is None or mark != before:
                 row_box = QRect(box.left(), placed.y, box.width(), placed.height)
                 self._ground(painter, row_box, top, shown.grid)
-                shown.rows.paint_row(
+                rows.paint_row(
                     *(painter, self._theme, placed),
                     lambda _, placed: self._records(layout, canvas, placed, window),
                 )
+            elif isinstance(mark, GrowingBar):
+                rows.paint_ground(painter, self._theme, placed)
+                past, place = clocks[placed.row.clock_id], Row(placed.y, placed.height)
+                grown = layout.clocks.grown(past, mark, window, place)
+                self._grow(painter, grown, former.present - marks.origin + window.left)
         layout.paint(painter)
         return True
+
+    def _grow(self, painter: QPainter, grown: Grown, from_x: int) -> None:
+        left, top, right = grown.end
+        parts = [(max(left, from_x), top, right)]
+        if grown.start is not None:
+            parts.append(grown.start)
+        color, edge = self._theme.color(ColorRole.CLOCK), self._theme.color(ColorRole.EDGE)
+        for left, top, right in parts:
+            painter.fillRect(left, top, right - left, grown.bottom - top, color)
+            painter.fillRect(left, top, right - left, 1, edge)
+        if grown.rate is not None:
+            paint_line(painter, grown.rate, self._theme.color(ColorRole.TEXT))
 
     # ---------------------------------------------------------------- one row
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from inspector.analysis.lateness.words import block_name
-from inspector.formats.arrangement.sheet import Colors, Row, Sheet, mixed
+from inspector.formats.arrangement.sheet import Colors, Line, Row, Sheet, mixed
 from inspector.formats.drawing.pixel_rects import edge_rects, nearest_pixels, pixel_rects, row_rects
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import RATE_DENOMINATOR, rate_chip
@@ -29,6 +30,11 @@ _TEXT_FROM: Final = 34
 _AROUND_TIME: Final = 14
 #: A bar that is lower than this share of its row has texts about it above it.
 _LEAST_WITH_TEXT: Final = 0.6
+#: Bars of more steps are laid out as a whole each time.
+_MOST_GROWING: Final = 8
+#: In pixels, more than a rate and a local time take.
+_WIDEST_RATE: Final = 200
+_WIDEST_TIME: Final = 400
 _EFFECTIVE: Final = 0.42
 _RATE_ZERO: Final = "rate 0"
 _BLOCKED_PAD: Final = 6
@@ -57,6 +63,28 @@ class _Standstills(NamedTuple):
     causes: NDArray[np.int64]  # The command that caused each, 0 for the program
 
 
+class GrowingBar(NamedTuple):
+    """The bar of a clock of which, in a view that moves along, little becomes new.
+
+    While two are equal, what was painted stays right where it was moved to; the rest
+    says :meth:`ClockLayout.grown`.
+    """
+
+    steps: tuple[int, int, int]  # The first step in view, the one after the last, and their number
+    highest: int  # The rate that is as high as the lane
+    has_rates: tuple[bool, ...]  # Whether there is room for the rate of each step in view
+
+
+class Grown(NamedTuple):
+    """What of the bar of a clock is new wherever it was moved to."""
+
+    bottom: int  # The pixel below it
+    end: tuple[int, int, int]  # Left, top and right of its last step
+    # The same of what is behind the rate that stays at the left edge, and the rate; None without.
+    start: tuple[int, int, int] | None = None
+    rate: Line | None = None
+
+
 class Head(NamedTuple):
     """What is at the head of the bar of a clock at an instant."""
 
@@ -77,9 +105,21 @@ def clock_head(past: ClockPast, at_ns: int, window: LaneWindow, row: Row) -> Hea
         return Head(inner, label, left, is_filled=False)
     start, stop = past.within(window.low, min(window.high, window.present_ns))
     highest = max(*past.value[start:stop], rate, RATE_DENOMINATOR)
-    height = -(-inner.height * rate // highest)
-    text_row = _text_row(inner, height)
+    text_row = _text_row(inner, _height(rate, highest, inner))
     return Head(text_row, rate_chip(rate), left, is_filled=text_row.bottom == inner.bottom)
+
+
+def _height(rate: int, highest: int, inner: Row) -> int:
+    """Return the height of a bar in pixels."""
+    return -(-inner.height * rate // highest)
+
+
+def _edges_of(past: ClockPast, place: int, window: LaneWindow) -> tuple[int, int]:
+    """Return the pixels in view from which to which a step lasts, until the present."""
+    end_ns = min(past.end_of(place, window.present_ns), window.present_ns)
+    left, right = window.left, window.left + window.width
+    x0, x1 = (min(max(window.x(each), left), right) for each in (past.at_ns[place], end_ns))
+    return int(x0), int(x1)
 
 
 def _text_row(inner: Row, height: int) -> Row:
@@ -126,6 +166,50 @@ class ClockLayout:
         self._hatch(clocks, number, window, inner, past.at_ns[0], is_own=True)
         self._block(store, number, window, inner)
 
+    def growing(self, store: LaneStore, number: int, window: LaneWindow) -> GrowingBar | None:
+        """Return the bar of a clock, ``None`` where it does more than grow, or more is in view."""
+        clocks, end_ns = store.clocks, min(window.high, window.present_ns)
+        past = clocks.by_id[number]
+        start, stop = past.within(window.low, end_ns) if end_ns > window.low else (0, 0)
+        most = min(_MOST_GROWING, window.width * _DENSE)
+        rates = past.value[start:stop]
+        if not 0 < len(rates) <= most or min(rates) <= 0:
+            return None
+        highest = max(*rates, RATE_DENOMINATOR)
+        stays = past.at_ns[start] < window.low
+        if stays and rates[0] < highest * _LEAST_WITH_TEXT:
+            # Its rate stays at the left edge, above it.
+            return None
+        if store.blocks.within(number, window.low, end_ns) or any(
+            self._standstills_of(clocks, each, window) for each in clocks.path_at(number, end_ns)
+        ):
+            return None
+        has_rates = (self._has_rate(clocks, number, window, each) for each in range(start, stop))
+        return GrowingBar((start, stop, len(past)), highest, tuple(has_rates))
+
+    def _has_rate(self, clocks: ClockPasts, number: int, window: LaneWindow, place: int) -> bool:
+        past, present = clocks.by_id[number], window.x(window.present_ns)
+        x0, x1 = _edges_of(past, place, window)
+        if x0 + _WIDEST_RATE <= min(x1, present - _WIDEST_TIME):
+            return True
+        room = x0 + self._sheet.width_of(rate_chip(past.value[place])) + 2 * _PAD
+        # The local time stands where the clock has come to.
+        return room <= x1 and room <= present - self._time_width(clocks, number, window)
+
+    def grown(self, past: ClockPast, bar: GrowingBar, window: LaneWindow, row: Row) -> Grown:
+        """Return what of a bar is new wherever it was moved to."""
+        (first, stop, _), inner = bar.steps, row.inner(_PAD)
+        x0, x1 = _edges_of(past, stop - 1, window)
+        end = (x0, inner.bottom - _height(past.value[stop - 1], bar.highest, inner), x1)
+        if not bar.has_rates[0] or past.at_ns[first] >= window.low:
+            return Grown(inner.bottom, end)
+        height = _height(past.value[first], bar.highest, inner)
+        rate, left = rate_chip(past.value[first]), window.left + _PAD
+        behind = left + math.ceil(self._sheet.width_of(rate)) + _PAD
+        start = (window.left, inner.bottom - height, behind)
+        line = Line(left, *_text_row(inner, height), rate)
+        return Grown(inner.bottom, end, start, line)
+
     def finish(self) -> None:
         """Forget what was known of the window."""
         self._standstills.clear()
@@ -155,6 +239,13 @@ class ClockLayout:
                     bg, left = sheet.colors["bg"], x0 + _BLOCKED_PAD
                     sheet.text(_Layer.BLOCKED_TEXT, bg, text, left, inner)
                     break
+
+    def _standstills_of(
+        self, clocks: ClockPasts, number: int, window: LaneWindow
+    ) -> _Standstills | None:
+        if number not in self._standstills:
+            self._standstills[number] = _standstills_of(clocks.by_id[number], window)
+        return self._standstills[number]
 
     def _time_width(self, clocks: ClockPasts, number: int, window: LaneWindow) -> float:
         """Return how much room the local time has where a clock has come to."""
@@ -228,9 +319,7 @@ class ClockLayout:
         *,
         is_own: bool,
     ) -> None:
-        if number not in self._standstills:
-            self._standstills[number] = _standstills_of(clocks.by_id[number], window)
-        found = self._standstills[number]
+        found = self._standstills_of(clocks, number, window)
         if found is None:
             return
         lefts = np.maximum(window.xs(np.maximum(found.begins_ns, since_ns)), window.left)

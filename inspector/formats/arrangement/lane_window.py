@@ -65,7 +65,7 @@ class LaneWindow(Struct, frozen=True):
     def x(self, at_ns: float) -> float:
         if self.bends is not None:
             return drawable(self.left + self.bends.place(at_ns))
-        return drawable(self.left + (at_ns - self.low) / self.per_pixel + _NUDGE)
+        return drawable(self.left + ((at_ns - self.low) / self.per_pixel + _NUDGE))
 
     def xs(self, at_ns: NDArray[np.int64]) -> NDArray[np.float64]:
         instants = at_ns.astype(np.float64)
