@@ -35,7 +35,7 @@ from inspector.formats.export import (
     exporters,
 )
 from inspector.formats.file_formats import check_file, write_file
-from inspector.formats.frame_times import CAPTURED, FrameTimes, Part, parse_range
+from inspector.formats.frame_times import CAPTURED, FrameTimes, SessionPart, parse_range
 from inspector.formats.options import DEFAULT_DPI, DEFAULT_SIZE_PT, PRESETS, ExportOptions
 from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions
 from inspector.formats.scene_shapes import SceneMoment
@@ -318,7 +318,9 @@ def _export_file(
 
 
 @contextmanager
-def _events_in(path: Path, part: Part, read: FrameFile, stream: str | None) -> Iterator[Events]:
+def _events_in(
+    path: Path, part: SessionPart, read: FrameFile, stream: str | None
+) -> Iterator[Events]:
     """Open the events of a file: those of a recording, or what a capture comes to.
 
     Raises:
@@ -391,7 +393,7 @@ def worth_plotting(frames: FrameTimes) -> Measure:
     return "interval" if varies else "busy"
 
 
-def part_in(options: Namespace) -> Part:
+def part_in(options: Namespace) -> SessionPart:
     """Return the part that ``--range`` names.
 
     Raises:
@@ -403,7 +405,7 @@ def part_in(options: Namespace) -> Part:
         raise ArgumentError(f"Argument --range: {error}") from None
 
 
-def checked_part(frames: FrameTimes, part: Part, text: str) -> FrameTimes:
+def checked_part(frames: FrameTimes, part: SessionPart, text: str) -> FrameTimes:
     """Return a part of frames.
 
     Args:

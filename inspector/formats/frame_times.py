@@ -356,7 +356,7 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SessionPart:
     """A part of a session, by frames or by time."""
 
     # The first frame, counted from 0, or its earliest session instant in nanoseconds.
@@ -390,14 +390,14 @@ class Part:
         return begin_ns, None if stop >= len(frames) else int(frames.at_ns[stop - 1])
 
 
-def parse_range(text: str) -> Part:
+def parse_range(text: str) -> SessionPart:
     """Parse a range of frames (``"all"``, ``"120:600"``) or of time (``"2s:5.5s"``, ``"1:00.."``).
 
     Raises:
         ExportError: The text is not such a range, or the range is empty.
     """
     if text.strip().lower() == "all":
-        return Part()
+        return SessionPart()
     is_time = ".." in text or text.strip(" 0123456789:.") != ""
     read = _instant_in if is_time else count_in
     first, separator, last = text.partition(".." if ".." in text else ":")
@@ -411,7 +411,7 @@ def parse_range(text: str) -> Part:
     if stop is not None and stop <= start:
         message = f"The range {text.strip()} holds no frame. The second number must be larger."
         raise ExportError(message)
-    return Part(start, stop, is_time)
+    return SessionPart(start, stop, is_time)
 
 
 def _instant_in(text: str) -> int | None:

@@ -34,7 +34,7 @@ def own_folder(path: Path) -> Path:
     return path
 
 
-class Place:
+class ListeningPlace:
     """The folder of one process, with its socket and its token."""
 
     def __init__(self, path: Path) -> None:
@@ -42,7 +42,7 @@ class Place:
         self._owner = os.getpid()
 
     @classmethod
-    def made(cls) -> Place:
+    def made(cls) -> ListeningPlace:
         """Make the folder of this process.
 
         Raises:

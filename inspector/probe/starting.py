@@ -14,7 +14,7 @@ from .bootstrap.children import hand_on, is_main_interpreter, is_starting, when_
 from .connection import listening
 from .link import Link, program_name
 from .marking import use
-from .places import Place
+from .places import ListeningPlace
 from .program import Program
 from .requests import GRANTS
 
@@ -134,7 +134,7 @@ def serve(
 
 
 def _listening_at_place(token: str) -> tuple[socket, str]:
-    place = Place.made()
+    place = ListeningPlace.made()
     atexit.register(place.remove)
     place.write_token(token)
     return listening(place.address)

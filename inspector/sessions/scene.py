@@ -141,7 +141,7 @@ class SceneProblem(SceneError):  # noqa: N818 - it is shown as the sentence it c
         return "\n\n".join(part for part in (place, self.excerpt, self.traceback_text) if part)
 
 
-class Scene(Struct, frozen=True):
+class LoadedScene(Struct, frozen=True):
     """A scene that was imported and can be built."""
 
     path: Path
@@ -214,7 +214,7 @@ class Scene(Struct, frozen=True):
         linecache.checkcache()
 
 
-def load_scene(path: Path) -> Scene:
+def load_scene(path: Path) -> LoadedScene:
     """Import a scene file.
 
     Raises:
@@ -224,7 +224,7 @@ def load_scene(path: Path) -> Scene:
     code = _compiled(path)
     module = ModuleType(f"{SCENE_MODULE}{next(_SCENE_NUMBERS)}")
     module.__file__ = str(path)
-    scene = Scene(path, module, frozenset(sys.modules))
+    scene = LoadedScene(path, module, frozenset(sys.modules))
     # Dataclasses and pickle look the module up by its name.
     sys.modules[module.__name__] = module
     try:
@@ -515,7 +515,7 @@ def _folder_of(path: Path) -> Path:
 
 
 @contextmanager
-def _importable(scene: Scene) -> Iterator[None]:
+def _importable(scene: LoadedScene) -> Iterator[None]:
     """Let the scene import the modules beside it, as Python does for a script.
 
     What it puts on the path itself stays until it is unloaded, behind what is there, and

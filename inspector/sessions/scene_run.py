@@ -48,7 +48,7 @@ from inspector.sessions.replay.journal import (
     Journal,
     command_events,
 )
-from inspector.sessions.scene import Scene, SceneProblem, load_scene
+from inspector.sessions.scene import LoadedScene, SceneProblem, load_scene
 from inspector.sessions.scene_sampler import SceneSampler
 from inspector.sessions.scene_threads import SceneThreads
 from inspector.sessions.sources.journalled_source import JournalledSource
@@ -161,7 +161,7 @@ class SceneRun:
         self.undoing = Undoing()
         self.recorder: Recorder | None = None
         self.journal = Journal(beginning, MOST_ENTRIES)
-        self.loaded: Scene | None = None
+        self.loaded: LoadedScene | None = None
         self.pauses: dict[int, list[Callable[[], object]]] = {}
         self.problem: SceneProblem | None = None
         self.stopped_by: CallbackFailure | None = None

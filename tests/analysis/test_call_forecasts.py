@@ -15,7 +15,7 @@ from inspector.calls.call import CallId
 from inspector.commands.clocks import PauseClock
 from inspector.commands.members import PauseMember, SetTimeScale, UnscheduleMember
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.scene import Scene, built_in_scenes
+from inspector.sessions.scene import SceneFile, built_in_scenes
 from inspector.testing import pass_seconds, virtual_session
 from inspector.vocabulary import MemberKind
 
@@ -156,7 +156,7 @@ def test_that_a_forecast_counts_calls_of_a_ticker(session: HostedSession) -> Non
 
 
 @pytest.mark.parametrize("scene", built_in_scenes(), ids=lambda scene: scene.path.stem)
-def test_that_every_prediction_in_a_scene_comes_true_or_says_why_not(scene: Scene) -> None:
+def test_that_every_prediction_in_a_scene_comes_true_or_says_why_not(scene: SceneFile) -> None:
     session = virtual_session(scene.path)
     pass_seconds(session, 4)
     session.refresh()

@@ -12,7 +12,7 @@ from inspector.calls.call import CallId
 from inspector.commands.clocks import PauseClock, ResumeClock
 from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.scene import Scene, built_in_scenes
+from inspector.sessions.scene import SceneFile, built_in_scenes
 from inspector.testing import pass_seconds, virtual_session
 from inspector.vocabulary import MEMBER_ADDED, TIMER_ADDED
 from tests.fuzz import rounds
@@ -25,7 +25,7 @@ MOST = len(rounds(4))
 NONSENSE = re.compile(r"-\d+(:\d\d)*\.\d|\bNone\b|\?|\{|“”|  | ,|\.\.")
 
 
-def played(scene: Scene) -> HostedSession:
+def played(scene: SceneFile) -> HostedSession:
     """Return a scene that was paused, resumed and meddled with."""
     session = virtual_session(scene.path)
     pass_seconds(session, 2)
@@ -47,7 +47,7 @@ def sentences(explanation: Explanation) -> list[str]:
 
 
 @pytest.mark.parametrize("scene", built_in_scenes(), ids=lambda scene: scene.path.stem)
-def test_that_every_timer_and_member_is_explained_at_every_instant(scene: Scene) -> None:
+def test_that_every_timer_and_member_is_explained_at_every_instant(scene: SceneFile) -> None:
     session = played(scene)
     history = session.history
     events = history.events(0, history.end)

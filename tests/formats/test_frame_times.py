@@ -2,7 +2,7 @@ import pytest
 
 from inspector.errors import ExportError
 from inspector.events.frame_history import FrameHistory
-from inspector.formats.frame_times import FrameTimes, Part, parse_range
+from inspector.formats.frame_times import FrameTimes, SessionPart, parse_range
 from inspector.timebase import NS_PER_SECOND as S
 from inspector.vocabulary import Phase
 from tests.formats.conftest import MakeFrames
@@ -54,18 +54,18 @@ def test_that_a_measure_names_its_column(history: FrameHistory) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("all", Part()),
-        ("120:600", Part(120, 600)),
-        (" 5 : ", Part(5)),
-        (":60", Part(0, 60)),
-        (":", Part()),
-        ("2s:5.5s", Part(2 * S, 5 * S + S // 2, is_time=True)),
-        (":250ms", Part(0, S // 4, is_time=True)),
-        ("1:00..1:30", Part(60 * S, 90 * S, is_time=True)),
-        ("2..", Part(2 * S, None, is_time=True)),
+        ("all", SessionPart()),
+        ("120:600", SessionPart(120, 600)),
+        (" 5 : ", SessionPart(5)),
+        (":60", SessionPart(0, 60)),
+        (":", SessionPart()),
+        ("2s:5.5s", SessionPart(2 * S, 5 * S + S // 2, is_time=True)),
+        (":250ms", SessionPart(0, S // 4, is_time=True)),
+        ("1:00..1:30", SessionPart(60 * S, 90 * S, is_time=True)),
+        ("2..", SessionPart(2 * S, None, is_time=True)),
     ],
 )
-def test_that_ranges_are_read_as_people_write_them(text: str, expected: Part) -> None:
+def test_that_ranges_are_read_as_people_write_them(text: str, expected: SessionPart) -> None:
     assert parse_range(text) == expected
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from inspector.probe import connection, wire
 from inspector.probe.connection import LinkClosed
-from inspector.probe.places import Place, own_folder
+from inspector.probe.places import ListeningPlace, own_folder
 from inspector.probe.requests import Requests
 from tests.probe.receiver import LOADER, PROJECT, TOKEN, Receiver, connected, dialled
 from tests.probe.served import Served, served
@@ -101,7 +101,7 @@ def test_that_a_token_is_never_written_into_a_file_that_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    place = Place.made()
+    place = ListeningPlace.made()
     (tmp_path / "timeline-inspector" / str(os.getpid()) / "token").touch()
 
     with pytest.raises(FileExistsError):

@@ -40,8 +40,8 @@ from inspector.formats.frame_times import (
     CAPTURED,
     Beside,
     FrameTimes,
-    Part,
     Provenance,
+    SessionPart,
     parse_range,
 )
 from inspector.formats.options import (
@@ -229,7 +229,7 @@ class ExportDialog(QDialog):
         return self._part.of(self._frames)
 
     @property
-    def _part(self) -> Part:
+    def _part(self) -> SessionPart:
         """The selected range, by frames or by time; raises ExportError if none was typed."""
         first = int(self._frames.index[0]) if len(self._frames) else 0
         if self.range_id == _TYPED:
@@ -240,7 +240,7 @@ class ExportDialog(QDialog):
         else:
             chosen = self._ranges[max(0, self._range_box.currentIndex())]
             start, stop = chosen.start, chosen.stop
-        return Part(max(0, start - first), None if stop is None else max(0, stop - first))
+        return SessionPart(max(0, start - first), None if stop is None else max(0, stop - first))
 
     @property
     def _exporter(self) -> AnyExporter:

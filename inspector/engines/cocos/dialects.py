@@ -56,7 +56,7 @@ def rule(sentence: str, source: str) -> Any:  # noqa: ANN401 - a field of any ty
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class ExplainedRule:
     """A rule in words.
 
     Attributes:
@@ -72,10 +72,10 @@ class Explanation:
     source: str
 
 
-def explain_rules(dialect: DataclassInstance) -> list[Explanation]:
+def explain_rules(dialect: DataclassInstance) -> list[ExplainedRule]:
     """Return every rule of a dialect with its value."""
     return [
-        Explanation(
+        ExplainedRule(
             each.name.replace("_", " "),
             getattr(dialect, each.name),
             each.metadata["sentence"],
@@ -178,7 +178,7 @@ class Dialect:
         "performed functions",
     )
 
-    def explain(self) -> list[Explanation]:
+    def explain(self) -> list[ExplainedRule]:
         """Return every rule with its value."""
         return explain_rules(self)
 

@@ -10,7 +10,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
-from inspector.engines.cocos.dialects import CREATOR_2_4, Dialect, Explanation, explain_rules, rule
+from inspector.engines.cocos.dialects import (
+    CREATOR_2_4,
+    Dialect,
+    ExplainedRule,
+    explain_rules,
+    rule,
+)
 from inspector.extensions import Registry
 
 
@@ -128,7 +134,7 @@ class ComponentDialect:
         "order of components",
     )
 
-    def explain(self) -> list[Explanation]:
+    def explain(self) -> list[ExplainedRule]:
         """Return every rule with its value."""
         return explain_rules(self)
 
