@@ -12,27 +12,24 @@ import gc
 import re
 import sys
 from collections import deque
-from functools import partial, wraps
+from functools import wraps
 from math import ceil
 from threading import enumerate as enumerate_threads
 from threading import get_ident, main_thread
-from time import thread_time_ns
 from weakref import WeakKeyDictionary, finalize, ref
 
 from ..clocks import InTurn, whole_ns
-from ..cost import MEASURED_CALLS, copied, took_ns
+from ..cost import copied
 from ..kinds import (
-    FRAME_BEGAN,
     INTERVAL_DELAY,
     NEVER,
     TIMEOUT,
-    TIMER_ADDED,
     TIMER_ARMED,
-    TIMER_CLEARED,
     TIMER_FIRED,
 )
 from ..program import DUE, PERIOD, name_of
 from . import Adapter
+from .asyncio_cost import MOST_LEFT_OUT, measured_costs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,11 +46,9 @@ if TYPE_CHECKING:
 _PER_SLICE_STEP = 8
 #: Less is the time between two readings.
 _LEAST_LAG_S = 1e-3
-#: What is slept to measure what that costs.
-_MEASURED_SLEEP_S, _MEASURED_TASKS, _MEASURED_ROUNDS = 1e-4, 100, 5
 #: What hooks may cost of a processor; more, and short waits of fewer tasks are followed.
 _MOST_SHARE, _WANTED_SHARE, _LEAST_SHARE = 0.12, 0.06, 0.015
-_MOST_LEFT_OUT, _SHORT_S = 1_000, 1.0
+_SHORT_S = 1.0
 _THINNED = (
     "Very many timers: of the tasks that wait for less than a second, 1 in {} is followed, "
     "so that the program keeps its speed."
@@ -227,7 +222,7 @@ class AsyncioAdapter(Adapter):
         hooks = LoopHooks(twin, loop, "measured")
         hooks.install()
         try:
-            return _measured_costs(hooks, loop, plain, self._one_of)
+            return measured_costs(hooks, loop, plain, self._one_of)
         finally:
             loop.close()
             plain.close()
@@ -235,7 +230,7 @@ class AsyncioAdapter(Adapter):
     def thin_out(self, share: float) -> None:
         before = self._one_of
         if share > _MOST_SHARE:
-            self._one_of = min(ceil(before * share / _WANTED_SHARE), _MOST_LEFT_OUT)
+            self._one_of = min(ceil(before * share / _WANTED_SHARE), MOST_LEFT_OUT)
         elif share < _LEAST_SHARE:
             self._one_of = max(before // 2, 1)
         if self._one_of == before:
@@ -712,87 +707,6 @@ class LoopHooks:
                 return cancel(self)
 
         return TimerHandle
-
-
-def _measured_costs(hooks: LoopHooks, loop: Any, plain: Any, one_of: int) -> dict[int, float]:
-    """Return what the hooks of a loop add to one without, by the kind of the event.
-
-    Where ``one_of`` so many tasks is followed, the others' cost is that of what is followed.
-    """
-
-    def callback(*_: object) -> None:
-        pass
-
-    def added_ns(use: Callable[[Any], Callable[[], object]]) -> float:
-        return max(took_ns(use(loop)) - took_ns(use(plain)), 0.0)
-
-    def setting(each: Any) -> Callable[[], object]:
-        return partial(each.call_later, 1_000, callback)
-
-    def using(name: str) -> Callable[[Any], Callable[[], object]]:
-        def use(each: Any) -> Callable[[], object]:
-            handles = iter([each.call_later(1_000, callback) for _ in range(MEASURED_CALLS)])
-            return lambda: getattr(next(handles), name)()  # noqa: PLW0108 - another each time
-
-        return use
-
-    set_ns, run_ns, cancel_ns = (
-        added_ns(setting),
-        added_ns(using("_run")),
-        added_ns(using("cancel")),
-    )
-    slept = [(_sleep_ns(loop), _sleep_ns(plain)) for _ in range(_MEASURED_ROUNDS)]
-    # The quickest of each: what else runs on the machine only adds.
-    sleep_ns, plain_ns = (min(each) for each in zip(*slept))
-    armed_ns = max(sleep_ns - plain_ns - run_ns, 0.0)
-    if one_of > 1:
-        hooks.thin_out(_MOST_LEFT_OUT)
-        left_out_ns = min(_sleep_ns(loop) for _ in range(_MEASURED_ROUNDS))
-        armed_ns += (one_of - 1) * max(left_out_ns - plain_ns, 0.0)
-        hooks.thin_out(1)
-    turn_ns = added_ns(lambda each: partial(each._selector.select, 0))
-    time_ns = added_ns(lambda each: each.time)
-    return {
-        # Whatever is set is armed; by a task that sleeps again, only armed.
-        TIMER_ADDED: max(set_ns - armed_ns, 0.0),
-        TIMER_ARMED: armed_ns,
-        TIMER_FIRED: run_ns,
-        TIMER_CLEARED: cancel_ns,
-        # A turn with a timer reads the time about three times.
-        FRAME_BEGAN: turn_ns + 3 * time_ns,
-    }
-
-
-def _sleep_ns(loop: Any) -> float:
-    """Return the processor time that a sleep takes where many tasks sleep again and again."""
-    asyncio: Any = sys.modules["asyncio"]
-    slept = 0
-
-    async def sleeping() -> None:
-        nonlocal slept
-        while True:
-            await asyncio.sleep(_MEASURED_SLEEP_S)
-            slept += 1
-
-    def turn(turns: int) -> float:
-        before, began_ns = slept, thread_time_ns()
-        for _ in range(turns):
-            loop._run_once()
-        return (thread_time_ns() - began_ns) / max(slept - before, 1)
-
-    tasks = [loop.create_task(sleeping()) for _ in range(_MEASURED_TASKS)]
-    # Running it would show it to the adapter of the program.
-    asyncio.events._set_running_loop(loop)
-    try:
-        turn(6)
-        return turn(10)
-    finally:
-        for task in tasks:
-            task.cancel()
-        # With nothing to do, it would wait for ever.
-        loop.call_soon(turn, 0)
-        turn(1)
-        asyncio.events._set_running_loop(None)
 
 
 def _loop_name(loop: Any) -> str:
