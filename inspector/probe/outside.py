@@ -10,6 +10,7 @@ import os
 import platform
 import socket
 import stat
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,6 +149,24 @@ def system_call(native: Optional[int]) -> tuple[str, int, bool]:
         return number, int(words[1], 16) if len(words) > 1 else -1, is_limited
     except (OSError, ValueError, IndexError):
         return "", -1, False
+
+
+def has_other_threads() -> bool:
+    """Return whether threads run here that are not Python's, and may release any lock."""
+    try:
+        return len(os.listdir("/proc/self/task")) > len(sys._current_frames())
+    except OSError:
+        return True
+
+
+def processor_ns(thread: int) -> int:
+    """Return the processor time of a thread, 0 if that is not known."""
+    try:
+        from time import clock_gettime_ns, pthread_getcpuclockid  # noqa: PLC0415
+
+        return clock_gettime_ns(pthread_getcpuclockid(thread))
+    except (ImportError, OSError):
+        return 0
 
 
 def is_timed(call: str, *, is_limited: bool) -> bool:

@@ -20,7 +20,15 @@ from threading import RLock, get_ident
 from time import monotonic_ns
 
 from .clocks import NothingDueError
-from .outside import awaited_by_call, awaited_by_loop, awaited_in_files, is_timed, system_call
+from .outside import (
+    awaited_by_call,
+    awaited_by_loop,
+    awaited_in_files,
+    has_other_threads,
+    is_timed,
+    processor_ns,
+    system_call,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +51,8 @@ _TOLD_NS = 1_000_000
 #: A loop in C that was woken calls what is due sooner, and a thread that waits in C for so long
 #: by the machine's time is noted.
 _WOKEN_NS, _NOTED_NS = 1_000_000_000, 200_000_000
+#: For so long, a lock may be released by a thread that is not Python's.
+_ALIEN_NS = 500_000_000
 #: While time passes as on the machine, it does so in steps of this.
 _PASSING_S = 0.005
 #: Readings of a clock without any wait, after which a reader is taken to wait for time to pass,
@@ -595,7 +605,11 @@ class Waits:
             wait.error = NothingDueError(self.stuck())
             self._wake(wait)
         elif self._main in self._in_c and not self._has_told:
-            self._has_told = self._end_in_c(NothingDueError(self.stuck()))
+            still_ns = monotonic_ns() - self._still[self._main][1]
+            if still_ns < _ALIEN_NS and has_other_threads():
+                self._look_again_s = _LAST_LOOK_S
+            else:
+                self._has_told = self._end_in_c(NothingDueError(self.stuck()))
 
     def _end_in_c(self, error: NothingDueError) -> bool:
         """End what the main thread waits for in C; returns whether that is possible."""
@@ -665,7 +679,7 @@ class Waits:
         """Return what a thread awaits outside, empty for a lock; ``None`` if it runs."""
         known = threading._active.get(thread)  # type: ignore[attr-defined]
         native = None if known is None else known.native_id
-        key = id(frame), frame.f_lasti, _processor_ns(thread)
+        key = id(frame), frame.f_lasti, processor_ns(thread)
         before, since_ns = self._still.get(thread, (None, 0))
         now_ns = monotonic_ns()
         if key != before:
@@ -683,12 +697,3 @@ class Waits:
         if now_ns - since_ns >= _NOTED_NS and is_timed(call, is_limited=is_limited):
             self.note(frame)
         return outside
-
-
-def _processor_ns(thread: int) -> int:
-    try:
-        from time import clock_gettime_ns, pthread_getcpuclockid  # noqa: PLC0415
-
-        return clock_gettime_ns(pthread_getcpuclockid(thread))
-    except (ImportError, OSError):
-        return 0

@@ -194,6 +194,12 @@ class Timeline:
             return self._in_asyncio(asyncio, goal, result)
         if trio is not None and trio.lowlevel.in_trio_run():
             return self._in_trio(trio, goal, result)
+        reactor: Any = sys.modules.get("twisted.internet.reactor")
+        if reactor is not None and reactor.running:
+            return self._in_twisted(reactor, goal, result)
+        loops = self._idle_loops()
+        if loops:
+            return Done(loops[0].run_until_complete(self._in_asyncio(asyncio, goal, result)))
         self._here(goal)
         return Done(result())
 
@@ -223,6 +229,44 @@ class Timeline:
             self._waits.give_up(goal)
         return result()
 
+    def _in_twisted(self, reactor: Any, goal: Goal, result: Callable[[], _T]) -> Awaitable[_T]:
+        defer: Any = sys.modules["twisted.internet.defer"]
+        twisted: Any = sys.modules.get("pytest_twisted")
+        over = defer.Deferred()
+        goal.finish = lambda: reactor.callFromThread(over.callback, None)
+        self._waits.pursue(goal)
+
+        def end(passed: object) -> object:
+            self._waits.give_up(goal)
+            return result() if passed is None else passed
+
+        over.addBoth(end)
+        reacting = None if twisted is None else twisted._instances.gr_twisted
+        if reacting is None or sys.modules["greenlet"].getcurrent() is reacting:
+            awaited: Awaitable[_T] = over
+            return awaited
+        return Done(twisted.blockon(over))
+
+    def _idle_loops(self) -> list[Any]:
+        """Return the loop of asyncio to run meanwhile, if there is any.
+
+        Raises:
+            AssertionError: There are several.
+        """
+        adapters = self._program.adapters.values()
+        loops = [
+            loop
+            for adapter in adapters
+            if adapter.state == "active"
+            for loop in adapter.idle_loops()
+        ]
+        if len(loops) > 1:
+            raise AssertionError(
+                f"{len(loops)} event loops of asyncio have something to call, and none runs: await "
+                "this in one of them"
+            )
+        return loops
+
     def _here(self, goal: Goal) -> None:
         qt = self._program.adapters.get("qt")
         if isinstance(qt, QtAdapter) and qt.core.QCoreApplication.instance() is not None:
@@ -234,7 +278,10 @@ class Timeline:
         self._waits.pursue(goal)
         try:
             while not goal.is_finished:
-                self._waits.wait_for(lock, self._program.own_clock, None)
+                adapters = self._program.adapters.values()
+                turns = [adapter.turn() for adapter in adapters if adapter.state == "active"]
+                due_ns = min((each for each in turns if each is not None), default=None)
+                self._waits.wait_for(lock, self._program.own_clock, due_ns)
         finally:
             self._waits.give_up(goal)
 

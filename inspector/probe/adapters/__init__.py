@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     #: ``True``, or the reason why not, as a sentence.
     Capability = Union[bool, str]
 
+#: From frame to frame in virtual time, where the program sets no limit.
+FRAME_NS = 1_000_000_000 // 60
 #: What may be possible with a clock.
 CAPABILITIES = ("pause", "rate", "step_frame", "step_timer", "step_time", "clear_timer")
 
@@ -145,6 +147,37 @@ class Adapter:
         Only needed where the loop does not say what it waits for: it waits for nothing.
         """
         return False
+
+    def idle_loops(self) -> list[Any]:
+        """Return the loops of asyncio on the calling thread that do not run, and have calls."""
+        return []
+
+    def turn(self) -> Optional[int]:
+        """Call what is due on the calling thread, where no loop runs that would.
+
+        Called while a test lets virtual time go on. Only needed where timers are called by loops
+        that may be turned by hand.
+
+        Returns:
+            The local instant of the program's clock of the next turn, ``None`` for none.
+        """
+        return None
+
+    def next_turn_ns(self, clock: Clock, *, has_frames: bool) -> Optional[int]:
+        """Return the local instant of the program's clock of the next turn by hand.
+
+        Args:
+            clock: That of the timers.
+            has_frames: Whether something is called in each frame.
+        """
+        own_clock, due_ns = self.program.own_clock, self.program.first_due_ns(clock)
+        if due_ns is not None:
+            due_ns = clock.due_above(due_ns, own_clock)
+        now_ns = own_clock.local_ns()
+        if has_frames or (due_ns is not None and due_ns <= now_ns):
+            frame_ns = now_ns + FRAME_NS
+            return frame_ns if due_ns is None or due_ns <= now_ns else min(due_ns, frame_ns)
+        return due_ns
 
     def step_frame(self, clock: Clock, frames: int) -> None:
         """A step of frames begins: the clock is running until :meth:`Program.frame_ended`.

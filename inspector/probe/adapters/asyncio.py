@@ -18,6 +18,7 @@ from threading import enumerate as enumerate_threads
 from threading import get_ident, main_thread
 from weakref import WeakKeyDictionary, finalize, ref
 
+from ..bootstrap.import_hook import when_imported
 from ..clocks import InTurn, whole_ns
 from ..cost import copied
 from ..kinds import (
@@ -82,6 +83,8 @@ class AsyncioAdapter(Adapter):
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self._loops: WeakKeyDictionary[Any, LoopHooks] = WeakKeyDictionary()
+        #: Those that a program has made, and on which thread.
+        self._made: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._by_clock: dict[int, LoopHooks] = {}
         self._one_of = 1
 
@@ -101,11 +104,26 @@ class AsyncioAdapter(Adapter):
             return close(loop)
 
         base.run_forever, base.close = following_run_forever, following_close
+        when_imported("asyncio.selector_events", self._follow_making)
         if not getattr(module.__spec__, "_initializing", False):
             # It was imported before: a loop may be running already.
             for found in gc.get_objects():
                 if issubclass(type(found), base) and not found.is_closed():
                     self.found(found)
+
+    def _follow_making(self, module: Any) -> None:
+        base, program = module.BaseSelectorEventLoop, self.program
+        init = base.__init__
+
+        @wraps(init)
+        def following_init(loop: Any, *args: Any, **kwargs: Any) -> None:
+            init(loop, *args, **kwargs)
+            self._made[loop] = get_ident()
+            if program.waits is not None:
+                # What it is told to call before it runs is due by virtual time, too.
+                program.guarded(self, self.found, loop)
+
+        base.__init__ = following_init
 
     def learn(self, module: ModuleType) -> None:
         """Read what is needed of asyncio; better to know now than in the middle of a turn."""
@@ -134,6 +152,16 @@ class AsyncioAdapter(Adapter):
             hooks.install()
             for _ in hooks.described():
                 pass
+
+    def idle_loops(self) -> list[Any]:
+        return [
+            loop
+            for loop, thread in list(self._made.items())
+            if thread == get_ident()
+            and not loop.is_running()
+            and not loop.is_closed()
+            and (loop._scheduled or loop._ready)
+        ]
 
     def closed(self, loop: Any) -> None:
         """A loop is closed: its timers are gone."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Callable
+from threading import current_thread, main_thread
+from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import WeakSet
 
 from ..clocks import whole_ns
@@ -42,7 +43,7 @@ class KivyAdapter(Adapter):
         super().__init__(program)
         self._kivy_clocks: WeakSet[Any] = WeakSet()
         self._shown: dict[int, tuple[Any, Timer]] = {}
-        self._is_in_frame = False
+        self._is_in_frame = self._is_turning = False
 
     def installed(self, module: ModuleType) -> None:
         clocks: Any = module
@@ -72,6 +73,9 @@ class KivyAdapter(Adapter):
                 if program.waits is None:
                     adapter._wait_a_turn()
                     self._dt, self._last_tick = 0.0, self.time()
+                    return self._last_tick
+                if adapter._is_turning:
+                    self._dt, self._last_tick = self.time() - self._last_tick, self.time()
                     return self._last_tick
                 # Virtual time goes on from frame to frame.
                 next_s = self._last_tick + 1 / (getattr(self, "_max_fps", 0) or _VIRTUAL_FPS)
@@ -103,6 +107,18 @@ class KivyAdapter(Adapter):
             event = getattr(kivy_clock, "_event", None)
             if event is not None:
                 event.set()
+
+    def turn(self) -> Optional[int]:
+        if current_thread() is not main_thread():
+            return None
+        kivy_clock: Any = sys.modules["kivy.clock"].Clock
+        self._is_turning = True
+        try:
+            kivy_clock.tick()
+        finally:
+            self._is_turning = False
+        has_frames = any(event.timeout <= 0 for event in kivy_clock.get_events())
+        return self.next_turn_ns(self._clock, has_frames=has_frames)
 
     def _stands_still(self) -> bool:
         return self._clock.is_held and self.program.waits is None

@@ -9,11 +9,12 @@ from __future__ import annotations
 import builtins
 import sys
 from functools import wraps
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Optional
 
 from ..clocks import whole_ns
 from ..program import name_of
-from . import Adapter
+from . import FRAME_NS, Adapter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from ..program import Program, Timer
 
 _NS = 1_000_000_000
-#: A frame in virtual time, where the program sets no limit.
-_VIRTUAL_NS = _NS // 60
 #: Between two pictures of a held program.
 _HELD_DRAW_NS = 100_000_000
 #: A task that wakes and does not wait again so soon has become one of every frame.
@@ -52,6 +51,7 @@ class PandaAdapter(Adapter):
         self._mode: Any = None
         self._base_s: float = 0.0
         self._held_drawn_ns = 0
+        self._is_turning = False
 
     def installed(self, module: ModuleType) -> None:
         core: Any = sys.modules["panda3d.core"]
@@ -105,8 +105,8 @@ class PandaAdapter(Adapter):
         if self.program.emit is not None and clock.is_held:
             self.program.wait_while_held(clock, self._keep_alive)
         # Virtual time goes on from frame to frame.
-        limit_ns = self._limit_ns or (_VIRTUAL_NS if self.program.waits is not None else 0)
-        if limit_ns and self._frame_ns is not None:
+        limit_ns = self._limit_ns or (FRAME_NS if self.program.waits is not None else 0)
+        if limit_ns and self._frame_ns is not None and not self._is_turning:
             self.program.sleep_until(clock, self._frame_ns + limit_ns, self._keep_alive)
         now_ns = clock.local_ns()
         delta_ns = now_ns - (self._frame_ns or now_ns)
@@ -128,6 +128,17 @@ class PandaAdapter(Adapter):
         if self.program.emit is not None:
             self._watch()
             self.program.frame_began(clock)
+
+    def turn(self) -> Optional[int]:
+        managers: Any = sys.modules.get("direct.task.TaskManagerGlobal")
+        if managers is None or current_thread() is not main_thread():
+            return None
+        self._is_turning = True
+        try:
+            managers.taskMgr.step()
+        finally:
+            self._is_turning = False
+        return self.next_turn_ns(self._clock, has_frames=bool(managers.taskMgr.getTasks()))
 
     def _take_clock(self) -> None:
         """Tell Panda3D's clock its time from now on, unless a frame has a length of its own."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from functools import wraps
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Optional
 from weakref import WeakSet
 
@@ -270,6 +271,15 @@ class PygletAdapter(Adapter):
         item.interval, item.func = 0, _nothing
         self._shown.pop(id(item), None)
         timer.cleared(cause=cause)
+
+    def turn(self) -> Optional[int]:
+        if current_thread() is not main_thread():
+            return None
+        has_frames = False
+        for clock in list(self._clocks):
+            clock.call_scheduled_functions(clock.update_time())
+            has_frames = has_frames or bool(clock._schedule_items)
+        return self.next_turn_ns(self._clock, has_frames=has_frames)
 
     # --------------------------------------------------------------------- frames
 

@@ -276,6 +276,15 @@ class TkinterAdapter(Adapter):
             hooks.is_stale = True
             hooks.wake()
 
+    def turn(self) -> Optional[int]:
+        dues = []
+        for hooks in list(self._interpreters.values()):
+            if hooks.thread == get_ident():
+                hooks.follow()
+                hooks.tcl.call("update")
+                dues.append(self.next_turn_ns(hooks.clock, has_frames=False))
+        return min((each for each in dues if each is not None), default=None)
+
     def end_loop(self, clock: Clock) -> bool:
         hooks = self._of_clock(clock)
         if hooks is None:
@@ -582,12 +591,16 @@ class TclHooks:
         try:
             while self._calls:
                 self._calls.pop(0)()
-            if self.is_stale:
-                self.is_stale = False
-                for timer in list(self.timers.values()):
-                    timer.follow()
+            self.follow()
         except Exception as error:  # noqa: BLE001 - nothing here may end the program
             self.adapter.program.adapter_failed(self.adapter, error)
+
+    def follow(self) -> None:
+        """Set the timers again if the clock has changed."""
+        if self.is_stale:
+            self.is_stale = False
+            for timer in list(self.timers.values()):
+                timer.follow()
 
     # --------------------------------------------------------------------- rounds
 

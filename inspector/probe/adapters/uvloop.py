@@ -105,6 +105,14 @@ class UvloopAdapter(Adapter):
     def _loop_of(self, clock: Clock) -> Optional[_Loop]:
         return next((loop for loop in list(self._loops.values()) if loop.clock is clock), None)
 
+    def idle_loops(self) -> list[Any]:
+        known = [(loop, known.clock) for loop, known in list(self._loops.items())]
+        return [
+            loop
+            for loop, clock in known
+            if not loop.is_running() and self.program.first_due_ns(clock) is not None
+        ]
+
     def running_task(self, clock: Clock) -> Optional[tuple[str, object]]:
         known = self._loop_of(clock)
         task: Any = None if known is None else asyncio.current_task(known.loop())
