@@ -129,24 +129,19 @@ def _european() -> bytes:
     return "\n".join(["// Größe", "Bild;ms", *rows]).encode("cp1252")
 
 
-WHOLE: tuple[Callable[[], bytes], ...] = (
-    own_csv,
-    own_csv,
-    own_json,
-    own_json,
-    _presentmon,
-    _mangohud,
-    _plain,
-    _european,
+#: What programs write that have no format of their own.
+TABLES: tuple[Callable[[], bytes], ...] = (
+    *(_presentmon, _mangohud, _plain, _european),
     lambda: own_csv().decode().encode("cp1252"),
     lambda: _presentmon().decode().encode("utf-16"),
     lambda: b"\xef\xbb\xbf" + _presentmon(),
 )
+_WHOLE = (own_csv, own_csv, own_json, own_json, *TABLES)
 
 
 def damaged(random: Random) -> bytes:
     """Return a capture with one to four things that are wrong with it."""
-    return damage(random.choice(WHOLE)(), random)
+    return damage(random.choice(_WHOLE)(), random)
 
 
 def damage(data: bytes, random: Random) -> bytes:

@@ -6,24 +6,32 @@ import gzip
 import io
 import json
 import zipfile
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import numpy as np
+import pytest
 
 from inspector.analysis.statistics.column_summary import summary_of
 from inspector.errors import InspectorError
 from inspector.events.timeline import Timeline
 from inspector.formats.captures.capture import CaptureReader
+from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
+from inspector.formats.options import ExportOptions
 from inspector.formats.protobuf import bytes_field, double_field, fixed_field, number_field
+from inspector.formats.tables.arrow_table import PACKAGE, write_arrow
 from inspector.sessions.captured import CapturedSession
-from inspector.sessions.frame_files import open_frame_file, read_frame_file
-from tests.cli.damaged_captures import WHOLE, damage
+from inspector.sessions.frame_files import IMPORTERS, open_frame_file, read_frame_file
+from inspector.vocabulary import Phase
+from tests.cli.damaged_captures import TABLES, damage, own_csv, own_json
+from tests.events.recording.recorded_worlds import record, scene_log
 from tests.formats.perfetto_bytes import begin, end, packet
 from tests.fuzz import rounds
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from inspector.formats.frame_times import FrameTimes
 
 _LONGEST_MESSAGE = 8_000
 
@@ -102,27 +110,79 @@ def _zipped(data: bytes) -> bytes:
     return archive.getvalue()
 
 
-_MADE = (
-    *(*WHOLE, _trace_json, _trace_json, _perfetto, _perfetto, _capframex, _capframex),
-    *(_generated, _generated, _tracy, _afterburner),
-)
+def _spans() -> bytes:
+    spans = [
+        {
+            "traceId": "5b8e",
+            "spanId": f"{number:04}",
+            "name": f"part {number % 3}",
+            "startTimeUnixNano": str(1_700_000_000_000_000_000 + number * 16_000),
+            "endTimeUnixNano": str(1_700_000_000_000_000_000 + number * 16_000 + 9_000),
+            "parentSpanId": f"{number - 1:04}" if number % 2 else "",
+            "attributes": [{"key": "n", "value": {"intValue": str(number)}}],
+        }
+        for number in range(30)
+    ]
+    return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).encode()
+
+
+@cache
+def _recording() -> bytes:
+    with TemporaryDirectory() as folder:
+        return record(scene_log("1", 1), Path(folder) / "damaged.tlrec").read_bytes()
+
+
+@cache
+def _arrow() -> bytes:
+    frames = np.arange(1, 13, dtype=np.int64) * 16_000_000
+    nothing = np.zeros((len(Phase), 12), dtype=np.int64)
+    details = KnownDetails(frames, nothing[0], nothing)
+    times = FrameTimes(np.arange(12), np.cumsum(frames), frames, details)
+    stream = io.BytesIO()
+    about = Provenance("game", datetime(2026, 1, 2, tzinfo=UTC), "0")
+    write_arrow(times, about, ExportOptions(), stream)
+    return stream.getvalue()
+
+
+#: Files that each importer reads, by its name.
+_MADE: Final[Mapping[str, tuple[Callable[[], bytes], ...]]] = {
+    "table": (*TABLES, _generated, _afterburner),
+    "recording": (_recording,),
+    "JSON": (own_json,),
+    "CSV": (own_csv,),
+    "Arrow": (_arrow,),
+    "CapFrameX": (_capframex,),
+    "OpenTelemetry": (_spans,),
+    "trace": (_trace_json,),
+    "Perfetto": (_perfetto,),
+    "Tracy": (_tracy,),
+}
 _PACKED = (lambda data: data, lambda data: data, gzip.compress, _zipped)
 
 
-def _damaged(random: Random) -> bytes:
+def _damaged(name: str, random: Random) -> bytes:
     """Return a capture that is damaged, or packed with damage inside or outside."""
-    data = random.choice(_MADE)()
+    if name == "Arrow":
+        pytest.importorskip(PACKAGE)
+    data = random.choice(_MADE[name])()
     packed = random.choice(_PACKED)
     if random.random() < 1 / 4:
         return damage(packed(data), random)
     return bytes(packed(damage(data, random)))
 
 
-def test_that_a_damaged_capture_opens_or_is_refused_with_a_sentence(tmp_path: Path) -> None:
+def test_that_every_importer_is_tried() -> None:
+    assert list(_MADE) == [each.name for each in IMPORTERS.own]
+
+
+@pytest.mark.parametrize("name", _MADE)
+def test_that_a_damaged_capture_opens_or_is_refused_with_a_sentence(
+    name: str, tmp_path: Path
+) -> None:
     path = tmp_path / "capture"
-    for seed in rounds(120):
+    for seed in rounds(20):
         random = Random(seed)
-        path.write_bytes(_damaged(random))
+        path.write_bytes(_damaged(name, random))
         try:
             session = CapturedSession(path)
         except InspectorError as error:
@@ -164,11 +224,12 @@ def _check_columns(frames: FrameTimes) -> None:
             summary_of(each.name, each.unit, values, frames.interval_ns)
 
 
-def test_that_a_stream_of_a_damaged_capture_is_read_or_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", _MADE)
+def test_that_a_stream_of_a_damaged_capture_is_read_or_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / "capture"
-    for seed in rounds(25):
+    for seed in rounds(5):
         random = Random(seed)
-        path.write_bytes(_damaged(random))
+        path.write_bytes(_damaged(name, random))
         try:
             reader = open_frame_file(path)
             if isinstance(reader, CaptureReader):
