@@ -156,8 +156,6 @@ def _export_figure(options: Namespace, out: TextIO, err: TextIO) -> int:
         check_readable(path)
         read = read_frames(path, column, options.stream, err)
         _check_known(path, read, options)
-        if read.frames.samples:
-            raise CaptureError(f"{path}: {read.frames.samples} Draw captures of every frame.")
         if options.without_inspector:
             check_knows_inspector(path, read)
         frames = checked_part(read.frames, part_in(options), options.range)
@@ -463,6 +461,7 @@ def graph_options(
             width_pt=width_pt,
             height_pt=height_pt,
             dots_per_inch=usual_dpi if options.dpi is None else options.dpi,
+            is_in_pixels=preset is not None,
             figure=options.figure or "frames",
             interventions="interventions" not in options.without,
             landmarks="bookmarks" not in options.without,

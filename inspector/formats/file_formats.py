@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import BinaryIO, Generic, Protocol, TypeAlias, TypeVar, cast
+from typing import BinaryIO, Final, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from inspector.errors import ExportError
 from inspector.extensions import object_at
@@ -17,6 +17,8 @@ from inspector.formats.frame_times import Provenance
 from inspector.stop_signals import signals_held_back
 from inspector.window_loader import load_ui
 
+_POINTS_PER_INCH: Final = 72
+
 
 class HasResolution(Protocol):
     """Options of a picture, of which every format needs the resolution."""
@@ -24,6 +26,10 @@ class HasResolution(Protocol):
     @property
     def dots_per_inch(self) -> float:
         """Resolution of a PNG."""
+
+    @property
+    def is_in_pixels(self) -> bool:
+        """Whether the size of an SVG is in pixels of that resolution, not in points."""
 
 
 #: What writes the pages of a picture that have files of their own.
@@ -183,8 +189,10 @@ def picture_formats(
     def write_svg(
         data: DataT, provenance: Provenance, options: OptionsT, stream: BinaryIO
     ) -> Pages:
+        per_point = options.dots_per_inch / _POINTS_PER_INCH if options.is_in_pixels else None
+
         def write(page: DisplayList, stream: BinaryIO) -> None:
-            stream.write(svg_text(page).encode())
+            stream.write(svg_text(page, per_point).encode())
 
         first, more = drawn(data, provenance, options)
         write(first, stream)

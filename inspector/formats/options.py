@@ -58,7 +58,8 @@ class Preset(NamedTuple):
         """Return options with this size."""
         width_pt, height_pt = self.size_pt
         dots = self.dots_per_inch
-        return replace(options, width_pt=width_pt, height_pt=height_pt, dots_per_inch=dots)
+        sized = replace(options, width_pt=width_pt, height_pt=height_pt, is_in_pixels=True)
+        return replace(sized, dots_per_inch=dots)
 
 
 PRESETS: Final = {
@@ -81,6 +82,7 @@ class ExportOptions:
         width_pt: Width of the picture in points (1/72 inch).
         height_pt: Height of the picture in points.
         dots_per_inch: Resolution of a PNG; 144 is two pixels per point.
+        is_in_pixels: Whether the size of an SVG is in pixels of this resolution, not in points.
         interventions: Whether interventions are shown and written.
         landmarks: Whether bookmarks, notes, named ranges and marks are shown and written.
         inspector_budget_ms: Frames over this budget because of the inspector alone do not count in
@@ -96,6 +98,7 @@ class ExportOptions:
     width_pt: float = DEFAULT_SIZE_PT[0]
     height_pt: float = DEFAULT_SIZE_PT[1]
     dots_per_inch: float = DEFAULT_DPI
+    is_in_pixels: bool = False
     interventions: bool = True
     landmarks: bool = True
     inspector_budget_ms: float | None = None

@@ -23,6 +23,7 @@ class PictureOptions:
 
     width: float = 640.0  # Width in points
     dots_per_inch: float = 144.0
+    is_in_pixels = False
 
 
 def scene_picture(

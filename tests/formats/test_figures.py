@@ -67,6 +67,33 @@ def test_that_a_preset_is_in_pixels_and_its_text_can_be_read(  # noqa: PLR0913, 
     assert all(0 <= each.at.y <= picture.height for each in picture.texts())
 
 
+@pytest.mark.parametrize("preset", PRESETS)
+def test_that_a_drawing_for_a_use_has_its_size_in_pixels(
+    shown: tuple[Shown, Shown], provenance: Provenance, tmp_path: Path, preset: str
+) -> None:
+    path, size = tmp_path / "figure.svg", PRESETS[preset]
+
+    write_file(FigureData(shown), provenance, options_of(preset, "frames"), path, FIGURE_FORMATS)
+    used = path.read_text().partition("viewBox")[0]
+    write_file(FigureData(shown), provenance, ExportOptions(), path, FIGURE_FORMATS)
+
+    assert f'width="{size.width}" height="{size.height}"' in used
+    assert 'width="720pt" height="' in path.read_text()
+
+
+def test_that_samples_are_drawn_over_time_only(
+    shown: tuple[Shown, Shown], provenance: Provenance
+) -> None:
+    one, other = shown
+    sampled = replace(other.frames, samples="The log holds samples.")
+    data = FigureData((one, other._replace(frames=sampled)))
+
+    with pytest.raises(ExportError, match=r"after.csv: The log holds samples. Only the graph of"):
+        figure(data, provenance, options_of("slide", "percentiles"))
+    drawn = figure(data, provenance, options_of("slide", "frames"))
+    assert "600 samples, mean 2" in drawn.description
+
+
 def test_that_figures_say_their_numbers_to_those_who_cannot_see_them(
     qapp: object, shown: tuple[Shown, Shown], provenance: Provenance, tmp_path: Path
 ) -> None:

@@ -6,17 +6,27 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QMessageBox, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.landmarks import Landmark
 from inspector.analysis.statistics.frame_budget import DEFAULT_BUDGETS_MS
+from inspector.analysis.statistics.runs import ComparedRun
 from inspector.events.frame_history import FrameHistory
 from inspector.formats.frame_times import CAPTURED, Provenance
 from inspector.formats.options import (
@@ -24,6 +34,7 @@ from inspector.formats.options import (
     budgets_to_text,
     parse_budgets_ms,
 )
+from inspector.formats.report.comparison import shown_of
 from inspector.formats.traces.session_trace import Events
 from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.provenance import provenance_of
@@ -314,6 +325,55 @@ def test_that_a_figure_for_a_use_is_previewed_and_written_in_its_pixels(
     choose(dialog, "Format", "CSV")
     assert not box(dialog, "Graph").isEnabled()
     assert not box(dialog, "Use").isEnabled()
+
+
+def test_that_the_size_of_a_use_stays_when_it_is_given_up(
+    dialog: ExportDialog, tmp_path: Path
+) -> None:
+    choose(dialog, "Use", "slide")
+    choose(dialog, "Use", "")
+
+    assert (dialog.options.width_pt, dialog.options.height_pt) == (880, 495)
+    assert box(dialog, "Resolution").isEnabled()
+    assert dialog.export_to(tmp_path / "a.png")
+    image = QImage(str(tmp_path / "a.png"))
+    assert (image.width(), image.height()) == (1920, 1080)
+    kept = choices_of(dialog)
+    assert (kept["preset"], kept["width_pt"], kept["height_pt"]) == ("", "880", "495")
+
+
+def test_that_several_captures_are_drawn_over_each_other_or_side_by_side(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    about = Provenance("", datetime(2026, 1, 2, tzinfo=UTC), "1.0")
+    runs = [
+        ComparedRun(f"{name}.csv", np.full(300, ms * 1_000_000, dtype=np.int64))
+        for name, ms in (("before", 16), ("after", 12))
+    ]
+    source = ExportSource(
+        FrameHistory(), (), about, figures=tuple(shown_of(each, about) for each in runs)
+    )
+    dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
+    qtbot.addWidget(dialog)
+    dialog.show()
+
+    assert dialog.windowTitle() == "Export a figure"
+    assert box(dialog, "Measure").isHidden()
+    assert [box(dialog, "Format").itemData(n) for n in range(3)] == ["PNG", "SVG", "PDF"]
+    overlaid = dialog.preview.accessibleDescription()
+    assert "before.csv: 300 frames" in overlaid
+    (beside,) = (
+        each for each in dialog.findChildren(QCheckBox) if each.text().startswith("Side by side")
+    )
+    beside.click()
+    dialog.show_preview()
+    assert "room for the frames of 1 capture side by side, not 2" in dialog.problem
+    choose(dialog, "Use", "slide")
+    assert dialog.export_to(tmp_path / "a.svg")
+    assert choices_of(dialog)["side_by_side"] == "yes"
+    said = (tmp_path / "a.svg").read_text()
+    assert "before.csv" in said
+    assert "after.csv" in said
 
 
 def test_that_interventions_are_exported_unless_switched_off(qtbot: QtBot, tmp_path: Path) -> None:

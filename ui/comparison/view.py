@@ -83,6 +83,8 @@ class ComparisonView(QWidget):
     # own
     files_wanted = Signal(int)
     left = Signal()  # The session is to be shown again
+    # Runs are to be drawn in a figure, which is proposed for a folder: list[ComparedRun], Path
+    figure_wanted = Signal(object, object)
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -111,9 +113,6 @@ class ComparisonView(QWidget):
             in_type(muted, name, is_muted=True)
         self.swap_button = tool_button("", "Swap A and B")
         self.add_button = tool_button("Add file …", "Compare another file with A")
-        self.report_button = tool_button(
-            "Save report …", "Write plots, table and verdict to an HTML, PDF or Markdown file"
-        )
         self.close_button = tool_button("", "Back to what is open (Esc)")
         self.close_button.setAccessibleName("Close the comparison")
         self.cancel_button = tool_button("Cancel", "Stop reading and comparing")
@@ -145,13 +144,17 @@ class ComparisonView(QWidget):
         options.addActions([self.outlier_action, self.columns_action, self.stutter_action])
         options.aboutToShow.connect(self._name_limits)
         self.options_button = menu_button("Options", "How the runs are shown and counted", options)
-        controls = (self.swap_button, self.add_button, self.options_button, self.report_button)
+        export = QMenu(self)
+        export.addAction("Report, page or table …", self.ask_for_report)
+        export.addAction("Figure …", self._ask_for_figure)
+        self.export_button = menu_button("Export", "Write the comparison to a file", export)
+        controls = (self.swap_button, self.add_button, self.options_button, self.export_button)
         for button in (*controls, self.close_button):
             button.setMinimumHeight(SIZES["control"])
         top = bar(self.row, self.swap_button, self.add_button, margins=(_SIDE, 8, 8, 8))
         top.addStretch(1)
         for widget in (
-            *(self.progress, self.cancel_button, self.options_button, self.report_button),
+            *(self.progress, self.cancel_button, self.options_button, self.export_button),
             self.close_button,
         ):
             top.addWidget(widget)
@@ -183,7 +186,6 @@ class ComparisonView(QWidget):
         self.cancel_button.clicked.connect(self.cancel)
         self.add_button.clicked.connect(partial(self.files_wanted.emit, -1))
         self.swap_button.clicked.connect(self._swap)
-        self.report_button.clicked.connect(self.ask_for_report)
         self.close_button.clicked.connect(self.left)
         self.row.sides_chosen.connect(self.compare)
         self.row.runs_wanted.connect(self.files_wanted)
@@ -315,7 +317,7 @@ class ComparisonView(QWidget):
         is_running = self._background.is_running
         self.progress.setVisible(is_running)
         self.cancel_button.setVisible(is_running)
-        self.report_button.setEnabled(bool(self._found))
+        self.export_button.setEnabled(bool(self._found))
         self.swap_button.setEnabled(len(self.sides) > 1)
         self.outlier_action.setEnabled(any(len(each.sources) > _TWO for each in self.sides))
         if is_running:
@@ -381,14 +383,22 @@ class ComparisonView(QWidget):
         first, second, *others = self.sides
         self.compare([second, first, *others])
 
+    @property
+    def _folder(self) -> Path:
+        sources = (source for side in self.sides for source in side.sources)
+        return next((each.path.parent for each in sources if each.path), Path.cwd())
+
+    @Slot()
+    def _ask_for_figure(self) -> None:
+        found = self._found
+        self.figure_wanted.emit([found[0].before, *(each.after for each in found)], self._folder)
+
     @Slot()
     def ask_for_report(self) -> None:
         """Ask for a file, and write the report to it."""
         if not self._found:
             return
-        sources = (source for side in self.sides for source in side.sources)
-        folder = next((each.path.parent for each in sources if each.path), Path.cwd())
-        proposed = folder / "comparison.html"
+        proposed = self._folder / "comparison.html"
         dialog = SaveDialog("Save report", proposed, COMPARISON_FORMATS, self)
         dialog.file_given.connect(self.save_report)
         dialog.open()

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from inspector.display_text import counted
 from inspector.errors import ExportError
 from inspector.extensions import ExtensionError
+from inspector.formats.arrangement.figures import FIGURE_FORMATS, FigureData, figure
 from inspector.formats.arrangement.pages import frame_pages, timeline_picture
 from inspector.formats.export import (
     EXPORTERS,
@@ -36,6 +37,7 @@ from inspector.formats.export import (
     exporter_for,
     exporters,
 )
+from inspector.formats.file_formats import write_file
 from inspector.formats.frame_times import (
     CAPTURED,
     Beside,
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
     from inspector.analysis.landmarks import Landmark
     from inspector.analysis.statistics.frame_series import FrameFacts
     from inspector.events.frame_history import FrameHistory
+    from inspector.formats.arrangement.figures import Shown
     from inspector.formats.drawing.display_list import DisplayList
     from inspector.formats.export import AnyExporter
     from inspector.formats.traces.session_trace import Events
@@ -102,7 +105,7 @@ _MEASURE_TITLES: Final[Mapping[Measure, str]] = {
     "delta": "Delta given to callbacks",
 }
 _THEME_TITLES: Final[Mapping[ThemeName, str]] = {"light": "Light", "dark": "Dark"}
-_RESOLUTIONS: Final = (72, 96, 144, 192, 300, 600)
+_RESOLUTIONS: Final = (72.0, 96.0, 144.0, 192.0, 300.0, 600.0)
 
 
 class FrameRange(Struct, frozen=True):
@@ -125,6 +128,7 @@ class ExportSource(Struct, frozen=True):
     # What is not known of frames: delta, busy, both or nothing.
     unknown: frozenset[str] = frozenset()
     beside: Beside | None = None  # The columns of a capture beside the frame times; None for none
+    figures: tuple[Shown, ...] = ()  # What is drawn in one figure instead; empty for nothing
 
 
 class ExportChoices(Struct, frozen=True):
@@ -133,6 +137,7 @@ class ExportChoices(Struct, frozen=True):
     format_name: str = "PNG"  # The format
     range_id: str = "all"  # The range, if it exists
     preset: str = ""  # The use that gives the size, empty for none
+    is_side_by_side: bool = False  # Whether a figure of several has a column for each
 
 
 class ExportDialog(QDialog):
@@ -164,7 +169,11 @@ class ExportDialog(QDialog):
         )
         self._provenance = source.provenance
         self._events = source.events
-        self._exporters = exporters() if source.events else tuple(EXPORTERS)
+        self._figures = source.figures
+        if self._figures:
+            self._exporters: tuple[AnyExporter, ...] = FIGURE_FORMATS
+        else:
+            self._exporters = exporters() if source.events else tuple(EXPORTERS)
         self._folder = choices.folder
         self._ranges = source.ranges
         self._problem = ""
@@ -172,6 +181,8 @@ class ExportDialog(QDialog):
         self._make_fields(choices.options, source.unknown)
         self._range_box.setCurrentIndex(max(0, self._range_box.findData(choices.range_id)))
         self._use_box.setCurrentIndex(max(0, self._use_box.findData(choices.preset)))
+        self._side_by_side_box.setChecked(choices.is_side_by_side)
+        self._use_size()
         self._format_box.setCurrentIndex(max(0, self._format_box.findData(choices.format_name)))
         self.preview = ExportPreview()
         self._note = plain_label(wraps=True)
@@ -208,25 +219,33 @@ class ExportDialog(QDialog):
     def options(self) -> ExportOptions:
         """The options of the graph; raises ValueError, which says why, for an invalid input."""
         preset = PRESETS.get(self.preset)
-        size_pt = preset.size_pt if preset else (self._width_box.value(), self._height_box.value())
-        return ExportOptions(
+        options = ExportOptions(
             title=self._title_line.text().strip(),
             measure=self._measure_box.currentData(),
             budgets_ms=parse_budgets_ms(self._budgets_line.text()),
             stacked=self._stacked_box.isChecked(),
             theme=self._theme_box.currentData(),
-            width_pt=size_pt[0],
-            height_pt=size_pt[1],
-            dots_per_inch=preset.dots_per_inch if preset else self._resolution_box.currentData(),
+            width_pt=self._width_box.value(),
+            height_pt=self._height_box.value(),
+            dots_per_inch=self._resolution_box.currentData(),
             figure=self._figure_box.currentData(),
             interventions=self.interventions_box.isChecked(),
             landmarks=self.landmarks_box.isChecked(),
             inspector_budget_ms=self._inspector_budget_ms,
         )
+        return preset.applied_to(options) if preset else options
+
+    @property
+    def is_side_by_side(self) -> bool:
+        return self._side_by_side_box.isChecked()
 
     @property
     def chosen_frames(self) -> FrameTimes:
-        return self._part.of(self._frames)
+        return self._figures[0].frames if self._figures else self._part.of(self._frames)
+
+    @property
+    def _figure_data(self) -> FigureData:
+        return FigureData(self._figures, self.is_side_by_side)
 
     @property
     def _part(self) -> SessionPart:
@@ -276,14 +295,17 @@ class ExportDialog(QDialog):
             self._say_bad_choice(str(error))
             return False
         try:
-            export_frames(
-                self.chosen_frames,
-                self._provenance,
-                options,
-                path,
-                events=self._chosen_events,
-                exporter=exporter_for(path, (self._exporter,)),
-            )
+            if self._figures:
+                write_file(self._figure_data, self._provenance, options, path, FIGURE_FORMATS)
+            else:
+                export_frames(
+                    self.chosen_frames,
+                    self._provenance,
+                    options,
+                    path,
+                    events=self._chosen_events,
+                    exporter=exporter_for(path, (self._exporter,)),
+                )
         except (ExportError, ExtensionError, ValueError) as error:
             # Another file, or the same later, may succeed: the button stays enabled.
             self._say_problem(str(error))
@@ -304,6 +326,8 @@ class ExportDialog(QDialog):
     @property
     def _contents(self) -> str:
         exporter = self._exporter
+        if self._figures:
+            return "a figure"
         if exporter is PAGE:
             return "a page"
         if exporter in TIMELINE_EXPORTERS:
@@ -328,7 +352,9 @@ class ExportDialog(QDialog):
                 self.preview.show_message(self._page_text(frames))
                 self._say(f"{counted(len(frames), 'frame')}. It opens in any browser.")
                 return
-            if exporter in TIMELINE_EXPORTERS:
+            if self._figures:
+                picture = figure(self._figure_data, about, options)
+            elif exporter in TIMELINE_EXPORTERS:
                 picture = timeline_picture((frames, self._chosen_events), about, options)
             else:
                 picture, *more = frame_pages(frames, about, options)
@@ -358,8 +384,9 @@ class ExportDialog(QDialog):
         return f"{head}\n\n{listed}\n\nOne HTML file, which loads nothing. There is no preview."
 
     def _summary(self, exporter: AnyExporter, picture: DisplayList, more: int) -> str:
-        count = len(self.chosen_frames)
-        frames = counted(count, "frame")
+        frames = counted(len(self.chosen_frames), "frame")
+        if self._figures:
+            frames = " and ".join(counted(len(each.frames), "frame") for each in self._figures)
         pages = ""
         if more:
             where = "in it" if exporter.format == "PDF" else "beside it"
@@ -447,6 +474,7 @@ class ExportDialog(QDialog):
         self._stacked_box = QCheckBox("Stack the phases of each frame")
         self._stacked_box.setChecked(options.stacked and not unknown)
         self._has_phases = not unknown
+        self._side_by_side_box = QCheckBox("Side by side, instead of over each other")
         # Whether interventions are exported; disabled without any
         self.interventions_box = QCheckBox("Interventions and breakpoint hits")
         self.interventions_box.setToolTip(
@@ -460,10 +488,8 @@ class ExportDialog(QDialog):
         self.landmarks_box.setChecked(options.landmarks)
         self._width_box = _size_box("Width", SMALLEST_WIDTH_PT, options.width_pt)
         self._height_box = _size_box("Height", SMALLEST_HEIGHT_PT, options.height_pt)
-        self._resolution_box = _box("Resolution", [(f"{dpi} dpi", dpi) for dpi in _RESOLUTIONS])
-        self._resolution_box.setCurrentIndex(
-            max(0, self._resolution_box.findData(round(options.dots_per_inch)))
-        )
+        self._resolution_box = _box("Resolution", [(f"{dpi:g} dpi", dpi) for dpi in _RESOLUTIONS])
+        self._choose_resolution(options.dots_per_inch)
 
     def _lay_out(self) -> None:
         size = QHBoxLayout()
@@ -484,6 +510,11 @@ class ExportDialog(QDialog):
         form.addRow("", self._stacked_box)
         form.addRow("", self.interventions_box)
         form.addRow("", self.landmarks_box)
+        form.addRow("", self._side_by_side_box)
+        of_frames = (self._range_box, self._measure_box, self._stacked_box)
+        for row in (*of_frames, self.interventions_box, self.landmarks_box):
+            form.setRowVisible(row, not self._figures)
+        form.setRowVisible(self._side_by_side_box, bool(self._figures))
         form.addRow("&Colours", self._theme_box)
         form.addRow("&Use", self._use_box)
         size_label = QLabel("&Size, points")
@@ -520,6 +551,8 @@ class ExportDialog(QDialog):
             line.textChanged.connect(self._preview_soon)
         for size_box in (self._width_box, self._height_box):
             size_box.valueChanged.connect(self._preview_soon)
+        self._use_box.currentIndexChanged.connect(self._use_size)
+        self._side_by_side_box.toggled.connect(self._preview_soon)
         self._stacked_box.toggled.connect(self._preview_soon)
         self.interventions_box.toggled.connect(self._preview_soon)
         self.landmarks_box.toggled.connect(self._preview_soon)
@@ -530,6 +563,22 @@ class ExportDialog(QDialog):
         self._form.setRowVisible(self.part_line, is_typed)
         if is_typed:
             self.part_line.setFocus()
+
+    @Slot()
+    def _use_size(self) -> None:
+        """Show the size of a use, which stays when another is given up."""
+        preset = PRESETS.get(self.preset)
+        if preset is None:
+            return
+        for box, value in zip((self._width_box, self._height_box), preset.size_pt, strict=True):
+            box.setValue(value)
+        self._choose_resolution(preset.dots_per_inch)
+
+    def _choose_resolution(self, dots: float) -> None:
+        box = self._resolution_box
+        if box.findData(dots) < 0:
+            box.addItem(f"{dots:.4g} dpi", dots)
+        box.setCurrentIndex(box.findData(dots))
 
     @Slot()
     def _preview_soon(self) -> None:
@@ -567,7 +616,7 @@ def _size_box(name: str, smallest: float, value: float) -> QDoubleSpinBox:
     box = QDoubleSpinBox()
     box.setAccessibleName(f"{name} in points")
     box.setRange(smallest, LARGEST_SIDE_PT)
-    box.setDecimals(0)
+    box.setDecimals(1)
     box.setSingleStep(24)
     box.setSuffix(" pt")
     box.setValue(value)

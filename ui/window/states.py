@@ -213,6 +213,8 @@ class WindowStates(QObject):
             self.comparison = ComparisonView(self._window.bridge, self._window.theme)
             self.comparison.files_wanted.connect(self._ask_for_more)
             self.comparison.left.connect(self.leave_comparison)
+            if self._asking is not None:
+                self.comparison.figure_wanted.connect(self._asking.export_figure)
             self._window.middle.addWidget(self.comparison)
         return self.comparison
 

@@ -68,6 +68,7 @@ class LabGraphOptions:
     theme: ThemeName = "light"  # Colours on white or on near-black
     width_pt: float = 720.0  # Width of the picture in points; the height follows from the runs
     dots_per_inch: float = 144.0  # Resolution of a PNG
+    is_in_pixels = False
 
 
 @dataclass(frozen=True, slots=True)

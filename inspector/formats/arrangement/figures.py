@@ -85,6 +85,8 @@ def figure(data: FigureData, provenance: Provenance, options: ExportOptions) -> 
     for each in data.shown:
         if not len(each.frames):
             raise ExportError(f"{each.name} has no frames to draw. Choose another file.")
+        if each.frames.samples and options.figure != "frames":
+            raise ExportError(f"{each.name}: {each.frames.samples} Only the graph of frames does.")
     if options.figure == "frames" and (data.is_side_by_side or len(data.shown) == 1):
         return _frames_beside(data.shown, options)
     return _Figure(data, provenance, options).picture()
@@ -96,8 +98,8 @@ def _frames_beside(shown: Sequence[Shown], options: ExportOptions) -> DisplayLis
     if width < SMALLEST_WIDTH_PT:
         most = int(options.width_pt / SMALLEST_WIDTH_PT)
         raise ExportError(
-            f"There is room for the frames of {most} captures side by side, not {len(shown)}. "
-            "Show them overlaid, or as percentiles."
+            f"There is room for the frames of {counted(most, 'capture')} side by side, not "
+            f"{len(shown)}. Show them overlaid, as percentiles, or wider."
         )
     fitted = replace(options, width_pt=width)
     one = shown[0]

@@ -42,10 +42,14 @@ _MARKUP: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _MARKUP_AND_BREAKS: Final = _MARKUP | str.maketrans({"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
 
 
-def svg_text(picture: DisplayList) -> str:
+def svg_text(picture: DisplayList, per_point: float | None = None) -> str:
+    """Return a picture as SVG, its size in points, or in pixels given how many are a point."""
     width, height = _number(picture.width), _number(picture.height)
+    wide, high = f"{width}pt", f"{height}pt"
+    if per_point is not None:
+        wide, high = (str(round(each * per_point)) for each in (picture.width, picture.height))
     families = quoted(f"'{_EMBEDDED_FAMILY}',{_FALLBACK_FAMILIES}")
-    size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
+    size = f'width="{wide}" height="{high}" viewBox="0 0 {width} {height}"'
     software = [picture.software]
     if picture.created is not None:
         software.append(picture.created.isoformat(timespec="seconds"))

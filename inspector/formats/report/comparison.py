@@ -104,7 +104,7 @@ def write_comparison(  # noqa: PLR0913 - as for a report
         figure: FigureName = "frames" if any(each.samples for each in runs) else "distribution"
         options = ExportOptions(theme=theme, budgets_ms=tuple(budgets_ms), figure=figure)
         about = Provenance("", created, inspector.__version__)
-        data = FigureData(tuple(_shown(each, about) for each in runs))
+        data = FigureData(tuple(shown_of(each, about) for each in runs))
         write_file(data, about, PRESETS["slide"].applied_to(options), path, FIGURE_FORMATS)
         return
     if kind == ".html":
@@ -122,7 +122,8 @@ def write_comparison(  # noqa: PLR0913 - as for a report
             stream.write(markdown_of(report).encode("utf-8", "replace"))
 
 
-def _shown(run: ComparedRun, about: Provenance) -> Shown:
+def shown_of(run: ComparedRun, about: Provenance) -> Shown:
+    """Return the frames of a run for a figure."""
     times_ns = run.times_ns
     nothing = np.zeros((len(Phase), len(times_ns)), dtype=np.int64)
     details = KnownDetails(times_ns, nothing[0], nothing)

@@ -34,6 +34,7 @@ from tests.sessions.test_captured import Clock, read_to_the_end, table, trace
 from tests.sessions.test_compared import capture
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
+from ui.export.export_dialog import ExportDialog
 from ui.frame_times.capture_header import CaptureHeader
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.frame_statistics import SAMPLES_TEXT, FoundStatistics, StatisticsWanted
@@ -431,7 +432,12 @@ def test_that_export_in_a_comparison_writes_its_page(shell: Shell, tmp_path: Pat
 
     assert action.isEnabled()
     action.trigger()
+    figure = states.comparison.export_button.menu().actions()[1]
+    figure.trigger()
 
+    (drawing,) = shell.window.findChildren(ExportDialog)
+    assert drawing.export_to(tmp_path / "figure.svg")
+    assert "10.0.csv" in (tmp_path / "figure.svg").read_text()
     (dialog,) = states.comparison.findChildren(SaveDialog)
     dialog.file_given.emit(tmp_path / "comparison.html")
     assert 'id="plots"' in (tmp_path / "comparison.html").read_text()

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
+import inspector
 from inspector.analysis.intervention_list import interventions_between
 from inspector.analysis.landmarks import landmarks_between
+from inspector.events.frame_history import FrameHistory
 from inspector.foreign.paths import is_folder
+from inspector.formats.frame_times import Provenance
 from inspector.formats.options import (
     FEWEST_DOTS_PER_INCH,
     FIGURES,
@@ -19,6 +24,7 @@ from inspector.formats.options import (
     SMALLEST_WIDTH_PT,
     ExportOptions,
 )
+from inspector.formats.report.comparison import shown_of
 from inspector.formats.traces.session_trace import Events
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.session import ShowsCapture, pictures_of
@@ -26,8 +32,11 @@ from inspector.sessions.session import ShowsCapture, pictures_of
 from ...export.export_dialog import ExportChoices, ExportDialog, ExportSource, FrameRange
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from PySide6.QtWidgets import QWidget
 
+    from inspector.analysis.statistics.runs import ComparedRun
     from inspector.sessions.session import Session
 
     from ...frame_times.panel import FrameTimesPanel
@@ -43,13 +52,77 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
     parent: QWidget,
     format_name: str = "",
 ) -> ExportDialog:
+    options = replace(
+        _kept_options(settings),
+        measure=panel.measure,
+        stacked=panel.is_stacked,
+        inspector_budget_ms=panel.inspector_budget_ms,
+    )
+    ranges = _ranges(session, panel)
+    source = ExportSource(
+        session.timeline.frames,
+        ranges,
+        provenance_of(session),
+        interventions_between(session.timeline),
+        landmarks_between(session.timeline, session.annotations),
+        Events(session.history, 0, session.history.last_ns, pictures_of(session)),
+        *(
+            (session.samples, session.facts, session.unknown, session.beside)
+            if isinstance(session, ShowsCapture)
+            else ()
+        ),
+    )
+    choices = _kept_choices(
+        *(options, _folder(session, settings), settings),
+        # What the user has gone to the trouble of choosing is what is meant.
+        range_id="chosen" if any(each.id == "chosen" for each in ranges) else "all",
+        format_name=format_name,
+    )
+    return _dialog(source, choices, theme, parent)
+
+
+def figure_dialog(
+    runs: Sequence[ComparedRun], folder: Path, settings: Settings, theme: Theme, parent: QWidget
+) -> ExportDialog:
+    """Return the dialog for a figure of several runs."""
+    about = Provenance("", datetime.now(UTC), inspector.__version__)
+    source = ExportSource(
+        FrameHistory(), (), about, figures=tuple(shown_of(each, about) for each in runs)
+    )
+    choices = _kept_choices(_kept_options(settings), folder, settings)
+    return _dialog(source, choices, theme, parent)
+
+
+def _dialog(
+    source: ExportSource, choices: ExportChoices, theme: Theme, parent: QWidget
+) -> ExportDialog:
+    dialog = ExportDialog(source, choices, theme, parent)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    return dialog
+
+
+def _kept_choices(
+    options: ExportOptions,
+    folder: Path,
+    settings: Settings,
+    *,
+    range_id: str = "all",
+    format_name: str = "",
+) -> ExportChoices:
+    kept = settings.export_choices
+    return ExportChoices(
+        *(options, folder, format_name or kept.get("format", "PNG"), range_id),
+        preset=kept.get("preset", ""),
+        is_side_by_side=kept.get("side_by_side") == "yes",
+    )
+
+
+def _kept_options(settings: Settings) -> ExportOptions:
     choices = settings.export_choices
     is_dark = choices.get("theme", "light") == "dark"
     usual = ExportOptions()
-    options = ExportOptions(
-        measure=panel.measure,
+    return ExportOptions(
         budgets_ms=settings.budgets_ms,
-        stacked=panel.is_stacked,
         theme="dark" if is_dark else "light",
         width_pt=_number(
             choices.get("width_pt"), usual.width_pt, SMALLEST_WIDTH_PT, LARGEST_SIDE_PT
@@ -65,37 +138,8 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
         ),
         interventions=choices.get("interventions", "yes") != "no",
         landmarks=choices.get("landmarks", "yes") != "no",
-        inspector_budget_ms=panel.inspector_budget_ms,
         figure=next((each for each in FIGURES if each == choices.get("figure")), "frames"),
     )
-    ranges = _ranges(session, panel)
-    dialog = ExportDialog(
-        ExportSource(
-            session.timeline.frames,
-            ranges,
-            provenance_of(session),
-            interventions_between(session.timeline),
-            landmarks_between(session.timeline, session.annotations),
-            Events(session.history, 0, session.history.last_ns, pictures_of(session)),
-            *(
-                (session.samples, session.facts, session.unknown, session.beside)
-                if isinstance(session, ShowsCapture)
-                else ()
-            ),
-        ),
-        ExportChoices(
-            options,
-            _folder(session, settings),
-            format_name or choices.get("format", "PNG"),
-            # What the user has gone to the trouble of choosing is what is meant.
-            "chosen" if any(each.id == "chosen" for each in ranges) else "all",
-            choices.get("preset", ""),
-        ),
-        theme,
-        parent,
-    )
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    return dialog
 
 
 def choices_of(dialog: ExportDialog) -> dict[str, str]:
@@ -113,7 +157,9 @@ def choices_of(dialog: ExportDialog) -> dict[str, str]:
         "format": dialog.format_name,
         "theme": options.theme,
         "figure": options.figure,
-        **({"preset": dialog.preset} if dialog.preset else own_size),
+        "preset": dialog.preset,
+        "side_by_side": "yes" if dialog.is_side_by_side else "no",
+        **own_size,
         "interventions": "yes" if options.interventions else "no",
         "landmarks": "yes" if options.landmarks else "no",
     }

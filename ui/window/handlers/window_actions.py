@@ -26,8 +26,11 @@ from .action_states import Reports
 from .menu_previews import MenuPreviews
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from inspector.analysis.statistics.runs import ComparedRun
+
+    from ...export.export_dialog import ExportDialog
     from ...kit.fonts import FontChoice, TextSize
     from ...kit.theme import ThemeChoice
     from ...scene.panel import ScenePanel
@@ -203,16 +206,30 @@ class WindowActions(QObject):
             shown.ask_for_report()
             return
         # Graphs, fonts and file formats: half a first paint.
-        from .export_setup import choices_of, export_dialog  # noqa: PLC0415
+        from .export_setup import export_dialog  # noqa: PLC0415
 
         window = self._window
         session = window.bridge.session
         if session is None:
             return
-        dialog = export_dialog(
-            *(session, window.frame_times, window.settings, window.theme, window),
-            format_name=format_name,
+        self._open_export(
+            export_dialog(
+                *(session, window.frame_times, window.settings, window.theme, window),
+                format_name=format_name,
+            )
         )
+
+    def export_figure(self, runs: Sequence[ComparedRun], folder: Path) -> None:
+        """Open the export dialog for a figure of runs that are compared."""
+        from .export_setup import figure_dialog  # noqa: PLC0415 - as above
+
+        window = self._window
+        self._open_export(figure_dialog(runs, folder, window.settings, window.theme, window))
+
+    def _open_export(self, dialog: ExportDialog) -> None:
+        from .export_setup import choices_of  # noqa: PLC0415 - as above
+
+        window = self._window
 
         def keep_choices(_result: int) -> None:
             window.settings = replace(window.settings, export_choices=choices_of(dialog))
