@@ -59,19 +59,21 @@ class AnnotationActions(QObject):
         low_ns, high_ns = span_ns
         span = f"{format_instant(low_ns)} to {format_instant(high_ns)}"
         question = f"Name for {span} ({format_duration(high_ns - low_ns)})"
-        prompt = self._ask(
-            "Name a range", question, lambda name: Annotation("range", low_ns, high_ns, name)
+        self._ask(
+            "Name a range",
+            question,
+            lambda name: Annotation("range", low_ns, high_ns, name),
+            hint="boss fight",
         )
-        prompt.line.setPlaceholderText("boss fight")
 
-    def _ask(self, title: str, question: str, made: Callable[[str], Annotation]) -> Prompt:
+    def _ask(
+        self, title: str, question: str, made: Callable[[str], Annotation], hint: str = ""
+    ) -> None:
         def keep(text: str) -> None:
             if reason := self._annotations.add(made(text)):
                 raise ValueError(reason)
 
-        prompt = Prompt(title, question, keep, self._theme, self._window)
-        prompt.open()
-        return prompt
+        Prompt(title, question, keep, self._theme, self._window, hint=hint).open()
 
     # ---------------------------------------------------------------- going there
 

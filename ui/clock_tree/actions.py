@@ -15,7 +15,7 @@ from inspector.vocabulary import RATE_DENOMINATOR, Field
 from ..actions.descriptions import ActionDescription, Needs
 from ..actions.menus import MenuId
 from ..kit.layouts import without_icons
-from ..kit.prompts import RatePrompt
+from ..kit.prompts import rate_prompt
 from ..kit.texts.member_texts import machine_transitions
 from ..previews.selected import (
     is_clock_paused,
@@ -84,9 +84,11 @@ class BranchActions(QObject):
         number, bridge = scheduler.id, self._bridge
         scale = Fraction(scheduler.fields.get(Field.RATE, RATE_DENOMINATOR), RATE_DENOMINATOR)
         title = f"Time scale of {scheduler.name}"
-        prompt = RatePrompt(title, scale, self._theme, self._window)
-        prompt.rate_given.connect(lambda rate: bridge.submit(SetTimeScale(number, rate)))
-        prompt.open()
+
+        def take(rate: Fraction) -> None:
+            bridge.submit(SetTimeScale(number, rate))
+
+        rate_prompt(title, scale, take, self._theme, self._window).open()
 
     def ask_for_transition(self) -> None:
         timeline, bridge = self._bridge.timeline, self._bridge

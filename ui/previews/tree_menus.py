@@ -33,7 +33,7 @@ from inspector.events.timeline import Timeline
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
 from ..kit.layouts import without_icons
-from ..kit.prompts import RatePrompt
+from ..kit.prompts import rate_prompt
 from ..kit.range_note import RangeNote
 from ..kit.rates import RATE_PRESETS
 from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
@@ -201,8 +201,13 @@ def ask_priority(scheduler: MemberState, requests: MenuRequests, parent: QWidget
 
 def ask_for_rate(bridge: SessionBridge, clock: ClockState, theme: Theme, parent: QWidget) -> None:
     """Ask for the rate of a clock, with a preview of what would fire when."""
-    prompt = RatePrompt(f"Rate of {clock.name}", clock.rate, theme, parent)
-    previewer, clock_id = Previewer(bridge, prompt), clock.id
+    clock_id = clock.id
+
+    def take(rate: Fraction) -> None:
+        bridge.submit(rate_command(clock_id, rate))
+
+    prompt = rate_prompt(f"Rate of {clock.name}", clock.rate, take, theme, parent)
+    previewer = Previewer(bridge, prompt)
 
     def preview(text: str) -> None:
         # Below the prompt, whose buttons it would cover.
@@ -210,7 +215,6 @@ def ask_for_rate(bridge: SessionBridge, clock: ClockState, theme: Theme, parent:
 
     prompt.line.textEdited.connect(preview)
     prompt.finished.connect(previewer.hide)
-    prompt.rate_given.connect(lambda rate: bridge.submit(rate_command(clock_id, rate)))
     prompt.open()
 
 

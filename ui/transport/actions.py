@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from inspector.analysis.instants import InstantError, InstantFinder
+from inspector.analysis.instants import EXAMPLES, InstantError, InstantFinder
 from inspector.clocks.failures import FailurePolicy
 from inspector.commands.scene import AddMark, RewindTo, SetFailurePolicy, SetFrameRate, StepBack
 from inspector.commands.transport import (
@@ -22,13 +22,14 @@ from inspector.commands.transport import (
 from inspector.display_text import counted
 from inspector.foreign.numbers import count_in
 from inspector.sessions.session import SessionPhase, file_word
+from inspector.timebase import format_instant
 
 from ..actions.menus import MenuId
-from ..kit.prompts import GoToPrompt, LookAtPrompt, MarkPrompt, Prompt
+from ..kit.prompts import GoToPrompt, Prompt
 from ..previews.selected import submit
 from ..previews.tree_menus import ask_for_rate
 from ..session.qt_time_source import Precision
-from .frame_rate import FrameRatePrompt
+from .frame_rate import frame_rate_to_text, parse_frame_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 
 _FIRST_STEP_FRAMES: Final = 10
+_SECOND_BACK: Final = "-1s"
 
 
 class TransportActions(QObject):
@@ -101,16 +103,26 @@ class TransportActions(QObject):
 
     def _ask_how_many(self, title: str, question: str, step: Callable[[], None]) -> None:
         def take(text: str) -> None:
-            count = count_in(text.strip().replace(",", ""))
+            count = count_in(text.replace(",", ""))
             if not count or count > MAX_STEP_FRAMES:
                 raise ValueError(f"type a number of frames from 1 to {MAX_STEP_FRAMES:,}")
             self.set_step_frames(count)
             step()
 
-        prompt = Prompt(title, question, take, self._theme, self._window)
-        prompt.line.setText(f"{self.step_frames}")
-        prompt.line.selectAll()
-        prompt.open()
+        self._ask(title, question, take, proposed=f"{self.step_frames}")
+
+    def _ask(
+        self,
+        title: str,
+        question: str,
+        take: Callable[[str], object],
+        *,
+        proposed: str = "",
+        hint: str = "",
+    ) -> None:
+        Prompt(
+            title, question, take, self._theme, self._window, proposed=proposed, hint=hint
+        ).open()
 
     def toggle_running(self) -> None:
         """Hold a running session or a long step, run a held one; play a recording."""
@@ -200,9 +212,12 @@ class TransportActions(QObject):
     def ask_for_frame_rate(self) -> None:
         session = self._bridge.session
         if session is not None:
-            prompt = FrameRatePrompt(session.frame_rate, self._theme, self._window)
-            prompt.frame_rate_given.connect(lambda rate: self._bridge.submit(SetFrameRate(rate)))
-            prompt.open()
+            self._ask(
+                "Frame rate",
+                "Frames per second of session time: 60, 59.94 or 60000/1001",
+                lambda text: self._bridge.submit(SetFrameRate(parse_frame_rate(text))),
+                proposed=frame_rate_to_text(session.frame_rate),
+            )
 
     def set_failure_policy(self, policy: FailurePolicy) -> None:
         """Set the policy after a failed callback, for this scene and later ones."""
@@ -219,21 +234,23 @@ class TransportActions(QObject):
         self._actions.show_choice(MenuId.TIME_SOURCE, name)
 
     def ask_for_mark(self) -> None:
-        prompt = MarkPrompt(self._bridge.timeline.at_ns, self._theme, self._window)
-        prompt.mark_given.connect(self._add_mark)
-        prompt.open()
-
-    @Slot(str)
-    def _add_mark(self, text: str) -> None:
-        self._bridge.submit(AddMark(text))
+        self._ask(
+            "Mark this instant",
+            f"Mark at {format_instant(self._bridge.timeline.at_ns)}",
+            lambda text: self._bridge.submit(AddMark(text or "mark")),
+            hint="mark",
+        )
 
     # ---------------------------------------------------------------- looking back
 
     def ask_where_to_look(self) -> None:
         bridge = self._bridge
-        prompt = LookAtPrompt(self.find_place, bridge.shown_ns, self._theme, self._window)
-        prompt.place_given.connect(bridge.set_playhead)
-        prompt.open()
+        self._ask(
+            "Look at",
+            f"Shown: {format_instant(bridge.shown_ns)}. Go to: {EXAMPLES}",
+            lambda text: bridge.set_playhead(self.find_place(text or _SECOND_BACK)),
+            hint=_SECOND_BACK,
+        )
 
     def look_frame_back(self) -> None:
         self._look(lambda places, from_ns: places.frames_from(from_ns, -1))

@@ -1,47 +1,19 @@
-"""The frame rate of a scene: measured, read from text, and asked for."""
+"""The frame rate of a scene: measured, and read from text."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Signal
-
 from inspector.clocks.rate import checked_frame_rate
 from inspector.foreign.numbers import number_in, refusal
 
-from ..kit.prompts import Prompt
-
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
     from inspector.events.timeline import Timeline
-
-    from ..kit.theme import Theme
 
 #: The frame rate is measured over this time or this many frames.
 _MEASURED_NS: Final = 1_000_000_000
 _MEASURED_FRAMES: Final = 240
-
-
-class FrameRatePrompt(Prompt):
-    """Asks for any frame rate."""
-
-    frame_rate_given = Signal(object)  # Fraction: frames per second
-
-    def __init__(self, rate: Fraction, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(
-            "Frame rate",
-            "Frames per second of session time: 60, 59.94 or 60000/1001",
-            self._take,
-            theme,
-            parent,
-        )
-        self.line.setText(frame_rate_to_text(rate))
-        self.line.selectAll()
-
-    def _take(self, text: str) -> None:
-        self.frame_rate_given.emit(parse_frame_rate(text))
 
 
 def measured_frame_rate(timeline: Timeline) -> float | None:

@@ -9,11 +9,11 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.commands.recording import SaveLast, StartRecording, StopRecording
 from inspector.foreign.paths import RECORDING_SUFFIX
-from inspector.timebase import NS_PER_SECOND
+from inspector.timebase import NS_PER_SECOND, parse_duration_ns
 
 from ..actions.descriptions import ActionDescription, Needs
 from ..actions.menus import MenuId
-from ..kit.prompts import SaveLastPrompt
+from ..kit.prompts import Prompt
 from ..kit.save_dialog import SaveDialog
 
 if TYPE_CHECKING:
@@ -84,12 +84,18 @@ class RecordingActions(QObject):
         self._save(_SAVED_NS)
 
     def ask_how_much_to_save(self) -> None:
-        prompt = SaveLastPrompt(self._theme, self._window)
-        prompt.duration_given.connect(self._save)
-        prompt.open()
+        Prompt(
+            "Save the last …",
+            "Session time to save, counted back from now: 30, 250ms, 3 min or 02:10.5",
+            lambda text: self._save(parse_duration_ns(text)),
+            self._theme,
+            self._window,
+            proposed="30",
+        ).open()
 
-    @Slot(object)
     def _save(self, duration_ns: int) -> None:
+        if duration_ns <= 0:
+            raise ValueError("there is nothing to save: type a duration above 0")
         self._bridge.submit(SaveLast("", duration_ns))
 
     def toggle_pictures(self) -> None:

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.transport import StepBy
 from inspector.testing import held_session, scene_file
 from ui.clock_tree.panel import ClockTreePanel
-from ui.kit.prompts import RatePrompt
+from ui.kit.prompts import Prompt
 from ui.kit.theme import Theme
 from ui.previews.previewing import PreviewCard, Previewer, typed_rate_command
 from ui.previews.tree_menus import ask_for_rate
@@ -110,7 +110,7 @@ def test_that_a_rate_is_previewed_while_it_is_typed_and_not_applied(
     stand: Stand, qtbot: QtBot
 ) -> None:
     ask_for_rate(stand.bridge, stand.session.timeline.clocks[2], Theme("light"), stand.panel)
-    prompt = stand.panel.findChild(RatePrompt)
+    prompt = stand.panel.findChild(Prompt)
     assert prompt is not None
     editor, (card,) = prompt.line, prompt.findChildren(PreviewCard)
 

@@ -19,7 +19,6 @@ from ui.actions.actions import ActionSet
 from ui.kit.theme import ColorRole, Theme
 from ui.session.bridge import SessionBridge
 from ui.transport.frame_rate import (
-    FrameRatePrompt,
     frame_rate_to_text,
     measured_frame_rate,
     parse_frame_rate,
@@ -225,21 +224,6 @@ def test_that_of_a_file_there_is_no_rate_and_no_recording(played: Bar) -> None:
     assert played.bar.record_button.isHidden()
     played.bridge.set_session(PlayedSession())
     assert not played.bar.rates.isHidden()
-
-
-def test_that_a_frame_rate_is_asked_for(qtbot: QtBot) -> None:
-    given: list[Fraction] = []
-    prompt = FrameRatePrompt(Fraction(60), Theme("light"))
-    qtbot.addWidget(prompt)
-    prompt.frame_rate_given.connect(given.append)
-
-    prompt.line.setText("sixty")
-    prompt.take_answer()
-    assert "frame rate" in prompt.problem.text()
-
-    prompt.line.setText("59.94")
-    prompt.take_answer()
-    assert given == [Fraction("59.94")]
 
 
 @pytest.mark.parametrize(

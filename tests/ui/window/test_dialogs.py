@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QDialog, QDialogButtonBox, QLabel, QTreeWidgetItem
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLabel, QTreeWidgetItem
 from pytestqt.qtbot import QtBot
 
 from inspector.resources import resource_path
 from tests.ui.shell import open_shell
-from ui.kit.prompts import GoToPrompt, MarkPrompt, RatePrompt
+from ui.kit.prompts import GoToPrompt, Prompt
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection
 from ui.window.dialogs.about import AboutDialog
@@ -110,14 +110,14 @@ def test_that_about_puts_the_versions_on_the_clipboard(qtbot: QtBot) -> None:
     assert "pyqtgraph 0." in text
 
 
-def test_that_an_empty_mark_is_a_mark(qtbot: QtBot) -> None:
-    prompt = MarkPrompt(0, Theme("light"))
-    qtbot.addWidget(prompt)
+def test_that_an_empty_mark_is_a_mark(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.trigger("mark")
 
-    with qtbot.waitSignal(prompt.mark_given) as given:
-        prompt.take_answer()
+    only_prompt("Mark this instant").take_answer()
+    shell.advance(0.1)
 
-    assert given.args == ["mark"]
+    assert [mark.text for mark in shell.bridge.timeline.marks] == ["mark"]
 
 
 @pytest.mark.parametrize(
@@ -170,8 +170,9 @@ def test_that_an_answer_that_cannot_be_taken_is_explained(
     assert prompt.problem.text().startswith(f"✖ {reason}")
 
 
-def only_dialog(kind: type[QDialog]) -> QDialog:
-    return next(each for each in QApplication.topLevelWidgets() if isinstance(each, kind))
+def only_prompt(title: str) -> Prompt:
+    prompts = (each for each in QApplication.topLevelWidgets() if isinstance(each, Prompt))
+    return next(each for each in prompts if each.windowTitle() == title)
 
 
 def test_that_a_mark_typed_in_the_window_is_left_in_the_events(
@@ -179,8 +180,7 @@ def test_that_a_mark_typed_in_the_window_is_left_in_the_events(
 ) -> None:
     shell = open_shell(qtbot, tmp_path)
     shell.trigger("mark")
-    prompt = only_dialog(MarkPrompt)
-    assert isinstance(prompt, MarkPrompt)
+    prompt = only_prompt("Mark this instant")
 
     qtbot.keyClicks(prompt.line, "boss appears")
     qtbot.keyClick(prompt.line, Qt.Key.Key_Return)
@@ -194,8 +194,7 @@ def test_that_the_rate_of_the_selected_clock_can_be_chosen(qtbot: QtBot, tmp_pat
     clock_id = shell.clock_id("enemies")
     shell.bridge.select(Selection.clock(clock_id))
     shell.trigger("set-rate")
-    prompt = only_dialog(RatePrompt)
-    assert isinstance(prompt, RatePrompt)
+    prompt = only_prompt("Rate of enemies")
 
     prompt.line.selectAll()
     qtbot.keyClicks(prompt.line, "1/3")
@@ -212,8 +211,7 @@ def test_that_a_rate_that_cannot_be_read_keeps_the_prompt_open_and_says_why(
     shell = open_shell(qtbot, tmp_path)
     shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
     shell.trigger("set-rate")
-    prompt = only_dialog(RatePrompt)
-    assert isinstance(prompt, RatePrompt)
+    prompt = only_prompt("Rate of enemies")
 
     prompt.line.selectAll()
     qtbot.keyClicks(prompt.line, "fast")

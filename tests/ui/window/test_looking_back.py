@@ -12,7 +12,7 @@ from inspector.timebase import NS_PER_MS
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell
 from ui.clock_tree.panel import ClockColumn, ClockTreePanel
-from ui.kit.prompts import LookAtPrompt
+from ui.kit.prompts import Prompt
 from ui.session.bridge import Selection
 from ui.timer_queue.panel import TimerQueuePanel
 
@@ -126,7 +126,7 @@ def test_that_there_is_nothing_before_the_beginning(shell: Shell) -> None:
 
 def test_that_a_place_can_be_asked_for(shell: Shell) -> None:
     shell.window.actions_by_id["look-at"].trigger()
-    (dialog,) = shell.window.findChildren(LookAtPrompt)
+    (dialog,) = shell.window.findChildren(Prompt)
     line = dialog.line
 
     line.setText("frame 999")

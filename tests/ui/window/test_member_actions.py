@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 from tests.ui.shell import Shell, open_shell
-from ui.kit.prompts import RatePrompt
+from ui.kit.prompts import Prompt
 from ui.session.bridge import Selection
 
 SCENE = """
@@ -133,7 +133,7 @@ def test_that_the_time_scale_is_asked_for(shell: Shell, qtbot: QtBot) -> None:
     number = _select(shell, "fights")
 
     shell.trigger("time-scale")
-    prompt = next(each for each in shell.window.findChildren(RatePrompt) if each.isVisible())
+    prompt = next(each for each in shell.window.findChildren(Prompt) if each.isVisible())
     assert prompt.windowTitle() == "Time scale of fights"
     prompt.line.selectAll()
     qtbot.keyClicks(prompt.line, "1/4")

@@ -16,7 +16,7 @@ from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS
 from tests.ui.shell import Shell, open_shell
-from ui.kit.prompts import SaveLastPrompt
+from ui.kit.prompts import Prompt
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_that_so_much_of_the_past_is_written_as_is_typed(
     qtbot: QtBot, shell: Shell, tmp_path: Path
 ) -> None:
     shell.trigger("save-last-exact")
-    prompt = shell.window.findChild(SaveLastPrompt)
+    prompt = shell.window.findChild(Prompt)
     assert prompt is not None
     prompt.line.setText("0")
     prompt.take_answer()

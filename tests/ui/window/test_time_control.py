@@ -13,7 +13,7 @@ from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import open_shell
 from ui.breakpoints.panel import BreakpointsPanel
-from ui.kit.prompts import Prompt, RatePrompt
+from ui.kit.prompts import Prompt
 from ui.session.bridge import Selection
 
 
@@ -118,8 +118,9 @@ def test_that_everything_is_the_root_and_keys_are_about_what_is_selected(
     assert (rate_of("enemies"), rate_of("root")) == (Fraction(1, 2), Fraction(1, 4))
 
     shell.trigger("rate-of-everything")
-    prompt = shell.window.findChildren(RatePrompt)[-1]
-    prompt.rate_given.emit(Fraction(2, 5))
+    prompt = shell.window.findChildren(Prompt)[-1]
+    prompt.line.setText("2/5")
+    prompt.take_answer()
     assert (rate_of("enemies"), rate_of("root")) == (Fraction(1, 2), Fraction(2, 5))
     assert rates.buttons[Fraction(1, 2)].text() == "0.4"
 
@@ -177,3 +178,19 @@ def test_that_delete_in_the_list_of_breakpoints_leaves_the_selected_timer(
     assert shell.bridge.session is not None
     assert shell.bridge.session.breakpoints is not None
     assert not list(shell.bridge.session.breakpoints.items())
+
+
+def test_that_a_frame_rate_is_asked_for(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.trigger("frame-rate-exact")
+    prompt = shell.window.findChildren(Prompt)[-1]
+
+    prompt.line.setText("sixty")
+    prompt.take_answer()
+    assert "frame rate" in prompt.problem.text()
+
+    prompt.line.setText("59.94")
+    prompt.take_answer()
+    shell.advance(0.1)
+    assert shell.bridge.session is not None
+    assert shell.bridge.session.frame_rate == Fraction("59.94")

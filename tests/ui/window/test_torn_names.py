@@ -16,7 +16,7 @@ from tests.ui.shell import Shell, open_shell
 from ui.clock_tree.panel import ClockColumn, ClockTreePanel
 from ui.events.panel import EventListPanel
 from ui.kit.labels import ElidedLabel
-from ui.kit.prompts import RatePrompt
+from ui.kit.prompts import rate_prompt
 from ui.kit.theme import Theme
 from ui.previews.previewing import PreviewCard
 from ui.session.bridge import Selection
@@ -146,7 +146,7 @@ def test_that_a_row_of_the_queue_is_copied_as_it_is(shell: Shell) -> None:
 
 
 def test_that_the_title_of_a_prompt_is_one_line(qtbot: QtBot) -> None:
-    prompt = RatePrompt(f"Rate of {CLOCK}", Fraction(1), Theme("light"))
+    prompt = rate_prompt(f"Rate of {CLOCK}", Fraction(1), print, Theme("light"), None)
     qtbot.addWidget(prompt)
 
     assert prompt.windowTitle() == f"Rate of {SHOWN_CLOCK}"

@@ -15,7 +15,7 @@ from inspector.sessions.session import SessionPhase
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from ui.clock_tree.panel import ClockTreePanel
 from ui.export.export_dialog import ExportDialog
-from ui.kit.prompts import RatePrompt
+from ui.kit.prompts import Prompt
 from ui.window.handlers.command_palette import CommandPalette
 
 Key = Qt.Key
@@ -89,8 +89,8 @@ def test_that_a_user_gets_through_the_first_minutes(qtbot: QtBot, tmp_path: Path
     # Slows a branch down.
     click_clock(qtbot, shell, "audio")
     press(shell, Key.Key_R)
-    prompt = open_dialog(RatePrompt)
-    assert isinstance(prompt, RatePrompt)
+    prompt = open_dialog(Prompt)
+    assert isinstance(prompt, Prompt)
     prompt.line.selectAll()
     qtbot.keyClicks(prompt.line, "0.25")
     qtbot.keyClick(prompt.line, Key.Key_Return)
