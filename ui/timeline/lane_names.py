@@ -108,15 +108,13 @@ class LaneNames:
         painter: QPainter,
         size: QSize,
         rows: PlacedRows,
-        state_of: Callable[[LaneRow], HeaderState],
+        states: tuple[HeaderState, ...],
     ) -> None:
-        """Paint the headers of rows, of which ``state_of`` says the state."""
+        """Paint the headers of rows that are in some states, the pinned ones last."""
         shown = (*rows.scrolled, *rows.pinned)
-        states = tuple(state_of(placed.row) for placed in shown)
-        places = {placed: place for place, placed in enumerate(shown)}
 
         def paint_row(inner: QPainter, placed: PlacedRow) -> None:
-            self._row(inner, placed, states[places[placed]], size.width())
+            self._row(inner, placed, states[shown.index(placed)], size.width())
 
         def draw(inner: QPainter) -> None:
             inner.fillRect(QRect(QPoint(), size), self._theme.color(ColorRole.PANEL))
@@ -129,8 +127,8 @@ class LaneNames:
             box = rows.pinned_box
             lowest = box.bottom() + 1 if rows.pinned else 0
             olds = zip((*old_rows.scrolled, *old_rows.pinned), old_states, strict=True)
-            for (old, old_state), new in zip(olds, shown, strict=True):
-                if old == new and old_state == states[places[new]]:
+            for (old, old_state), new, state in zip(olds, shown, states, strict=True):
+                if old == new and old_state == state:
                     continue
                 place = QRect(0, new.y, size.width(), new.height)
                 if new.row.is_pinned:

@@ -11,19 +11,20 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import next_fires
 from inspector.formats.arrangement.annotation_layout import lay_out_annotations
-from inspector.formats.arrangement.clock_layout import ClockLayout, GrowingBar, Grown, clock_head
+from inspector.formats.arrangement.clock_layout import ClockLayout, GrowingBar, Grown
 from inspector.formats.arrangement.lane_layout import LaneLayout, hollow_places, records_in_view
 from inspector.formats.arrangement.sheet import Row
-from inspector.timebase import NS_PER_MS, format_instant
+from inspector.timebase import NS_PER_MS
 
-from ..kit.theme import ColorRole, mixed
+from ..kit.theme import ColorRole
 from ..plotting.kept_picture import KeptPicture, Scroll
 from ..plotting.readout import paint_readout
 from ..plotting.sheet_painter import new_sheet, paint_line, paint_sheet
 from ..session.bridge import SelectionKind
 from .lane_delayed import paint_delayed
-from .lane_headers import PAUSE_SIGN, lane_timers, lane_wait
+from .lane_headers import lane_timers
 from .lane_names import LaneNames, PlacedRow, PlacedRows
+from .lane_words import LaneWords
 
 if TYPE_CHECKING:
     from inspector.analysis.lanes.lanes import Lane, LaneKey
@@ -32,12 +33,10 @@ if TYPE_CHECKING:
     from inspector.formats.arrangement.sheet import Sheet
 
     from ..kit.theme import Theme
+    from .lane_headers import HeaderState
     from .lane_rows import RowPlaces
     from .lane_surface import LaneSurface
 
-_CHIP_RADIUS: Final = 9
-#: Pixels between a text and the line of the instant shown.
-_BEFORE_LINE: Final = 6
 _MOST_PENDING: Final = 6
 _MOST_PREDICTED: Final = 40
 #: Predicted firings closer than this many pixels are only begun.
@@ -126,6 +125,9 @@ class LanePicture:
         self._marks: _Marks | None = None
         self._predicted_xs: dict[LaneKey, list[int]] = {}
         self._placed: tuple[object, PlacedRows] | None = None
+        self._placed_for: object = None
+        self._states: tuple[object, tuple[HeaderState, ...]] | None = None
+        self.words = LaneWords(theme)
         self.names = LaneNames(theme)
 
     def apply_theme(self) -> None:
@@ -134,14 +136,16 @@ class LanePicture:
     def forget(self) -> None:
         """Paint everything next time, and keep nothing of what was painted until then."""
         self.lanes.forget()
-        self._marks = self._placed = None
+        self._marks = self._placed = self._placed_for = self._states = None
+        self.words.forget()
         self.names.picture.forget()
 
     def paint(self, painter: QPainter, canvas: LaneSurface) -> None:
         """Paint everything: the lanes only when they have changed, what is over them always."""
         window = canvas.lane_window()
         viewport = canvas.viewport().rect()
-        rows = self._place_rows(canvas)
+        turn = _turn(canvas)
+        rows = self._place_rows(canvas, turn)
         grid = tuple(x for x, _ in canvas.view.ruler_ticks(window)[0] if x >= window.left)
         box = QRect(window.left, 0, viewport.width() - window.left, viewport.height())
         lanes, place, news = _contents(canvas, window)
@@ -162,15 +166,26 @@ class LanePicture:
         self._marks = marks
         # They cover what reaches over the left edge.
         names = QSize(window.left, viewport.height())
-        self.names.paint(painter, names, rows, canvas.header_state)
-        self._over(painter, canvas, window, rows)
+        if self._states is None or self._states[0] != (rows, turn):
+            shown_rows = (*rows.scrolled, *rows.pinned)
+            states = tuple(canvas.header_state(placed.row) for placed in shown_rows)
+            self._states = (rows, turn), states
+        self.names.paint(painter, names, rows, self._states[1])
+        self._over(painter, canvas, window, rows, turn)
         painter.setPen(self._theme.color(ColorRole.LINE))
         painter.drawLine(window.left, 0, window.left, viewport.bottom())
 
-    def _place_rows(self, canvas: LaneSurface) -> PlacedRows:
+    def _place_rows(self, canvas: LaneSurface, turn: object) -> PlacedRows:
         """Return the visible rows, the same object as long as nothing about them changes."""
         viewport, rows, pinned = canvas.viewport().size(), canvas.rows, canvas.pinned
         first = canvas.verticalScrollBar().value()
+        placed_for = (
+            *(rows, pinned, viewport, first, turn),
+            *(canvas.chosen_key, canvas.marked_things),
+        )
+        if self._placed is not None and self._placed_for == placed_for:
+            return self._placed[1]
+        self._placed_for = placed_for
         visible = rows.between(first, first + viewport.height())
         shown = [*pinned.rows, *(rows.rows[place] for place in visible)]
         marked = canvas.marked_things
@@ -346,6 +361,7 @@ class LanePicture:
         canvas: LaneSurface,
         window: LaneWindow,
         rows: PlacedRows,
+        turn: object,
     ) -> None:
         theme, top = self._theme, 0
         bottom = canvas.viewport().height()
@@ -368,7 +384,7 @@ class LanePicture:
             painter.fillRect(shown, top, window.left + window.width - shown, bottom - top, cover)
             painter.setPen(QPen(theme.color(ColorRole.EDGE), 1, Qt.PenStyle.DashLine))
             painter.drawLine(present, top, present, bottom)
-        self._texts(painter, canvas, window, rows, shown)
+        self.words.paint(painter, canvas, window, rows, (turn, shown, self.late_ns))
         painter.fillRect(shown - 1, top, 2, bottom - top, blue)
         if canvas.delayed:
             paint_delayed(painter, theme, canvas, window, rows)
@@ -391,138 +407,6 @@ class LanePicture:
             y = bottom if canvas.delayed else canvas.pointer.y()
             paint_readout(painter, lines, QPointF(canvas.pointer.x(), y), room, theme)
         painter.restore()
-
-    def _texts(
-        self,
-        painter: QPainter,
-        canvas: LaneSurface,
-        window: LaneWindow,
-        rows: PlacedRows,
-        shown_x: int,
-    ) -> None:
-        """Write local times where clocks have come to, and at the right what timers wait for."""
-        right = window.left + window.width
-        is_past = canvas.past is not None
-        timeline = canvas.timeline if canvas.past is None else canvas.past
-        timeline.resolve_dues()
-        font = painter.font()
-        painter.setFont(canvas.small_font())
-        lowest = rows.pinned_box.bottom() + 1
-        for placed in (*rows.scrolled, *rows.pinned):
-            row = placed.row
-            if placed.y < lowest and not row.is_pinned:
-                continue
-            if row.kind is LaneKind.CLOCK and row.clock_id in timeline.clocks:
-                if window.left < shown_x <= right:
-                    self._local_time(painter, canvas, placed, window, shown_x)
-            elif row.kind is LaneKind.TIMER and row.lane is not None:
-                waits = lane_wait(row.lane, timeline, window.high, is_past=is_past)
-                if waits.late_ns > self.late_ns:
-                    self._late(painter, placed, window, timeline.at_ns - waits.late_ns, shown_x)
-                text = waits.text(self.late_ns)
-                if text:
-                    begin = shown_x + 6 if window.left < shown_x < right else window.left
-                    # The scroll bar lies over the right edge.
-                    end = right - (14 if canvas.verticalScrollBar().maximum() else 8)
-                    needed = painter.fontMetrics().horizontalAdvance(text)
-                    text = waits.brief or text if needed > end - begin else text
-                    room = begin, end
-                    self._text_before(
-                        *(painter, Row(placed.y, placed.height), text, room),
-                        is_muted=True,
-                        ground=ColorRole.BLUEBG if placed.is_marked else ColorRole.BG,
-                        is_chip=placed.is_marked,
-                    )
-        painter.setFont(font)
-
-    def _local_time(
-        self,
-        painter: QPainter,
-        canvas: LaneSurface,
-        placed: PlacedRow,
-        window: LaneWindow,
-        shown_x: int,
-    ) -> None:
-        """Write what local time a clock has come to; what stands in its way gives way."""
-        number, theme = placed.row.clock_id, self._theme
-        timeline = canvas.timeline if canvas.past is None else canvas.past
-        past = canvas.store.clocks.by_id.get(number)
-        head = None
-        if past is not None:
-            head = clock_head(past, timeline.at_ns, window, Row(placed.y, placed.height))
-        metrics, end = painter.fontMetrics(), shown_x - _BEFORE_LINE
-        text = format_instant(timeline.local_ns(number))
-        begin = end - metrics.horizontalAdvance(text)
-        blocks = canvas.store.blocks.within(number, window.at(begin), window.at(end))
-        if head is None or any(block.lasts for block in blocks):
-            # What blocks its loop now is more than where it has come to.
-            return
-        role = ColorRole.CLOCK if head.is_filled else ColorRole.BG
-        after = head.left + _BEFORE_LINE + metrics.horizontalAdvance(head.label)
-        if begin < after + _BEFORE_LINE:
-            ground, row = theme.color(role), head.row
-            box = QRect(head.left + 1, row.top + 1, after - head.left, row.height - 2)
-            painter.fillRect(box.intersected(QRect(0, 0, shown_x, box.bottom() + 1)), ground)
-            if after > shown_x:
-                ground = mixed(ground, theme.color(ColorRole.BG), 0.5)
-                rest = QRect(shown_x, box.top(), after + 1 - shown_x, box.height())
-                painter.fillRect(rest, ground)
-        stands = timeline.clocks[number].n == 0 or bool(blocks)
-        self._text_before(
-            *(painter, head.row, text, (window.left, end)), ground=ColorRole.BG if stands else None
-        )
-
-    def _text_before(  # noqa: PLR0913 - a text, its place and its look
-        self,
-        painter: QPainter,
-        place: Row,
-        text: str,
-        room: tuple[int, int],
-        *,
-        is_muted: bool = False,
-        ground: ColorRole | None = None,
-        is_chip: bool = False,
-    ) -> None:
-        """Write a text that ends at the end of its room, if there is enough, over a ``ground``."""
-        metrics, theme = painter.fontMetrics(), self._theme
-        # The sign of a pause is drawn: that of a font looks different in each.
-        text, is_pause = text.removeprefix(PAUSE_SIGN), text.startswith(PAUSE_SIGN)
-        high = metrics.ascent() - 2
-        sign = high if is_pause else 0
-        width = metrics.horizontalAdvance(text) + sign
-        box = QRect(room[1] - width, place.top, width + 1, place.height)
-        if box.left() < room[0]:
-            return
-        if ground is not None:
-            pad = _CHIP_RADIUS if is_chip else 4
-            patch = QRect(box.left() - pad, place.top + 1, width + 2 * pad, place.height - 2)
-            painter.fillRect(patch, theme.color(ground))
-        role = ColorRole.MUTED if is_muted else ColorRole.TEXT
-        if is_chip:
-            role = ColorRole.BLUE
-            chip = QRectF(box.left() - 7.5, place.top + 1.5, width + 15, place.height - 3)
-            painter.setPen(theme.color(role))
-            painter.setBrush(theme.color(ColorRole.BG))
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.drawRoundedRect(chip, _CHIP_RADIUS, _CHIP_RADIUS)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(theme.color(role))
-        flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        painter.drawText(box.adjusted(sign, 0, 0, 0), flags, text)
-        if is_pause:
-            for x in (box.left(), box.left() + high // 2):
-                top = place.top + (place.height - high) // 2
-                painter.fillRect(x, top, max(high // 5, 1), high, theme.color(role))
-
-    def _late(
-        self, painter: QPainter, placed: PlacedRow, window: LaneWindow, due_ns: int, shown_x: int
-    ) -> None:
-        """Draw a line from where a timer that waits was due up to the instant shown."""
-        x, middle = max(int(window.x(due_ns)), window.left), placed.y + placed.height // 2
-        color = self._theme.color(ColorRole.ORANGE)
-        painter.fillRect(x, middle - 1, max(shown_x - x, 2), 2, color)
-        painter.fillRect(x, middle - 6, 2, 12, color)
 
     def _gaps(
         self, painter: QPainter, canvas: LaneSurface, window: LaneWindow, edges: tuple[int, int]
@@ -578,6 +462,13 @@ class LanePicture:
         painter.drawRect(patch)
         painter.setPen(self._theme.color(ColorRole.TEXT))
         painter.drawText(patch, int(Qt.AlignmentFlag.AlignCenter), text)
+
+
+def _turn(canvas: LaneSurface) -> object:
+    """Return what decides on texts, which change less often than pictures while time passes."""
+    timeline, past = canvas.timeline, canvas.past
+    at_ns = canvas.text_turn if timeline.is_running and past is None else timeline.at_ns
+    return at_ns, past, timeline.structure_version, timeline.mapping_version
 
 
 def _placed_rows(canvas: LaneSurface) -> PlacedRows:

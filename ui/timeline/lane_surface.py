@@ -111,6 +111,7 @@ class LaneSurface(QAbstractScrollArea):
         # has_controls: Whether clocks can be paused and have rates at all
         self.is_live = self.has_controls = True
         self.past: Timeline | None = None  # The state at the playhead; None for the present
+        self.text_turn = 0
         self._strings: Sequence[str] = ("",)
         self.reader = LaneReader(self.store, self.timeline, self._strings)
         self.reading: LaneReading | None = None  # What is read at the pointer, None for nothing
@@ -162,7 +163,9 @@ class LaneSurface(QAbstractScrollArea):
         self.view.show_timeline(timeline)
         self.refresh()
 
-    def refresh(self) -> None:
+    def refresh(self, *, has_texts: bool = True) -> None:
+        """Show what is new; of what runs, texts only with ``has_texts``."""
+        self.text_turn += has_texts
         self.view.take_news()
         self._fold_away()
         self.viewport().update()

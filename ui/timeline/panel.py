@@ -81,6 +81,7 @@ class TimelinePanel(QWidget):
         self.view.put_header(self.choices)
         self.previewer = Previewer(bridge, self)
         self._pace = PacedRefresh(self, bridge.pace, _LANES_MS)
+        self._text_pace = PacedRefresh(self, bridge.pace)
         self._connect()
         self._show_budgets(bridge.budgets_ms)
         self.set_session(bridge.session)
@@ -118,11 +119,17 @@ class TimelinePanel(QWidget):
         self.canvas.store.set_annotations(self._bridge.annotations.items)
         self.canvas.refresh()
 
+    @Slot()
+    def _refresh_texts(self) -> None:
+        self.canvas.text_turn += 1
+        self.canvas.viewport().update()
+
     @Slot(object)
     def _on_refreshed(self, events: int) -> None:
         is_moving = self._bridge.timeline.at_ns not in self._drawn[1:2]
         if events or is_moving:
             self._pace.request()
+            self._text_pace.request()
 
     @Slot()
     def refresh(self) -> None:
@@ -145,7 +152,7 @@ class TimelinePanel(QWidget):
             # Predictions are from the playhead, beside what really happened.
             is_past = self._bridge.playhead_ns is not None
             self.canvas.past = self._bridge.shown if is_past else None
-            self.canvas.refresh()
+            self.canvas.refresh(has_texts=not self._bridge.timeline.is_running)
             self._show_ruler_clocks()
         text = f"Reading the log: {left:,} events left." if left else ""
         if not (left or self._bridge.timeline.clocks):
@@ -403,6 +410,7 @@ class TimelinePanel(QWidget):
         bridge.annotations.changed.connect(self._take_annotations)
         bridge.rows_limited.connect(self.choices.filter_line.show_filter)
         self._pace.due.connect(self.refresh)
+        self._text_pace.due.connect(self._refresh_texts)
         self.choices.filter_line.filter_changed.connect(self._choose_words)
         self.choices.filter_line.left_downwards.connect(canvas.setFocus)
         self.choices.ruler_chosen.connect(self.choose_ruler)

@@ -73,6 +73,7 @@ class World:
         self.whole = RowByRow(self.theme)
         self.ratio = 1
         self.now_ms = 0
+        self.has_texts = True
         append, intern = self.log.append, self.log.intern
         for number in (1, 2):
             append((0, CLOCK_ADDED, number, number - 1, intern(f"clock {number}")))
@@ -108,6 +109,13 @@ class World:
                 append((at_ns, FRAME_ENDED, 1, 20 * MS, 3 * MS + turn % 40 * MS))
         self.read()
 
+    def pass_frames(self, count: int) -> None:
+        """Let time pass in which nothing else happens."""
+        for _ in range(count):
+            self.now_ms += 20
+            self.log.append((self.now_ms * MS, FRAME_BEGAN, 1, self.now_ms // 20, 20 * MS))
+        self.read()
+
     def go_on(self, number: int) -> None:
         """Follow the present for some refreshes, and look at each of them."""
         self.canvas.view.set_following(True)
@@ -127,7 +135,7 @@ class World:
         self.timeline.apply_all(self.log.read(self.timeline.events_folded).events)
         while self.store.read(self.history, self.timeline):
             pass
-        self.canvas.refresh()
+        self.canvas.refresh(has_texts=self.has_texts)
 
     def read_late(self, count: int) -> None:
         """Show a present that the lanes have not been read up to."""
@@ -326,6 +334,33 @@ def test_that_following_lanes_are_scrolled_and_not_painted_again(world: World) -
         world.go_on(number)
     # A hundred times; a new line of the ruler's grid has all painted.
     assert world.canvas.picture.lanes.painted < painted + 20
+
+
+def test_that_texts_of_lanes_that_run_stay_until_it_is_their_turn(world: World) -> None:
+    words = world.canvas.picture.words
+    world.timeline.is_running, world.has_texts = True, False
+    world.canvas.view.set_following(True)
+    world.pass_frames(100)
+    world.paint()
+    texts = words.texts
+    for _ in range(5):
+        world.pass_frames(1)
+        world.paint()
+    assert words.texts == texts
+
+    world.canvas.refresh()
+    assert world.paint() == world.paint_whole()
+    assert words.texts != texts
+
+
+def test_that_texts_of_held_lanes_say_what_is_shown_at_once(world: World) -> None:
+    words = world.canvas.picture.words
+    world.has_texts = False
+    world.paint()
+    texts = words.texts
+    world.play(100)
+    world.paint()
+    assert words.texts != texts
 
 
 def test_that_following_lanes_do_not_paint_their_names_again(world: World) -> None:

@@ -29,7 +29,6 @@ from ui.kit.theme import ColorRole, Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.timeline.lane_canvas import LaneCanvas
 from ui.timeline.lane_headers import HeaderState, lane_wait
-from ui.timeline.lane_picture import LanePicture
 from ui.timeline.panel import TimelinePanel
 
 
@@ -696,21 +695,15 @@ def test_that_a_lane_names_all_clocks_that_have_to_be_resumed(session: LanesSess
 
 
 def test_that_a_local_time_stands_at_the_head_of_its_clock(
-    panel: TimelinePanel, bridge: SessionBridge, monkeypatch: pytest.MonkeyPatch
+    panel: TimelinePanel, bridge: SessionBridge
 ) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(
-        LanePicture,
-        "_text_before",
-        lambda _self, _painter, _place, text, *_, **__: said.append(text),
-    )
+    words = panel.canvas.picture.words
     panel.canvas.grab()
-    assert [text for text in said if ":" in text] == ["00:02.000"] * 3
-    said.clear()
+    assert [text for text in words.texts if ":" in text] == ["00:02.000"] * 3
     panel.canvas.view.show_ns(0, 500 * MS)
     panel.canvas.grab()
     # At the right edge it would be that of another instant.
-    assert [text for text in said if ":" in text] == []
+    assert [text for text in words.texts if ":" in text] == []
     assert bridge.playhead_ns is None
 
 

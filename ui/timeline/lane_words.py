@@ -1,0 +1,273 @@
+"""What is written over the lanes: local times, and what timers wait for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter
+
+from inspector.analysis.lanes.lanes import LaneKind
+from inspector.formats.arrangement.clock_layout import clock_head
+from inspector.formats.arrangement.sheet import Row
+from inspector.timebase import format_instant
+
+from ..kit.theme import ColorRole, mixed
+from .lane_headers import PAUSE_SIGN, lane_wait
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from inspector.formats.arrangement.lane_window import LaneWindow
+
+    from ..kit.theme import Theme
+    from .lane_names import PlacedRow, PlacedRows
+    from .lane_surface import LaneSurface
+
+_BESIDE: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+_CHIP_RADIUS: Final = 9
+#: Pixels between the line of the instant shown and a text.
+_BESIDE_LINE: Final = 6
+
+
+class _Said(NamedTuple):
+    """A text over the lanes."""
+
+    box: QRect
+    text: str
+    role: ColorRole
+    patches: list[tuple[QRect, QColor]]  # What is filled behind it, in order
+    chip: QRectF | None  # The outline around it, None for none
+    sign: list[QRect]  # The bars of the sign of a pause
+    is_before_line: bool  # Whether it stands before the instant shown, not at the right edge
+
+
+class _Words(NamedTuple):
+    """All texts over the lanes."""
+
+    made_for: object  # What they depend on
+    said: list[_Said]
+    late: list[tuple[PlacedRow, int]]  # What is late, and since when
+    shown_x: int  # The pixel of the instant shown
+    # How far that may be while they are right, but for the place of what stands before it.
+    until_x: int
+
+
+class LaneWords:
+    """Writes the texts, and finds new ones only when what they depend on has changed."""
+
+    def __init__(self, theme: Theme) -> None:
+        self._theme = theme
+        self._words: _Words | None = None
+
+    def forget(self) -> None:
+        self._words = None
+
+    @property
+    def texts(self) -> list[str]:
+        """What was written last."""
+        return [] if self._words is None else [said.text for said in self._words.said]
+
+    def paint(
+        self,
+        painter: QPainter,
+        canvas: LaneSurface,
+        window: LaneWindow,
+        rows: PlacedRows,
+        when: tuple[object, int, int],
+    ) -> None:
+        """Write the texts.
+
+        Args:
+            when: What decides on texts, the pixel of the instant shown, and the lateness from
+                which a firing stands out.
+        """
+        font, (turn, shown_x, late_ns) = painter.font(), when
+        made_for = (
+            *(turn, late_ns, rows, window.left, window.width, font),
+            *(canvas.verticalScrollBar().maximum(), canvas.view.x_axis),
+        )
+        painter.setFont(canvas.small_font())
+        words = self._words
+        if (
+            words is None
+            or words.made_for != made_for
+            or not words.shown_x <= shown_x <= words.until_x
+        ):
+            words = self._words_of(painter.fontMetrics(), canvas, window, rows, when)
+            words = self._words = words._replace(made_for=made_for)
+        for placed, due_ns in words.late:
+            self._late(painter, placed, window, due_ns, shown_x)
+        moved = shown_x - words.shown_x
+        for said in words.said:
+            if moved and said.is_before_line:
+                painter.translate(moved, 0)
+                self._say(painter, said)
+                painter.translate(-moved, 0)
+            else:
+                self._say(painter, said)
+        painter.setFont(font)
+
+    def _words_of(
+        self,
+        metrics: QFontMetrics,
+        canvas: LaneSurface,
+        window: LaneWindow,
+        rows: PlacedRows,
+        when: tuple[object, int, int],
+    ) -> _Words:
+        """Return local times where clocks have come to, and at the right what timers wait for."""
+        (_, shown_x, late_ns), right = when, window.left + window.width
+        is_past = canvas.past is not None
+        timeline = canvas.timeline if canvas.past is None else canvas.past
+        timeline.resolve_dues()
+        lowest = rows.pinned_box.bottom() + 1
+        is_in_view = window.left < shown_x <= right
+        said: list[_Said] = []
+        late: list[tuple[PlacedRow, int]] = []
+        until_x = right
+        for placed in (*rows.scrolled, *rows.pinned):
+            row = placed.row
+            if placed.y < lowest and not row.is_pinned:
+                continue
+            if row.kind is LaneKind.CLOCK and row.clock_id in timeline.clocks:
+                if is_in_view and not self._local_time(
+                    *(metrics, canvas, placed, window, shown_x, said)
+                ):
+                    until_x = -1
+            elif row.kind is LaneKind.TIMER and row.lane is not None:
+                waits = lane_wait(row.lane, timeline, window.high, is_past=is_past)
+                if waits.late_ns > late_ns:
+                    late.append((placed, timeline.at_ns - waits.late_ns))
+                text = waits.text(late_ns)
+                if text:
+                    begin = shown_x + _BESIDE_LINE if window.left < shown_x < right else window.left
+                    # The scroll bar lies over the right edge.
+                    end = right - (14 if canvas.verticalScrollBar().maximum() else 8)
+                    needed = metrics.horizontalAdvance(text)
+                    text = waits.brief or text if needed > end - begin else text
+                    needed = round(metrics.horizontalAdvance(text)) + _BESIDE_LINE
+                    until_x = min(until_x, end - needed)
+                    said.extend(
+                        self._text_before(
+                            *(metrics, Row(placed.y, placed.height), text, (begin, end)),
+                            ground=ColorRole.BLUEBG if placed.is_marked else ColorRole.BG,
+                            is_chip=placed.is_marked,
+                        )
+                    )
+        return _Words(None, said, late, shown_x, until_x if is_in_view else -1)
+
+    def _local_time(  # noqa: PLR0913, PLR0917 - a time, its place and where it is said
+        self,
+        metrics: QFontMetrics,
+        canvas: LaneSurface,
+        placed: PlacedRow,
+        window: LaneWindow,
+        shown_x: int,
+        all_said: list[_Said],
+    ) -> bool:
+        """Say what local time a clock has come to; what stands in its way gives way.
+
+        Returns whether that is right wherever the lanes have moved to.
+        """
+        number, theme = placed.row.clock_id, self._theme
+        timeline = canvas.timeline if canvas.past is None else canvas.past
+        past = canvas.store.clocks.by_id.get(number)
+        head = None
+        if past is not None:
+            head = clock_head(past, timeline.at_ns, window, Row(placed.y, placed.height))
+        end = shown_x - _BESIDE_LINE
+        text = format_instant(timeline.local_ns(number))
+        begin = end - metrics.horizontalAdvance(text)
+        blocks = canvas.store.blocks.within(number, window.at(begin), window.at(end))
+        if head is None or any(block.lasts for block in blocks):
+            # What blocks its loop now is more than where it has come to.
+            return False
+        role = ColorRole.CLOCK if head.is_filled else ColorRole.BG
+        after = head.left + _BESIDE_LINE + metrics.horizontalAdvance(head.label)
+        patches = list[tuple[QRect, QColor]]()
+        if begin < after + _BESIDE_LINE:
+            color, row = theme.color(role), head.row
+            box = QRect(head.left + 1, row.top + 1, after - head.left, row.height - 2)
+            patches.append((box.intersected(QRect(0, 0, shown_x, box.bottom() + 1)), color))
+            if after > shown_x:
+                color = mixed(color, theme.color(ColorRole.BG), 0.5)
+                rest = QRect(shown_x, box.top(), after + 1 - shown_x, box.height())
+                patches.append((rest, color))
+        stands = timeline.clocks[number].n == 0 or bool(blocks)
+        ground = ColorRole.BG if stands else None
+        all_said.extend(
+            self._text_before(
+                *(metrics, head.row, text, (window.left, end)),
+                *(ground, patches),
+                is_before_line=True,
+            )
+        )
+        return not (patches or blocks)
+
+    def _text_before(  # noqa: PLR0913, PLR0917 - a text, its place and its look
+        self,
+        metrics: QFontMetrics,
+        place: Row,
+        text: str,
+        room: tuple[int, int],
+        ground: ColorRole | None = None,
+        patches: Sequence[tuple[QRect, QColor]] = (),
+        *,
+        is_before_line: bool = False,
+        is_chip: bool = False,
+    ) -> Iterator[_Said]:
+        """Yield a text that ends at the end of its room, over a ``ground``, and what it covers.
+
+        Without enough room it is empty.
+        """
+        # The sign of a pause is drawn: that of a font looks different in each.
+        text, is_pause = text.removeprefix(PAUSE_SIGN), text.startswith(PAUSE_SIGN)
+        high = metrics.ascent() - 2
+        sign = high if is_pause else 0
+        width = metrics.horizontalAdvance(text) + sign
+        box = QRect(room[1] - width, place.top, width + 1, place.height)
+        if box.left() < room[0]:
+            if patches:
+                yield _Said(QRect(), "", ColorRole.TEXT, [*patches], None, [], is_before_line)
+            return
+        filled = [*patches]
+        if ground is not None:
+            pad = _CHIP_RADIUS if is_chip else 4
+            patch = QRect(box.left() - pad, place.top + 1, width + 2 * pad, place.height - 2)
+            filled.append((patch, self._theme.color(ground)))
+        role = ColorRole.TEXT if is_before_line else ColorRole.MUTED
+        chip = None
+        if is_chip:
+            role = ColorRole.BLUE
+            chip = QRectF(box.left() - 7.5, place.top + 1.5, width + 15, place.height - 3)
+        bars = []
+        if is_pause:
+            top, thick = place.top + (place.height - high) // 2, max(high // 5, 1)
+            bars = [QRect(x, top, thick, high) for x in (box.left(), box.left() + high // 2)]
+        box.adjust(sign, 0, 0, 0)
+        yield _Said(box, text, role, filled, chip, bars, is_before_line)
+
+    def _say(self, painter: QPainter, said: _Said) -> None:
+        color = self._theme.color(said.role)
+        for patch, ground in said.patches:
+            painter.fillRect(patch, ground)
+        painter.setPen(color)
+        if said.chip is not None:
+            painter.setBrush(self._theme.color(ColorRole.BG))
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.drawRoundedRect(said.chip, _CHIP_RADIUS, _CHIP_RADIUS)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawText(said.box, _BESIDE, said.text)
+        for bar in said.sign:
+            painter.fillRect(bar, color)
+
+    def _late(
+        self, painter: QPainter, placed: PlacedRow, window: LaneWindow, due_ns: int, shown_x: int
+    ) -> None:
+        """Draw a line from where a timer that waits was due up to the instant shown."""
+        x, middle = max(int(window.x(due_ns)), window.left), placed.y + placed.height // 2
+        color = self._theme.color(ColorRole.ORANGE)
+        painter.fillRect(x, middle - 1, max(shown_x - x, 2), 2, color)
+        painter.fillRect(x, middle - 6, 2, 12, color)
