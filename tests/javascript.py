@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import tarfile
 from functools import cache
 from pathlib import Path
 
@@ -38,24 +39,29 @@ def node() -> str:
 
 def npm_package(name: str, folder: Path) -> Path:
     """Install a package from npm; return its folder, or skip the test."""
+    _npm("install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder), name)
+    return folder / "node_modules" / name
+
+
+def npm_file(name: str, path: str, folder: Path) -> bytes:
+    """Return a file of a package from npm, which is not installed, or skip the test."""
+    archive = _npm("pack", "--silent", "--pack-destination", str(folder), name).split()[-1]
+    with tarfile.open(folder / archive) as packed:
+        file = packed.extractfile(f"package/{path}")
+        assert file is not None
+        return file.read()
+
+
+def _npm(*arguments: str) -> str:
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("npm is not installed")
-    command = [
-        npm,
-        "install",
-        "--no-audit",
-        "--no-fund",
-        "--ignore-scripts",
-        "--prefix",
-        str(folder),
-    ]
     done = subprocess.run(
-        [*command, name], capture_output=True, text=True, check=False, timeout=100
+        [npm, *arguments], capture_output=True, text=True, check=False, timeout=100
     )
     if done.returncode != 0:
-        pytest.skip(f"npm could not install {name}: {done.stderr.strip()[-300:]}")
-    return folder / "node_modules" / name
+        pytest.skip(f"npm {arguments[0]} {arguments[-1]} failed: {done.stderr.strip()[-300:]}")
+    return done.stdout
 
 
 def chromium() -> str:
