@@ -24,11 +24,15 @@ class Tab:
         target = connection.call("Target.createTarget", {"url": path.as_uri()})["targetId"]
         attached = {"targetId": target, "flatten": True}
         self._connection = connection
+        self._target = target
         self._session = connection.call("Target.attachToTarget", attached)["sessionId"]
         self.rest()
 
     def call(self, method: str, **values: object) -> Any:  # noqa: ANN401 - any value of JSON
         return self._connection.call(method, values, self._session)
+
+    def close(self) -> None:
+        self._connection.call("Target.closeTarget", {"targetId": self._target})
 
     def rest(self) -> None:
         """Wait until everything is drawn and written."""
@@ -67,15 +71,30 @@ class Tab:
         return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
 
 
+class Browser:
+    """Chromium, in which tests open their pages."""
+
+    def __init__(self, connection: Cdp) -> None:
+        self._connection = connection
+
+    @contextmanager
+    def opened(self, path: Path) -> Iterator[Tab]:
+        tab = Tab(self._connection, path)
+        try:
+            yield tab
+        finally:
+            tab.close()
+
+
 @contextmanager
-def opened(path: Path) -> Iterator[Tab]:
-    """Open a page in Chromium, or skip the test."""
+def started() -> Iterator[Browser]:
+    """Start Chromium, or skip the test."""
     chromium()
     process, transport, profile = _started(headless=True)
     connection = Cdp(transport, lambda *_: None, lambda _: None)
     try:
         with closing(connection):
-            yield Tab(connection, path)
+            yield Browser(connection)
     finally:
         process.kill()
         process.wait()

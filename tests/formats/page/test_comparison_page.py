@@ -9,7 +9,7 @@ import pytest
 
 from inspector.analysis.statistics.runs import ComparedRun, differences
 from inspector.formats.report.comparison import write_comparison
-from tests.formats.page.browser_tab import Tab, opened
+from tests.formats.page.browser_tab import Browser, Tab
 
 MS = 1_000_000
 HOSTILE = "</script><img src=x onerror=document.title='run'>\u202e'\"&amp;"
@@ -26,10 +26,10 @@ RUNS = [run("before", 17.0, 1), run(HOSTILE, 15.0, 2), run("before again", 17.0,
 
 
 @pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+def tab(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Tab]:
     path = tmp_path_factory.mktemp("page") / "comparison.html"
     write_comparison(differences(RUNS), path, budgets_ms=(1000 / 60,))
-    with opened(path) as found:
+    with browser.opened(path) as found:
         yield found
 
 

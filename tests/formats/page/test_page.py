@@ -45,7 +45,8 @@ from tests.analysis.test_lateness import (
     TIMER,
     Program,
 )
-from tests.formats.page.browser_tab import Tab, opened
+from tests.formats.page.browser_tab import Browser, Tab
+from tests.fuzz import rounds
 from tests.javascript import node
 
 SCENES = Path(__file__).parents[3] / "resources" / "scenes"
@@ -163,7 +164,7 @@ def test_that_the_calls_of_a_page_are_those_of_the_timeline_at_any_instant(
     path = written(session, tmp_path / "session.page.html")
     dice = random.Random(7)
     history = LogHistory(session.log)
-    instants = sorted(dice.randrange(history.last_ns) for _ in range(40))
+    instants = sorted(dice.randrange(history.last_ns) for _ in rounds(10))
 
     told = in_node(_READ, str(path), json.dumps(instants))
 
@@ -228,7 +229,9 @@ TRACE = [
 ]
 
 
-def test_that_a_page_of_a_trace_has_its_slices_and_counters(tmp_path: Path) -> None:
+def test_that_a_page_of_a_trace_has_its_slices_and_counters(
+    tmp_path: Path, browser: Browser
+) -> None:
     path = tmp_path / "trace.json"
     path.write_text(json.dumps({"traceEvents": TRACE}))
     out = tmp_path / "trace.page.html"
@@ -252,7 +255,7 @@ def test_that_a_page_of_a_trace_has_its_slices_and_counters(tmp_path: Path) -> N
     ((name, at_ns, values),) = told[1]
     assert "queue" in name
     assert (at_ns, values) == ([10_000, 700_000], [2_500, -1_000])
-    with opened(out) as tab:
+    with browser.opened(out) as tab:
         tab.run(
             "page.goTo(150000), page.select('lane', page.about.lanes.findIndex("
             "(lane) => lane.slices && lane.slices.length === 2))"
@@ -313,7 +316,9 @@ def test_that_turns_of_a_loop_that_waits_are_as_long_as_they_worked(
     assert ends_ns == (frames.at_ns + frames.busy_ns).tolist()
 
 
-def test_that_a_call_that_is_overdue_says_what_made_it_late(tmp_path: Path) -> None:
+def test_that_a_call_that_is_overdue_says_what_made_it_late(
+    tmp_path: Path, browser: Browser
+) -> None:
     program = Program()
     for until_ms in range(10, 201, 10):
         program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms, begins=until_ms == 10)
@@ -325,7 +330,7 @@ def test_that_a_call_that_is_overdue_says_what_made_it_late(tmp_path: Path) -> N
     events = Events(history)
     export_frames(frames, ABOUT, ExportOptions(), path, events=events, exporter=exporter_for(path))
 
-    with opened(path) as tab:
+    with browser.opened(path) as tab:
         late = tab.run("page.about.late[0]")
         tab.run(f"page.goTo({late['at'] - 1e6}), page.select('lane', {late['lane']})")
         tab.rest()
@@ -408,9 +413,9 @@ def test_that_a_page_has_the_pictures_of_the_scene(session: HostedSession, tmp_p
 
 
 @pytest.fixture
-def tab(session: HostedSession, tmp_path: Path) -> Iterator[Tab]:
+def tab(session: HostedSession, tmp_path: Path, browser: Browser) -> Iterator[Tab]:
     """The page of the session in Chromium."""
-    with opened(written(session, tmp_path / "session.page.html")) as found:
+    with browser.opened(written(session, tmp_path / "session.page.html")) as found:
         yield found
 
 

@@ -14,7 +14,7 @@ from inspector.formats.options import ExportOptions
 from inspector.formats.traces.session_trace import Events
 from inspector.sessions.scene import find_scene
 from inspector.testing import pass_seconds, virtual_session
-from tests.formats.page.browser_tab import Tab, opened
+from tests.formats.page.browser_tab import Browser, Tab
 
 MILLION = 1_000_000
 ABOUT = Provenance("game", datetime(2026, 1, 2, tzinfo=UTC), "1.0", "virtual time", Fraction(60))
@@ -43,7 +43,7 @@ CROWDED = f"""
 
 
 @pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+def tab(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Tab]:
     """The page of ten seconds of a game in Chromium."""
     session = virtual_session(find_scene("small_game"))
     session.pictures.is_watched = True
@@ -53,7 +53,7 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
     frames = FrameTimes.from_history(session.timeline.frames)
     events = Events(session.history, pictures=session.pictures)
     export_frames(frames, ABOUT, ExportOptions(), path, events=events, exporter=PAGE)
-    with opened(path) as found:
+    with browser.opened(path) as found:
         found.run(COUNTED)
         yield found
 

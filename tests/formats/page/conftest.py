@@ -1,0 +1,15 @@
+"""The browser that the tests of pages share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.formats.page.browser_tab import Browser, started
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with started() as found:
+        yield found
