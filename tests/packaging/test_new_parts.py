@@ -141,7 +141,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the project to which all parts were added."""
     copy = tmp_path_factory.mktemp("copy")
     for folder in ("inspector", "ui"):
-        leave_out = shutil.ignore_patterns("__pycache__", "_resources")
+        # With what is compiled, which holds for copies that are as old.
+        leave_out = shutil.ignore_patterns("_resources")
         shutil.copytree(_PROJECT / folder, copy / folder, ignore=leave_out)
     (copy / "resources").symlink_to(_PROJECT / "resources")
     (copy / "ticking.py").write_text(_SCENE, encoding="utf-8")

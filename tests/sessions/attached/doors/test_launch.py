@@ -241,9 +241,8 @@ _WAYS_OF_NODE = {
 
 
 @pytest.mark.parametrize("imports", ["require", "import"])
-@pytest.mark.parametrize("way", _WAYS_OF_NODE)
-def test_that_a_child_of_node_starts_that_may_not_read_the_probe(
-    tmp_path: Path, way: str, imports: str
+def test_that_children_of_node_start_that_may_not_read_the_probe(
+    tmp_path: Path, imports: str
 ) -> None:
     (tmp_path / "x.js").write_text("require('fs'); console.log('ran')")
     args = ["--no-warnings", "--experimental-permission", f"--allow-fs-read={tmp_path}/*", "x.js"]
@@ -256,8 +255,12 @@ def test_that_a_child_of_node_starts_that_may_not_read_the_probe(
     starter.write_text(
         f"{begin}\n"
         f"const file = {node()!r}, args = {args!r}, line = [file, ...args].join(' ');\n"
-        f"const here = {str(tmp_path)!r}, keep = (out) => fs.writeFileSync('out', out);\n"
-        f"{_WAYS_OF_NODE[way]};\n"
+        f"const here = {str(tmp_path)!r};\n"
+        + "".join(
+            f"{{ const keep = (out) => fs.writeFileSync({f'out of {way}'!r}, out);\n{code}; }}\n"
+            for way, code in _WAYS_OF_NODE.items()
+        )
     )
     Launch((node(), str(starter)), folder=tmp_path).open(StandIn()).wait()
-    assert (tmp_path / "out").read_text() == "ran\n"
+    told = {way: (tmp_path / f"out of {way}").read_text() for way in _WAYS_OF_NODE}
+    assert told == dict.fromkeys(_WAYS_OF_NODE, "ran\n")
