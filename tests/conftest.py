@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 settings.register_profile(
     "fast",
     deadline=None,
-    max_examples=30,
+    max_examples=20,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

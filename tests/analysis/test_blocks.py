@@ -167,7 +167,7 @@ def test_that_what_is_over_costs_no_samples() -> None:
     assert when(found) == (7_000, 7_100)
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 40)), max_size=8), st.integers(1, 60))
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 25)), max_size=4), st.integers(1, 60))
 def test_that_reading_in_parts_gives_what_reading_at_once_gives(
     turns: list[tuple[int, int]], most: int
 ) -> None:

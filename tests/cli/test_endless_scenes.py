@@ -21,7 +21,7 @@ COMMAND = """
 import sys
 from inspector.cli import main as cli
 from inspector.cli import progress
-progress._ENDLESS_AFTER_S = 0.3
+progress._ENDLESS_AFTER_S = 0.1
 sys.exit(cli.main(sys.argv[1:]))
 """
 SPINNING = """

@@ -58,7 +58,7 @@ def test_that_a_recording_ended_while_the_scene_runs_is_verified(
     if not isinstance(command, SaveLast):
         session.submit(StartRecording(str(tmp_path / "a.tlrec")))
     session.submit(Run())
-    _pass_frames(session, source, 60)
+    _pass_frames(session, source, 40)
     session.submit(command)
     _pass_frames(session, source, 10)
     session.submit(StopRecording())

@@ -258,7 +258,6 @@ def world(qtbot: QtBot) -> World:
 
 @settings(
     deadline=None,
-    max_examples=40,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 99)), max_size=25))

@@ -207,7 +207,7 @@ def test_that_a_cell_that_fails_shows_a_question_mark_and_is_logged_once(
 # ------------------------------------------------------------------ damaged recordings
 
 
-@pytest.mark.parametrize("turn", rounds(4))
+@pytest.mark.parametrize("turn", rounds(2))
 def test_that_the_window_survives_damaged_recordings(
     qtbot: QtBot, tmp_path: Path, caplog: pytest.LogCaptureFixture, turn: int
 ) -> None:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-OPERATIONS = rounds(600)
+OPERATIONS = rounds(300)
 
 #: These ask the system for a file or end the window.
 _NOT_TRIGGERED = {"open", "close-session", "quit"}

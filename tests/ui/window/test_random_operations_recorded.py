@@ -23,7 +23,7 @@ from ui.window.settings import Settings, SettingsFile
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-OPERATIONS: Final = rounds(200)
+OPERATIONS: Final = rounds(100)
 #: A state is compared with the events after so many operations.
 _COMPARED_EVERY: Final = 10
 
