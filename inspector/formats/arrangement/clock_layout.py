@@ -193,8 +193,7 @@ class ClockLayout:
         if x0 + _WIDEST_RATE <= min(x1, present - _WIDEST_TIME):
             return True
         room = x0 + self._sheet.width_of(rate_chip(past.value[place])) + 2 * _PAD
-        # The local time stands where the clock has come to.
-        return room <= x1 and room <= present - self._time_width(clocks, number, window)
+        return room <= x1 and room <= self._head(clocks, number, window)
 
     def grown(self, past: ClockPast, bar: GrowingBar, window: LaneWindow, row: Row) -> Grown:
         """Return what of a bar is new wherever it was moved to."""
@@ -247,6 +246,11 @@ class ClockLayout:
             self._standstills[number] = _standstills_of(clocks.by_id[number], window)
         return self._standstills[number]
 
+    def _head(self, clocks: ClockPasts, number: int, window: LaneWindow) -> float:
+        """Return how far texts may go: the local time stands where the clock has come to."""
+        present, right = window.x(window.present_ns), window.left + window.width
+        return right if present > right else present - self._time_width(clocks, number, window)
+
     def _time_width(self, clocks: ClockPasts, number: int, window: LaneWindow) -> float:
         """Return how much room the local time has where a clock has come to."""
         local_ns = clocks.local_ns(number, int(window.present_ns))
@@ -272,9 +276,7 @@ class ClockLayout:
         heights = np.ceil(inner.height * np.maximum(rates, 0) / highest).astype(np.int64)
         bottoms = np.full(count, inner.bottom)
         self._body(pixel_rects(x0, bottoms - heights, x1, bottoms))
-        # The local time stands where the clock has come to.
-        head = window.x(window.present_ns) - self._time_width(clocks, number, window)
-        rights = np.minimum(x1, head)
+        rights = np.minimum(x1, self._head(clocks, number, window))
         for place in (rates > 0).nonzero()[0].tolist():
             rate, left = rate_chip(int(rates[place])), int(x0[place]) + _PAD
             if sheet.width_of(rate) + _PAD <= rights[place] - left:

@@ -310,6 +310,18 @@ def test_that_lanes_that_are_read_later_are_painted_again(world: World) -> None:
     assert world.paint() != kept[-1]
 
 
+def test_that_the_present_takes_no_room_from_rates_beyond_the_view(world: World) -> None:
+    for step, number in (
+        *((World.play, 13), (World.go_on, 61), (World.pan, 5), (World.look_back, 42)),
+        *((World.resize, 35), (World.go_on, 92), (World.look_back, 24), (World.select, 97)),
+    ):
+        step(world, number)
+        world.paint()
+    world.paint()
+    world.read_late(45)
+    assert world.paint() == world.paint_whole()
+
+
 @pytest.mark.parametrize(
     "move", [World.hover, lambda world, number: world.canvas.view.choose_ns(0.0, number * MS)]
 )
