@@ -121,7 +121,8 @@ class BarsLayer:
         if pixmap is not None and self.series is not None:
             left = int((exposed.left() - self.area.left()) * ratio)
             width = int((exposed.right() - self.area.left()) * ratio) + 1 - left
-            painter.drawPixmap(left, 0, pixmap, left, 0, width, pixmap.height())
+            part = QRectF(left, 0, width, pixmap.height)
+            pixmap.draw(painter, part, part)
         else:
             painter.fillRect(
                 *(0, 0, self.pixels_per_view(), round(self.area.height() * ratio)),

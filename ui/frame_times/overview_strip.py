@@ -143,7 +143,7 @@ class OverviewStrip(QWidget):
             *(exposed.x() * ratio, exposed.y() * ratio),
             *(exposed.width() * ratio, exposed.height() * ratio),
         )
-        painter.drawPixmap(QRectF(exposed), pixmap, source)
+        pixmap.draw(painter, QRectF(exposed), source)
         self._draw_brush(painter)
 
     # -------------------------------------------------------------- the picture

@@ -10,11 +10,13 @@ from typing import Final
 
 import numpy as np
 from PySide6.QtCore import QRect
-from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtGui import QPainter
 
 from inspector.formats.arrangement.frame_bars import Spikes
 from inspector.formats.arrangement.frame_series import FrameSeries, Window
 from inspector.vocabulary import Measure
+
+from .kept_picture import MovedPixmap
 
 #: Inverse share of a column's frames that may wait to be drawn.
 _UNSEEN_SHARE: Final = 64
@@ -31,11 +33,12 @@ class ColumnPicture:
     """Frames drawn into a pixmap, updated at minimal cost."""
 
     def __init__(self, draw: DrawColumns) -> None:
-        self.pixmap: QPixmap | None = None  # The picture, None before the first drawing
+        self.pixmap: MovedPixmap | None = None  # The picture, None before the first drawing
         self.spikes = Spikes(_NOTHING, _NOTHING)  # What exceeds it
         self.full_redraws = 0  # Number of complete redraws
         self.columns_drawn = 0  # Total number of columns drawn
         self._draw = draw
+        self._moves = False
         self._window: Window | None = None
         self._drawn_end = 0
         self._look: Hashable = None
@@ -104,8 +107,9 @@ class ColumnPicture:
         return int(series.times_ns(measure, self._drawn_end, series.end).max()) <= slowest
 
     def _draw_all(self, series: FrameSeries, window: Window, look: Hashable) -> tuple[int, int]:
-        if self.pixmap is None or self.pixmap.size().toTuple() != (window.width, window.height):
-            self.pixmap = QPixmap(window.width, window.height)
+        size = None if self.pixmap is None else (self.pixmap.width, self.pixmap.height)
+        if size != (window.width, window.height):
+            self.pixmap = MovedPixmap(window.width, window.height, moves=self._moves)
         self._window, self._look = window, look
         self._drawn_end = series.end
         self.spikes = Spikes(_NOTHING, _NOTHING)
@@ -115,7 +119,7 @@ class ColumnPicture:
 
     def _draw_part(self, series: FrameSeries, window: Window, start: int, stop: int) -> None:
         assert self.pixmap is not None, "made before anything is drawn"
-        painter = QPainter(self.pixmap)
+        painter = self.pixmap.begin()
         painter.setClipRect(QRect(start, 0, stop - start, window.height))
         found = self._draw(painter, series, window, start, stop)
         painter.end()
@@ -140,7 +144,8 @@ class ColumnPicture:
 
     def _scroll(self, shift: int) -> None:
         assert self.pixmap is not None, "made before anything is scrolled"
-        self.pixmap.scroll(-shift, 0, self.pixmap.rect())
+        self._moves = True
+        self.pixmap.move(shift)
         if not len(self.spikes.places):
             return
         kept = self.spikes.places >= shift

@@ -3,20 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from PySide6.QtCore import QRect, QSize
+from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QFont, QPainter, QPixmap
 
 #: What pictures depend on: size, pixels of the device for each of the picture, and font.
 _Device: TypeAlias = tuple[QSize, float, QFont]
 
 
-class Scroll(NamedTuple):
-    """What of a picture is moved, on devices with whole pixels for each of the picture."""
+#: Pixels of the device that a picture can move before it is copied.
+_ROOM: Final = 256
 
-    shift: int  # By how many pixels to the left
-    part: QRect  # Which part of it
+
+class MovedPixmap:
+    """A pixmap that is wider than what is shown of it: moving shows another part of it.
+
+    To copy all of it each time costs more than to paint what is new.
+    """
+
+    def __init__(self, width: int, height: int, ratio: float = 1.0, *, moves: bool = True) -> None:
+        """Make one, with pixels of the device and how many of them are one of the picture."""
+        self.width, self.height = width, height  # What is shown of it
+        # Where a pixel is more than one of the device, hatching does not move along with a painter.
+        self._room = _ROOM if moves and ratio == 1 else 0
+        self._pixmap = QPixmap(width + self._room, height)
+        self._pixmap.setDevicePixelRatio(ratio)
+        self._ratio = ratio
+        self._left = 0
+
+    def move(self, pixels: int) -> None:
+        """Move it to the left; what comes into view at the right has to be painted."""
+        self._left += pixels
+        if self._left > self._room:
+            self._pixmap.scroll(-self._left, 0, self._pixmap.rect())
+            self._left = 0
+
+    def begin(self) -> QPainter:
+        """Return a painter at the left edge of what is shown, to be ended by the caller."""
+        painter = QPainter(self._pixmap)
+        painter.translate(self._left / self._ratio, 0)
+        return painter
+
+    def draw(self, painter: QPainter, target: QRectF, part: QRectF) -> None:
+        """Draw a part of it, in pixels of the device."""
+        painter.drawPixmap(target, self._pixmap, part.translated(self._left, 0))
 
 
 class KeptPicture:
@@ -26,7 +57,8 @@ class KeptPicture:
         self.painted = 0  # How many times the picture was painted, not copied
         self._device: _Device = QSize(), 0.0, QFont()
         self._shown: object = None
-        self._pixmap: QPixmap | None = None
+        self._pixmap: MovedPixmap | None = None
+        self._moves = False
 
     def forget(self) -> None:
         self._shown = self._pixmap = None
@@ -40,7 +72,7 @@ class KeptPicture:
         *,
         is_moving: bool = False,
         amend: Callable[[QPainter, Any], bool] = lambda _painter, _former: False,
-        scroll: Scroll | None = None,
+        moved: int = 0,
     ) -> None:
         """Paint the picture at the origin.
 
@@ -52,12 +84,13 @@ class KeptPicture:
                 kept only when the same is shown a second time.
             amend: Paints into the kept picture what differs from the former ``shown``; returns
                 whether that was little enough.
-            scroll: What of the kept picture is moved before it is amended.
+            moved: By how many pixels the kept picture is moved to the left before it is amended,
+                on devices with whole pixels for each of the picture.
         """
         ratio = painter.device().devicePixelRatioF()
         device = size, ratio, painter.font()
         is_same = self._device == device and self._shown == shown
-        if not is_same and not self._amend(device, shown, amend, scroll):
+        if not is_same and not self._amend(device, shown, amend, moved):
             self._device, self._shown, self._pixmap = device, shown, None
         if self._pixmap is None:
             self.painted += 1
@@ -67,26 +100,27 @@ class KeptPicture:
                 draw(painter)
                 painter.restore()
                 return
-            self._pixmap = QPixmap(size * ratio)
-            self._pixmap.setDevicePixelRatio(ratio)
+            wide, high = (size * ratio).toTuple()
+            self._pixmap = MovedPixmap(wide, high, ratio, moves=self._moves)
             self._draw_into(self._pixmap, draw)
-        painter.drawPixmap(0, 0, self._pixmap)
+        pixmap = self._pixmap
+        part = QRectF(0, 0, pixmap.width, pixmap.height)
+        pixmap.draw(painter, QRectF(0, 0, pixmap.width / ratio, pixmap.height / ratio), part)
 
     def _amend(
         self,
         device: _Device,
         shown: object,
         amend: Callable[[QPainter, Any], bool],
-        scroll: Scroll | None,
+        moved: int,
     ) -> bool:
         pixmap, former = self._pixmap, self._shown
         if pixmap is None or device != self._device:
             return False
         is_amended = False
-        if scroll is not None and scroll.shift:
-            ratio = int(device[1])
-            part = QRect(scroll.part.topLeft() * ratio, scroll.part.size() * ratio)
-            pixmap.scroll(-scroll.shift * ratio, 0, part)
+        if moved:
+            self._moves = True
+            pixmap.move(moved * int(device[1]))
 
         def draw(inner: QPainter) -> None:
             nonlocal is_amended
@@ -97,8 +131,8 @@ class KeptPicture:
             self._shown = shown
         return is_amended
 
-    def _draw_into(self, pixmap: QPixmap, draw: Callable[[QPainter], None]) -> None:
-        inner = QPainter(pixmap)
+    def _draw_into(self, pixmap: MovedPixmap, draw: Callable[[QPainter], None]) -> None:
+        inner = pixmap.begin()
         try:
             inner.setFont(self._device[2])
             draw(inner)

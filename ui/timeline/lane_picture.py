@@ -17,7 +17,7 @@ from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import NS_PER_MS
 
 from ..kit.theme import ColorRole
-from ..plotting.kept_picture import KeptPicture, Scroll
+from ..plotting.kept_picture import KeptPicture
 from ..plotting.readout import paint_readout
 from ..plotting.sheet_painter import new_sheet, paint_line, paint_sheet
 from ..session.bridge import SelectionKind
@@ -160,7 +160,7 @@ class LanePicture:
             *(painter, viewport.size(), shown),
             lambda inner: self._all_lanes(inner, canvas, window, rows, grid),
             is_moving=marks is None,
-            scroll=None if shift is None else Scroll(shift, box),
+            moved=shift or 0,
             amend=lambda inner, _former: self._amend(inner, canvas, window, marks, shift, layout),
         )
         self._marks = marks

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QMouseEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -92,8 +92,10 @@ def test_that_a_spike_in_the_newest_frame_is_seen_at_once(
 
     (place,) = strip.picture.spikes.places.tolist()
     assert strip.picture.pixmap is not None
-    top = strip.picture.pixmap.toImage().pixelColor(place, 1)
-    assert top == QColor(theme.color(ColorRole.RED))
+    image, box = QImage(strip.size(), QImage.Format.Format_RGB32), QRectF(strip.rect())
+    with QPainter(image) as painter:
+        strip.picture.pixmap.draw(painter, box, box)
+    assert image.pixelColor(place, 1) == QColor(theme.color(ColorRole.RED))
 
 
 def test_that_dragging_the_brush_moves_what_is_in_view(strip: OverviewStrip, qtbot: QtBot) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from inspector.formats.arrangement.frame_bars import BarScale, Spikes, frame_bars
@@ -44,7 +45,10 @@ class Painted:
 
     def image(self) -> QImage:
         assert self.picture.pixmap is not None
-        return self.picture.pixmap.toImage()
+        image, box = QImage(WIDTH, HEIGHT, QImage.Format.Format_RGB32), QRectF(0, 0, WIDTH, HEIGHT)
+        with QPainter(image) as painter:
+            self.picture.pixmap.draw(painter, box, box)
+        return image
 
 
 @pytest.mark.parametrize("axis", list(XAxis))
