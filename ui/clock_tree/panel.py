@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import QModelIndex, QPointF, Qt, Slot
@@ -34,9 +35,6 @@ from ..previews.previewing import Previewer
 from ..previews.selected import clock_toggle, member_toggle
 from ..previews.tree_menus import MenuRequests, add_clock_actions, add_member_actions
 from ..session.bridge import Selection, SelectionKind, SessionBridge
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: Nodes of the tree from this number on are members; below it they are clocks, which programs
 #: number from multiples of 2 to the power of 40.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.formats.arrangement.frame_bars import USUAL_BUDGETS, top_of_scale_ns
-
-if TYPE_CHECKING:
-    from inspector.formats.arrangement.frame_series import FrameSeries
-    from inspector.vocabulary import Measure
+from inspector.formats.arrangement.frame_series import FrameSeries
+from inspector.vocabulary import Measure
 
 #: Of 60 frames per second.
 DEFAULT_BUDGET_NS: Final = 16_666_667

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_RULE, TOLERANCE
 from inspector.formats.arrangement.fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
 from inspector.timebase import format_duration
+from inspector.vocabulary import Phase
 
 from ..kit.fonts import in_type
 from ..kit.guards import guarded
@@ -19,13 +21,6 @@ from ..kit.text_link import TextLink
 from ..kit.theme import ColorRole, Theme
 from ..plotting.sheet_painter import color_of
 from .frame_statistics import FoundStatistics
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtWidgets import QMenu
-
-    from inspector.vocabulary import Phase
 
 _PAD: Final = 12
 _ABOVE, _BELOW = 4, 8

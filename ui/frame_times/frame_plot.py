@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from ..kit.guards import guarded
 from ..kit.keys import is_plain
+from ..kit.theme import Theme
 from ..plotting.gestures import Drag, selects, take_key, take_wheel, zoom_factor
+from ..plotting.shared_view import SharedView
 from .plotted_frames import PlottedFrames
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
-    from ..kit.theme import Theme
-    from ..plotting.shared_view import SharedView
 
 #: Frames shown on either side of one that is zoomed in on.
 _BESIDE: Final = 10

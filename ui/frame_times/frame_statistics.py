@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
@@ -21,9 +22,6 @@ from inspector.vocabulary import Measure, Share
 from ..kit.background import Background
 from ..kit.guards import guarded
 from ..kit.paced_refresh import single_shot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _PERIOD_MS: Final = 250
 #: Statistics take at most this share of the processor, whatever the range.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
@@ -20,18 +21,21 @@ from inspector.formats.arrangement.frame_bars import (
 from inspector.formats.arrangement.frame_series import XAxis
 from inspector.sessions.session import (
     AttachesPrograms,
+    Session,
     file_word,
     samples_of,
     time_name,
     unknown_of_frames,
 )
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from inspector.vocabulary import Measure
 
 from ..kit.clipboard import add_copying
 from ..kit.guards import guarded
 from ..kit.paced_refresh import PacedRefresh
+from ..kit.theme import Theme
 from ..plotting.shared_view import SharedView
-from ..session.bridge import Selection, SelectionKind
+from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .budget_menu import BudgetMenu
 from .capture_header import CaptureHeader
 from .frame_header import PACES, FrameHeader, OverviewHeader, phases_legend
@@ -42,15 +46,6 @@ from .marks_row import MarksRow
 from .overview_strip import OverviewStrip
 from .plotted_frames import EMPTY_TEXT, NO_SCENE_TEXT, NONE_IN_FILE_TEXT, NONE_SEEN_TEXT
 from .ruler import Ruler
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from inspector.sessions.session import Session
-    from inspector.vocabulary import Measure
-
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 _MEASURES: Final[tuple[tuple[Measure, str, str], ...]] = (
     ("interval", "Interval", "Time between the starts of two frames: the frame time"),

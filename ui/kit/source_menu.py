@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QMenu
 
 from .clipboard import copy_text
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QMenu
 
 
 def add_source_actions(menu: QMenu, site: str) -> None:

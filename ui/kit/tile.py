@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -13,9 +13,7 @@ from .fonts import in_type, text_scale
 from .guards import guarded
 from .labels import plain_label
 from .text_link import TextLink
-
-if TYPE_CHECKING:
-    from .theme import Theme
+from .theme import Theme
 
 #: Of the height of a window, the share that may be below the time axis.
 _MOST_BELOW: Final = 0.36

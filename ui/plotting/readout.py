@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Sequence
+from typing import Final, TypeAlias
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 
-from ..kit.theme import ColorRole
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..kit.theme import Theme
+from ..kit.theme import ColorRole, Theme
 
 #: Label and value of a line; the first line is the heading.
 Line: TypeAlias = tuple[str, str]

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 import numpy as np
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetrics, QImage, QPainter
 
-from inspector.formats.arrangement.fills import fill_color
-from inspector.formats.arrangement.sheet import Kind, Sheet, channels
-from inspector.tokens import COLORS, HIGH_CONTRAST
+from inspector.formats.arrangement.fills import AnyFill, fill_color
+from inspector.formats.arrangement.sheet import Kind, Line, Sheet, channels
+from inspector.formats.drawing.display_list import Columns
+from inspector.formats.drawing.pixel_rects import PixelRects
+from inspector.tokens import COLORS, HIGH_CONTRAST, ThemeName
 
 from ..kit.fonts import small_font
-from ..kit.theme import ColorRole
+from ..kit.theme import ColorRole, Theme
 from .bulk_paint import fill_all
-
-if TYPE_CHECKING:
-    from inspector.formats.arrangement.fills import AnyFill
-    from inspector.formats.arrangement.sheet import Line
-    from inspector.formats.drawing.display_list import Columns
-    from inspector.formats.drawing.pixel_rects import PixelRects
-    from inspector.tokens import ThemeName
-
-    from ..kit.theme import Theme
 
 _FLAGS: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _WIDEST: Final = 1 << 14

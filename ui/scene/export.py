@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QWidget
 
 from inspector.errors import InspectorError
 from inspector.formats.file_formats import write_file
 from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions
+from inspector.formats.scene_shapes import SceneMoment
 from inspector.sessions.provenance import provenance_of
+from inspector.sessions.session import Session
 
 from ..kit.save_dialog import SaveDialog, file_stem
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
-    from inspector.formats.scene_shapes import SceneMoment
-    from inspector.sessions.session import Session
 
 
 class SceneExport:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
 
+from inspector.analysis.statistics.metrics import MetricValue
+
 from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, plain_label
 from ..kit.text_link import TextLink
+from ..kit.theme import Theme
 from ..kit.tile import caption, height_below, is_low
+from ..session.bridge import SessionBridge
 from .frame_distribution import FrameDistribution
 from .metric_table import tool_tip_of
-
-if TYPE_CHECKING:
-    from inspector.analysis.statistics.metrics import MetricValue
-
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 #: The statistics that people ask for first, under the names of the tools that define them.
 _FIRST: Final = (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
@@ -20,6 +21,7 @@ from inspector.analysis.statistics.column_summary import (
 )
 from inspector.display_text import as_plain, one_line
 from inspector.errors import InspectorError
+from inspector.events.frame_history import FrameHistory
 from inspector.formats.drawing.ticks import rounded_step
 from inspector.formats.frame_times import Beside, Quantity
 from inspector.formats.options import curve_stroke
@@ -30,18 +32,11 @@ from ..kit.background import Background
 from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.labels import WrappedLabel
-from ..kit.theme import ColorRole
+from ..kit.theme import ColorRole, Theme
 from ..kit.tile import is_low
 from ..plotting.gestures import Drag, take_wheel
 from ..plotting.shared_view import SharedView
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from inspector.events.frame_history import FrameHistory
-
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
+from ..session.bridge import SessionBridge
 
 #: Under this name settings keep which columns are shown.
 _CHOSEN: Final = "capture.columns"

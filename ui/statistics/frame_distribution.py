@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QSignalBlocker, Signal, Slot
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QComboBox, QWidget
@@ -33,15 +34,11 @@ from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, choice_buttons, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
+from ..kit.theme import Theme
 from ..plotting.distribution_view import DistributionView
 from ..session.bridge import SelectionKind, SessionBridge
 from ..session.frame_focus import MetricOptions
 from .scoped_times import ScopedTimes, Wanted, frames_of, scopes
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ..kit.theme import Theme
 
 _PERIOD_MS: Final = 500
 #: The metrics take at most this share of the processor, whatever the range.

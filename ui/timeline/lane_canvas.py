@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QWidget
 from typing_extensions import override
+
+from inspector.analysis.lanes.rows import LaneRow
 
 from ..kit.guards import guarded
 from ..kit.keys import is_plain, keeps_key, own_keys
+from ..kit.theme import Theme
 from ..plotting.gestures import MOVING_KEYS, Drag, selects, take_key, take_wheel
+from ..plotting.shared_view import SharedView
+from ..session.bridge import Selection
 from .lane_picture import LanePicture
 from .lane_surface import LaneSurface
 from .lane_tree import LaneTree
 from .lane_walk import LaneWalk
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
-    from inspector.analysis.lanes.rows import LaneRow
-
-    from ..kit.theme import Theme
-    from ..plotting.shared_view import SharedView
-    from ..session.bridge import Selection
 
 _GRIP: Final = 3
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -27,6 +28,7 @@ from typing_extensions import override
 from inspector.analysis.lanes.lanes import LaneKey, LaneKind, LaneStore
 from inspector.analysis.lanes.rows import LaneRow, RowChoices, quiet_lanes, rows_of
 from inspector.analysis.lanes.states import state_numbers
+from inspector.analysis.lateness.blocks import Block, DelayedCall
 from inspector.display_text import as_plain
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.frame_series import XAxis
@@ -50,11 +52,6 @@ from .lane_headers import (
 )
 from .lane_readout import NEAR, LaneReader, LaneReading
 from .lane_rows import RowPlaces, is_about, subject_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from inspector.analysis.lateness.blocks import Block, DelayedCall
 
 _LEAST_HEADER: Final = 160
 _WIDEST_HEADER: Final = 400

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QPoint, QRect, Qt, Slot
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
-from inspector.analysis.lanes.rows import OCCASIONAL
-from inspector.analysis.lateness.blocks import delayed_calls
+from inspector.analysis.lanes.rows import OCCASIONAL, LaneRow
+from inspector.analysis.lateness.blocks import Block, DelayedCall, delayed_calls
+from inspector.commands.command import Command
 from inspector.formats.arrangement.frame_bars import budget_ns_of
-from inspector.sessions.session import ShowsCapture, time_name, why_no_clocks
+from inspector.sessions.session import Session, ShowsCapture, time_name, why_no_clocks
 from inspector.timebase import format_instant
 
 from ..kit.clipboard import add_copying, copy_text
@@ -26,6 +27,7 @@ from ..kit.paced_refresh import PacedRefresh
 from ..kit.rates import RATE_PRESETS
 from ..kit.source_menu import add_source_actions
 from ..kit.texts.clock_texts import path_text
+from ..kit.theme import Theme
 from ..plotting.shared_view import SharedView
 from ..previews.previewing import Previewer
 from ..previews.selected import clock_toggle, rate_command, submit
@@ -35,19 +37,10 @@ from ..previews.tree_menus import (
     add_member_actions,
     add_timer_actions,
 )
-from ..session.bridge import Selection
+from ..session.bridge import Selection, SessionBridge
 from .lane_canvas import LaneCanvas
 from .lane_choices import LaneChoices, NoLanes
 from .lane_rows import subject_of
-
-if TYPE_CHECKING:
-    from inspector.analysis.lanes.rows import LaneRow
-    from inspector.analysis.lateness.blocks import Block, DelayedCall
-    from inspector.commands.command import Command
-    from inspector.sessions.session import Session
-
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 #: Milliseconds between pictures at best: less than between refreshes, so each is shown.
 _LANES_MS: Final = 20

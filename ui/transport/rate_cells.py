@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFont, QPainter, QPaintEvent
@@ -17,10 +17,7 @@ from inspector.tokens import SIZES
 from ..kit.guards import guarded
 from ..kit.layouts import tool_button
 from ..kit.rates import RATE_PRESETS, rate_to_text
-from ..kit.theme import ColorRole
-
-if TYPE_CHECKING:
-    from ..kit.theme import Theme
+from ..kit.theme import ColorRole, Theme
 
 _NAME: Final = "Rate of everything"
 _WIDTH, _HEIGHT = 30, 24

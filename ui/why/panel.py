@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import QEvent, Qt, Slot
@@ -12,21 +12,24 @@ from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollArea, QWidg
 from typing_extensions import override
 
 from inspector.calls.call import CallId
-from inspector.sessions.session import unknown_of_frames
+from inspector.events.history import History
+from inspector.events.timeline import Timeline
+from inspector.sessions.session import Session, unknown_of_frames
 
 from ..kit.fonts import large_size, small_size
 from ..kit.guards import guarded
 from ..kit.labels import color_text, plain_label
 from ..kit.layouts import bar, fill
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.theme import ColorRole, phase_color
-from ..session.bridge import Selection, SelectionKind
+from ..kit.theme import ColorRole, Theme, phase_color
+from ..session.bridge import Selection, SelectionKind, SessionBridge
 from ..session.overruled_rates import OverruledRates
 from .clock_rows import ClockHistory, clock_rows
 from .frame_rows import Heaviest, frame_rows
 from .grid import RowGrid, ShareBar
 from .labels import LinesOfText, LinkedLabel, Piece, ValueLabel, breakable
 from .member_rows import member_rows
+from .reason_rows import Told, WhyRows
 from .remedies import RemedyBar
 from .rows import DO, LOOK_AT, ClockCounts, DetailRow, RowKind, answer, heading
 from .session_rows import limit_rows, overview_rows
@@ -36,15 +39,6 @@ from .timer_rows import timer_rows
 
 #: Pixels beside the text.
 _SIDE: Final = 16
-
-if TYPE_CHECKING:
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
-    from inspector.sessions.session import Session
-
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
-    from .reason_rows import Told, WhyRows
 
 
 class _Shown(Struct):

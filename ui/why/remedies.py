@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QMargins, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
@@ -19,6 +20,8 @@ from inspector.commands.scene import RewindTo
 from inspector.commands.transport import StepTo
 from inspector.display_text import as_plain, one_line
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
+from inspector.events.timeline import Timeline
+from inspector.sessions.session import Session
 
 from ..kit.guards import guarded
 from ..kit.keys import hide_with_keyboard
@@ -32,15 +35,8 @@ from ..previews.selected import (
 )
 from ..previews.tree_menus import menu_text
 from ..previews.undo_steps import UndoSteps
+from ..session.bridge import Selection, SessionBridge
 from ..session.selection import SelectionKind
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
-
-    from inspector.events.timeline import Timeline
-    from inspector.sessions.session import Session
-
-    from ..session.bridge import Selection, SessionBridge
 
 #: The nearest pauses are offered to be ended.
 _MOST_BUTTONS: Final = 2

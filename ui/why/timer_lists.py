@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration
 from inspector.vocabulary import NEVER
 
 from ..session.bridge import Selection
 from .rows import DetailRow, TextLink, item
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from inspector.events.timeline import Timeline
 
 #: So many timers that wait are listed, those of a call site as one.
 MOST_WAITING: Final = 3

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Slot
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication, QMenuBar
+from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar
 
 from ..actions.menus import MenuId
 from ..kit.guards import guarded
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QFocusEvent
-    from PySide6.QtWidgets import QMainWindow
 
 
 @guarded

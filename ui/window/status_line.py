@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from pathlib import Path
+from typing import Final, Protocol, runtime_checkable
 
 from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
@@ -11,7 +12,9 @@ from typing_extensions import override
 from inspector.commands.command import Capability, command_in
 from inspector.commands.scene import Undo, undone
 from inspector.display_text import as_plain, counted
-from inspector.sessions.session import AttachesPrograms
+from inspector.events.states import CommandRecord
+from inspector.events.timeline import Timeline
+from inspector.sessions.session import AttachesPrograms, Session
 from inspector.timebase import format_duration
 from inspector.vocabulary import rate_text
 
@@ -20,16 +23,8 @@ from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, announce, say
 from ..kit.layouts import tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
+from ..session.bridge import SessionBridge
 from ..session.overruled_rates import OverruledRate, OverruledRates
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from inspector.events.states import CommandRecord
-    from inspector.events.timeline import Timeline
-    from inspector.sessions.session import Session
-
-    from ..session.bridge import SessionBridge
 
 _BYTES_PER_MIB: Final = 1024 * 1024
 _EFFECT_MS: Final = 8_000

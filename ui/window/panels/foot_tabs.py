@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 from typing_extensions import override
 
@@ -14,14 +15,7 @@ from inspector.tokens import SIZES, TYPE
 from ...kit.fonts import small_font, text_scale
 from ...kit.guards import guarded
 from ...kit.layouts import menu_button, open_menu
-from ...kit.theme import ColorRole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from PySide6.QtGui import QResizeEvent
-
-    from ...kit.theme import Theme
+from ...kit.theme import ColorRole, Theme
 
 _LEAST_DIGITS: Final = 2
 _BETWEEN: Final = 2

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import QPalette
+from PySide6.QtGui import QCloseEvent, QHideEvent, QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QSplitter, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from ...kit.guards import guarded
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QCloseEvent, QHideEvent, QResizeEvent, QShowEvent
 
 
 class Placeholder(QLabel):

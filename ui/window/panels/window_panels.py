@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
+    QMainWindow,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 from typing_extensions import override
 
-from inspector.extensions import ExtensionError, PanelArea, modules_of, report
+from inspector.extensions import ExtensionError, Panel, PanelArea, modules_of, report
 from inspector.foreign.numbers import count_in
 from inspector.tokens import SIZES, size_by_height, size_by_width
 
@@ -24,18 +26,10 @@ from ...kit.fonts import text_scale
 from ...kit.guards import guarded
 from ...kit.layouts import fill, splitter
 from ...kit.paced_refresh import is_in_sight, single_shot
+from ...kit.theme import Theme
 from ..focus import enter, tab_through
 from .foot_tabs import FootTabs
 from .places import Arrangement, Place, Placeholder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from PySide6.QtWidgets import QMainWindow
-
-    from inspector.extensions import Panel
-
-    from ...kit.theme import Theme
 
 #: Heights and widths here are in px at 100 % text.
 _LEAST_TRAY: Final = 120
