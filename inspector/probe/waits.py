@@ -60,16 +60,12 @@ _PASSING_S = 0.005
 _MOST_READINGS, _PER_READING_NS = 100_000, 1_000_000
 
 
-def _never() -> bool:
+def _never(*_: object) -> bool:
     return False
 
 
 def _ignore(_told: object) -> None:
     pass
-
-
-def _is_busy(_frame: FrameType) -> bool:
-    return False
 
 
 def _nowhere() -> str:
@@ -309,6 +305,10 @@ class Waits:
         self._waiting.clear()
         self._watcher = 0
 
+    def spare_me(self) -> None:
+        """Let the calling thread keep the machine's time."""
+        self._spared.add(get_ident())
+
     @property
     def spares_me(self) -> bool:
         """Whether the calling thread keeps the machine's time."""
@@ -464,7 +464,7 @@ class Waits:
         for thread, frame in sys._current_frames().items():
             wait = self._waiting.get(thread)
             if wait is None:
-                is_idle = self._program.idle_workers.get(frame.f_code, _is_busy)
+                is_idle = self._program.idle_workers.get(frame.f_code, _never)
                 if self.follows(thread) and not is_idle(frame):
                     others.append((thread, frame))
             elif wait.is_due or wait.is_over():

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import warnings
+from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from threading import current_thread, main_thread
@@ -33,6 +34,8 @@ _RUN = pytest.StashKey["VirtualRun"]()
 _SAMPLE_NS = 10_000_000
 #: Events of a test that are kept: for the report of a failure, and to be recorded.
 _MOST_REPORTED, _MOST_RECORDED = 100_000, 1_000_000
+#: The process of a test that has taken too long is ended so much later at most.
+_LAST_WORDS_S = 10
 #: What runs tests keeps the machine's time.
 _SPARED = (
     "_pytest",
@@ -174,6 +177,29 @@ class VirtualRuns:
                 run.end()
                 del item.stash[_RUN]
 
+    @pytest.hookimpl(tryfirst=True, optionalhook=True)
+    def pytest_timeout_set_timer(self, item: pytest.Item, settings: Any) -> object:
+        """Count a time limit by the machine's time, and report before it ends the process."""
+        is_signalled = settings.method == "signal" and current_thread() is main_thread()
+        if is_signalled or not self._uses_timeline(item):
+            return None
+        cancelled = allocate_lock()
+        cancelled.acquire()
+
+        def wait() -> None:
+            if _virtual_time is not None:
+                _virtual_time.waits.spare_me()
+            if not cancelled.acquire(timeout=settings.timeout):
+                _time_out(item, settings)
+
+        def cancel() -> None:
+            if cancelled.locked():
+                cancelled.release()
+
+        item.cancel_timeout = cancel  # type: ignore[attr-defined] # as pytest-timeout keeps it
+        start_new_thread(wait, ())
+        return True
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
@@ -201,6 +227,34 @@ def begun(item: pytest.Item) -> VirtualRun:
     if _virtual_time is None:
         _virtual_time = VirtualTime()
     return VirtualRun(_virtual_time, item)
+
+
+def _time_out(item: pytest.Item, settings: Any) -> None:
+    """Report on a test, and have pytest-timeout end the process."""
+    timeout: Any = sys.modules["pytest_timeout"]
+    if timeout.is_debugging() and not settings.disable_debugger_detection:
+        return
+    said: list[str] = []
+    is_said = allocate_lock()
+    is_said.acquire()
+
+    def say() -> None:
+        try:
+            said.extend(item.stash[_RUN].last_words())
+        finally:
+            is_said.release()
+
+    if item.stash.get(_RUN, None) is not None:
+        start_new_thread(say, ())
+        # It may need what the test holds.
+        is_said.acquire(timeout=_LAST_WORDS_S)
+        capture = item.config.pluginmanager.getplugin("capturemanager")
+        if capture is not None:
+            capture.suspend_global_capture(item)
+        terminal = item.config.get_terminal_writer()
+        terminal.sep("-", "timeline")
+        terminal.line("\n".join(said) or "What is pending could not be read.")
+    timeout.timeout_timer(item, settings)
 
 
 @contextmanager
@@ -361,13 +415,26 @@ class VirtualRun:
         self._virtual.detach()
         # What follows loops refers to itself; a next test may look for such cycles.
         gc.collect(1)
+        said = self._leave()
+        if said:
+            self._item.add_report_section("teardown", "timeline", "\n".join(said))
+
+    def last_words(self) -> Iterator[str]:
+        """Yield what there is to say of a test that is about to be ended with its process."""
+        self._has_failed = True
+        yield self.timeline.pending_text()
+        yield from self.timeline.late_lines()
+        yield from self._leave()
+
+    def _leave(self) -> list[str]:
+        """Leave the recording of the test, if that is kept; returns what to tell of it."""
         log = self._virtual.log
         is_kept = self._keeps == "on" or (self._keeps != "off" and self._has_failed)
-        if log.events and is_kept:
-            from .recording import leave  # noqa: PLC0415 - takes a moment
+        if not log.events or not is_kept:
+            return []
+        from .recording import leave  # noqa: PLC0415 - takes a moment
 
-            option, test = self._item.config.option, self._item.nodeid
-            folder = self._item.config.rootpath / option.timeline_folder
-            texts, is_real = self._virtual.program.texts, not (self._autojump or self._hold)
-            said = leave(folder, test, log, texts, is_real=is_real)
-            self._item.add_report_section("teardown", "timeline", "\n".join(said))
+        option, test = self._item.config.option, self._item.nodeid
+        folder = self._item.config.rootpath / option.timeline_folder
+        texts, is_real = self._virtual.program.texts, not (self._autojump or self._hold)
+        return leave(folder, test, log, texts, is_real=is_real)

@@ -349,6 +349,36 @@ def test_that_a_wrong_argument_of_the_mark_is_refused(tmp_path: Path) -> None:
     assert "no such argument of the mark timeline: speed" in outcome.output
 
 
+TIMING_OUT = """
+    import threading, time, pytest
+
+    @pytest.mark.timeline(autojump=True)
+    def test_sleeping(timeline):
+        time.sleep(1000)
+
+    @pytest.mark.timeout(1)
+    @pytest.mark.timeline(autojump=True)
+    def test_computing(timeline):
+        threading.Timer(5, print).start()
+        while True:
+            pass
+"""
+
+
+@pytest.mark.parametrize("function_only", ["true", "false"])
+def test_that_a_time_out_which_ends_the_process_reports_before(
+    tmp_path: Path, function_only: str
+) -> None:
+    options = ("--timeout-method=thread", "-o", f"timeout_func_only={function_only}")
+    outcome = run_source(tmp_path, TIMING_OUT, *options, "--timeline=retain-on-failure")
+
+    assert "test_sleeping PASSED" in outcome.output
+    assert "Stack of MainThread" in outcome.output
+    assert "print, due in 5 s; the program's time is held" in outcome.output
+    recorded = outcome.output.partition("\nrecorded ")[2].splitlines()[0]
+    assert Path(recorded).exists()
+
+
 def test_that_a_time_out_reports_what_was_pending_then(tmp_path: Path) -> None:
     try:
         Path("/dev/ptmx").open("rb").close()

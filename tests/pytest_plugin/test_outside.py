@@ -128,6 +128,53 @@ def test_that_waiting_by_the_machines_time_is_said_where_it_is_done(tmp_path: Pa
     assert "test_it.py:8: MachineTimeWarning: This waits by the machine's clock" in outcome.output
 
 
+def test_that_threads_which_ran_before_wait_by_the_machines_time(tmp_path: Path) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import asyncio, subprocess, threading, time, pytest
+
+        counts = {"sleep": 0, "wait": 0, "join": 0, "loop": 0}
+        goes_on = threading.Event()
+
+        def forever(name, wait):
+            while True:
+                wait()
+                counts[name] += 1
+
+        async def in_loop():
+            while True:
+                await asyncio.to_thread(time.sleep, 0.01)
+                counts["loop"] += 1
+
+        never = threading.Thread(target=goes_on.wait, daemon=True)
+        never.start()
+        for name, wait in {
+            "sleep": lambda: time.sleep(0.01),
+            "wait": lambda: threading.Event().wait(0.01),
+            "join": lambda: never.join(0.01),
+        }.items():
+            threading.Thread(target=forever, args=(name, wait), daemon=True).start()
+        threading.Thread(target=asyncio.run, args=(in_loop(),), daemon=True).start()
+        while not all(counts.values()):
+            time.sleep(0.01)
+
+        @pytest.mark.timeline(hold=True)
+        def test_it(timeline):
+            before = dict(counts)
+            while not all(counts[name] > before[name] + 2 for name in counts):
+                subprocess.run(["true"])
+            timeline.advance(1)
+            before = dict(counts)
+            while not all(counts[name] > before[name] + 2 for name in counts):
+                subprocess.run(["true"])
+            assert timeline.now == 1
+        """,
+    )
+
+    assert outcome.counts == {"passed": 1}, outcome.output
+
+
 def test_that_a_python_whose_datetime_cannot_follow_says_so(tmp_path: Path) -> None:
     outcome = run_source(
         tmp_path,

@@ -449,7 +449,7 @@ class LoopHooks:
                 ready = self._wait_in_turn(waits, select, has_due=timeout is not None)
                 program.frame_began(clock)
                 return ready
-            if timeout and not clock.is_plain and timeout > 0:
+            if timeout and not clock.is_plain and timeout > 0 and waits is None:
                 wait_ns = clock.real_ns_until(clock.local_ns() + whole_ns(timeout))
                 timeout = None if wait_ns is None else wait_ns / 1e9
             ready = select(timeout)

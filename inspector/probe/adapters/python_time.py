@@ -217,7 +217,8 @@ class PythonTimeAdapter(Adapter):
         follow = self._sleep
 
         def sleep(*seconds: Any, **wrong: Any) -> None:
-            if program.emit is not None and len(seconds) == 1 and _is_span(seconds[0]):
+            is_followed = program.emit is not None and len(seconds) == 1
+            if is_followed and _is_span(seconds[0]) and not _is_spared(program.waits):
                 follow(seconds[0])
                 return
             # An inspector that comes meanwhile finds these in the frame.
@@ -256,10 +257,10 @@ class PythonTimeAdapter(Adapter):
 
         @wraps(native_wait)
         def wait(condition: Any, timeout: Any = None) -> Any:
-            waits = program.waits
-            if waits is not None and not waits.spares_me and _may_wait(timeout):
+            waits, is_spared = program.waits, _is_spared(program.waits)
+            if waits is not None and not is_spared and _may_wait(timeout):
                 return self._wait_in_turn(waits, condition, timeout)
-            if program.emit is None or not _is_span(timeout):
+            if program.emit is None or is_spared or not _is_span(timeout):
                 return native_wait(condition, timeout)
             return follow("Condition.wait", timeout, partial(native_wait, condition))
 
@@ -269,10 +270,10 @@ class PythonTimeAdapter(Adapter):
                 native_join(thread, seconds)
                 return not thread.is_alive()
 
-            waits = program.waits
-            if waits is not None and not waits.spares_me and _may_wait(timeout):
+            waits, is_spared = program.waits, _is_spared(program.waits)
+            if waits is not None and not is_spared and _may_wait(timeout):
                 self._join_in_turn(waits, thread, timeout, native_join)
-            elif program.emit is None or not _is_span(timeout):
+            elif program.emit is None or is_spared or not _is_span(timeout):
                 native_join(thread, timeout)
             else:
                 follow("Thread.join", timeout, has_ended)
@@ -488,6 +489,11 @@ class _ClassMethods:
             inside: Any = gc.get_referents(vars(self._of))[0]
             inside.update(methods)
             forget_lookups(py_object(self._of))
+
+
+def _is_spared(waits: Optional[Waits]) -> bool:
+    """Return whether the calling thread keeps the machine's time while a test controls its own."""
+    return waits is not None and waits.spares_me
 
 
 def _may_wait(seconds: Any) -> bool:
