@@ -6,7 +6,6 @@ import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappush
-from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from inspector.clocks.callbacks import checked_callable
@@ -30,7 +29,7 @@ from inspector.clocks.timer import (
     held_arguments,
 )
 from inspector.foreign.numbers import shown
-from inspector.timebase import MAX_NS_BITS, checked_ns, seconds_to_ns
+from inspector.timebase import checked_ns, seconds_to_ns
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
@@ -91,8 +90,7 @@ class Clock(ClockNode):
 
     def __repr__(self) -> str:
         state = ", removed" if self.is_removed else ", paused" if self.is_paused else ""
-        is_own = self.tree.owner == get_ident()
-        at = f"at {self.time:.6f} s" if is_own else "of another thread"
+        at = f"at {self.time:.6f} s" if self.tree.is_owner() else "of another thread"
         return f"<Clock {self.id} {self.name!r} {at}, rate {self.rate}{state}>"
 
     # ------------------------------------------------------------------ time
@@ -334,19 +332,21 @@ class Clock(ClockNode):
         name: str = "",
     ) -> Timer:
         """Do what :meth:`set_timeout` does, with the delay in nanoseconds."""
-        # Comparing integers beyond 2**30 is slow (20 ns and more); shifting them is not.
-        if delay_ns.__class__ is not int or delay_ns >> MAX_NS_BITS:
-            delay_ns = max(0, checked_ns(delay_ns))
         if not callable(callback):
             checked_callable(callback)  # type: ignore[unreachable]
         tree = self.tree
-        if get_ident() != tree.owner:
+        # As a local variable: Python is slow to call what an attribute of an instance holds.
+        is_owner = tree.is_owner
+        if not is_owner():
             tree.check_thread()
         if tree.present is not None:
             tree.present()
+        if delay_ns.__class__ is not int or delay_ns < 1:
+            delay_ns = self._until_due_ns(delay_ns)
         # Compared by identity, which is fast; at worst the time is computed again.
-        local_ns = self._local_ns if self._known_at_ns is tree.now_ns else self._resolve()
-        due_ns = local_ns + delay_ns
+        due_ns = delay_ns + (
+            self._local_ns if self._known_at_ns is tree.now_ns else self._resolve()
+        )
         tree.last_order = order = tree.last_order + 1
         if name or tree.record is not None:
             timer = self._labelled_timer(due_ns, order, callback, args, name)
@@ -357,20 +357,20 @@ class Clock(ClockNode):
             timer.order = order
             timer.callback = callback
             timer.args = held_arguments(args) if args else args
-        queue = self.queue
         number = due_ns >> BUCKET_SHIFT
-        bucket = queue.buckets.get(number)
+        bucket = self.queue.buckets.get(number)
         if bucket is not None:
             bucket.append(timer)
-        elif number > queue.active:
+        elif number > (queue := self.queue).active:
             if number >> REACH_BITS:
+                checked_ns(delay_ns)
                 self._within_reach(due_ns)
             queue.buckets[number] = [timer]
             heappush(queue.keys, number)
         else:
             queue.push(timer)
-        if not delay_ns or due_ns < self._armed_ns:
-            self._earlier(due_ns, order, zero_delay=not delay_ns)
+        if due_ns < self._armed_ns:
+            self._earlier(due_ns, order)
         return timer
 
     def set_interval(
@@ -432,7 +432,7 @@ class Clock(ClockNode):
         self._check_alive()
         self.tree.sync()
         label = self.tree.label_number(callback)
-        first_ns = interval_ns if delay_ns is None else max(0, checked_ns(delay_ns))
+        first_ns = interval_ns if delay_ns is None else self._until_due_ns(delay_ns)
         tree = self.tree
         due_ns = self._within_reach(self.time_ns + first_ns)
         tree.last_order = order = tree.last_order + 1
@@ -449,8 +449,8 @@ class Clock(ClockNode):
         )
         self._record_timer(timer, label)
         self.queue.push(timer)
-        if not first_ns or due_ns < self._armed_ns:
-            self._earlier(due_ns, order, zero_delay=not first_ns)
+        if due_ns < self._armed_ns:
+            self._earlier(due_ns, order)
         return timer
 
     def set_unlisted_timeout_ns(
@@ -461,10 +461,9 @@ class Clock(ClockNode):
         The timer makes no events. A failure of ``callback`` is reported under ``name``.
         """
         self._check_alive()
-        delay_ns = max(0, checked_ns(delay_ns))
         tree = self.tree
         tree.sync()
-        due_ns = self._within_reach(self.time_ns + delay_ns)
+        due_ns = self._within_reach(self.time_ns + self._until_due_ns(delay_ns))
         timer = UnlistedTimer()
         timer.clock = self
         timer.due_ns = due_ns
@@ -473,8 +472,8 @@ class Clock(ClockNode):
         timer.args = NO_ARGUMENTS
         timer.name = name
         self.queue.push(timer)
-        if not delay_ns or due_ns < self._armed_ns:
-            self._earlier(due_ns, timer.order, zero_delay=not delay_ns)
+        if due_ns < self._armed_ns:
+            self._earlier(due_ns, timer.order)
         return timer
 
     def post(self, callback: Callable[..., object], *args: Any) -> None:  # noqa: ANN401
@@ -506,7 +505,8 @@ class Clock(ClockNode):
             message = f"clear(timer): not a timer of set_timeout or set_interval: {shown(timer)}"
             raise TypeError(message) from None
         tree = self.tree
-        if get_ident() != tree.owner:
+        is_owner = tree.is_owner
+        if not is_owner():
             tree.check_thread()
         if tree.record is not None and timer.is_listed:
             tree.sync()
@@ -593,10 +593,20 @@ class Clock(ClockNode):
         record((now_ns, TIMER_ORIGIN, number, 0 if site is None else site.sid, timer.kind))
         record((now_ns, TIMER_ARMED, number, timer.due_ns, timer.interval_ns))
 
+    def _until_due_ns(self, delay_ns: int) -> int:
+        """Return how long a new timer waits; what is due now is not before this instant."""
+        if checked_ns(delay_ns) > 0:
+            return delay_ns
+        # Whether every rate up to the root is 1 is known except after a change.
+        if self._session_shift_ns is None or self._session_shift_version != self.tree.version:
+            self.raise_floors()
+        return 0
+
     def _within_reach(self, local_ns: int) -> int:
         """Return a local time that events can hold; refuse any other."""
         if not -LAST_BUCKET <= local_ns >> BUCKET_SHIFT <= LAST_BUCKET:
-            raise ValueError(f"beyond 292 years of the time of clock {self.name!r}: {local_ns} ns")
+            message = f"beyond 292 years of the time of clock {self.name!r}: {shown(local_ns)} ns"
+            raise ValueError(message)
         return local_ns
 
     def _check_alive(self) -> None:

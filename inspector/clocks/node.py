@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from heapq import heappop, heappush
-from threading import get_ident
 from typing import TYPE_CHECKING, Literal
 
 from inspector.clocks.queue import Entry, TimerQueue
@@ -155,7 +154,7 @@ class ClockNode:
     def _resolve(self) -> int:
         """Compute the local time from the nearest clock above that knows its own."""
         tree = self.tree
-        if get_ident() != tree.owner:
+        if not tree.is_owner():
             # The values kept below are those of its thread.
             tree.check_thread()
         now_ns = tree.now_ns
@@ -248,13 +247,8 @@ class ClockNode:
         self._session_shift_ns, self._session_shift_version = total, version
         return total
 
-    def _earlier(self, due_ns: int, order: int, *, zero_delay: bool = False) -> None:
+    def _earlier(self, due_ns: int, order: int) -> None:
         """Announce a new entry to the clocks above."""
-        # Whether every rate up to the root is 1 is known except after a change.
-        if zero_delay and (
-            self._session_shift_ns is None or self._session_shift_version != self.tree.version
-        ):
-            self.raise_floors()
         clock: ClockNode = self
         while True:
             above = clock._above
@@ -267,7 +261,7 @@ class ClockNode:
             armed_ns = clock._armed_ns
             if due_ns >= armed_ns and (
                 # A new tie comes later; a resumed clock has old entries.
-                zero_delay or due_ns > armed_ns or clock.wake is None or order >= clock.wake[1]
+                due_ns > armed_ns or clock.wake is None or order >= clock.wake[1]
             ):
                 return
             due_ns, order = clock._push_wake(due_ns, order)

@@ -10,7 +10,6 @@ from contextlib import suppress
 from fractions import Fraction
 from math import inf
 from pathlib import Path
-from threading import get_ident
 from time import perf_counter_ns
 from time import time_ns as wall_time_ns
 from typing import Final, NoReturn, Protocol
@@ -308,7 +307,7 @@ class SceneRun:
 
     def note_fork(self) -> None:
         """Call nothing else in this wake-up, in a child that code of the scene has forked."""
-        if self.tree.owner != get_ident():
+        if not self.tree.is_owner():
             # Such a child ends with the thread that it has been forked by.
             return
         self.is_forked = True

@@ -12,17 +12,17 @@ from tests.benchmarks.core_paths import PATHS, count_bytecodes, instructions_in
 #: Bytecodes of one operation in Python 3.11, 3.12 and 3.13, as printed by
 #: ``python tests/benchmarks/core_paths.py``. Lower them when a path becomes shorter.
 KEPT: Final[dict[str, tuple[int, int, int]]] = {
-    "set_timeout": (163, 151, 151),
-    "set and clear": (168, 159, 160),
-    "set and fire 100": (17268, 16797, 16791),
-    "set and fire 100, recorded": (46168, 43497, 42791),
-    "repeat 100": (9053, 8704, 8796),
-    "repeat 10 within a frame": (4441, 4235, 4312),
-    "call once in a frame": (1661, 1587, 1582),
-    "idle frame": (116, 109, 111),
+    "set_timeout": (158, 146, 146),
+    "set and clear": (164, 155, 157),
+    "set and fire 100": (16764, 16293, 16287),
+    "set and fire 100, recorded": (45664, 42993, 42287),
+    "repeat 100": (9055, 8806, 8898),
+    "repeat 10 within a frame": (4443, 4247, 4324),
+    "call once in a frame": (1663, 1590, 1585),
+    "idle frame": (116, 109, 112),
     "read again": (15, 15, 15),
-    "read after a frame": (320, 310, 300),
-    "pause and resume": (752, 693, 691),
+    "read after a frame": (318, 308, 300),
+    "pause and resume": (744, 685, 683),
 }
 _VERSIONS: Final = ((3, 11), (3, 12), (3, 13))
 _GROWTH: Final = 1.05
