@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
-from heapq import heappush
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from inspector.clocks.callbacks import checked_callable
 from inspector.clocks.mistakes import (
@@ -16,7 +16,7 @@ from inspector.clocks.mistakes import (
     refused_seconds,
 )
 from inspector.clocks.node import NOTHING_IS_EARLIER, ClockNode
-from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, REACH_BITS, TimerQueue
+from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, TimerQueue, beyond_reach
 from inspector.clocks.rate import D, moved, rate_numerator
 from inspector.clocks.timer import (
     NO_ARGUMENTS,
@@ -287,7 +287,9 @@ class Clock(ClockNode):
             tree.members.clock_removed(clock.id)
             clock.is_removed = True
             clock._armed_ns = NOTHING_IS_EARLIER
-            clock.queue = _QueueOfRemoved(clock)
+            clock.queue = TimerQueue()
+            # Refuses new timers, so that setting them need not ask for that each time.
+            clock.queue.buckets = defaultdict(clock._refuse_timers)
 
     # ---------------------------------------------------------------- timers
 
@@ -357,18 +359,7 @@ class Clock(ClockNode):
             timer.order = order
             timer.callback = callback
             timer.args = held_arguments(args) if args else args
-        number = due_ns >> BUCKET_SHIFT
-        bucket = self.queue.buckets.get(number)
-        if bucket is not None:
-            bucket.append(timer)
-        elif number > (queue := self.queue).active:
-            if number >> REACH_BITS:
-                checked_ns(delay_ns)
-                self._within_reach(due_ns)
-            queue.buckets[number] = [timer]
-            heappush(queue.keys, number)
-        else:
-            queue.push(timer)
+        self.queue.buckets[due_ns >> BUCKET_SHIFT].append(timer)
         if due_ns < self._armed_ns:
             self._earlier(due_ns, order)
         return timer
@@ -605,29 +596,15 @@ class Clock(ClockNode):
     def _within_reach(self, local_ns: int) -> int:
         """Return a local time that events can hold; refuse any other."""
         if not -LAST_BUCKET <= local_ns >> BUCKET_SHIFT <= LAST_BUCKET:
-            message = f"beyond 292 years of the time of clock {self.name!r}: {shown(local_ns)} ns"
-            raise ValueError(message)
+            raise ValueError(beyond_reach(self, local_ns))
         return local_ns
 
     def _check_alive(self) -> None:
         if self.is_removed:
-            raise RuntimeError(f"clock {self.name!r} was removed from its tree")
+            self._refuse_timers()
 
-
-class _QueueOfRemoved(TimerQueue):
-    """The queue of a removed clock, so that setting a timer need not ask for that each time."""
-
-    __slots__ = ("_clock",)
-
-    def __init__(self, clock: Clock) -> None:
-        super().__init__()
-        self._clock = clock
-        # After every due time, so whatever is added comes to push().
-        self.active = 1 << 63
-
-    def push(self, timer: Timer) -> None:  # noqa: ARG002 - refused
-        """Refuse the timer."""
-        self._clock._check_alive()
+    def _refuse_timers(self) -> NoReturn:
+        raise RuntimeError(f"clock {self.name!r} was removed from its tree")
 
 
 def _policy(missed: MissedTicks | str) -> MissedTicks:

@@ -14,12 +14,14 @@ majority; then the queue is compacted.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from heapq import heapify, heappop, heappush
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from inspector.clocks.timer import Timer
+from inspector.foreign.numbers import shown
 from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
@@ -34,9 +36,6 @@ BUCKET_SHIFT = 24
 #: The last bucket (in 292 years): events hold due times in 64 bits, whose greatest number
 #: means never.
 LAST_BUCKET = (NEVER >> BUCKET_SHIFT) - 1
-
-#: Bucket numbers with more bits need a closer look.
-REACH_BITS = LAST_BUCKET.bit_length()
 
 #: Below this many cancelled entries the queue is not compacted.
 _FEW = 64
@@ -60,7 +59,9 @@ class TimerQueue:
         run: The active bucket, sorted.
         position: Where the waiting timers of ``run`` begin.
         near: Heap of what landed at or before the active bucket, and child wakes.
-        buckets: Later timers by bucket number, unsorted; none is empty.
+        buckets: Later timers by bucket number, unsorted; none is empty. Most timers belong in one
+            that exists, so ``buckets[number].append(timer)`` is the fast way to add a timer;
+            where there is none, that calls :meth:`append`.
         keys: Heap of the numbers of ``buckets``.
         batch: Timers that the drain loop has taken out and is iterating over.
         rest: The part of the batch that the drain loop has not reached.
@@ -85,7 +86,7 @@ class TimerQueue:
         self.run: list[Timer] = []
         self.position = 0
         self.near: list[Entry] = []
-        self.buckets: dict[int, list[Timer]] = {}
+        self.buckets: dict[int, list[Timer]] = defaultdict(lambda: cast("list[Timer]", self))
         self.keys: list[int] = []
         self.batch: Sequence[Timer] = ()
         self.rest: Iterator[Timer] = iter(())
@@ -94,20 +95,32 @@ class TimerQueue:
 
     def push(self, timer: Timer) -> None:
         """Add a timer by its ``due_ns``, behind those due at the same instant."""
+        self.buckets[timer.due_ns >> BUCKET_SHIFT].append(timer)
+
+    def append(self, timer: Timer) -> None:
+        """Add a timer whose bucket there was not; ``buckets`` has this queue in its place."""
         due = timer.due_ns
         number = due >> BUCKET_SHIFT
-        if number < self.active and not self.batch and len(self.run) <= _FEW + len(self.near):
-            self._deactivate(number)
-        if number <= self.active:
+        buckets, active = self.buckets, self.active
+        if number == active or (
+            number < active and (self.batch or len(self.run) > _FEW + len(self.near))
+        ):
+            del buckets[number]
             heappush(self.near, (due, timer.order, timer))
             # What is due at the same instant as the end of the batch comes after it.
             if self.batch and due < self.batch[-1].due_ns:
                 self.return_batch()
-        elif (bucket := self.buckets.get(number)) is not None:
-            bucket.append(timer)
-        else:
-            self.buckets[number] = [timer]
+        elif number <= LAST_BUCKET:
+            if number < active:
+                self._deactivate(number)
+            buckets[number] = [timer]
             heappush(self.keys, number)
+        else:
+            del buckets[number]
+            if not timer.interval_ns:
+                raise ValueError(beyond_reach(timer.clock, due))
+            # The call that is about to happen is its last.
+            timer.callback = None
 
     def push_entry(self, entry: Entry) -> None:
         """Add a child's wake, or a timer with another due time than its own."""
@@ -196,21 +209,23 @@ class TimerQueue:
     def _take_near(self, limit_ns: int) -> list[Timer]:
         """Remove the timers at the front of ``near`` that precede ``run``."""
         near = self.near
-        batch = []
+        # The first is a timer, as it is next.
+        first: Any = heappop(near)[2]
+        batch: list[Timer] = [first]
+        if not near or near[0][0] > limit_ns:
+            return batch
         if self.position < len(self.run):
             limit_ns = min(limit_ns, self.run[self.position].due_ns - 1)
         elif self.keys:
             limit_ns = min(limit_ns, (self.keys[0] << BUCKET_SHIFT) - 1)
-        while True:
-            timer = heappop(near)[2]
-            assert not timer.is_clock
-            batch.append(timer)
-            if not near or near[0][0] > limit_ns:
-                return batch
+        while near and near[0][0] <= limit_ns:
             following = near[0][2]
             # An entry that was overdue when its clock resumed has its own time.
             if following.is_clock or following.due_ns != near[0][0]:
-                return batch
+                break
+            heappop(near)
+            batch.append(following)
+        return batch
 
     def take_bucket(self, limit_ns: int) -> list[Timer] | None:
         """Remove what is due up to ``limit_ns`` from the earliest bucket, the most common case.
@@ -328,6 +343,11 @@ class TimerQueue:
         heapify(self.near)
         self.dead = 0
         self._compact_at = max(_FEW, self.stored() // 2)
+
+
+def beyond_reach(clock: ClockNode, local_ns: int) -> str:
+    """Return what to say of a local time that events cannot hold."""
+    return f"beyond 292 years of the time of clock {clock.name!r}: {shown(local_ns)} ns"
 
 
 def _is_live(entry: Entry) -> bool:

@@ -48,8 +48,10 @@ class MissedTicks(Enum):
 #: The arguments of a timer without any; compared by identity.
 NO_ARGUMENTS: tuple[Any, ...] = ()
 
-#: In place of the arguments of a timer that repeats, by which the drain loop knows it.
+#: In place of the arguments of a timer that repeats, by which the drain loop knows it: of most,
+#: which have none and miss no ticks, and of any other.
 REPEATS: Final = object()
+REPEATS_OTHERWISE: Final = object()
 
 _KINDS = {
     MissedTicks.BURST: TimerKind.INTERVAL_BURST,
@@ -207,7 +209,8 @@ class Interval(Timer):
         self.due_ns = due_ns
         self.order = order
         self.callback = callback
-        self.args = REPEATS
+        is_plain = not args and missed is MissedTicks.BURST
+        self.args = REPEATS if is_plain else REPEATS_OTHERWISE
         self.arguments = held_arguments(args)
         self.number = order
         self.name = name

@@ -18,8 +18,16 @@ from inspector.clocks.failures import (
 )
 from inspector.clocks.members import Members
 from inspector.clocks.mistakes import suggest_name
-from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, Entry, TimerQueue
-from inspector.clocks.timer import NO_ARGUMENTS, REPEATS, CallSite, Interval, Timer
+from inspector.clocks.queue import BUCKET_SHIFT, Entry, TimerQueue
+from inspector.clocks.timer import (
+    NO_ARGUMENTS,
+    REPEATS,
+    REPEATS_OTHERWISE,
+    CallSite,
+    Interval,
+    MissedTicks,
+    Timer,
+)
 from inspector.timebase import MAX_NS, format_instant
 from inspector.vocabulary import (
     CALLBACK_FAILED,
@@ -27,7 +35,6 @@ from inspector.vocabulary import (
     TICKS_MISSED,
     TIMER_FIRED,
     RawEvent,
-    TimerKind,
 )
 
 if TYPE_CHECKING:
@@ -37,8 +44,6 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
-
-_INTERVAL_BURST = TimerKind.INTERVAL_BURST
 
 #: The source's reading in virtual time; also "before everything".
 _NO_READING = -NEVER
@@ -465,45 +470,43 @@ class ClockTree:
                             self.now_ns = now_ns = at_ns
                         seen_ns = due_ns + max(observed_ns, now_ns) - at_ns
                 args = timer.args
-                if args is repeats:
-                    args = timer.arguments
-                    next_ns = due_ns + timer.interval_ns
-                    if timer.kind is not _INTERVAL_BURST:
-                        next_ns = self._next_due_late(timer, max(observed_ns, now_ns))
-                    timer.due_ns = next_ns
-                    self.last_order = timer.order = self.last_order + 1
-                    bucket = later.get(next_ns >> BUCKET_SHIFT)
-                    if bucket is not None:
-                        bucket.append(timer)
-                    elif next_ns >> BUCKET_SHIFT <= LAST_BUCKET:
-                        queue.push(timer)
-                    else:
-                        # Due again beyond what an event can hold: the last call.
-                        timer.callback = None
-                        next_ns = NEVER
-                    if record is not None:
-                        late_ns = (reached_ns if seen_ns is None else seen_ns) - due_ns
-                        record((now_ns, TIMER_FIRED, timer.number, late_ns, next_ns))
-                else:
-                    timer.callback = timer.args = None
-                    if record is not None and timer.is_listed:
-                        late_ns = (reached_ns if seen_ns is None else seen_ns) - due_ns
-                        record((now_ns, TIMER_FIRED, timer.order, late_ns, NEVER))
+                # The engine's part is within the try as well, so that each kind of timer is told
+                # from the others once.
                 try:
-                    # See held_arguments(): most have none, and a single one is bare.
                     if args is no_arguments:
+                        timer.callback = timer.args = None
+                        if record is not None and timer.is_listed:
+                            late_ns = (reached_ns if seen_ns is None else seen_ns) - due_ns
+                            record((now_ns, TIMER_FIRED, timer.order, late_ns, NEVER))
                         returned = callback()
-                    elif type(args) is tuple:
-                        returned = callback(*args)
+                    elif args is repeats:
+                        timer.due_ns = next_ns = due_ns + timer.interval_ns
+                        self.last_order = timer.order = self.last_order + 1
+                        later[next_ns >> BUCKET_SHIFT].append(timer)
+                        if record is not None:
+                            late_ns = (reached_ns if seen_ns is None else seen_ns) - due_ns
+                            next_ns = NEVER if timer.callback is None else next_ns
+                            record((now_ns, TIMER_FIRED, timer.number, late_ns, next_ns))
+                        returned = callback()
                     else:
-                        returned = callback(args)
+                        if args is REPEATS_OTHERWISE:
+                            self._set_again(timer, max(observed_ns, now_ns))
+                            args = timer.arguments
+                        else:
+                            timer.callback = timer.args = None
+                        if record is not None and timer.is_listed:
+                            late_ns = (reached_ns if seen_ns is None else seen_ns) - due_ns
+                            next_ns = NEVER if timer.callback is None else timer.due_ns
+                            record((now_ns, TIMER_FIRED, timer.id, late_ns, next_ns))
+                        # See held_arguments(): a single one is bare.
+                        returned = callback(*args) if type(args) is tuple else callback(args)
                     if returned is not None:
                         refuse_unfinished(returned)
                 except CALLBACK_ERRORS as error:
                     label = timer.name or label_of(callback)
                     number = timer.id if timer.is_listed else 0
                     self.report_failure(clock, number, label, error)
-                # Whatever is to come before the next timer of the batch has returned the rest.
+            # Whatever is to come before the next timer of the batch has returned the rest.
             if queue.batch is batch:
                 queue.batch = ()
             if self.last_order > last_order_allowed:
@@ -534,18 +537,21 @@ class ClockTree:
         self._stop_endless(timer)
         return True
 
-    def _next_due_late(self, timer: Timer, observed_ns: int) -> int:
-        """Apply a repeating timer's policy for missed ticks; returns its next due time."""
-        assert isinstance(timer, Interval)
-        clock = timer.clock
-        lateness_ns = clock.local_at(observed_ns) - timer.due_ns
-        next_ns, missed = timer.next_due_ns(lateness_ns)
-        timer.origin_ns += next_ns - timer.due_ns - timer.interval_ns
+    def _set_again(self, timer: Interval, observed_ns: int) -> None:
+        """Set a repeating timer again, by its policy for missed ticks."""
+        next_ns, missed = timer.due_ns + timer.interval_ns, 0
+        if timer.missed is not MissedTicks.BURST:
+            lateness_ns = timer.clock.local_at(observed_ns) - timer.due_ns
+            at_ns, missed = timer.next_due_ns(lateness_ns)
+            timer.origin_ns += at_ns - next_ns
+            next_ns = at_ns
+        timer.due_ns = next_ns
+        self.last_order = timer.order = self.last_order + 1
+        timer.clock.queue.push(timer)
         if missed:
             timer.ticks_missed += missed
             if self.record is not None:
                 self.record((self.now_ns, TICKS_MISSED, timer.id, missed, timer.kind))
-        return next_ns
 
     def _stop_endless(self, timer: Timer) -> None:
         error = EndlessInstantError(

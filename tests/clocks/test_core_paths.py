@@ -12,13 +12,13 @@ from tests.benchmarks.core_paths import PATHS, count_bytecodes, instructions_in
 #: Bytecodes of one operation in Python 3.11, 3.12 and 3.13, as printed by
 #: ``python tests/benchmarks/core_paths.py``. Lower them when a path becomes shorter.
 KEPT: Final[dict[str, tuple[int, int, int]]] = {
-    "set_timeout": (158, 146, 146),
-    "set and clear": (164, 155, 157),
-    "set and fire 100": (16764, 16293, 16287),
-    "set and fire 100, recorded": (45664, 42993, 42287),
-    "repeat 100": (9055, 8806, 8898),
-    "repeat 10 within a frame": (4443, 4247, 4324),
-    "call once in a frame": (1663, 1590, 1585),
+    "set_timeout": (149, 138, 138),
+    "set and clear": (155, 147, 149),
+    "set and fire 100": (15494, 15220, 15209),
+    "set and fire 100, recorded": (44394, 41920, 41209),
+    "repeat 100": (7457, 7408, 7397),
+    "repeat 10 within a frame": (4123, 3956, 3993),
+    "call once in a frame": (1649, 1578, 1569),
     "idle frame": (116, 109, 112),
     "read again": (15, 15, 15),
     "read after a frame": (318, 308, 300),

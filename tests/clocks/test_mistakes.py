@@ -213,7 +213,10 @@ def test_that_what_is_no_number_of_seconds_is_refused_by_name(
         (lambda clock, value: clock.child("x", epoch=value), "the epoch is "),
         (lambda clock, value: clock.child("x", rate=value), "rate"),
         (lambda clock, value: setattr(clock, "rate", value), "rate"),
-        (lambda clock, value: clock.set_timeout_ns(value, blink), "whole number of nanoseconds"),
+        (
+            lambda clock, value: clock.set_timeout_ns(value, blink),
+            "whole number of nanoseconds|beyond 292 years of the time of clock 'root'",
+        ),
         (lambda clock, value: clock.set_interval_ns(value, blink), "whole number of nanoseconds"),
         (
             lambda clock, value: clock.set_interval(1, blink, missed=value),
@@ -235,7 +238,7 @@ def test_that_what_is_none_of_what_is_needed_is_refused_by_name(
     with pytest.raises((ValueError, TypeError)) as caught:
         call(clock, value)
 
-    assert argument in str(caught.value)
+    assert any(each in str(caught.value) for each in argument.split("|"))
     assert len(str(caught.value)) < 200
 
 
