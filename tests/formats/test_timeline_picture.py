@@ -23,7 +23,6 @@ from inspector.formats.drawing.display_list import (
     Hatched,
     Item,
     Polyline,
-    Rect,
     Rects,
     Text,
 )
@@ -220,12 +219,12 @@ def test_that_bookmarks_and_ranges_are_named_and_everything_can_be_left_out(
 
     assert texts(lane(picture, "marks").items)[:2] == ["Marks", "here"]
     (edge,) = (
-        each.box
+        each.rects[0]
         for each in lane(picture, "marks").items
-        if isinstance(each, Rect) and each.fill == COLORS["light"]["edge"]
+        if isinstance(each, Rects) and each.fill == COLORS["light"]["edge"]
     )
     left, right = plot_of(picture)
-    assert edge.width == pytest.approx((right - left) / 2, abs=2)
+    assert edge[2] + 1 - edge[0] == pytest.approx((right - left) / 2, abs=2)
     said = {each.text for each in without.texts()}
     assert not said & {"here", "Marks"}
 
@@ -242,8 +241,8 @@ def test_that_marks_that_repeat_are_named_once_with_their_number(session: Hosted
 
     row = lane(picture, "marks")
     assert texts(row.items) == ["Marks", "boss", "wave ×3"]
-    flags = [each for each in row.items if isinstance(each, Rect) and each.box.height == 5]
-    assert len(flags) == 4
+    poles = next(each for each in row.items if isinstance(each, Rects))
+    assert len(poles.rects) == 4
     assert not [each for each in picture.texts() if "omitted" in each.text]
 
 

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
 from inspector.display_text import as_plain, one_line
-from inspector.tokens import size_by_height
-
-from ..kit.fonts import small_font, text_scale
-from ..kit.guards import guarded
-from ..kit.theme import ColorRole, Theme
-from ..plotting.bulk_paint import (
+from inspector.formats.arrangement.flags import (
     BAR,
     BOLT,
     CROSS,
@@ -25,9 +19,17 @@ from ..plotting.bulk_paint import (
     FLAG,
     TARGET,
     Glyph,
-    fill_rects,
-    glyph_rects,
+    PlacedMark,
+    lay_out_marks,
 )
+from inspector.formats.arrangement.sheet import Row
+from inspector.tokens import size_by_height
+
+from ..kit.fonts import small_font, text_scale
+from ..kit.guards import guarded
+from ..kit.theme import ColorRole, Theme
+from ..plotting.readout import paint_playhead
+from ..plotting.sheet_painter import new_sheet, paint_sheet
 from .timeline_marks import MarkGroup, MarkKind, TimelineMarks
 
 if TYPE_CHECKING:
@@ -37,22 +39,17 @@ if TYPE_CHECKING:
 
     from ..plotting.shared_view import SharedView
 
-_GLYPHS: Final[dict[MarkKind, tuple[Glyph, ColorRole]]] = {
-    MarkKind.FAILURE: (CROSS, ColorRole.RED),
-    MarkKind.DELTA_CUT: (BOLT, ColorRole.ORANGE),
-    MarkKind.HIT: (TARGET, ColorRole.TICK),
-    MarkKind.BOOKMARK: (DIAMOND, ColorRole.TICK),
-    MarkKind.MARK: (FLAG, ColorRole.TICK),
-    MarkKind.COMMAND: (DOWN_TRIANGLE, ColorRole.TICK),
-    MarkKind.HELD: (BAR, ColorRole.HATCH),
+_GLYPHS: Final[dict[MarkKind, tuple[Glyph, str]]] = {
+    MarkKind.FAILURE: (CROSS, "red"),
+    MarkKind.DELTA_CUT: (BOLT, "orange"),
+    MarkKind.HIT: (TARGET, "tick"),
+    MarkKind.BOOKMARK: (DIAMOND, "tick"),
+    MarkKind.MARK: (FLAG, "tick"),
+    MarkKind.COMMAND: (DOWN_TRIANGLE, "tick"),
+    MarkKind.HELD: (BAR, "hatch"),
 }
-_GLYPH_TOP: Final = 4
-_TEXT_FROM: Final = 9
-_BETWEEN: Final = 6
 #: Pixels around a flag in which it is hit.
 _REACH: Final = 6
-#: Height of the bar of a named range, at the foot of the row.
-_RANGE_BAR: Final = 3
 _MOST_LISTED: Final = 8
 _PAD: Final = 12
 _LEFT: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -176,56 +173,39 @@ class MarksRow(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         theme, left, height = self._theme, self._left, self.height()
         with QPainter(self) as painter:
-            painter.setFont(small_font(self))
             painter.fillRect(0, 0, self.width(), height, theme.color(ColorRole.BG))
             painter.save()
             painter.setClipRect(left, 0, self._width, height)
-            for begin, end, _ in self.ranges:
-                bar = QRectF(left + begin, height - _RANGE_BAR - 1, max(end - begin, 1), _RANGE_BAR)
-                painter.fillRect(bar, theme.color(ColorRole.EDGE))
-            self._paint_flags(painter)
-            self._paint_playhead(painter)
+            sheet, right, view = new_sheet(painter, theme), self.width(), self._view
+            lay_out_marks(
+                *(sheet, self._placed(), Row(0, height), right),
+                ranges=[(int(left + begin), int(left + end)) for begin, end, _ in self.ranges],
+                shown=None if view.shown is None else self._x_of(view.shown),
+                scale=text_scale(self),
+            )
+            paint_sheet(painter, sheet)
+            if view.series is not None:
+                area = QRectF(left, 0, right - left, height)
+                paint_playhead(painter, theme, area, view, self._x_of)
             painter.restore()
+            painter.setFont(small_font(self))
             painter.fillRect(0, 0, left - 1, height, theme.color(ColorRole.PANEL))
             painter.fillRect(left - 1, 0, 1, height, theme.color(ColorRole.LINE))
             painter.fillRect(0, 0, self.width(), 1, theme.color(ColorRole.LINE))
             painter.setPen(theme.color(ColorRole.MUTED))
             painter.drawText(QRectF(_PAD, 0, left - _PAD, height), _LEFT, "Marks")
 
-    def _paint_flags(self, painter: QPainter) -> None:
-        if self._marks is None or not self.groups:
-            return
-        theme, left, height = self._theme, self._left, self.height()
-        metrics = QFontMetricsF(painter.font())
-        ends = [group.x for group in self.groups[1:]]
-        for group, end in zip(self.groups, [*ends, self._width], strict=True):
-            glyph, role = _GLYPHS[group.kind]
-            x = left + group.x
-            painter.fillRect(x, _GLYPH_TOP, 1, height - _GLYPH_TOP, theme.color(role))
-            middles = np.array([x + (2 if glyph is FLAG else 0)], dtype=np.int64)
-            fill_rects(painter, glyph_rects(middles, _GLYPH_TOP, glyph, 1), theme.color(role))
-            room = end - group.x - _TEXT_FROM - _BETWEEN
-            name = one_line(self._marks.name_of(group))
-            text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
-            # A single letter with dots says nothing.
-            if text == name or len(text) > 3:  # noqa: PLR2004
-                painter.setPen(theme.color(ColorRole.MUTED))
-                painter.drawText(QRectF(x + _TEXT_FROM, 0, room, height), _LEFT, text)
+    def _placed(self) -> list[PlacedMark]:
+        marks, left = self._marks, self._left
+        return (
+            []
+            if marks is None
+            else [
+                PlacedMark(left + each.x, one_line(marks.name_of(each)), *_GLYPHS[each.kind])
+                for each in self.groups
+            ]
+        )
 
-    def _paint_playhead(self, painter: QPainter) -> None:
-        view, left, height = self._view, self._left, self.height()
-        place = view.present if view.playhead is None else view.playhead
-        if place is None or view.series is None:
-            return
-        scale = self._width / view.range.span
-        x, right = round((place - view.range.low) * scale) + left, self.width()
-        if view.playhead is not None:
-            veil = self._theme.color(ColorRole.BG)
-            veil.setAlphaF(0.5)
-            painter.fillRect(QRectF(max(x, left), 0, right - max(x, left), height), veil)
-            if view.present is not None:
-                now = round((view.present - view.range.low) * scale) + left
-                painter.setPen(Qt.PenStyle.DashLine)
-                painter.setPen(self._theme.color(ColorRole.EDGE))
-                painter.drawLine(QPointF(now + 0.5, 0), QPointF(now + 0.5, height))
-        painter.fillRect(x - 1, 0, 2, height, self._theme.color(ColorRole.BLUE))
+    def _x_of(self, place: float) -> int:
+        shown = self._view.range
+        return round((place - shown.low) * self._width / shown.span) + self._left

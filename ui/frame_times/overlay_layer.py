@@ -19,11 +19,9 @@ from inspector.vocabulary import Measure, Phase, Share
 
 from ..kit.theme import ColorRole, Theme
 from ..plotting.bulk_paint import fill_rects
-from ..plotting.readout import Line, paint_box, paint_readout
+from ..plotting.readout import Line, paint_box, paint_playhead, paint_readout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from inspector.events.frame_history import Frame, FrameHistory
@@ -35,8 +33,6 @@ _PAD: Final = 6
 #: Height of the heads of frames that another panel marks, and the opacity of what is below.
 _HEAD: Final = 5
 _SHADE: Final = 0.3
-#: Opacity of the background over what comes after the playhead.
-_VEIL: Final = 0.5
 #: A selected frame narrower than this is shown as a line.
 _NARROW: Final = 3
 #: Pixels to either side of the pointer; of the frames there the longest is meant.
@@ -105,7 +101,7 @@ class OverlayLayer:
             painter.setPen(QPen(self._theme.color(ColorRole.TEXT), 1))
             x = round(x_of(view.hover)) + 0.5
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
-        self._draw_playhead(painter, area, x_of)
+        paint_playhead(painter, self._theme, area, view, x_of)
         if self.readout is not None:
             paint_readout(painter, self.readout.lines, self.readout.pointer, area, self._theme)
         painter.restore()
@@ -164,27 +160,6 @@ class OverlayLayer:
         middle = round((left + right) / 2)
         painter.fillRect(QRectF(middle - 4, area.bottom() - 4, 8, 4), color)
         painter.fillRect(QRectF(middle - 4, area.top(), 8, 3), color)
-
-    def _draw_playhead(
-        self, painter: QPainter, area: QRectF, x_of: Callable[[float], float]
-    ) -> None:
-        """Draw a line at the instant that is shown; cover what comes after it, up to now."""
-        view, theme = self._view, self._theme
-        present = view.present
-        place = present if view.playhead is None else view.playhead
-        if place is None:
-            return
-        x = round(x_of(place))
-        if view.playhead is not None and present is not None:
-            now = round(x_of(present))
-            veil = QColor(theme.color(ColorRole.BG))
-            veil.setAlphaF(_VEIL)
-            left = max(float(x), area.left())
-            painter.fillRect(QRectF(left, area.top(), area.right() - left, area.height()), veil)
-            painter.setPen(QPen(theme.color(ColorRole.EDGE), 1, Qt.PenStyle.DashLine))
-            painter.drawLine(QPointF(now + 0.5, area.top()), QPointF(now + 0.5, area.bottom()))
-        line = QRectF(x - 1, area.top(), 2, area.height())
-        painter.fillRect(line, theme.color(ColorRole.BLUE))
 
 
 class FramePointer:

@@ -19,6 +19,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 from typing_extensions import override
 
 from inspector.display_text import one_line
+from inspector.formats.arrangement.lane_window import (
+    BETWEEN_TEXTS,
+    TEXT_FROM_TICK,
+    lay_out_ruler,
+)
+from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import format_at, format_duration
 from inspector.tokens import SIZES
 
@@ -27,14 +33,11 @@ from ..kit.guards import guarded
 from ..kit.keys import is_plain, keeps_key
 from ..kit.theme import ColorRole, Theme
 from ..plotting.gestures import MOVING_KEYS, take_key, take_wheel
+from ..plotting.sheet_painter import new_sheet, paint_sheet
 
 if TYPE_CHECKING:
     from ..plotting.shared_view import SharedView
 
-_TICK: Final = 5
-#: From a tick to its text, and from a text to the next one.
-_TEXT_FROM: Final = 4
-_BETWEEN: Final = 10
 #: Half the width of the handle, and its height.
 _GRIP: Final = 5
 _GRIP_HEIGHT: Final = 7
@@ -194,27 +197,23 @@ class Ruler(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         theme, view, strip = self._theme, self._view, self._strip()
         self._present = view.present_ns
-        small = small_font(self)
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), theme.color(ColorRole.PANEL))
             painter.fillRect(
                 QRectF(0, self.height() - 1, self.width(), 1), theme.color(ColorRole.LINE)
             )
-            painter.setFont(small)
             if view.series is None:
                 return
             painter.setClipRect(strip)
-            present = view.present
-            now = None if view.playhead is None or present is None else self._x_of(present)
-            label = self._label(painter.fontMetrics(), strip)
-            self._paint_ticks(painter, strip, now, label)
+            label = self._label(QFontMetrics(small_font(self)), strip)
+            self._paint_ticks(painter, strip, label)
             painter.fillRect(
                 QRectF(strip.left() - 1, 0, 1, self.height()), theme.color(ColorRole.LINE)
             )
             if view.playhead is not None:
                 self._paint_label(painter, label, self._x_of(view.playhead))
-            elif present is not None:
-                self._paint_handle(painter, self._x_of(present))
+            elif view.present is not None:
+                self._paint_handle(painter, self._x_of(view.present))
 
     def _x_of(self, place: float) -> float:
         strip, shown = self._strip(), self._view.range
@@ -236,36 +235,23 @@ class Ruler(QWidget):
         return QRectF(x, 2, width, self.height() - 6), at, away
 
     def _paint_ticks(
-        self,
-        painter: QPainter,
-        strip: QRectF,
-        now: float | None,
-        label: tuple[QRectF, str, str],
+        self, painter: QPainter, strip: QRectF, label: tuple[QRectF, str, str]
     ) -> None:
-        window = self._view.lane_window(int(strip.left()), int(strip.width()))
-        places, unit = self._view.ruler_ticks(window)
-        metrics, bottom = painter.fontMetrics(), self.height() - 1
-        painter.setPen(self._theme.color(ColorRole.EDGE))
-        for x, _ in places:
-            painter.drawLine(x, bottom - _TICK, x, bottom)
-        painter.setPen(self._theme.color(ColorRole.MUTED))
-        last = strip.left() - 100
-        right = strip.right()
+        view, row, right = self._view, Row(0, self.height() - 1), strip.right()
+        sheet = new_sheet(painter, self._theme)
+        muted, taken = sheet.colors["muted"], [(label[0].left(), label[0].right())]
+        ticks, unit = view.ruler_ticks(view.lane_window(int(strip.left()), int(strip.width())))
         if unit and ":" not in unit:
-            right -= metrics.horizontalAdvance(unit) + 6
-            painter.drawText(QRectF(right, 0, 100, bottom), _MIDDLE, unit)
-        if now is not None and not label[0].contains(now, label[0].center().y()):
-            painter.drawText(QRectF(now + _TEXT_FROM, 0, 60, bottom), _MIDDLE, "now")
-            taken = now, now + _TEXT_FROM + metrics.horizontalAdvance("now") + _BETWEEN
-        else:
-            taken = right, right
-        for x, text in places:
-            left, end = x + _TEXT_FROM, x + _TEXT_FROM + metrics.horizontalAdvance(text)
-            is_free = left >= max(last, strip.left()) and end < right
-            is_free &= end < taken[0] or left > taken[1]
-            if is_free and (end < label[0].left() or left > label[0].right()):
-                painter.drawText(QRectF(left, 0, end - left + 2, bottom), _MIDDLE, text)
-                last = end + _BETWEEN
+            right -= sheet.width_of(unit) + 6
+            sheet.text(1, muted, unit, int(right), row)
+        if view.playhead is not None and view.present is not None:
+            now = self._x_of(view.present)
+            left = int(now) + TEXT_FROM_TICK
+            if not label[0].left() <= now <= label[0].right():
+                sheet.text(1, muted, "now", left, row)
+                taken.append((now, left + sheet.width_of("now") + BETWEEN_TEXTS))
+        lay_out_ruler(sheet, ticks, row, (strip.left(), right), taken)
+        paint_sheet(painter, sheet)
 
     def _paint_handle(self, painter: QPainter, x: float) -> None:
         painter.save()
@@ -288,7 +274,7 @@ class Ruler(QWidget):
         painter.setBrush(theme.color(ColorRole.BLUE))
         painter.drawRoundedRect(box, _RADIUS, _RADIUS)
         painter.restore()
-        bold = QFont(painter.font())
+        bold = small_font(self)
         bold.setWeight(QFont.Weight.DemiBold)
         painter.setFont(bold)
         painter.setPen(QPen(theme.color(ColorRole.BG)))

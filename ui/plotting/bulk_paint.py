@@ -11,7 +11,6 @@ from typing import Final, cast
 
 import numpy as np
 import shiboken6
-from numpy.typing import NDArray
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter
 
@@ -21,27 +20,6 @@ from inspector.formats.drawing.pixel_rects import PixelRects
 #: takes as long to make as some twenty of them to fill.
 _COPIED: Final = 1_024
 _NO_PEN: Final = Qt.PenStyle.NoPen
-#: Rectangles of a glyph relative to its position: x, y, width, height.
-Glyph = tuple[tuple[int, int, int, int], ...]
-DOWN_TRIANGLE: Final[Glyph] = ((-3, 0, 7, 2), (-2, 2, 5, 1), (-1, 3, 3, 1), (0, 4, 1, 1))
-DIAMOND: Final[Glyph] = (
-    *((0, 0, 1, 1), (-1, 1, 3, 1), (-2, 2, 5, 1), (-3, 3, 7, 1)),
-    *((-2, 4, 5, 1), (-1, 5, 3, 1), (0, 6, 1, 1)),
-)
-CROSS: Final[Glyph] = (
-    *((-3, 0, 2, 2), (-2, 1, 2, 2), (-1, 2, 3, 3), (-2, 4, 2, 2), (-3, 5, 2, 2)),
-    *((2, 0, 2, 2), (1, 1, 2, 2), (1, 4, 2, 2), (2, 5, 2, 2)),
-)
-BOLT: Final[Glyph] = (
-    *((1, 0, 2, 1), (0, 1, 2, 1), (-1, 2, 2, 1), (-2, 3, 5, 1)),
-    *((0, 4, 2, 1), (-1, 5, 2, 1), (-2, 6, 2, 1)),
-)
-TARGET: Final[Glyph] = (
-    *((-1, 0, 3, 1), (-2, 1, 1, 1), (2, 1, 1, 1), (-3, 2, 1, 3), (3, 2, 1, 3)),
-    *((-2, 5, 1, 1), (2, 5, 1, 1), (-1, 6, 3, 1), (-1, 2, 3, 3)),
-)
-FLAG: Final[Glyph] = ((-2, 0, 1, 7), (-1, 0, 5, 2), (-1, 2, 4, 1), (-1, 3, 5, 1))
-BAR: Final[Glyph] = ((-2, 0, 2, 7), (2, 0, 2, 7))
 
 
 def fill_rects(painter: QPainter, rects: PixelRects, brush: QColor | QBrush) -> None:
@@ -77,14 +55,3 @@ def _shared_rects() -> tuple[PixelRects, QRect]:
     """Return an array that stays, and the same as Qt takes it."""
     rects = np.zeros((_COPIED, 4), dtype=np.int32)
     return rects, _wrapped(rects)
-
-
-def glyph_rects(places: NDArray[np.int64], y: int, glyph: Glyph, scale: int) -> PixelRects:
-    """Return the rectangles of a glyph at several middles below ``y``; all in device pixels."""
-    shape = np.array(glyph, dtype=np.int32) * scale
-    rects = np.repeat(shape[np.newaxis], len(places), axis=0)
-    rects[:, :, 0] += places.astype(np.int32)[:, np.newaxis]
-    rects[:, :, 1] += y
-    rects[:, :, 2] += rects[:, :, 0] - 1
-    rects[:, :, 3] += rects[:, :, 1] - 1
-    return np.ascontiguousarray(rects.reshape(-1, 4))

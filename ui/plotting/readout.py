@@ -1,15 +1,18 @@
-"""The readout: one small box beside the pointer."""
+"""What lies over plots on the time axis: the readout beside the pointer, and the playhead."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPen
 
 from ..kit.theme import ColorRole, Theme
+from .shared_view import SharedView
 
+#: Opacity of the background over what comes after the instant that is looked back at.
+_VEIL: Final = 0.5
 #: Label and value of a line; the first line is the heading.
 Line: TypeAlias = tuple[str, str]
 
@@ -22,6 +25,26 @@ _WIDEST: Final = 0.45
 _LEAST_LINES: Final = 3
 _RIGHT: Final = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 _LEFT: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+
+def paint_playhead(
+    painter: QPainter, theme: Theme, area: QRectF, view: SharedView, x_of: Callable[[float], float]
+) -> None:
+    """Paint a line at the instant that is shown; cover what comes after it, up to now."""
+    if view.shown is None:
+        return
+    x = round(x_of(view.shown))
+    if view.playhead is not None and view.present is not None:
+        if not theme.is_high_contrast:
+            veil = QColor(theme.color(ColorRole.BG))
+            veil.setAlphaF(_VEIL)
+            left = max(float(x), area.left())
+            painter.fillRect(QRectF(left, area.top(), area.right() - left, area.height()), veil)
+        now = round(x_of(view.present)) + 0.5
+        painter.setPen(QPen(theme.color(ColorRole.EDGE), 1, Qt.PenStyle.DashLine))
+        painter.drawLine(QPointF(now, area.top()), QPointF(now, area.bottom()))
+    line = QRectF(x - 1, area.top(), 2, area.height())
+    painter.fillRect(line, theme.color(ColorRole.BLUE))
 
 
 def paint_readout(

@@ -490,6 +490,11 @@ class SharedView(QObject):
     def playhead(self) -> float | None:
         return None if self.playhead_ns is None else self.x_of_ns(self.playhead_ns)
 
+    @property
+    def shown(self) -> float | None:
+        """Where the instant that is shown is on the axis: the playhead, or else the present."""
+        return self.present if self.playhead_ns is None else self.playhead
+
     @Slot(object)
     def show_playhead_ns(self, at_ns: int | None) -> None:
         """Show the playhead at an instant, and have it in view; ``None`` for nowhere."""

@@ -18,7 +18,7 @@ from inspector.timebase import NS_PER_MS
 
 from ..kit.theme import ColorRole
 from ..plotting.kept_picture import KeptPicture
-from ..plotting.readout import paint_readout
+from ..plotting.readout import paint_playhead, paint_readout
 from ..plotting.sheet_painter import new_sheet, paint_line, paint_sheet
 from ..session.bridge import SelectionKind
 from .lane_delayed import paint_delayed
@@ -49,6 +49,8 @@ _OF_RECORDS: Final = frozenset(
         *(LaneKind.TIMER, LaneKind.CALL),
     }
 )
+#: In pixels, less than can be seen: the present at the edge of a pixel is always in the same.
+_NUDGE: Final = 1e-4
 #: In pixels; views further apart show the lanes at other places.
 _SAME_PLACE: Final = 1e-5
 
@@ -375,17 +377,16 @@ class LanePicture:
             painter.fillRect(QRectF(left, top, max(right - left, 1.0), bottom - top), color)
         if canvas.store.gaps:
             self._gaps(painter, canvas, window, (top, bottom))
-        present = int(window.x(window.present_ns))
-        shown, blue = present, theme.color(ColorRole.BLUE)
-        if canvas.view.playhead is not None:
-            shown = int(canvas.x_of(canvas.view.playhead))
-            cover = QColor(theme.color(ColorRole.BG))
-            cover.setAlphaF(0.5)
-            painter.fillRect(shown, top, window.left + window.width - shown, bottom - top, cover)
-            painter.setPen(QPen(theme.color(ColorRole.EDGE), 1, Qt.PenStyle.DashLine))
-            painter.drawLine(present, top, present, bottom)
-        self.words.paint(painter, canvas, window, rows, (turn, shown, self.late_ns))
-        painter.fillRect(shown - 1, top, 2, bottom - top, blue)
+        if rows.scrolled or rows.pinned:
+
+            def x_of(place: float) -> int:
+                return int(canvas.x_of(place) + _NUDGE)
+
+            area = QRectF(window.left, 0, max(window.width, 0), bottom)
+            paint_playhead(painter, theme, area, canvas.view, x_of)
+            playhead = canvas.view.playhead
+            shown = int(window.x(window.present_ns)) if playhead is None else x_of(playhead)
+            self.words.paint(painter, canvas, window, rows, (turn, shown, self.late_ns))
         if canvas.delayed:
             paint_delayed(painter, theme, canvas, window, rows)
         if canvas.caret_ns is not None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 
 from inspector.analysis.lanes.lanes import LaneKind
-from inspector.formats.arrangement.clock_layout import clock_head
+from inspector.formats.arrangement.clock_layout import behind_local_time, clock_head
 from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import format_instant
 
@@ -183,27 +183,29 @@ class LaneWords:
         if head is None or any(block.lasts for block in blocks):
             # What blocks its loop now is more than where it has come to.
             return False
-        role = ColorRole.CLOCK if head.is_filled else ColorRole.BG
-        after = head.left + _BESIDE_LINE + metrics.horizontalAdvance(head.label)
-        patches = list[tuple[QRect, QColor]]()
-        if begin < after + _BESIDE_LINE:
-            color, row = theme.color(role), head.row
-            box = QRect(head.left + 1, row.top + 1, after - head.left, row.height - 2)
-            patches.append((box.intersected(QRect(0, 0, shown_x, box.bottom() + 1)), color))
-            if after > shown_x:
-                color = mixed(color, theme.color(ColorRole.BG), 0.5)
-                rest = QRect(shown_x, box.top(), after + 1 - shown_x, box.height())
-                patches.append((rest, color))
         stands = timeline.clocks[number].n == 0 or bool(blocks)
-        ground = ColorRole.BG if stands else None
+        wide, label = metrics.horizontalAdvance(text), metrics.horizontalAdvance(head.label)
+        patches = list[tuple[QRect, QColor]]()
+        for (left, top, patch_end, bottom), token in behind_local_time(
+            head, wide, label, end, stands=stands
+        ):
+            color = theme.color(ColorRole(token))
+            # The line of the instant shown lies between the two.
+            before = min(patch_end, shown_x - 1)
+            patches.append((QRect(left, top, before - left, bottom - top), color))
+            if patch_end > shown_x + 1:
+                color = mixed(color, theme.color(ColorRole.BG), 0.5)
+                rest = QRect(shown_x + 1, top, patch_end - shown_x - 1, bottom - top)
+                patches.append((rest, color))
         all_said.extend(
             self._text_before(
                 *(metrics, head.row, text, (window.left, end)),
-                *(ground, patches),
+                patches=patches,
                 is_before_line=True,
             )
         )
-        return not (patches or blocks)
+        # What is behind a local time alone moves along with it.
+        return len(patches) == stands and not blocks
 
     def _text_before(  # noqa: PLR0913, PLR0917 - a text, its place and its look
         self,

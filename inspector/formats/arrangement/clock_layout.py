@@ -26,6 +26,8 @@ _PAD: Final = 4
 _DENSE: Final = 1 / 5
 _LOOKS: Final = 8
 _TEXT_FROM: Final = 34
+#: Pixels between a local time and what is before it.
+_BESIDE_TIME: Final = 6
 #: Pixels around a local time.
 _AROUND_TIME: Final = 14
 #: A bar that is lower than this share of its row has texts about it above it.
@@ -120,6 +122,30 @@ def _edges_of(past: ClockPast, place: int, window: LaneWindow) -> tuple[int, int
     left, right = window.left, window.left + window.width
     x0, x1 = (min(max(window.x(each), left), right) for each in (past.at_ns[place], end_ns))
     return int(x0), int(x1)
+
+
+def behind_local_time(
+    head: Head, width: float, label_width: float, end: int, *, stands: bool
+) -> list[tuple[tuple[int, int, int, int], str]]:
+    """Return what is filled behind a local time: left, top, right and bottom, and the token.
+
+    Args:
+        width: How wide the local time is.
+        label_width: How wide the label of the head is, which gives way.
+        end: The right edge of the local time.
+        stands: Whether the clock stands still or is blocked there.
+    """
+    begin, row, found = end - width, head.row, []
+    ground = "clock" if head.is_filled else "bg"
+    label_end = head.left + _BESIDE_TIME + label_width
+    if begin < label_end + _BESIDE_TIME:
+        box = (head.left + 1, row.top + 1, round(label_end) + 1, row.bottom - 1)
+        found.append((box, ground))
+    if stands or begin < head.left + _PAD:
+        # Else lines cross it: hatching, or the edge where another rate began.
+        box = (int(begin) - _PAD, row.top + 1, end + _PAD, row.bottom - 1)
+        found.append((box, "bg" if stands else ground))
+    return found
 
 
 def _text_row(inner: Row, height: int) -> Row:

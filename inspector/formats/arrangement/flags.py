@@ -1,27 +1,52 @@
-"""The row of marks in a picture: flags with their names, those of marks that repeat once."""
+"""The row of marks: signs with their names; in a picture, those of marks that repeat once."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from inspector.formats.drawing.display_list import Box, Item, Point, Rect, Text
-from inspector.formats.drawing.font_metrics import plain, shortened, text_width
+import numpy as np
+
+from inspector.formats.drawing.font_metrics import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from inspector.formats.arrangement.sheet import Colors, Row
+    from inspector.formats.arrangement.sheet import Row, Sheet
+    from inspector.formats.drawing.pixel_rects import PixelRects
     from inspector.formats.frame_times import FrameTimes
     from inspector.formats.options import ExportOptions
 
-_TEXT: Final = 11.0
-_BASELINE: Final = 0.36
-#: Width of a flag, and from its edge to its name.
-_FLAG: Final = 6
+#: Rectangles of a glyph relative to its position: x, y, width, height.
+Glyph: TypeAlias = "tuple[tuple[int, int, int, int], ...]"
+DOWN_TRIANGLE: Final[Glyph] = ((-3, 0, 7, 2), (-2, 2, 5, 1), (-1, 3, 3, 1), (0, 4, 1, 1))
+DIAMOND: Final[Glyph] = (
+    *((0, 0, 1, 1), (-1, 1, 3, 1), (-2, 2, 5, 1), (-3, 3, 7, 1)),
+    *((-2, 4, 5, 1), (-1, 5, 3, 1), (0, 6, 1, 1)),
+)
+CROSS: Final[Glyph] = (
+    *((-3, 0, 2, 2), (-2, 1, 2, 2), (-1, 2, 3, 3), (-2, 4, 2, 2), (-3, 5, 2, 2)),
+    *((2, 0, 2, 2), (1, 1, 2, 2), (1, 4, 2, 2), (2, 5, 2, 2)),
+)
+BOLT: Final[Glyph] = (
+    *((1, 0, 2, 1), (0, 1, 2, 1), (-1, 2, 2, 1), (-2, 3, 5, 1)),
+    *((0, 4, 2, 1), (-1, 5, 2, 1), (-2, 6, 2, 1)),
+)
+TARGET: Final[Glyph] = (
+    *((-1, 0, 3, 1), (-2, 1, 1, 1), (2, 1, 1, 1), (-3, 2, 1, 3), (3, 2, 1, 3)),
+    *((-2, 5, 1, 1), (2, 5, 1, 1), (-1, 6, 3, 1), (-1, 2, 3, 3)),
+)
+#: It stands beside its pole.
+FLAG: Final[Glyph] = ((0, 0, 1, 7), (1, 0, 5, 2), (1, 2, 4, 1), (1, 3, 5, 1))
+BAR: Final[Glyph] = ((-2, 0, 2, 7), (2, 0, 2, 7))
+
+#: All in pixels at 100 % text: above a sign, from its pole to its name, and behind that.
+_ABOVE: Final = 4
 _TEXT_FROM: Final = 9
+_BEHIND: Final = 6
+#: Height of the bar of a named range, at the foot of the row.
+_RANGE: Final = 3
 #: Room in which the beginning of a name says something.
 _LEAST_NAME: Final = 40
 
@@ -50,44 +75,77 @@ def flags_of(frames: FrameTimes, options: ExportOptions) -> list[Flag]:
     return sorted(found, key=lambda each: (each.at_ns, each.frame))
 
 
-@dataclass(frozen=True, slots=True)
-class FlagRow:
-    items: list[Item]
-    unnamed: int  # How many names are cut or have no room
+class PlacedMark(NamedTuple):
+    """A sign in the row of marks."""
+
+    x: int  # The pixel of its pole
+    name: str  # Empty for a sign without one
+    glyph: Glyph = FLAG
+    color: str = "tick"  # Its token
 
 
-def flag_row(
-    flags: Sequence[Flag], row: Row, right: float, x_of: Callable[[int, int], float], colors: Colors
-) -> FlagRow:
-    """Return flags with their names, as far as there is room.
+def placed_flags(
+    flags: Sequence[Flag], right: int, x_of: Callable[[int, int], int]
+) -> list[PlacedMark]:
+    """Return flags in their places; of those of a name, that which has most room has it.
 
     Args:
         right: The right edge.
         x_of: Returns the place of an instant and a frame.
     """
-    items: list[Item] = []
-    for flag in flags:
-        if flag.end_ns is not None:
-            begin, end = x_of(flag.at_ns, flag.frame), x_of(flag.end_ns, flag.frame)
-            bar = Box(begin, row.bottom - 4, max(end - begin, 1.0), 3)
-            items.append(Rect(bar, colors["edge"]))
     places = [x_of(flag.at_ns, flag.frame) for flag in flags]
-    # Of the flags of a name, that which has most room.
-    rooms: dict[str, tuple[float, float]] = {}
+    named: dict[str, tuple[int, int]] = {}
     for flag, x, end in zip(flags, places, [*places[1:], right], strict=True):
-        name, room = plain(flag.name), end - x - _TEXT_FROM - 4
-        if room > rooms.get(name, (-1.0, 0.0))[0]:
-            rooms[name] = room, x
-        rooms.setdefault(name, (room, x))
-    for x in dict.fromkeys(places):
-        items.append(Rect(Box(x, row.top + 4, 1, row.height - 4), colors["tick"]))
-        items.append(Rect(Box(x, row.top + 4, _FLAG, 5), colors["tick"]))
-    unnamed = 0
-    y = round(row.top + row.height / 2 + _BASELINE * _TEXT, 2)
-    for name, (room, x) in sorted(rooms.items(), key=lambda each: each[1][1]):
-        is_whole = text_width(name, _TEXT) <= room
-        unnamed += not is_whole
-        if is_whole or room >= _LEAST_NAME:
-            at = Point(round(x + _TEXT_FROM, 2), y)
-            items.append(Text(at, shortened(name, room, _TEXT), _TEXT, colors["muted"]))
-    return FlagRow(items, unnamed)
+        named[plain(flag.name)] = max(named.get(plain(flag.name), (-1, 0)), (end - x, x))
+    names = {x: name for name, (_, x) in named.items()}
+    return [PlacedMark(x, names.get(x, "")) for x in dict.fromkeys(places)]
+
+
+def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
+    sheet: Sheet,
+    marks: Sequence[PlacedMark],
+    row: Row,
+    right: int,
+    *,
+    ranges: Sequence[tuple[int, int]] = (),
+    shown: int | None = None,
+    scale: float = 1.0,
+) -> int:
+    """Lay out signs, the leftmost first, with their names as far as there is room.
+
+    Args:
+        right: The right edge.
+        ranges: The edges of named ranges.
+        shown: Where the line of the instant shown is, which no name crosses.
+        scale: The text scale.
+
+    Returns:
+        How many names are whole.
+    """
+    height = round(_RANGE * scale)
+    for begin, end in ranges:
+        bar = (begin, row.bottom - height - 1, max(end, begin + 1), row.bottom - 1)
+        sheet.rect(0, sheet.colors["edge"], bar)
+    whole, top = 0, row.top + round(_ABOVE * scale)
+    beside, behind = round(_TEXT_FROM * scale), round(_BEHIND * scale)
+    ends = chain((each.x for each in marks[1:]), [right])
+    for mark, until in zip(marks, ends, strict=False):
+        color = sheet.colors[mark.color]
+        sheet.rect(1, color, (mark.x, top, mark.x + 1, row.bottom))
+        sheet.rects(2, color, _glyph_rects(mark.glyph, mark.x, top, max(round(scale), 1)))
+        if not mark.name:
+            continue
+        end = shown if shown is not None and mark.x < shown < until else until
+        room = end - mark.x - beside - behind
+        is_whole = sheet.width_of(mark.name) <= room
+        whole += is_whole
+        if is_whole or room >= _LEAST_NAME * scale:
+            sheet.text(3, sheet.colors["muted"], mark.name, mark.x + beside, row, room)
+    return whole
+
+
+def _glyph_rects(glyph: Glyph, x: int, y: int, scale: int) -> PixelRects:
+    rects = np.array(glyph, dtype=np.int32) * scale
+    rects[:, :2] += (x, y)
+    rects[:, 2:] += rects[:, :2] - 1
+    return rects

@@ -8,15 +8,23 @@ import numpy as np
 from msgspec import Struct
 
 from inspector.formats.arrangement.frame_series import XAxis
+from inspector.formats.drawing.pixel_rects import row_rects
 from inspector.formats.drawing.ticks import count_ticks, instant_ticks
 from inspector.timebase import NS_PER_SECOND
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from inspector.analysis.lanes.clocks import ClockPasts
+    from inspector.formats.arrangement.sheet import Row, Sheet
 
 _EVERY: Final = 110
+#: Height of a tick of the ruler, from it to its text, and from that to the next one.
+_TICK: Final = 5
+TEXT_FROM_TICK: Final = 4
+BETWEEN_TEXTS: Final = 10
 #: Pixels; what is further from the left edge is drawn there: painters take 32-bit numbers.
 _FARTHEST: Final = 1 << 20
 #: In pixels, far less than can be seen: instants at the edge of a pixel, which are frequent among
@@ -143,3 +151,22 @@ def ruler_ticks(
         (int(window.x(place)), tick.label)
         for place, tick in zip(places.tolist(), ticks.ticks, strict=True)
     ], ticks.unit
+
+
+def lay_out_ruler(
+    sheet: Sheet,
+    ticks: Sequence[tuple[int, str]],
+    row: Row,
+    edges: tuple[float, float],
+    taken: Sequence[tuple[float, float]] = (),
+) -> None:
+    """Lay out ticks with their texts, as far as there is room between edges and what is taken."""
+    xs = np.array([x for x, _ in ticks], dtype=np.int64)
+    sheet.rects(0, sheet.colors["edge"], row_rects(xs, row.bottom - _TICK, xs + 1, row.bottom))
+    free, right = edges
+    for x, text in ticks:
+        left = x + TEXT_FROM_TICK
+        end = left + sheet.width_of(text)
+        if free <= left and end < right and all(end < low or high < left for low, high in taken):
+            sheet.text(1, sheet.colors["muted"], text, left, row)
+            free = end + BETWEEN_TEXTS

@@ -15,9 +15,9 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
 from inspector.display_text import counted
 from inspector.events.frame_history import FrameHistory
-from inspector.formats.arrangement.clock_layout import ClockLayout, clock_head
+from inspector.formats.arrangement.clock_layout import ClockLayout, behind_local_time, clock_head
 from inspector.formats.arrangement.fills import Fill, Pace, PaceFill, PhaseFill, Tone, fill_color
-from inspector.formats.arrangement.flags import flag_row, flags_of
+from inspector.formats.arrangement.flags import flags_of, lay_out_marks, placed_flags
 from inspector.formats.arrangement.frame_bars import (
     CAPTURE_BUDGETS,
     USUAL_BUDGETS,
@@ -35,7 +35,12 @@ from inspector.formats.arrangement.frame_labels import (
 )
 from inspector.formats.arrangement.frame_series import FrameSeries, Window, XAxis
 from inspector.formats.arrangement.lane_layout import SLICE_LEVELS, LaneLayout
-from inspector.formats.arrangement.lane_window import LaneWindow, axis_ticks, ruler_ticks
+from inspector.formats.arrangement.lane_window import (
+    LaneWindow,
+    axis_ticks,
+    lay_out_ruler,
+    ruler_ticks,
+)
 from inspector.formats.arrangement.legend import LaneLegend
 from inspector.formats.arrangement.sheet import Row, Sheet
 from inspector.formats.drawing.display_list import (
@@ -320,20 +325,12 @@ class _Arrangement:
         return f"{name}, frames {first:,} to {last:,}, {format_duration(span_ns)}"
 
     def _ruler(self, row: Row, window: LaneWindow, ticks: list[tuple[int, str]]) -> list[Item]:
-        colors, right = self.colors, window.left + window.width
         time = self.provenance.time_name if self.series.x_axis is XAxis.TIME else "frame"
-        items: list[Item] = [
-            Rect(Box(0, row.top, self.options.width_pt, row.height), colors["panel"]),
-            self._small(_PAD, row, time[:1].upper() + time[1:]),
-        ]
-        last = float(window.left)
-        for x, text in ticks:
-            items.append(Rect(Box(x, row.bottom - 5, 1, 5), colors["edge"]))
-            end = x + 4 + text_width(text, _SMALL)
-            if x + 4 >= last and end < right:
-                items.append(self._small(x + 4, row, text))
-                last = end + 10
-        return items
+        sheet = Sheet(self.colors, _SMALL)
+        lay_out_ruler(sheet, ticks, row, (window.left, window.left + window.width))
+        ground = Box(0, row.top, self.options.width_pt, row.height)
+        name = self._small(_PAD, row, time[:1].upper() + time[1:])
+        return [Rect(ground, self.colors["panel"]), name, *sheet.items()]
 
     def _frames(self, row: Row, left: int, width: int) -> list[Item]:
         series, measure, colors = self.series, self.options.measure, self.colors
@@ -428,18 +425,25 @@ class _Arrangement:
         colors, scale = self.colors, width / (self.high - self.low)
         is_time = self.series.x_axis is XAxis.TIME
 
-        def x_of(at_ns: int, frame: int) -> float:
+        def x_of(at_ns: int, frame: int) -> int:
             place = at_ns / NS_PER_SECOND if is_time else frame
-            return round(left + min(max((place - self.low) * scale, 0.0), width - 1.0), 2)
+            return left + int(min(max((place - self.low) * scale, 0.0), width - 1.0))
 
-        items: list[Item] = [
+        sheet, right = Sheet(colors, _SMALL), left + width
+        ranges = [
+            (x_of(each.at_ns, each.frame), x_of(each.end_ns, each.frame))
+            for each in self.flags
+            if each.end_ns is not None
+        ]
+        marks = placed_flags(self.flags, right, x_of)
+        names = {plain(each.name) for each in self.flags}
+        self.unnamed = len(names) - lay_out_marks(sheet, marks, row, right, ranges=ranges)
+        return [
             Rect(Box(0, row.top, left - 1, row.height), colors["panel"]),
             self._small(_PAD, row, "Marks"),
             Rect(Box(0, row.top, self.options.width_pt, 1), colors["line"]),
+            *sheet.items(),
         ]
-        found = flag_row(self.flags, row, left + width, x_of, colors)
-        self.unnamed = found.unnamed
-        return [*items, *found.items]
 
     def _lanes(
         self,
@@ -521,17 +525,16 @@ class _Arrangement:
         """Write the local time at the head of a clock, where it stands in the picture."""
         if number not in timeline.clocks or timeline.at_ns > window.high + window.per_pixel:
             return
-        text = format_instant(timeline.local_ns(number))
-        wide = round(sheet.width_of(text)) + 8
-        end = min(int(window.x(timeline.at_ns)), window.left + window.width)
-        if end - wide - 4 > window.left:
-            past = self.store.clocks.by_id[number]
-            head = clock_head(past, timeline.at_ns, window, place)
-            row = place if head is None else head.row
-            if timeline.clocks[number].n == 0:
-                patch = (end - wide - 4, row.top + 1, end - 2, row.bottom - 1)
-                sheet.rect(13, self.colors["bg"], patch)
-            sheet.text(14, self.colors["text"], text, end - wide, row)
+        head = clock_head(self.store.clocks.by_id[number], timeline.at_ns, window, place)
+        if head is not None:
+            text = format_instant(timeline.local_ns(number))
+            end = min(int(window.x(timeline.at_ns)), window.left + window.width) - 8
+            wide, stands = sheet.width_of(text), timeline.clocks[number].n == 0
+            if end - wide > window.left + 4:
+                label = sheet.width_of(head.label)
+                for box, color in behind_local_time(head, wide, label, end, stands=stands):
+                    sheet.rect(13, self.colors[color], box)
+                sheet.text(14, self.colors["text"], text, round(end - wide), head.row)
 
     def _legend(self, y: float) -> list[Item]:
         entries: list[tuple[AnyFill, str]] = list(_PACES)

@@ -17,7 +17,12 @@ from inspector.analysis.lanes.rows import RowChoices, rows_of
 from inspector.analysis.lanes.spans import SpanColumns, Spans
 from inspector.events.handlers import handlers_of
 from inspector.events.history import LogHistory
-from inspector.formats.arrangement.clock_layout import ClockLayout, clock_head
+from inspector.formats.arrangement.clock_layout import (
+    ClockLayout,
+    Head,
+    behind_local_time,
+    clock_head,
+)
 from inspector.formats.arrangement.lane_layout import (
     SLICE_LEVELS,
     LaneLayout,
@@ -373,3 +378,13 @@ def test_that_what_blocked_a_loop_is_red_on_its_clock_for_as_long_as_it_did(
     assert reading.lines[-2] == "blocked by crunch() 204 ms (server.py:4)"
     assert reading.lines[-1].startswith("seen by 20 of 20 samples: ")
     assert reading.lines[-1].endswith("crunch() (server.py:4)")
+
+
+def test_that_the_edge_of_another_rate_does_not_cross_a_local_time() -> None:
+    head = Head(Row(10, 12), "×¼", 180, is_filled=False)
+
+    patches = behind_local_time(head, 60, 15, 200, stands=False)
+
+    # It begins before the stretch that it belongs to.
+    assert any(left <= 140 and right >= 200 for (left, _, right, _), _ in patches)
+    assert {color for _, color in patches} == {"bg"}
