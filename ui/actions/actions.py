@@ -75,7 +75,6 @@ class DescribedAction(QAction):
             self.setIcon(theme.icon(name))
 
     def apply(self, facts: ActionFacts) -> None:
-        """Be enabled or not, and say why not."""
         reason = why_not(self.description.needs, facts) if self._callback else _NOT_READY
         is_other_file = facts.file_word != self._file_word and bool(self.description.file_tip)
         if reason != self.reason or self.isEnabled() == bool(reason) or is_other_file:
@@ -131,7 +130,6 @@ class ActionSet(QObject):
 
     @property
     def by_id(self) -> Mapping[str, DescribedAction]:
-        """All actions, in the order of their menus."""
         return self._actions
 
     @property

@@ -46,7 +46,6 @@ class AnnotationActions(QObject):
         self._ask_for_note_at(self._bridge.shown_ns)
 
     def ask_for_range_name(self) -> None:
-        """Prompt for a name of the measured, selected or visible range."""
         self._annotations.ask_for_name_of_range()
 
     @Slot(object)

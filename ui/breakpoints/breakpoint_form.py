@@ -185,7 +185,6 @@ class BreakpointForm(QWidget):
 
     @Slot()
     def give(self) -> None:
-        """Give the breakpoint, or say why it makes no sense."""
         try:
             breakpoint_ = self.read()
         except (BreakpointError, ValueError) as error:

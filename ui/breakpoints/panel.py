@@ -193,7 +193,6 @@ class BreakpointsPanel(QWidget):
 
     @property
     def marked_number(self) -> int:
-        """Number of the marked breakpoint, 0 for none."""
         rows = self.view.marked_rows()
         return self.model.rows[rows[0]].number if rows else 0
 
@@ -286,7 +285,6 @@ class BreakpointsPanel(QWidget):
 
     @Slot(str)
     def import_file(self, path: str) -> None:
-        """Add the breakpoints from a file, all of them or none."""
         try:
             found = read_breakpoints(Path(path))
         except InspectorError as error:

@@ -195,7 +195,6 @@ class AlignedView(QWidget):
 
     @Slot()
     def fit(self) -> None:
-        """Show all frames, and frame times up to somewhat above nearly all of them."""
         if self._plots:
             top_ms = top_of_axis_ns([each.times_ns for each in self._lines]) / NS_PER_MS
             self._plots[0].setRange(xRange=(0.0, self._end), yRange=(0.0, top_ms), padding=0)

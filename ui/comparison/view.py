@@ -251,7 +251,6 @@ class ComparisonView(QWidget):
         self._show_state()
 
     def stop(self) -> None:
-        """Forget what is compared."""
         self._background.cancel()
         self.sides, self._found = [], []
         self._show_state()
@@ -395,7 +394,6 @@ class ComparisonView(QWidget):
 
     @Slot()
     def ask_for_report(self) -> None:
-        """Ask for a file, and write the report to it."""
         if not self._found:
             return
         proposed = self._folder / "comparison.html"

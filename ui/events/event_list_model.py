@@ -304,12 +304,10 @@ class EventListModel(ListTableModel[ListedEvent]):
 
     @property
     def lost_count(self) -> int:
-        """The number of events that left the log before they were read here."""
         return self._lost
 
     @property
     def waiting_count(self) -> int:
-        """The number of events in the log that were not read yet."""
         return 0 if self._log is None else max(0, self._log.end - self._cursor)
 
     def read_again(self) -> None:
@@ -451,7 +449,6 @@ class EventListModel(ListTableModel[ListedEvent]):
         return {member.id for member in timeline.members.branch(subject.id)}
 
     def _span_of_frame(self) -> tuple[int, int] | None:
-        """Return the session time between the selected frame and the one before it."""
         timeline, subject = self._timeline, self._subject
         if timeline is None or subject is None or subject.kind is not SelectionKind.FRAME:
             return None
@@ -463,6 +460,5 @@ def _instant_of(row: ListedEvent) -> int:
 
 
 def _is_trouble(event: RawEvent) -> bool:
-    """Return whether an event is a failure or a command that was refused."""
     _, kind, _, _, b = event
     return kind in FAILURES or (kind in COMMANDS and b != 0)

@@ -34,7 +34,6 @@ class EventTableView(TableView):
 
     @override
     def paint_over(self, painter: QPainter) -> None:
-        """Draw a line above the first row that is behind the playhead."""
         row, count = self.playhead_row, self.model().rowCount()
         if row is None or not count:
             return
@@ -114,7 +113,6 @@ class EventListPanel(TablePanel):
 
     @Slot(object)
     def set_session(self, session: Session | None) -> None:
-        """Show the events of another session, following them."""
         self.follow_button.setChecked(True)
         if session is None:
             self.model.set_log(None, None)
@@ -136,7 +134,6 @@ class EventListPanel(TablePanel):
 
     @Slot(object)
     def on_selection_changed(self, _selection: Selection) -> None:
-        """Show another subject's events, if only the selected one's are wanted."""
         if self.subject_button.isChecked():
             self._apply_subject()
 

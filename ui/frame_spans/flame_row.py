@@ -87,7 +87,6 @@ class FlameRow(QWidget):
 
     @property
     def current(self) -> FrameSpan | None:
-        """The span that keys go on from."""
         return None if self._current is None else self._spans[self._current]
 
     def show_spans(self, spans: Sequence[FrameSpan]) -> None:

@@ -299,7 +299,6 @@ class FrameSpansPanel(QWidget):
 
     @Slot(object)
     def on_selection_changed(self, selection: Selection) -> None:
-        """Show the frame that is selected, or where in the shown one the selected thing is."""
         if selection.kind is SelectionKind.FRAME:
             self._frame = selection.id
             self.newest_button.setChecked(False)
@@ -486,7 +485,6 @@ class FrameSpansPanel(QWidget):
             self._bridge.select(selection)
 
     def _stay(self) -> None:
-        """Keep the frame that is shown, because something in it is looked at."""
         if self._frame is None and self.frame is not None:
             self._frame = self._shown[0] if self._shown is not None else self.frame
             self.newest_button.setChecked(False)

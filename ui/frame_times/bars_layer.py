@@ -167,7 +167,6 @@ class BarsLayer:
     # -------------------------------------------------------------- over the picture
 
     def _draw_budgets(self, painter: QPainter) -> None:
-        """Draw a line for each budget: solid for the one that colours the bars."""
         width, height = self.pixels_per_view(), self.area.height() * self.ratio
         behind = QColor(self._theme.color(ColorRole.BG))
         behind.setAlphaF(0.55)

@@ -268,7 +268,6 @@ class FrameHeader(_Header):
         self._tell()
 
     def _tell(self) -> None:
-        """Say in the tool tip what there is no room for."""
         entries = self.legend.entries if self.legend.isHidden() else ()
         legend = "\n".join(text for _, text in entries)
         self.setToolTip("\n\n".join(filter(None, (self._numbers, legend, HELP))))

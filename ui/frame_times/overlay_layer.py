@@ -107,7 +107,6 @@ class OverlayLayer:
         painter.restore()
 
     def _draw_holds(self, painter: QPainter, area: QRectF) -> None:
-        """Draw a dotted line where session time stood still."""
         if not self.holds:
             return
         pen = QPen(self._theme.color(ColorRole.HATCH), 1)

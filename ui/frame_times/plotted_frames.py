@@ -196,7 +196,6 @@ class PlottedFrames(QWidget):
         return self._overlay.readout
 
     def pixel_of_frame(self, frame: int) -> QPointF:
-        """Return the middle of a frame's foot in the coordinates of this widget."""
         assert self.series is not None, "without frames no frame has a place"
         start, end = self.series.start_of(frame), self.series.start_of(frame + 1)
         shown = self.view.range
@@ -215,7 +214,6 @@ class PlottedFrames(QWidget):
         return self.view.left or round(usual * unit)
 
     def area(self) -> QRectF:
-        """Return where the frames are, in the coordinates of this widget."""
         return QRectF(self._bars.area)
 
     def x_at(self, place: QPointF) -> float:

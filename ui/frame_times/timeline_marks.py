@@ -150,7 +150,6 @@ class TimelineMarks:
         return not any(self._instants.values())
 
     def instant_of(self, group: MarkGroup) -> int:
-        """Return when the first of the most important entries of a group was."""
         kind, first, _end = min(group.entries)
         return self._instants[kind][first]
 

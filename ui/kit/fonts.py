@@ -114,7 +114,6 @@ def _give_type(widget: QWidget, name: str) -> None:
 
 
 def small_font(of: QWidget | QPainter) -> QFont:
-    """Return the font of what explains, beside the text of a widget or painter."""
     small = QFont(of.font())
     small.setPixelSize(round(TYPE["small"].px * text_scale(of)))
     return small

@@ -89,7 +89,6 @@ class Prompt(QDialog):
 
     @Slot()
     def take_answer(self) -> None:
-        """Answer and close, or say why the answer cannot be taken."""
         try:
             self._answer(self.line.text().strip())
         except ValueError as error:

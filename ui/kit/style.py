@@ -183,7 +183,6 @@ class FlatStyle(QProxyStyle):
     def _paint_menu_button(
         self, option: QStyleOptionToolButton, painter: QPainter, widget: QWidget | None
     ) -> None:
-        """Draw a button with a mark behind its text that says that it opens a menu."""
         self._paint_button(option, painter)
         label = QStyleOptionToolButton(option)
         label.rect = option.rect.adjusted(0, 0, -_chevron_room(option), 0)
@@ -206,7 +205,6 @@ class FlatStyle(QProxyStyle):
     def _paint_label(
         self, option: QStyleOptionToolButton, painter: QPainter, widget: QWidget | None
     ) -> None:
-        """Draw icon and text of a button, both in its middle."""
         label = QStyleOptionToolButton(option)
         if label.toolButtonStyle is Qt.ToolButtonStyle.ToolButtonTextBesideIcon:
             flag = Qt.TextFlag.TextShowMnemonic.value
@@ -233,7 +231,6 @@ class FlatStyle(QProxyStyle):
         super().drawControl(_LABELS[element], text, painter, widget)
 
     def _paint_tick(self, option: QStyleOption, painter: QPainter, *, radius: int) -> None:
-        """Draw a box or circle, with a tick or dot in it if it is chosen, a line if in part."""
         state, color = option.state, self._theme.color
         size = min(option.rect.width(), option.rect.height())
         rect = QRect(0, 0, size, size)

@@ -71,7 +71,6 @@ class Tile(QWidget):
         self.before.hide()
 
     def set_type(self, size: str) -> None:
-        """Write the number in a type of the tokens."""
         for large in (self.value, self.link):
             in_type(large, size)
 

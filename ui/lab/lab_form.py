@@ -234,7 +234,6 @@ class LabForm(QWidget):
         return tuple(self._cuts)
 
     def job(self) -> LabJob | SceneJob:
-        """Return the job; raises ValueError, which says why, if it cannot be run here."""
         self._cuts = []
         duration_ns = seconds_to_ns(self.seconds_box.value())
         if self.what is not What.TIMERS:
@@ -300,7 +299,6 @@ class LabForm(QWidget):
     def _frames_of(
         self, name: str, frames_ns: tuple[int, ...], duration_ns: int
     ) -> Callable[[], Display]:
-        """Return the frames of a recording, noting what is skipped."""
         whole_ns = sum(frames_ns)
         count = sum(at_ns <= duration_ns for at_ns in accumulate(frames_ns))
         lasts = format_duration(whole_ns)
@@ -387,7 +385,6 @@ def _menu_button(name: str, menu: QMenu) -> QToolButton:
 
 
 def _timer_text(timer: LabTimer) -> str:
-    """Return a timer as it can be typed."""
     name = "".join(" " if char in ";,=" else char for char in timer.name).strip()
     text = f"{name}={_ms(timer.interval_ns)}" if name else _ms(timer.interval_ns)
     if timer.count is not None:

@@ -294,7 +294,6 @@ class LabPlot(QAbstractScrollArea):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Change the run with Up and Down, the firing with Left and Right."""
         match event.key():
             case Qt.Key.Key_Up | Qt.Key.Key_Down if self._results:
                 self._go_on(-1 if event.key() == Qt.Key.Key_Up else 1)

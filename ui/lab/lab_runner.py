@@ -131,13 +131,11 @@ class LabRunner(QObject):
         return self._steps is not None
 
     def start(self, job: Job) -> None:
-        """Begin a job, abandoning the previous one."""
         self.cancel()
         self._steps = job.begin()
         self._turn.start()
 
     def cancel(self) -> None:
-        """Abandon the job; nothing more arrives."""
         steps, self._steps = self._steps, None
         self._turn.stop()
         # A running one is closed by its caller.

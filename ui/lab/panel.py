@@ -454,6 +454,5 @@ class LabPanel(QWidget):
 
 
 def _fault(results: tuple[LabResult, ...]) -> LabResult | None:
-    """Return a sentence about the first example."""
     egret = [result for result in results if result.subject.name == "egret"]
     return max(egret, key=lambda each: each.speed or 0.0, default=None)

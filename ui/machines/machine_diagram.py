@@ -46,7 +46,6 @@ Point = tuple[float, float]
 
 
 def order_of(shape: MachineShape) -> tuple[str, ...]:
-    """Return the states in their order around the oval, the first one first."""
     pairs = {
         (arrow.source, arrow.target)
         for arrow in shape.arrows
@@ -126,7 +125,6 @@ def _on_oval(angle: float, size: Point) -> Point:
 
 
 def _length(order: Sequence[str], pairs: set[tuple[str, str]]) -> int:
-    """Return the total length of all lines, counted in neighbours."""
     place = {state: number for number, state in enumerate(order)}
     count = len(order)
     total = 0
@@ -207,7 +205,6 @@ class MachineDiagram(QWidget):
 
     @property
     def current(self) -> str:
-        """The transition that Enter requests, empty if none is possible."""
         possible = self._shape.possible()
         return possible[self._current % len(possible)] if possible else ""
 
@@ -285,7 +282,6 @@ class MachineDiagram(QWidget):
         return sorted(self._shape.arrows, key=lambda arrow: arrow.source not in now)
 
     def _beside(self) -> float:
-        """Return the room for loops and badges at the sides."""
         metrics = self.fontMetrics()
         names = [
             name
@@ -479,7 +475,6 @@ class MachineDiagram(QWidget):
     # ---------------------------------------------------------------- input
 
     def label_at(self, place: QPointF) -> TransitionLabel | None:
-        """Return the transition at a position, possible ones first."""
         found = [label for label in self._labels if label.box.contains(place)]
         return min(found, key=lambda label: not self._is_possible(label), default=None)
 

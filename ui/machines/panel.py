@@ -74,7 +74,6 @@ class Refusals:
 def rows_of(
     history: StateHistory | None, refusals: Sequence[tuple[int, int, int]], strings: Sequence[str]
 ) -> list[TransitionRow]:
-    """Return the transitions of a machine, newest first, up to the limit."""
     rows: list[TransitionRow] = []
     if history is not None:
         count = len(history)
@@ -190,7 +189,6 @@ class StateMachinesPanel(QWidget):
 
     @Slot(object)
     def on_selection_changed(self, selection: Selection) -> None:
-        """Show the selected machine, or that of the selected transition."""
         if selection.kind is not SelectionKind.MEMBER:
             return
         members = self._bridge.shown.members

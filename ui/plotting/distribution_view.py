@@ -125,7 +125,6 @@ class DistributionView(QWidget):
         return self.fontMetrics().height() / _LINE_PT
 
     def box(self) -> Box:
-        """Return the room for the chart, in points."""
         scale = self.scale
         return Box(
             _PAD,

@@ -36,7 +36,6 @@ class OwnView:
         self._end()
 
     def pan(self, share: float) -> None:
-        """Move by a share of what is visible."""
         self._take_extent()
         self.range.pan(share * self.range.span)
         self._end()

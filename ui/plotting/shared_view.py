@@ -189,7 +189,6 @@ class SharedView(QObject):
 
     @property
     def left_edge(self) -> int:
-        """Where the axis begins in everything that is as wide as the plots."""
         return self.plots_left or self.left
 
     def show_ruler(
@@ -407,7 +406,6 @@ class SharedView(QObject):
 
     @Slot(object)
     def bring_into_view(self, span_ns: tuple[int, int]) -> None:
-        """Show a range of session time, and a little around it."""
         low, high = map(self._edge_of, span_ns)
         margin = (high - low) * _ROOM
         self._slide(low - margin, high + margin)
@@ -515,7 +513,6 @@ class SharedView(QObject):
     # ---------------------------------------------------------------- frames and ranges
 
     def visible_frames(self) -> tuple[int, int]:
-        """Return the first frame in view and the one behind the last."""
         if self.series is None:
             return 0, 0
         # A frame that only touches the edge is not in view.
@@ -528,7 +525,6 @@ class SharedView(QObject):
         return None if self.series is None or start >= stop else self._ns_of_frames(start, stop)
 
     def ns_of_frame(self, frame: int) -> tuple[int, int]:
-        """Return the session time over which a frame extends on the axis."""
         return self._ns_of_frames(frame, frame + 1)
 
     @property

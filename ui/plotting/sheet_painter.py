@@ -38,7 +38,6 @@ def color_of(fill: AnyFill, theme: Theme) -> QColor:
 
 
 def new_sheet(painter: QPainter, theme: Theme) -> Sheet:
-    """Return a sheet for a painter, whose texts are small."""
     metrics = QFontMetrics(small_font(painter))
     return Sheet(theme_colors(theme), measure=metrics.horizontalAdvance)
 

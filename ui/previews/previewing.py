@@ -85,7 +85,6 @@ class PreviewCard(QFrame):
         self._fit()
 
     def text(self) -> str:
-        """Return everything on the card, cells separated by tabulators."""
         shown = [[cell.text() for cell in cells] for cells in self._cells if cells[0].text()]
         lines = [self._sentence.text(), *("\t".join(cells) for cells in shown)]
         return "\n".join([*lines, self._rest.text()] if self._rest.text() else lines)
@@ -238,13 +237,11 @@ class Previewer(QObject):
 
 
 def _place_of(menu: QMenu, action: QAction) -> QRect:
-    """Return the line of an action, as wide as its menu."""
     line = menu.actionGeometry(action)
     return QRect(menu.mapToGlobal(line.topLeft()), line.size())
 
 
 def global_rect(widget: QWidget) -> QRect:
-    """Return where a widget is, in pixels of the whole desktop."""
     return QRect(widget.mapToGlobal(QPoint(0, 0)), widget.size())
 
 

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 
 def selected_clock(timeline: Timeline, selection: Selection) -> ClockState | None:
-    """Return the selected clock, or that of the selected timer or member."""
     clock_id = selection.id if selection.kind is SelectionKind.CLOCK else 0
     if timer_id := selected_timer(timeline, selection):
         clock_id = timeline.timers.row(timer_id).clock_id
@@ -63,7 +62,6 @@ def scheduler_for(timeline: Timeline, selection: Selection) -> MemberState | Non
 
 
 def machine_for(timeline: Timeline, selection: Selection) -> MemberState | None:
-    """Return the machine that is selected or that has the selected edge."""
     member = selected_member(timeline, selection)
     if member is not None and member.kind is MemberKind.EDGE:
         member = timeline.members.by_id.get(member.parent_id)

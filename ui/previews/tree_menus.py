@@ -200,7 +200,6 @@ def ask_priority(scheduler: MemberState, requests: MenuRequests, parent: QWidget
 
 
 def ask_for_rate(bridge: SessionBridge, clock: ClockState, theme: Theme, parent: QWidget) -> None:
-    """Ask for the rate of a clock, with a preview of what would fire when."""
     clock_id = clock.id
 
     def take(rate: Fraction) -> None:

@@ -70,7 +70,6 @@ class AnswerModel(ListTableModel[AnswerRow]):
 
 
 def answer_view(answer: Answer, theme: Theme) -> TableView:
-    """Return a table of an answer, with the columns that it has."""
     make = cast("Callable[[str, dict[str, Column[AnswerRow]]], type[ColumnEnum]]", ColumnEnum)
     columns = make("AnswerColumn", dict(_columns_of(answer)))
     model = AnswerModel(columns, theme)

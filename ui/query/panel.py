@@ -194,7 +194,6 @@ class QueryPanel(QWidget):
             self._query = None
 
     def finish(self) -> None:
-        """Wait for the answer."""
         self._background.wait()
 
     @Slot(object)
@@ -318,6 +317,5 @@ def _answer(
 
 
 def _read(files: dict[Path, Queried | None], report: Report) -> None:
-    """Read the files that are not read yet."""
     for path in [path for path, file in files.items() if file is None]:
         files[path] = read_frame_file(path, on_progress=report).queried(path.name)

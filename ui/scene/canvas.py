@@ -114,7 +114,6 @@ class SceneCanvas(QWidget):
 
     @property
     def owner(self) -> ShapeOwner:
-        """The owner of the shape under the pointer, or chosen with the keyboard."""
         return self._owner
 
     def show_picture(
@@ -278,7 +277,6 @@ class SceneCanvas(QWidget):
         return NO_OWNER if shape is None else ShapeOwner(shape.clock, shape.timer)
 
     def owners(self) -> list[ShapeOwner]:
-        """Return everything that has shapes, back to front."""
         shapes = () if self._picture is None else self._picture.shapes
         found = dict.fromkeys(
             ShapeOwner(shape.clock, shape.timer) for shape in shapes if shape.clock

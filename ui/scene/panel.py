@@ -155,7 +155,6 @@ class ScenePanel(QWidget):
         self._pace.request()
 
     def _watch(self) -> None:
-        """Have pictures drawn while this panel can be seen."""
         pictures = self._pictures
         if pictures is None:
             return
@@ -345,7 +344,6 @@ class ScenePanel(QWidget):
         return Selection()
 
     def text_of(self, owner: ShapeOwner) -> str:
-        """Return the names of a timer and its clock, and what the clock does."""
         timeline = self._bridge.shown
         clock = timeline.clocks.get(owner.clock)
         if clock is None:

@@ -51,7 +51,6 @@ class AnnotationEditor(QObject):
         self._items: tuple[Annotation, ...] = ()
 
     def use(self, session: Session | None) -> None:
-        """Show those of another session, or of another run of the same scene."""
         found = None if session is None else session.annotations
         if found is not self._annotations or (found is not None and found.version != self._version):
             self._annotations = found

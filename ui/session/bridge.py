@@ -191,7 +191,6 @@ class SessionBridge(QObject):
 
     @property
     def status(self) -> SessionStatus:
-        """What the session is doing, as of the last :attr:`status_changed`."""
         return self._status
 
     def accepts(self, command: Command) -> bool:
@@ -382,7 +381,6 @@ class SessionBridge(QObject):
 
     @Slot()
     def refresh_now(self) -> None:
-        """Take what is new into the timeline and tell all panels."""
         if self._session is None:
             return
         self.pace.begin_turn()
@@ -556,7 +554,6 @@ class SessionBridge(QObject):
                 session.close()
 
     def _adopt(self, session: Session | None) -> None:
-        """Show a session from its beginning."""
         self._session = session
         self.capabilities = _NOTHING
         self._timeline = self._empty

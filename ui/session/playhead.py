@@ -69,7 +69,6 @@ class Playhead(QObject):
 
     @property
     def range_ns(self) -> tuple[int, int]:
-        """The first and the last instant whose state is known."""
         session, history = self._session, self._history
         if session is None or history is None:
             return 0, 0

@@ -41,7 +41,6 @@ class Selection(Struct, frozen=True):
 
     @classmethod
     def call(cls, number: int, ended_ns: int) -> Selection:
-        """Return the selection of one call of a member, by the instant at which it ended."""
         return cls(SelectionKind.MEMBER, number, ended_ns)
 
     @classmethod

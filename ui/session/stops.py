@@ -102,7 +102,6 @@ class StopNotices(QObject):
 
     @Slot()
     def show_frame(self) -> None:
-        """Select the frame in which the breakpoint was hit, and bring it into view."""
         if self.hit is not None:
             self._bridge.show_frame(self.hit.frame)
 

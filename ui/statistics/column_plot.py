@@ -80,7 +80,6 @@ class ShownColumn(Struct, frozen=True, eq=False):
         return f"{name}  mean {self.summary.mean:,.4g}{unit}{by}{frames}"
 
     def lines(self) -> Iterator[str]:
-        """Yield what it comes to, as a whole and by class of frame time."""
         summary = self.summary
         if summary is None:
             return

@@ -240,7 +240,6 @@ class FrameDistribution(QWidget):
 
     @Slot()
     def select_next(self) -> None:
-        """Select the next frame of the chosen times, everywhere."""
         self._select_beside(1)
 
     @Slot()
@@ -255,7 +254,6 @@ class FrameDistribution(QWidget):
             self._bridge.show_frame(frame)
 
     def finish(self) -> None:
-        """Wait for the distribution and the metrics of the present frames."""
         self._sorter.wait()
         self._metrics.finish()
 

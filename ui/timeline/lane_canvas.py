@@ -58,7 +58,6 @@ class LaneCanvas(LaneSurface):
         self._apply_theme()
 
     def on_selection_changed(self, selection: Selection) -> None:
-        """Mark the selection of all panels, and scroll to its lane."""
         if selection != self._selection:
             self.walk.seek(selection)
         self._selection = selection

@@ -90,7 +90,6 @@ class LaneChoices(QWidget):
 
     @Slot()
     def show_filter(self) -> None:
-        """Have words typed that names of lanes must contain."""
         self.filter_line.show()
         self.button.hide()
         self.filter_line.setFocus(Qt.FocusReason.ShortcutFocusReason)

@@ -40,7 +40,6 @@ class PlacedRow(NamedTuple):
 
     @property
     def bottom(self) -> int:
-        """Where the next row may begin."""
         return self.y + self.height
 
 
@@ -222,7 +221,6 @@ class LaneNames:
         state: HeaderState,
         room: tuple[int, int],
     ) -> None:
-        """Write the interval of a timer at the right, the number of a clock after its name."""
         text, (begin, end) = state.note, room
         width = painter.fontMetrics().horizontalAdvance(text)
         left = begin if state.rate else end - width

@@ -107,7 +107,6 @@ class _RowLayout:
         self.lanes, self.clocks = LaneLayout(sheet), ClockLayout(sheet)
 
     def paint(self, painter: QPainter) -> None:
-        """Paint what was laid out since the last time."""
         self.lanes.finish()
         self.clocks.finish()
         paint_sheet(painter, self.sheet)
@@ -143,7 +142,6 @@ class LanePicture:
         self.names.picture.forget()
 
     def paint(self, painter: QPainter, canvas: LaneSurface) -> None:
-        """Paint everything: the lanes only when they have changed, what is over them always."""
         window = canvas.lane_window()
         viewport = canvas.viewport().rect()
         turn = _turn(canvas)

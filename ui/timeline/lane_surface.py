@@ -215,7 +215,6 @@ class LaneSurface(QAbstractScrollArea):
 
     @property
     def hover_ns(self) -> float | None:
-        """The instant under the pointer, here or in another panel."""
         hover = self.view.hover
         return None if hover is None else self.view.ns_of(hover)
 
@@ -300,7 +299,6 @@ class LaneSurface(QAbstractScrollArea):
         self.viewport().update()
 
     def selected_frame_span(self) -> tuple[int, int] | None:
-        """Return over which session time the selected frame extends on the axis."""
         frames, index = self.timeline.frames, self._selection.id
         if self._selection.kind is not SelectionKind.FRAME:
             return None
@@ -330,7 +328,6 @@ class LaneSurface(QAbstractScrollArea):
         return f"{text}   {count}" if count else text
 
     def header_state(self, row: LaneRow) -> HeaderState:
-        """Return what the header of a row says at the instant shown."""
         state = self._header_state(row)
         return state if self.has_controls else state._replace(rate="")
 
@@ -377,7 +374,6 @@ class LaneSurface(QAbstractScrollArea):
         return header_places(box.y(), box.height(), box.width(), self.text_scale)
 
     def header_box(self, row: LaneRow) -> QRect:
-        """Return where the header of a row is in the viewport."""
         middle, height = int(self.place_of(row, 0).y()), self._height_of(row)
         return QRect(0, middle - height // 2, self.header_width, height)
 

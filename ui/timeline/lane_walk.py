@@ -186,7 +186,6 @@ class LaneWalk:
         return reading is not None
 
     def click(self, place: QPointF) -> None:
-        """Choose the lane at a position, and select its subject."""
         canvas = self._canvas
         row = canvas.row_at(place.y())
         if row is None:

@@ -184,7 +184,6 @@ class TimelinePanel(QWidget):
 
     @Slot()
     def fit(self) -> None:
-        """Show the selected range, then everything."""
         self.view.fit_chosen()
 
     def _show_ruler_clocks(self) -> None:

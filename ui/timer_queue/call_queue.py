@@ -71,7 +71,6 @@ class CallQueue:
         self.set_source(timeline, strings)
 
     def set_source(self, timeline: Timeline | None, strings: Sequence[str]) -> None:
-        """Take the calls of another timeline, of all clocks."""
         self.timeline, self.branch_id = timeline, None
         self._chosen_at, self._counted_at = None, -1
         if timeline is not None:
@@ -80,7 +79,6 @@ class CallQueue:
 
     @property
     def versions(self) -> Hashable:
-        """What changes with the calls that are shown, or with their order."""
         timeline = self.timeline
         if timeline is None:
             return None
@@ -120,13 +118,11 @@ class CallQueue:
         self._said[CallGroup.FRAME_TIMERS] |= DUE_COLUMNS
 
     def columns_used(self) -> frozenset[CallColumn]:
-        """Return the columns that say something of any call of the groups that are shown."""
         shown = [group for group in self.groups if self.count(group)]
         said = frozenset(itertools.chain.from_iterable(self._said[group] for group in shown))
         return (said if shown else TIMER_COLUMNS) | _ALWAYS_USED
 
     def total(self) -> int:
-        """Return how many calls there are now, also while nothing is refreshed."""
         return sum(map(self.count, CallGroup))
 
     def row(self, key: int) -> QueueRow | None:
@@ -153,7 +149,6 @@ class CallQueue:
         return any(group in self.groups and self.count(group) for group in groups)
 
     def _choose(self, timeline: Timeline) -> None:
-        """Find out which calls the branch, the groups and the filter let through."""
         versions = self.versions
         if versions == self._chosen_at:
             return
@@ -274,7 +269,6 @@ class CallQueue:
 
 
 def _columns_of(members: MemberTable, calls: Sequence[MemberState]) -> frozenset[CallColumn]:
-    """Return the columns that say something of any of these calls, besides those of all."""
     if not calls:
         return frozenset()
     used = set(MEMBER_COLUMNS)

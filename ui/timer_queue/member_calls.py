@@ -185,7 +185,6 @@ class MemberCalls:
         return self._of_holders(chosen)
 
     def having(self, word: str) -> NDArray[np.bool_]:
-        """Return which calls have a word in name, kind, target, scheduler or clock."""
         clocks = self._timeline.clocks
         word = word.casefold()
         of_holder = []
@@ -306,7 +305,6 @@ class MemberCalls:
         return keys
 
     def _left_ns(self, place: int) -> int:
-        """Return what is left of the time of a stopped call."""
         state, holder = self.states[place], self._holders[int(self._holder_of[place])]
         remaining = state.fields.get(_REMAINING)
         if remaining is None:
@@ -343,7 +341,6 @@ class MemberCalls:
         return [texts[index] for index in self._holder_of.tolist()]
 
     def _of_holders(self, values: NDArray[_Scalar]) -> NDArray[_Scalar]:
-        """Return by call what was found for what it hangs under."""
         return values[self._holder_of]
 
 

@@ -358,7 +358,6 @@ class TimerQueuePanel(TablePanel):
 
     @override
     def activate(self, index: QModelIndex) -> None:
-        """Select the clock, scheduler or target whose name was double-clicked."""
         row = self.model.row_at(index.row())
         if row is None or not self._is_there(row.call.id):
             return

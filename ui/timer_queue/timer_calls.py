@@ -45,7 +45,6 @@ class TimerCalls:
 
     @property
     def versions(self) -> tuple[int, int, int]:
-        """What changes with the timers or their order."""
         timeline = self._timeline
         return timeline.structure_version, timeline.mapping_version, timeline.timers_version
 

@@ -181,7 +181,6 @@ class TransportActions(QObject):
             self._bridge.submit(StepBack())
 
     def step_back_many(self) -> None:
-        """Take the scene back by :attr:`step_frames` frames, or by as many as have run."""
         count = self.step_frames
         if self._is_played:
             self._look(lambda places, at_ns: places.frames_from(at_ns, -count))
@@ -220,7 +219,6 @@ class TransportActions(QObject):
             )
 
     def set_failure_policy(self, policy: FailurePolicy) -> None:
-        """Set the policy after a failed callback, for this scene and later ones."""
         self._bridge.failure_policy = policy
         self._bridge.submit(SetFailurePolicy(policy))
         self._show_states()
@@ -229,7 +227,6 @@ class TransportActions(QObject):
         self._bridge.set_precision(precision)
 
     def set_time_source(self, name: str) -> None:
-        """Set the time source of scenes opened from now on."""
         self._bridge.time_source = name
         self._actions.show_choice(MenuId.TIME_SOURCE, name)
 

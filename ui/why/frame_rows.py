@@ -153,7 +153,6 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
 
 
 def _answer(interval_ns: int, budget_ns: int) -> str:
-    """Return how long a frame took, and by how much that is over its budget."""
     took = f"Took {format_duration(interval_ns)}"
     if budget_ns and interval_ns > FrameBudget(budget_ns).longest_ns:
         over = format_duration(interval_ns - budget_ns)

@@ -119,7 +119,6 @@ class ColumnChoices(QObject):
 
     @property
     def order(self) -> list[ColumnEnum]:
-        """The columns that are shown, from the left."""
         shown = (each for each in self._columns if not self._header.isSectionHidden(each))
         return sorted(shown, key=self._header.visualIndex)
 

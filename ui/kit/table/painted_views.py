@@ -88,7 +88,6 @@ class PaintedTable(QTableView):
         return self.width_for(f"{title} ▾ " if self.sorts else title)
 
     def row_places(self, top: int, bottom: int) -> Iterator[RowPlace]:
-        """Go through the rows between two heights of the viewport."""
         rows, count = self.verticalHeader(), self.model().rowCount()
         row = rows.visualIndexAt(max(top, 0))
         while 0 <= row < count:
@@ -210,7 +209,6 @@ class PaintedTable(QTableView):
     # ---------------------------------------------------------------- what rows say
 
     def cells_of(self, key: int) -> Sequence[Cell]:
-        """Return what a row says as of the last look."""
         cells = self._kept.get(key)
         if cells is None:
             cells = self._kept[key] = self._read(key)

@@ -248,7 +248,6 @@ class TableView(Arranging, PaintedTable):
     # ---------------------------------------------------------------- what is marked
 
     def marked_rows(self) -> list[int]:
-        """Return the rows that are marked, from the top."""
         return sorted({index.row() for index in self.selectionModel().selectedRows()})
 
     def mark_rows(self, rows: Sequence[int]) -> None:
@@ -305,7 +304,6 @@ class TableView(Arranging, PaintedTable):
             copy_text("\n".join(map(self._model.row_text, rows)))
 
     def copy_table(self) -> None:
-        """Put all rows on the clipboard, below their titles."""
         specs = [each.spec for each in self._model.columns if each.spec.is_copied]
         rows = filter(None, map(self._model.row_at, range(self._model.rowCount())))
         cells = ([spec.text(row) for spec in specs] for row in rows)
@@ -340,7 +338,6 @@ class TableView(Arranging, PaintedTable):
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the current row in view when the table becomes lower."""
         current = self.currentIndex()
         row = self.visualRect(current)
         was_seen = row.height() > 0 and row.top() < event.oldSize().height() and row.bottom() >= 0

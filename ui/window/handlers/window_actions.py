@@ -170,13 +170,11 @@ class WindowActions(QObject):
                 self.open_here(path)
 
     def close_session(self) -> None:
-        """Close what is open, and offer ways to open something; ask first if something is lost."""
         window = self._window
         close = partial(window.bridge.set_session, None)
         replace_session(window.bridge.session, close, window, verb="&Close")
 
     def compare_with(self) -> None:
-        """Ask for captures and recordings, and compare them with what is open."""
         self.compare(self.asked_for("Compare with"))
 
     def compare(self, paths: Iterable[Path], *, has_session: bool = True) -> None:
@@ -262,7 +260,6 @@ class WindowActions(QObject):
     # ---------------------------------------------------------------- the view
 
     def fit(self) -> None:
-        """Show the selected frames; press again for all frames."""
         self._window.frame_times.fit()
 
     def find(self) -> None:
@@ -278,7 +275,6 @@ class WindowActions(QObject):
         cast("TimelinePanel", panels.panel("timeline")).show_filter()
 
     def toggle_panel(self, panel_id: str) -> None:
-        """Show and enter a panel, or hide the one in use."""
         self._window.panels.toggle(panel_id)
 
     def toggle_column(self) -> None:
@@ -286,7 +282,6 @@ class WindowActions(QObject):
         panels.show_column(is_shown=not panels.is_column_shown)
 
     def enlarge_scene(self) -> None:
-        """Show the picture of the scene in place of the frames, or put it back."""
         middle, panel = self._window.middle, self._scene_panel
         if panel.is_enlarged:
             middle.setCurrentIndex(0)
@@ -325,7 +320,6 @@ class WindowActions(QObject):
             panels.hide_panel(panel_id)
 
     def float_panel(self) -> None:
-        """Make the panel in use a window of its own, or put it back into the tray."""
         panels = self._window.panels
         if panel_id := panels.panel_in_use():
             panels.float_panel(panel_id)
@@ -345,7 +339,6 @@ class WindowActions(QObject):
         enter(parts[(at + step) % len(parts)])
 
     def reset_view(self) -> None:
-        """Put every panel and every column back where it was at first."""
         self._window.panels.reset()
         forget_columns(self._window, self._window.bridge.panel_choices)
 
