@@ -777,9 +777,7 @@ COMMANDS = st.lists(
 )
 
 
-@settings(
-    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(COMMANDS)
 def test_that_every_reason_of_random_sessions_leads_to_an_event_of_its_instant(
     tmp_path: Path, commands: list[tuple[str, int, Fraction, int]]

@@ -22,6 +22,7 @@ from inspector.cli import main as cli
 from inspector.client import Client, RequestError
 from inspector.commands.command import COMMANDS
 from inspector.exit_codes import ExitCode
+from inspector.remote import questions
 from inspector.remote.methods import METHODS, NOT_GRANTED, command_method_name, schema
 from inspector.remote.request_handler import MOST_BYTES, RequestHandler, lines_of
 from inspector.sessions.attached.doors.launch import BOOTSTRAP
@@ -239,8 +240,9 @@ def test_that_a_client_that_takes_no_answers_has_gone(handler: RequestHandler, s
 
 
 def test_that_a_recording_is_asked_in_sql_and_only_read(
-    handler: RequestHandler, tmp_path: Path
+    handler: RequestHandler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(questions, "_QUERY_S", 0.5)
     path = tmp_path / "game.tlrec"
     assert cli.main(["run", "1", "--seconds", "2", "--record", str(path), "--quiet"]) == 0
     ask = _asker(handler)

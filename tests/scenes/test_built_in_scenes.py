@@ -18,7 +18,7 @@ def test_that_a_scene_runs_with_nothing_wrong_and_all_counts_exact(path: Path) -
     session = virtual_session(path)
     tally = CallTally(session.log)
 
-    run = pass_seconds(session, len(rounds(20)))
+    run = pass_seconds(session, len(rounds(10)))
     tally.update()
 
     assert run.is_complete
@@ -34,7 +34,7 @@ def test_that_a_scene_runs_with_nothing_wrong_and_all_counts_exact(path: Path) -
 def test_that_a_scene_does_the_same_every_time(path: Path) -> None:
     def run() -> list[tuple[int, ...]]:
         session = virtual_session(path)
-        pass_seconds(session, len(rounds(8)))
+        pass_seconds(session, len(rounds(4)))
         measured = {EventKind.PHASE_ENDED, EventKind.FRAME_ENDED, EventKind.CALL_ENDED}
         # Strings get their numbers in order of use, so they compare as well.
         events = [event for event in session.log.read(0).events if event[1] not in measured]

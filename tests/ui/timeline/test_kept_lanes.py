@@ -256,10 +256,7 @@ def world(qtbot: QtBot) -> World:
     return world
 
 
-@settings(
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 99)), max_size=25))
 def test_that_kept_lanes_look_like_lanes_painted_whole(
     qapp: QApplication, steps: list[tuple[Callable[[World, int], None], int]]
