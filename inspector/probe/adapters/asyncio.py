@@ -250,7 +250,7 @@ class AsyncioAdapter(Adapter):
         hooks = LoopHooks(twin, loop, "measured")
         hooks.install()
         try:
-            return measured_costs(hooks, loop, plain, self._one_of)
+            return measured_costs(hooks.thin_out, loop, plain, self._one_of)
         finally:
             loop.close()
             plain.close()

@@ -13,15 +13,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    from .asyncio import LoopHooks
-
 #: At least the short waits of one task in so many are followed.
 MOST_LEFT_OUT = 1_000
 #: What is slept to measure what that costs.
 _SLEEP_S, _TASKS, _ROUNDS = 1e-4, 100, 5
 
 
-def measured_costs(hooks: LoopHooks, loop: Any, plain: Any, one_of: int) -> dict[int, float]:
+def measured_costs(
+    thin_out: Callable[[int], object], loop: Any, plain: Any, one_of: int
+) -> dict[int, float]:
     """Return what the hooks of a loop add to one without, by the kind of the event.
 
     Where ``one_of`` so many tasks is followed, the others' cost is that of what is followed.
@@ -53,10 +53,10 @@ def measured_costs(hooks: LoopHooks, loop: Any, plain: Any, one_of: int) -> dict
     sleep_ns, plain_ns = (min(each) for each in zip(*slept))
     armed_ns = max(sleep_ns - plain_ns - run_ns, 0.0)
     if one_of > 1:
-        hooks.thin_out(MOST_LEFT_OUT)
+        thin_out(MOST_LEFT_OUT)
         left_out_ns = min(_sleep_ns(loop) for _ in range(_ROUNDS))
         armed_ns += (one_of - 1) * max(left_out_ns - plain_ns, 0.0)
-        hooks.thin_out(1)
+        thin_out(1)
     turn_ns = added_ns(lambda each: partial(each._selector.select, 0))
     time_ns = added_ns(lambda each: each.time)
     return {
