@@ -91,10 +91,10 @@ class DifferenceColumn(ColumnEnum):
                    sample="NVIDIA FrameView 1% Low FPS", least="NVIDIA Frame",
                    is_searched=True)
     BEFORE = _column("A", lambda row: _number(row.change.before, row.unit), "Of the first side",
-                     _detail, lambda row: row.change.before, "122.92 fps", is_number=True)
+                     _detail, lambda row: row.change.before, "122.92 fps", yields=3, is_number=True)
     AFTER = _column("B", lambda row: _number(row.change.after, row.unit),
                     "Of what is compared with it", _detail, lambda row: row.change.after,
-                    "122.92 fps", is_number=True)
+                    "122.92 fps", yields=4, is_number=True)
     CHANGE = _column("Change", lambda row: percent_text(row.change.share) or "-",
                      "Relative to the first", _detail, lambda row: row.change.share or 0.0,
                      "−100.0 %", is_number=True)

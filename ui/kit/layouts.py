@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     Part = QWidget | tuple[QWidget, int] | QLayout | int
 
 
+#: A tool button with this property is the one to press: it has an outline, and strong letters.
+IS_DEFAULT: Final = "is_default"
 #: Letters of a text that stay when it is cut.
 _LEAST_LETTERS: Final = 14
 

@@ -24,6 +24,7 @@ from inspector.tokens import SIZES
 
 from .fonts import text_scale
 from .guards import guarded
+from .layouts import IS_DEFAULT
 from .theme import ColorRole, Theme, mixed
 
 _State = QStyle.StateFlag
@@ -81,7 +82,7 @@ class FlatStyle(QProxyStyle):
     ) -> None:
         match element:
             case _Primitive.PE_PanelButtonCommand | _Primitive.PE_PanelButtonTool:
-                self._paint_button(option, painter)
+                self._paint_button(option, painter, widget)
             case _Primitive.PE_PanelLineEdit:
                 is_framed = isinstance(option, QStyleOptionFrame) and option.lineWidth > 0
                 self._paint_field(option, painter, is_framed=is_framed)
@@ -152,8 +153,13 @@ class FlatStyle(QProxyStyle):
         least = _HEIGHTS.get(contents)
         if least is not None:
             found.setHeight(max(found.height(), round(least * text_scale(widget))))
-        if isinstance(option, QStyleOptionToolButton) and _opens_menu(option):
-            found.setWidth(found.width() + _chevron_room(option))
+        if isinstance(option, QStyleOptionToolButton):
+            if _opens_menu(option):
+                found.setWidth(found.width() + _chevron_room(option))
+            if not option.icon.isNull():
+                found.setWidth(found.width() + _icon_side(option) - option.iconSize.width())
+        elif isinstance(option, QStyleOptionComboBox):
+            found.setWidth(found.width() + _chevron_room(option) - _CHEVRON_ROOM)
         elif contents in (_Contents.CT_CheckBox, _Contents.CT_RadioButton):
             side = round(_BOX * text_scale(widget))
             found = found.expandedTo(QSize(0, side)).grownBy(QMargins(0, 0, side - _BOX, 0))
@@ -161,7 +167,9 @@ class FlatStyle(QProxyStyle):
 
     # ------------------------------------------------------------------ painting
 
-    def _paint_button(self, option: QStyleOption, painter: QPainter) -> None:
+    def _paint_button(
+        self, option: QStyleOption, painter: QPainter, widget: QWidget | None = None
+    ) -> None:
         state, color = option.state, self._theme.color
         is_on = bool(state & _State.State_On)
         is_down = bool(state & _State.State_Sunken)
@@ -177,13 +185,14 @@ class FlatStyle(QProxyStyle):
         is_default = isinstance(option, QStyleOptionButton) and bool(
             option.features & QStyleOptionButton.ButtonFeature.DefaultButton
         )
+        is_default = is_default or (widget is not None and bool(widget.property(IS_DEFAULT)))
         outline = color(ColorRole.EDGE) if is_default or is_on or is_down else None
         _paint_box(painter, option.rect, fill, outline)
 
     def _paint_menu_button(
         self, option: QStyleOptionToolButton, painter: QPainter, widget: QWidget | None
     ) -> None:
-        self._paint_button(option, painter)
+        self._paint_button(option, painter, widget)
         label = QStyleOptionToolButton(option)
         label.rect = option.rect.adjusted(0, 0, -_chevron_room(option), 0)
         self._paint_label(label, painter, widget)
@@ -206,6 +215,7 @@ class FlatStyle(QProxyStyle):
         self, option: QStyleOptionToolButton, painter: QPainter, widget: QWidget | None
     ) -> None:
         label = QStyleOptionToolButton(option)
+        label.iconSize = QSize(1, 1) * _icon_side(option)
         if label.toolButtonStyle is Qt.ToolButtonStyle.ToolButtonTextBesideIcon:
             flag = Qt.TextFlag.TextShowMnemonic.value
             text = label.fontMetrics.size(flag, label.text).width()
@@ -311,6 +321,10 @@ def _opens_menu(option: QStyleOptionToolButton) -> bool:
 def _scale_of(option: QStyleOption) -> float:
     """Return how large the text of a control is, as a multiple of the usual size."""
     return max(option.fontMetrics.height() / _USUAL_LINE, 1)
+
+
+def _icon_side(option: QStyleOptionToolButton) -> int:
+    return max(round(SIZES["icon"] * _scale_of(option)), option.iconSize.width())
 
 
 def _chevron_room(option: QStyleOption) -> int:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QMenu, QWidget, QWidgetAction
 from typing_extensions import override
 
 from inspector.analysis.statistics.frame_series import OUTLIER_RULE
 from inspector.analysis.statistics.metrics import MetricValue
 
 from ..kit.guards import guarded
+from ..kit.layouts import menu_button
 from ..kit.range_note import RangeNote
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
@@ -89,7 +90,12 @@ class MetricTable(TablePanel):
         self.outlier_box.setToolTip(f"Leave out the longest frames, by {OUTLIER_RULE}")
         self.outlier_box.setChecked(kept.without_outliers)
         self.outlier_box.toggled.connect(self._keep_options)
-        self.lay_out(self.factor_box, self.rate_box, self.outlier_box)
+        options = QMenu(self)
+        for widget in (self.outlier_box, self.factor_box, self.rate_box):
+            action = QWidgetAction(options)
+            action.setDefaultWidget(widget)
+            options.addAction(action)
+        self.lay_out(menu_button("Options", "Outliers, and what stutters", options))
         self.update_counts()
 
     @Slot()

@@ -23,9 +23,10 @@ from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.events.timeline import Timeline
 from inspector.sessions.session import Session
 
+from ..kit.fonts import in_type
 from ..kit.guards import guarded
 from ..kit.keys import hide_with_keyboard
-from ..kit.layouts import ShorteningButton
+from ..kit.layouts import IS_DEFAULT, ShorteningButton
 from ..previews.selected import (
     member_toggle,
     selected_clock,
@@ -144,6 +145,8 @@ class RemedyBar(QWidget):
         for button in self.buttons:
             button.setParent(self)
             button.clicked.connect(self._take_click)
+        self.buttons[0].setProperty(IS_DEFAULT, True)
+        in_type(self.buttons[0], "strong")
         self.hide()
 
     def refresh(self) -> None:

@@ -19,7 +19,9 @@ from inspector.commands.scene import AddMark
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.testing import pass_seconds, scene_file, virtual_session
+from inspector.tokens import COLORS
 from tests.ui.world import PlayedSession, Thing
+from ui.kit.style import FlatStyle
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.why.panel import WhyPanel
@@ -343,3 +345,15 @@ def test_that_a_scene_is_rewound_to_where_you_look(stand: Stand) -> None:
     stand.look()
 
     assert stand.session.timeline.at_ns < 1_000_000_000
+
+
+def test_that_the_first_button_is_outlined(waiting: Stand) -> None:
+    QApplication.setStyle(FlatStyle(Theme("light")))
+    first, second = waiting.panel.remedies.buttons
+
+    def edge_of(button: QToolButton) -> str:
+        return button.grab().toImage().pixelColor(button.width() // 2, 0).name()
+
+    assert edge_of(first) == COLORS["light"]["edge"]
+    assert edge_of(second) != COLORS["light"]["edge"]
+    assert first.font().weight() > second.font().weight()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import cast
@@ -246,9 +246,15 @@ def test_that_a_click_leaves_no_frame_around_a_button(qtbot: QtBot) -> None:
     assert colors_in(button) == before
 
 
-@pytest.mark.parametrize("kind", [QCheckBox, QComboBox, QSpinBox])
+def icon_button() -> QToolButton:
+    button = QToolButton()
+    button.setIcon(Theme("light").icon("close"))
+    return button
+
+
+@pytest.mark.parametrize("kind", [QCheckBox, QComboBox, QSpinBox, icon_button])
 def test_that_marks_in_controls_grow_with_the_text(
-    qtbot: QtBot, qapp: QApplication, kind: type[QWidget]
+    qtbot: QtBot, qapp: QApplication, kind: Callable[[], QWidget]
 ) -> None:
     QApplication.setStyle(FlatStyle(Theme("light")))
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
@@ -267,7 +273,7 @@ def test_that_marks_in_controls_grow_with_the_text(
 def rows_with_ink(widget: QWidget) -> int:
     """Return how many rows of pixels inside of a control have more than its ground."""
     image = widget.grab().toImage()
-    ground = image.pixelColor(image.width() // 2, image.height() // 2)
+    ground = image.pixelColor(image.width() // 4, image.height() // 2)
     columns = range(2, image.width() - 2)
     return sum(
         any(image.pixelColor(x, y) != ground for x in columns) for y in range(3, image.height() - 3)

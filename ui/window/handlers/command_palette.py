@@ -34,6 +34,7 @@ from typing_extensions import override
 
 from ...kit.fonts import small_font, text_scale
 from ...kit.guards import guarded
+from ...kit.icons import icon_size
 from ...kit.layouts import bar
 from ...kit.theme import ColorRole, Theme
 from .palette_entries import EntryKind, PaletteEntry, has_words, is_named, matching_entries
@@ -354,7 +355,8 @@ class _EntryDelegate(QStyledItemDelegate):
             painter.fillRect(option.rect, color(ColorRole.BLUEBG))
             bar_rect = QRect(option.rect.left(), option.rect.top(), 3, option.rect.height())
             painter.fillRect(bar_rect, color(ColorRole.BLUE))
-        icon_rect = QRect(rect.left(), rect.center().y() - 7, 16, 16)
+        side = icon_size()
+        icon_rect = QRect(rect.left(), rect.center().y() + 1 - side // 2, side, side)
         if entry.icon is not None:
             mode = QIcon.Mode.Disabled if entry.reason else QIcon.Mode.Normal
             entry.icon.paint(painter, icon_rect, mode=mode)
@@ -364,7 +366,7 @@ class _EntryDelegate(QStyledItemDelegate):
             entry.reason or entry.shortcut, Qt.TextElideMode.ElideRight, rect.width() // 2
         )
         painter.drawText(rect, middle | Qt.AlignmentFlag.AlignRight, right)
-        room = rect.adjusted(28, 0, -QFontMetrics(small).horizontalAdvance(right) - 12, 0)
+        room = rect.adjusted(side + _SIDE, 0, -QFontMetrics(small).horizontalAdvance(right) - 12, 0)
         x = self._paint_title(painter, room, entry, font)
         if entry.category and room.right() - x > _LEAST_ROOM:
             about = QFontMetrics(small).elidedText(
