@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING, Final, Literal
 
 from PySide6 import QtCore
@@ -42,6 +43,13 @@ class ColorRole(Enum):
     ORANGE = "orange"
     RED = "red"
     SERIES_B = "series_b"
+
+
+@cache
+def _colors(name: ThemeName, is_high_contrast: bool) -> dict[str, QColor]:  # noqa: FBT001 - a key
+    others = HIGH_CONTRAST if is_high_contrast else {}
+    values = (role.value for role in ColorRole)
+    return {each: QColor(COLORS[name][others.get(each, each)]) for each in values}
 
 
 class Theme(QObject):
@@ -85,10 +93,8 @@ class Theme(QObject):
         self._use(_resolved(choice))
 
     def color(self, role: ColorRole) -> QColor:
-        name = role.value
-        if self._is_high_contrast:
-            name = HIGH_CONTRAST.get(name, name)
-        return QColor(COLORS[self._name][name])
+        # Asked thousands of times a second: neither texts are read nor members looked up.
+        return QColor(_colors(self._name, self._is_high_contrast)[role._value_])
 
     def palette(self) -> QPalette:
         color = self.color

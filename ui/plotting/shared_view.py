@@ -100,6 +100,7 @@ class SharedView(QObject):
         self._animation.setEasingCurve(QEasingCurve.Type.OutCubic)
         self._animation.valueChanged.connect(self._slide_on)
         self._is_pointed_at = False
+        self._ticks: tuple[object, tuple[list[tuple[int, str]], str]] | None = None
         self._chosen_ns: tuple[float, float] | None = None
         self._chosen_frames: tuple[int, int] | None = None
         self.range = AxisRange()  # The visible range
@@ -209,6 +210,16 @@ class SharedView(QObject):
 
     def ruler_ticks(self, window: LaneWindow) -> tuple[list[tuple[int, str]], str]:
         """Return the ticks of the ruler in pixels, with their texts, and the unit of the texts."""
+        if self.ruler_clock_id:
+            # More may become known of its past.
+            return self._ruler_ticks(window)
+        asked = window, self.x_axis, self.range.low
+        if self._ticks is None or self._ticks[0] != asked:
+            # The ruler asks, and the lanes below it.
+            self._ticks = asked, self._ruler_ticks(window)
+        return self._ticks[1]
+
+    def _ruler_ticks(self, window: LaneWindow) -> tuple[list[tuple[int, str]], str]:
         count = ticks_within(window.width)
         if self.x_axis is XAxis.TIME or (self.ruler_clock_id and self.clocks is not None):
             return ruler_ticks(window, self.clocks, self.ruler_clock_id)

@@ -128,6 +128,8 @@ class LaneStore:
         self.lost = 0
         self.gaps: list[tuple[int, int]] = []
         self._version = 0
+        self._history: History | None = None
+        self._known: KnownPast | None = None
         self._strings: Sequence[str] = ("",)
         self._lane_of_timer: dict[int, Lane] = {}
         self._families: dict[tuple[int, int], Lane] = {}
@@ -162,7 +164,10 @@ class LaneStore:
             How many events are left to read.
         """
         self._read_strings(history)
-        known = history if isinstance(history, KnownPast) else None
+        if history is not self._history:
+            self._history = history
+            self._known = history if isinstance(history, KnownPast) else None
+        known = self._known
         if known is not None and not self.cursor:
             self._add_known(known)
         if self.cursor < history.first:

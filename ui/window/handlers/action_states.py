@@ -146,7 +146,8 @@ class ActionStates(QObject):
 
     @property
     def _is_comparing(self) -> bool:
-        return isinstance(self._middle.currentWidget(), Reports)
+        # Asked at each refresh: a check against a protocol takes thirty times as long.
+        return hasattr(self._middle.currentWidget(), "ask_for_report")
 
     @staticmethod
     def _reasons(session: Session, selected: int) -> dict[Needs, str]:
