@@ -38,7 +38,6 @@ class ColumnPicture:
         self.full_redraws = 0  # Number of complete redraws
         self.columns_drawn = 0  # Total number of columns drawn
         self._draw = draw
-        self._moves = False
         self._window: Window | None = None
         self._drawn_end = 0
         self._look: Hashable = None
@@ -109,7 +108,7 @@ class ColumnPicture:
     def _draw_all(self, series: FrameSeries, window: Window, look: Hashable) -> tuple[int, int]:
         size = None if self.pixmap is None else (self.pixmap.width, self.pixmap.height)
         if size != (window.width, window.height):
-            self.pixmap = MovedPixmap(window.width, window.height, moves=self._moves)
+            self.pixmap = MovedPixmap(window.width, window.height)
         self._window, self._look = window, look
         self._drawn_end = series.end
         self.spikes = Spikes(_NOTHING, _NOTHING)
@@ -144,7 +143,6 @@ class ColumnPicture:
 
     def _scroll(self, shift: int) -> None:
         assert self.pixmap is not None, "made before anything is scrolled"
-        self._moves = True
         self.pixmap.move(shift)
         if not len(self.spikes.places):
             return

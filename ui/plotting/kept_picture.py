@@ -22,22 +22,34 @@ class MovedPixmap:
     To copy all of it each time costs more than to paint what is new.
     """
 
-    def __init__(self, width: int, height: int, ratio: float = 1.0, *, moves: bool = True) -> None:
+    def __init__(self, width: int, height: int, ratio: float = 1.0) -> None:
         """Make one, with pixels of the device and how many of them are one of the picture."""
         self.width, self.height = width, height  # What is shown of it
-        # Where a pixel is more than one of the device, hatching does not move along with a painter.
-        self._room = _ROOM if moves and ratio == 1 else 0
-        self._pixmap = QPixmap(width + self._room, height)
-        self._pixmap.setDevicePixelRatio(ratio)
         self._ratio = ratio
+        # Where a pixel is more than one of the device, hatching does not move along with a painter.
+        self._room = _ROOM if ratio == 1 else 0
         self._left = 0
+        # What is never moved needs no room.
+        self._pixmap = self._made(0)
+
+    def _made(self, room: int) -> QPixmap:
+        pixmap = QPixmap(self.width + room, self.height)
+        pixmap.setDevicePixelRatio(self._ratio)
+        return pixmap
 
     def move(self, pixels: int) -> None:
         """Move it to the left; what comes into view at the right has to be painted."""
         self._left += pixels
-        if self._left > self._room:
+        if self._left + self.width <= self._pixmap.width():
+            return
+        if self._room and self._pixmap.width() == self.width:
+            former, self._pixmap = self._pixmap, self._made(self._room)
+            painter = QPainter(self._pixmap)
+            painter.drawPixmap(-self._left, 0, former)
+            painter.end()
+        else:
             self._pixmap.scroll(-self._left, 0, self._pixmap.rect())
-            self._left = 0
+        self._left = 0
 
     def begin(self) -> QPainter:
         """Return a painter at the left edge of what is shown, to be ended by the caller."""
@@ -58,7 +70,6 @@ class KeptPicture:
         self._device: _Device = QSize(), 0.0, QFont()
         self._shown: object = None
         self._pixmap: MovedPixmap | None = None
-        self._moves = False
 
     def forget(self) -> None:
         self._shown = self._pixmap = None
@@ -101,7 +112,7 @@ class KeptPicture:
                 painter.restore()
                 return
             wide, high = (size * ratio).toTuple()
-            self._pixmap = MovedPixmap(wide, high, ratio, moves=self._moves)
+            self._pixmap = MovedPixmap(wide, high, ratio)
             self._draw_into(self._pixmap, draw)
         pixmap = self._pixmap
         part = QRectF(0, 0, pixmap.width, pixmap.height)
@@ -119,7 +130,6 @@ class KeptPicture:
             return False
         is_amended = False
         if moved:
-            self._moves = True
             pixmap.move(moved * int(device[1]))
 
         def draw(inner: QPainter) -> None:

@@ -84,7 +84,9 @@ class LaneWords:
         """
         font, (turn, shown_x, late_ns) = painter.font(), when
         made_for = (
-            *(turn, late_ns, rows, window.left, window.width, font),
+            *(turn, late_ns, rows, window.left, window.width, round(window.span), font),
+            # In a view that follows the right edge moves on, and what waits beyond it is text.
+            canvas.view.is_following or window.high,
             *(canvas.verticalScrollBar().maximum(), canvas.view.x_axis),
         )
         painter.setFont(canvas.small_font())
