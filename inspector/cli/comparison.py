@@ -5,8 +5,7 @@ from __future__ import annotations
 import signal
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Final, TextIO
 from xml.etree import ElementTree as ET
 
@@ -38,7 +37,7 @@ from inspector.formats.report.comparison import (
 )
 from inspector.formats.report.page_layout import ReportTable
 from inspector.launcher import open_window
-from inspector.sessions.compared import FilesToCompare, files_named, run_of_file
+from inspector.sessions.compared import FilesToCompare, files_named, run_of_file, told_apart
 
 _CHANGE: Final = f"change ({100 * CONFIDENCE:g} % interval)"
 
@@ -114,22 +113,19 @@ def _files_to_compare(options: Namespace) -> FilesToCompare:
 
 def _compared_runs(options: Namespace, err: TextIO) -> Iterator[ComparedRun]:
     """Read what is compared: the first is before, each of the others after."""
+    sides = _files_to_compare(options).sides
+    files = [file for side in sides for file in side]
+    runs = []
+    for path, column in files:
+        runs.append(run_of_file(path, column, options.stream))
+        say(err, *runs[-1].notes)
+    runs = told_apart(runs, files)
     if options.before is not None:
-        for text in (options.before, *options.after):
-            yield _read_run(text, *split_column(text), options, err)
+        yield from runs
         return
-    for name, texts in (("before", options.runs_before), ("after", options.runs_after)):
-        files = [(path, column) for text in texts for path, column in files_named(text)]
-        runs = [_read_run(str(path), path, column, options, err) for path, column in files]
-        yield ComparedRun.pooled(name, runs, without_outliers=options.without_outliers)
-
-
-def _read_run(
-    name: str, path: Path, column: str | None, options: Namespace, err: TextIO
-) -> ComparedRun:
-    run = run_of_file(path, column, options.stream)
-    say(err, *run.notes)
-    return replace(run, name=name)
+    count = len(sides[0])
+    for name, of_side in (("before", runs[:count]), ("after", runs[count:])):
+        yield ComparedRun.pooled(name, of_side, without_outliers=options.without_outliers)
 
 
 @dataclass(frozen=True, slots=True)

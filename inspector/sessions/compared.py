@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ from inspector.sessions.session import ShowsCapture, loops_of, samples_of
 from inspector.timebase import NS_PER_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from inspector.formats.frame_times import Beside, FrameTimes, NsColumn
     from inspector.sessions.session import Session
@@ -120,6 +120,36 @@ def run_of_file(
         samples=read.samples,
         sampled_ns=None if lasts_ns is None else lasts_ns[times_ns > 0],
     )
+
+
+def told_apart(
+    runs: Sequence[ComparedRun], files: Sequence[tuple[Path | None, str | None]]
+) -> list[ComparedRun]:
+    """Return runs, with folders or columns in the names of different files that share a name.
+
+    Args:
+        files: The file of each, perhaps with its column, ``None`` for a session.
+    """
+    paths = {path for path, _ in files if path is not None}
+    found = []
+    for run, (path, column) in zip(runs, files, strict=True):
+        if path is not None and run.name.startswith(path.name):
+            name = _tail(path, paths - {path})
+            if column and len({other for at, other in files if at == path}) > 1:
+                name = f"{name}:{column}"
+            if name != path.name:
+                run = replace(run, name=name + run.name.removeprefix(path.name))  # noqa: PLW2901
+        found.append(run)
+    return found
+
+
+def _tail(path: Path, others: set[Path]) -> str:
+    """Return as much of the end of a path as tells it from others."""
+    tails = (path.parts[-depth:] for depth in range(1, len(path.parts) + 1))
+    shortest = (
+        each for each in tails if not any(other.parts[-len(each) :] == each for other in others)
+    )
+    return str(Path(*next(shortest, path.parts)))
 
 
 def _lasts_ns(frames: FrameTimes) -> NsColumn | None:

@@ -304,14 +304,14 @@ def _read_json(path: Path) -> FrameFile:
     try:
         found = _decode_json(text)
         head = {name: msgspec.json.decode(raw) for name, raw in found.items() if name != "columns"}
+        columns = found.get("columns", msgspec.Raw(b""))
+        by_name = _decode_json(columns) if bytes(memoryview(columns)[:1]) == b"{" else None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise CaptureError(f"{path} is not complete JSON ({error}). Export it again.") from None
-    columns = found.get("columns", msgspec.Raw(b""))
-    if head.get("format") != JSON_FORMAT or bytes(memoryview(columns)[:1]) != b"{":
+    if head.get("format") != JSON_FORMAT or by_name is None:
         message = f"{path} is JSON, but not frame times of the inspector. Choose another file."
         raise CaptureError(message)
     _check_version(path, head)
-    by_name = _decode_json(columns)
     decoded = {name: _column(path, name, by_name.get(name)) for name in _read_names(by_name)}
     return _own_file(path, head, decoded)
 

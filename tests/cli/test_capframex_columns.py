@@ -45,13 +45,18 @@ def write_table(path: Path, rows: list[dict[str, float]]) -> Path:
     return path
 
 
-def write_json(path: Path, rows: list[dict[str, float]]) -> Path:
+def write_json(path: Path, *runs: list[dict[str, float]]) -> Path:
     names = {"MsGPUBusy": "GpuActive", "MsCPUBusy": "CpuActive"}
-    data = {
-        names.get(name, name): [bool(row[name]) if name == "Dropped" else row[name] for row in rows]
-        for name in rows[0]
-    }
-    file = {"Info": {"ProcessName": "a.exe"}, "Runs": [{"CaptureData": data}]}
+    data = [
+        {
+            names.get(name, name): [
+                bool(row[name]) if name == "Dropped" else row[name] for row in rows
+            ]
+            for name in rows[0]
+        }
+        for rows in runs
+    ]
+    file = {"Info": {"ProcessName": "a.exe"}, "Runs": [{"CaptureData": each} for each in data]}
     path.write_text(json.dumps(file))
     return path
 
@@ -106,6 +111,19 @@ def test_that_active_times_and_input_lag_are_those_of_capframex(
     assert found["capframex.lag-upper"] == pytest.approx(np.mean(upper), rel=1e-9)
     expected_lag = (np.mean(lower) + np.mean(upper)) / 2
     assert found["capframex.lag-expected"] == pytest.approx(expected_lag, rel=1e-9)
+
+
+def test_that_the_input_lag_of_several_runs_does_not_reach_from_one_into_the_next(
+    run: Run, tmp_path: Path
+) -> None:
+    runs = [frames(1), frames(2), frames(3)]
+
+    found = metrics_of(run, str(write_json(tmp_path / "a.json", *runs)))
+
+    bounds = [lag_bounds(rows) for rows in runs]
+    for key, which in (("lower", 0), ("upper", 1)):
+        lags = [lag for each in bounds for lag in each[which]]
+        assert found[f"capframex.lag-{key}"] == pytest.approx(np.mean(lags), rel=1e-9)
 
 
 def test_that_frames_that_were_never_displayed_are_dropped_where_no_column_says_so(

@@ -66,6 +66,14 @@ def test_that_our_own_csv_saved_again_as_ansi_is_read(tmp_path: Path, run: Run) 
     assert there["columns"]["interval_ns"][:3] == [16_700_000, 16_600_000, 33_400_000]
 
 
+def test_that_a_byte_of_no_text_among_columns_is_a_sentence(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "game.json").write_bytes(own_json().replace(b'"at_ns"', b'"\xf3t_ns"', 1))
+
+    code, _, err = run("export game.json -o out.csv")
+
+    assert (code, "game.json is not complete JSON" in err) == (ExitCode.UNREADABLE, True)
+
+
 def test_that_a_cell_longer_than_any_is_a_sentence(tmp_path: Path, run: Run) -> None:
     (tmp_path / "game.csv").write_bytes(own_csv() + b'"' + b"x" * 140_000 + b"\n")
 

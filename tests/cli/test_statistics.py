@@ -223,7 +223,7 @@ def test_that_a_slower_capture_is_told_and_fails_a_condition(run: Run, tmp_path:
     code, out, err = run(shlex.join(["compare", str(before), str(after), "--fail-if", "fps < -5%"]))
 
     assert code == ExitCode.FAILED
-    assert f"“{after}” is slower than “{before}”: 99.75 → 90.70 fps, -9.1% (" in out
+    assert f"“{after.name}” is slower than “{before.name}”: 99.75 → 90.70 fps, -9.1% (" in out
     assert "This is about these runs, not about versions of a program" in out
     assert "fps < -5% holds: fps -9.1% (" in err
     code, _, _ = run(shlex.join(["compare", str(before), str(after), "--fail-if", "fps < -20%"]))
@@ -304,9 +304,9 @@ def test_that_several_files_are_compared_with_the_first(run: Run, tmp_path: Path
     )
 
     assert code == ExitCode.FAILED
-    assert f"“{slower}” is slower than “{before}”" in out
-    assert f"“{faster}” is faster than “{before}”" in out
-    assert f"{slower}: fps < -5% holds: fps -" in err
+    assert f"“{slower.name}” is slower than “{before.name}”" in out
+    assert f"“{faster.name}” is faster than “{before.name}”" in out
+    assert f"{slower.name}: fps < -5% holds: fps -" in err
     assert report.read_text().startswith("<!doctype html>")
     _, out, _ = run(f"compare {before} {slower} {faster} --json")
     assert [each["verdict"] for each in json.loads(out)["comparisons"]] == ["slower", "faster"]
@@ -472,6 +472,25 @@ def test_that_a_missing_file_is_said_before_the_window_is_opened(
     assert (
         err == "timeline-inspector: There is no file nowhere.csv. Check the name and the folder.\n"
     )
+
+
+def test_that_files_are_called_by_their_names_unless_two_have_the_same(
+    run: Run, tmp_path: Path
+) -> None:
+    for folder, time in (("one", 10.0), ("two", 11.0)):
+        (tmp_path / folder).mkdir()
+        for name in ("same.csv", f"{folder}.csv"):
+            capture(tmp_path / folder, name, [time, time + 0.1] * 100)
+
+    _, apart, _ = run(f"compare {tmp_path}/one/one.csv {tmp_path}/two/two.csv")
+    _, alike, _ = run(f"compare {tmp_path}/one/same.csv {tmp_path}/two/same.csv")
+    run(f"compare {tmp_path}/one/one.csv {tmp_path}/two/two.csv -o c.md")
+
+    assert apart.startswith("before: one.csv, 200 frames\nafter:  two.csv, 200 frames\n")
+    assert alike.startswith("before: one/same.csv, 200 frames\nafter:  two/same.csv, 200 frames\n")
+    _, columns, _ = run(f"compare {tmp_path}/one/one.csv {tmp_path}/one/one.csv:1")
+    assert "after:  one.csv:1, 200 frames\n" in columns
+    assert (tmp_path / "c.md").read_text().startswith("# Comparison: one.csv – two.csv\n")
 
 
 def test_that_limits_of_stuttering_are_those_of_the_statistics(run: Run, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from inspector.analysis.statistics.runs import ComparedRun, RunDifference, diffe
 from inspector.display_text import one_line
 from inspector.foreign.paths import is_recording_name, stored_path
 from inspector.formats.options import curve_stroke
-from inspector.sessions.compared import run_of_file, run_of_session
+from inspector.sessions.compared import run_of_file, run_of_session, told_apart
 from inspector.tokens import SIZES
 
 from ..kit.guards import guarded
@@ -102,6 +102,11 @@ def compare_sides(
     parts = len(unread) + 1
     for number, source in enumerate(unread):
         source.run = source.make(partial(_report_part, report, number, parts))
+    sources = [source for side in sides for source in side.sources]
+    read = [source.run for source in sources if source.run is not None]
+    named = told_apart(read, [(each.path, each.column) for each in sources])
+    for source, run in zip(sources, named, strict=True):
+        source.run = run
     for side in sides:
         runs = [each.run for each in side.sources if each.run is not None]
         side.run = runs[0]

@@ -120,8 +120,10 @@ def _lags(series: FrameSeries) -> tuple[Numbers, Numbers] | None:
     # Without flags, what was never displayed has no time until then.
     displayed = np.flatnonzero(np.isfinite(until) if flags is None else ~(flags > 0))
     before, this = displayed[:-1], displayed[1:]
-    # Of the first frame, it is not known what came before.
-    before, this = before[before > 0], this[before > 0]
+    # Of the first frame of a run, it is not known what came before.
+    runs = series.facts.runs
+    follows = before > 0 if runs is None else (before > 0) & (runs[before - 1] == runs[this])
+    before, this = before[follows], this[follows]
     ends = np.cumsum(series.times_ms)
     lower = until[this]
     upper = series.times_ms[before] - present[before - 1] + ends[this] - ends[before] + lower

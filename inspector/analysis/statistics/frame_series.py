@@ -30,7 +30,8 @@ class FrameFacts:
     displayed_ms: NDArray[np.float64] | None = None
     # Why the frame is long, see long_frames; -1 for one that is not.
     causes: NDArray[np.int64] | None = None
-
+    # The number of the run that each is of, where several follow each other.
+    runs: NDArray[np.int64] | None = None
     # Reads columns of a capture, each by the first of its names that there is: a number for each
     # frame, not a number where there is none; None for a column that is not there.
     columns: Callable[[Sequence[Sequence[str]]], list[NDArray[np.float64] | None]] | None = None
@@ -40,9 +41,8 @@ class FrameFacts:
             return None if values is None else values[is_kept]
 
         read = None if self.columns is None else partial(_kept_columns, self.columns, is_kept)
-        return FrameFacts(
-            part(self.animation_error_ms), part(self.displayed_ms), part(self.causes), read
-        )
+        error, displayed = part(self.animation_error_ms), part(self.displayed_ms)
+        return FrameFacts(error, displayed, part(self.causes), part(self.runs), read)
 
 
 def _kept_columns(
@@ -56,15 +56,20 @@ def _kept_columns(
 NO_FACTS: Final = FrameFacts()
 
 
-def joined(facts: Sequence[FrameFacts]) -> FrameFacts:
-    """Return what is known of frames that follow each other, where it is known of all."""
+def joined(facts: Sequence[FrameFacts], lengths: Sequence[int]) -> FrameFacts:
+    """Return what is known of the frames of several runs, where it is known of all.
+
+    Args:
+        lengths: How many frames each run has.
+    """
 
     def column(name: str) -> Any:  # noqa: ANN401 - an array, of the type of its field
         parts = [getattr(each, name) for each in facts]
         return None if any(each is None for each in parts) else np.concatenate(parts)
 
-    names = (each.name for each in fields(FrameFacts) if each.name != "columns")
-    return FrameFacts(*map(column, names))
+    names = {each.name for each in fields(FrameFacts)} - {"columns", "runs"}
+    known = {name: column(name) for name in names}
+    return FrameFacts(**known, runs=np.repeat(np.arange(len(lengths)), lengths))
 
 
 @dataclass(frozen=True, slots=True)

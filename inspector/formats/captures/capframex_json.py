@@ -171,7 +171,7 @@ def _named(runs: list[Stream], name: str) -> Stream:
         at_ns=np.concatenate([at + end for at, end in zip(at_ns, ends_ns, strict=False)]),
         skipped=sum(each.skipped for each in runs),
         notes=tuple(dict.fromkeys(note for each in runs for note in each.notes)),
-        facts=joined([each.facts for each in runs]),
+        facts=joined([each.facts for each in runs], list(map(len, runs))),
         beside=joined_columns(
             [each.beside for each in runs if isinstance(each.beside, KnownColumns)]
         ),
