@@ -51,13 +51,12 @@ from .handlers.action_list import ACTIONS, PROGRAM_ACTIONS, TRANSPORT_ACTIONS, W
 from .handlers.action_states import ActionStates
 from .handlers.program_actions import ProgramActions
 from .handlers.window_actions import WindowActions
-from .notices import FailureNote, NoticeBar
 from .panels.badges import Badges
 from .panels.why_line import WhyLine
 from .panels.window_panels import WindowPanels
 from .settings import LAYOUT_VERSION, Settings
 from .states import WindowStates
-from .status_line import StatusLine
+from .status_line import FailureNote, StatusLine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,7 +133,7 @@ class WindowContents(QObject):
         # Once all is laid out: before, Qt may give it away when it activates the window.
         QTimer.singleShot(0, self, self._give_keyboard)
         if window.settings_file.problem:
-            window.notice.show_notice(window.settings_file.problem)
+            window.notice.say_until_dismissed(window.settings_file.problem)
         window.completed.emit()
 
     @Slot()
@@ -151,14 +150,13 @@ class WindowContents(QObject):
         window = self._window
         middle = QWidget()
         window.middle = QStackedWidget()
-        window.notice = NoticeBar(middle)
+        window.notice = StatusLine(self._bridge, window)
         layout = QVBoxLayout(middle)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(window.middle, 1)
         window.panels = WindowPanels(window, middle, window.theme)
         window.setCentralWidget(window.panels.frame)
-        window.panels.add_above_foot(window.notice)
         self.window_states = WindowStates(window, layout)
 
     def _add_actions(self) -> None:
@@ -208,13 +206,12 @@ class WindowContents(QObject):
         self.why_line = WhyLine(self._bridge, window.panels)
         window.panels.add_above_foot(self.why_line)
         actions.set_icons(theme)
-        self.status_line = StatusLine(self._bridge, window)
-        self.states.command_applied.connect(self.status_line.show_effect)
+        self.states.command_applied.connect(window.notice.show_effect)
         failures = FailureNote(self._bridge, theme, window)
         failures.clicked.connect(self._show_events)
         foot = window.panels.foot.layout()
         assert foot is not None, "made with one"
-        for widget in (self.status_line, failures):
+        for widget in (window.notice, failures):
             foot.addWidget(widget)
         self._focus_ring = FocusRing(theme, window)
         self._guard = KeyGuard(actions.by_id.values(), window)
@@ -309,7 +306,7 @@ class WindowContents(QObject):
     def _close_topmost(self) -> bool:
         """End what takes time, close tray or look-back, or deselect; returns if it did."""
         bridge, panels = self._bridge, self._window.panels
-        if self.status_line.break_off() or self.window_actions.put_scene_back():
+        if self._window.notice.break_off() or self.window_actions.put_scene_back():
             return True
         if panels.is_narrow and panels.is_column_shown:
             panels.show_column(is_shown=False)
@@ -389,7 +386,7 @@ class WindowContents(QObject):
         self._bring_panels(session)
         self._clear_filters()
         if session.notes and not self.window_states.is_capture:
-            self._window.notice.show_notice(" ".join(session.notes))
+            self._window.notice.say_until_dismissed(" ".join(session.notes))
 
     def _need_picture(self, session: Session | None) -> None:
         """Leave the place of the picture out where there is none; programs have facts there."""
@@ -464,7 +461,7 @@ class WindowContents(QObject):
                 self._show_error(status)
                 return
             case SessionPhase.ENDED:
-                notice.show_notice(status.message, "Open again", self._bridge.reload)
+                notice.say_until_dismissed(status.message, ("Open again", self._bridge.reload))
         if self._window.middle.currentWidget() is self._error_view:
             self._window.middle.setCurrentIndex(0)
 
@@ -483,9 +480,9 @@ class WindowContents(QObject):
         text = f"{status.message}{goes_on}"
         if status.detail:
             show = partial(self._show_failed_file, status)
-            self._window.notice.show_notice(text, "Show the line", show)
+            self._window.notice.say_until_dismissed(text, ("Show the line", show))
         else:
-            self._window.notice.show_notice(text)
+            self._window.notice.say_until_dismissed(text)
 
     @Slot(object, object)
     def _ask_for_column(self, path: Path, columns: tuple[str, ...]) -> None:
@@ -513,7 +510,7 @@ class WindowContents(QObject):
         text = f"Cannot {record.text}. {reason}."
         if len(text) > _LONGEST_MESSAGE:
             # Such as what a scene did otherwise when it was to do the same again.
-            self._window.notice.show_notice(text, "Show events", self._show_events)
+            self._window.notice.say_until_dismissed(text, ("Show events", self._show_events))
         else:
             self._say(text)
 
@@ -531,20 +528,22 @@ class WindowContents(QObject):
 
     @Slot(str)
     def _show_message(self, text: str) -> None:
-        self.status_line.say(text)
+        self._window.notice.say(text)
 
     def _say(self, text: str) -> None:
-        self.status_line.say(f"✖ {text}")
+        self._window.notice.say(f"✖ {text}")
 
     @Slot(object)
     def _show_recording(self, path: Path) -> None:
         window = self._window
-        window.notice.show_notice(f"Written: {path}", "Open it", lambda: window.open_path(path))
+        window.notice.say_until_dismissed(
+            f"Written: {path}", ("Open it", partial(window.open_path, path))
+        )
 
     @Slot(str)
     def _show_recording_problem(self, problem: str) -> None:
         ask = self._window.actions_by_id["record-to"].trigger
-        self._window.notice.show_notice(f"Not recorded. {problem}", "Record to …", ask)
+        self._window.notice.say_until_dismissed(f"Not recorded. {problem}", ("Record to …", ask))
 
     @Slot()
     def _show_events(self) -> None:

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from ..session.bridge import SessionBridge
     from ..transport.actions import TransportActions
     from ..transport.transport_bar import TransportBar
-    from .notices import NoticeBar
     from .panels.window_panels import WindowPanels
     from .settings import Settings, SettingsFile
+    from .status_line import StatusLine
 
 _TITLE: Final = "Timeline Inspector"
 _FIRST_SIZE: Final = (1280, 760)
@@ -55,7 +55,7 @@ class MainWindow(QMainWindow):
     actions_by_id: ActionSet
     transport_actions: TransportActions
     transport: TransportBar
-    notice: NoticeBar
+    notice: StatusLine
     frame_times: FrameTimesPanel
 
     def __init__(self, theme: Theme, settings_file: SettingsFile, settings: Settings) -> None:
@@ -157,13 +157,15 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{session} – {_TITLE}" if session else _TITLE)
 
     def open_path(self, path: Path) -> None:
-        if self.notice.label.text() != self.settings_file.problem:
+        if self.notice.message != self.settings_file.problem:
             # What became of the settings is not about the scene before.
             self.notice.dismiss()
         if not is_file(path):
             self.settings = self.settings.without_recent_scene(str(path))
             open_scene = self.actions_by_id["open"].trigger
-            self.notice.show_notice(f"{path} no longer exists.", "Open scene …", open_scene)
+            self.notice.say_until_dismissed(
+                f"{path} no longer exists.", ("Open scene …", open_scene)
+            )
             return
         self.settings = self.settings.with_recent_scene(path)
         self.opened_last = path
@@ -172,7 +174,7 @@ class MainWindow(QMainWindow):
     def report_fault(self, summary: str) -> None:
         """Say that something went wrong inside the inspector itself."""
         if self.is_complete:
-            self.notice.show_notice(
+            self.notice.say_until_dismissed(
                 f"Internal error in the inspector: {summary}. The scene continues; see the "
                 "terminal for details."
             )

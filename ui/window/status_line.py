@@ -1,35 +1,46 @@
-"""The right of the foot: what was just done, what takes its time, and what is always known."""
+"""The right of the foot: notices, what takes its time, and what is always known."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final, Protocol, runtime_checkable
+from collections.abc import Callable
+from functools import partial
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
-from PySide6.QtCore import QEvent, Qt, Slot
+from msgspec import Struct
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 from typing_extensions import override
 
 from inspector.commands.command import Capability, command_in
 from inspector.commands.scene import Undo, undone
 from inspector.display_text import as_plain, counted
-from inspector.events.states import CommandRecord
-from inspector.events.timeline import Timeline
-from inspector.sessions.session import AttachesPrograms, Session
+from inspector.sessions.session import AttachesPrograms
 from inspector.timebase import format_duration
-from inspector.vocabulary import rate_text
+from inspector.vocabulary import rate_text, what_was_raised
 
 from ..kit.fonts import in_type
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, announce, say
 from ..kit.layouts import tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
-from ..session.bridge import SessionBridge
 from ..session.overruled_rates import OverruledRate, OverruledRates
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.events.states import CommandRecord
+    from inspector.events.timeline import Timeline
+    from inspector.sessions.session import Session
+
+    from ..kit.theme import Theme
+    from ..session.bridge import SessionBridge
 
 _BYTES_PER_MIB: Final = 1024 * 1024
 _EFFECT_MS: Final = 8_000
 #: What is longer is in the tool tip.
 _WIDEST: Final = 560
+_NO_LIMIT: Final = (1 << 24) - 1
 _UNDONE: Final = "Undone:"
 _REDONE: Final = "Redone:"
 #: What the button says, and its tool tip, after a change and after an undo.
@@ -47,58 +58,111 @@ class TakesItsTime(Protocol):
         """Stop where it was or has come to."""
 
 
-class StatusLine(QWidget):
-    """Says for some seconds what a command has done, or why something is not possible.
+class Notice(Struct, frozen=True):
+    """What is said in the foot, and what can be done about it."""
 
-    During a rewind, a long step or the reading of a long capture it shows the progress. Else it
-    shows the delay of wake-ups and the number of events.
+    text: str
+    # At most two: what a button says, its tool tip, and what it does.
+    actions: tuple[tuple[str, str, Callable[[], object]], ...] = ()
+    lasts: bool = False  # Whether it stands until it is dismissed, not for some seconds
+
+
+class StatusLine(QWidget):
+    """Says what was done, what is not possible and what has happened; else what is always known.
+
+    During a rewind, a long step or the reading of a long capture it shows the progress. A notice
+    that lasts comes back when what was said after it is over.
+
+    Signals:
+        keyboard_left: A button was hidden that had the keyboard.
+
+    Attributes:
+        buttons: What can be done about the notice; hidden without it.
+        close_button: Dismisses a notice that lasts.
+        cancel_button: Ends what takes its time; hidden while nothing does.
     """
+
+    keyboard_left = Signal()
 
     def __init__(self, bridge: SessionBridge, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
-        self._number = 0
+        self._notice = self._lasting = Notice("")
         self.label = ElidedLabel()
         self.label.setAccessibleName("Status")
         self.label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        self.label.setMaximumWidth(_WIDEST)
-        # Undoes that command, or redoes what it undid; hidden while there is none
-        self.undo_button = tool_button("Undo")
-        self.undo_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.undo_button.clicked.connect(self.undo)
-        # Ends what takes its time; hidden while nothing does
+        self.buttons = tool_button(), tool_button()
+        self.close_button = tool_button("Dismiss")
+        self.close_button.setAccessibleName("Dismiss the notice")
+        self.close_button.clicked.connect(self.dismiss)
         self.cancel_button = tool_button("Cancel", "Stop here and keep the result so far (Esc)")
-        self.cancel_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.cancel_button.clicked.connect(self.break_off)
         self.log_note = LogNote(bridge)
-        for button in (self.undo_button, self.cancel_button):
-            button.hide()
-        self._over = single_shot(self, self.clear, _EFFECT_MS)
+        for button in self.buttons:
+            button.clicked.connect(self._act)
         row = QHBoxLayout(self)
         row.setContentsMargins(6, 0, 6, 0)
-        for widget in (self.label, self.undo_button, self.cancel_button, self.log_note):
-            row.addWidget(widget)
+        row.addWidget(self.label)
+        for button in (*self.buttons, self.close_button, self.cancel_button):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.hide()
+            row.addWidget(button)
+        row.addWidget(self.log_note)
+        self._over = single_shot(self, self.clear, _EFFECT_MS)
         OverruledRates.of(bridge).found.connect(self.show_overruled)
         bridge.status_changed.connect(self._show_progress)
         bridge.refreshed.connect(self._show_progress)
         bridge.loading_changed.connect(self._show_loading)
-        self._show("")
+        self._show(self._lasting)
 
     @property
     def message(self) -> str:
         """What is said now, empty for nothing."""
         return self.label.text()
 
-    def _show(self, text: str) -> None:
+    def show_notice(self, notice: Notice) -> None:
+        if notice.lasts:
+            self._lasting = notice
+            self._over.stop()
+        else:
+            self._over.start()
+        if not self._goes_on:
+            self._show(notice)
+        announce(self, notice.text)
+
+    def _show(self, notice: Notice) -> None:
+        had_keyboard = any(each.hasFocus() for each in (*self.buttons, self.close_button))
+        self._notice, text = notice, notice.text
         self.label.show_text(text)
+        # What lasts has the room of the tabs, too.
+        self.label.setMaximumWidth(_NO_LIMIT if notice.lasts else _WIDEST)
         self.label.setVisible(bool(text))
         self.log_note.setVisible(not text)
+        for button, action in zip_longest(self.buttons, notice.actions):
+            button.setVisible(action is not None)
+            if action is not None:
+                button.setText(action[0])
+                button.setToolTip(action[1])
+        self.close_button.setVisible(notice.lasts)
+        if had_keyboard:
+            self.keyboard_left.emit()
 
     @Slot()
     def clear(self) -> None:
+        """End what is said for some seconds, or was in progress."""
         self._over.stop()
-        self.undo_button.hide()
-        self._show("")
+        self._show(self._lasting)
+
+    @Slot()
+    def dismiss(self) -> None:
+        """End what lasts as well."""
+        self._lasting = Notice("")
+        self.clear()
+
+    @Slot()
+    def _act(self) -> None:
+        place = next(place for place, each in enumerate(self.buttons) if each is self.sender())
+        self._notice.actions[place][2]()
 
     # ---------------------------------------------------------------- what takes its time
 
@@ -110,8 +174,7 @@ class StatusLine(QWidget):
     def _show_progress(self, _news: object = None) -> None:
         if self._goes_on:
             self._over.stop()
-            self.undo_button.hide()
-            self._show(self._bridge.status.message)
+            self._show(Notice(self._bridge.status.message))
         elif not self.cancel_button.isHidden():
             self.clear()
         if self.cancel_button.isHidden() is self._goes_on:
@@ -119,7 +182,7 @@ class StatusLine(QWidget):
 
     @Slot(object)
     def _show_loading(self, path: Path | None) -> None:
-        self._show("" if path is None else f"Loading {path.name} …")
+        self._show(self._lasting if path is None else Notice(f"Loading {path.name} …"))
         if path is not None:
             # No event is handled until the code of the scene is loaded.
             self.label.repaint()
@@ -139,10 +202,11 @@ class StatusLine(QWidget):
     @Slot(str)
     def say(self, text: str) -> None:
         """Say something for some seconds."""
-        self.undo_button.hide()
-        self._show(text)
-        announce(self, text)
-        self._over.start()
+        self.show_notice(Notice(text))
+
+    def say_until_dismissed(self, text: str, *actions: tuple[str, Callable[[], object]]) -> None:
+        """Say what is not to be missed, with at most two actions: their texts, and what they do."""
+        self.show_notice(Notice(text, tuple((name, "", act) for name, act in actions), lasts=True))
 
     @Slot(object)
     def show_effect(self, record: CommandRecord) -> None:
@@ -152,25 +216,20 @@ class StatusLine(QWidget):
             return
         session = self._bridge.session
         undoing = None if session is None else session.undoing
-        self._number = record.number
-        self._show(text)
-        announce(self, text)
-        text, tip = _BUTTON_TEXTS[text.startswith(_UNDONE)]
-        self.undo_button.setText(text)
-        self.undo_button.setToolTip(tip)
-        self.undo_button.setVisible(undoing is not None and undoing.of(record.number) is not None)
-        self._over.start()
+        title, tip = _BUTTON_TEXTS[text.startswith(_UNDONE)]
+        can_undo = undoing is not None and undoing.of(record.number) is not None
+        undo = (title, tip, partial(self._undo, record.number))
+        self.show_notice(Notice(text, (undo,) if can_undo else ()))
 
     @Slot(object)
     def show_overruled(self, rate: OverruledRate) -> None:
         """Say that the scene has changed a rate that was set from outside."""
         self.say(rate.sentence)
 
-    @Slot()
-    def undo(self) -> None:
+    def _undo(self, number: int) -> None:
         """Undo the command whose effect is said; if that undid something, it is redone."""
         self.clear()
-        self._bridge.submit(Undo(self._number))
+        self._bridge.submit(Undo(number))
 
 
 def effect_text(timeline: Timeline, record: CommandRecord) -> str:
@@ -285,3 +344,51 @@ def _log_texts(session: Session) -> tuple[str, str]:
     elif not session.is_recorded:
         place += "\nNo events are lost."
     return text, place
+
+
+@guarded
+class FailureNote(QToolButton):
+    """Counts the failures of the session; a click is for showing them."""
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._theme = theme
+        self._shown = (0, False)
+        self.setAutoRaise(True)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.hide()
+        bridge.refreshed.connect(self.refresh)
+        bridge.session_changed.connect(self.refresh)
+        theme.changed.connect(self._apply_theme)
+        self._apply_theme()
+
+    @Slot(object)
+    def refresh(self, _news: object = None) -> None:
+        """Show how many there are now, and the newest of them in the tooltip."""
+        failures = self._bridge.timeline.failures
+        count = len(failures)
+        shown = count, bool(self._bridge.timeline.clocks)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        self.setVisible(bool(count))
+        if not count:
+            return
+        newest = failures[-1]
+        raised = what_was_raised(newest.traceback)
+        if not self._bridge.timeline.clocks:
+            # A scene that could not be built has left no clock, and nothing was called on one.
+            text = "the scene could not be built"
+            told = f"“{newest.label}” could not be built: {raised}"
+        else:
+            text = counted(count, "failure")
+            told = f"The newest: “{newest.label}” failed: {raised}"
+        self.setText(text)
+        self.setAccessibleName(text)
+        self.setToolTip(as_plain(f"{told}\nClick to see events."))
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        self.setIcon(self._theme.icon("failure"))

@@ -44,7 +44,7 @@ def left(shell: Shell) -> list[tuple[str, int, str]]:
 
 
 def status(shell: Shell) -> str:
-    return shell.contents.status_line.message
+    return shell.window.notice.message
 
 
 def prompt_of(shell: Shell) -> Prompt:
@@ -161,7 +161,7 @@ def test_that_keys_go_from_one_to_the_next(shell: Shell) -> None:
     QApplication.processEvents()
     shell.trigger("look-bookmark-on")
     assert shell.bridge.playhead_ns == 900 * NS_PER_MS
-    said = shell.contents.status_line.message
+    said = shell.window.notice.message
     assert "There is no bookmark, note or range after 00:00.900." in said
 
 

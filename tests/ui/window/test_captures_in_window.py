@@ -507,8 +507,8 @@ def test_that_a_long_capture_is_read_on_with_its_progress(
     shell.window.open_path(table(tmp_path))
 
     assert shell.bridge.status.phase is SessionPhase.READING
-    assert shell.contents.status_line.message.startswith("Reading capture.csv: ")
-    shell.contents.status_line.cancel_button.click()
+    assert shell.window.notice.message.startswith("Reading capture.csv: ")
+    shell.window.notice.cancel_button.click()
     session = shell.bridge.session
     assert isinstance(session, captured.CapturedSession)
     read_to_the_end(session)

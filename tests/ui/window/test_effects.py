@@ -38,8 +38,8 @@ def build(stage):
 def said(shell: Shell) -> str:
     shell.advance(1 / 60)
     shell.bridge.refresh_now()
-    line = shell.contents.status_line
-    undo = f" · {line.undo_button.text()}" if line.undo_button.isVisible() else ""
+    line = shell.window.notice
+    undo = f" · {line.buttons[0].text()}" if line.buttons[0].isVisible() else ""
     return f"{line.label.text()}{undo}"
 
 
@@ -87,12 +87,12 @@ def test_that_what_it_has_done_is_undone_by_a_click(shell: Shell) -> None:
     said(shell)
     assert shell.bridge.timeline.clocks[game].paused
 
-    shell.contents.status_line.undo_button.click()
+    shell.window.notice.buttons[0].click()
 
     assert said(shell) == "Undone: pause “game” · Redo"
     assert not shell.bridge.timeline.clocks[game].paused
 
-    shell.contents.status_line.undo_button.click()
+    shell.window.notice.buttons[0].click()
 
     assert said(shell) == "Redone: pause “game” · Undo"
     assert shell.bridge.timeline.clocks[game].paused

@@ -98,7 +98,7 @@ def test_that_space_runs_and_holds(shell: Shell) -> None:
 
 @pytest.mark.parametrize("bar", ["notice", "first run"])
 def test_that_space_holds_after_a_bar_was_dismissed(qtbot: QtBot, shell: Shell, bar: str) -> None:
-    shell.window.notice.show_notice("Written")
+    shell.window.notice.say_until_dismissed("Written")
     buttons = {
         "notice": shell.window.notice.close_button,
         "first run": shell.contents.first_run.close_button,
@@ -219,7 +219,7 @@ def test_that_letters_are_shortcuts_in_a_list(shell: Shell) -> None:
 def test_that_a_key_whose_action_is_not_possible_says_why(shell: Shell) -> None:
     press(shell, Key.Key_P)
 
-    said = shell.contents.status_line.message
+    said = shell.window.notice.message
     assert said.startswith("✖ Pause or resume branch: no clock is selected; click one")
 
 
@@ -233,7 +233,7 @@ def test_that_a_refused_key_does_not_search_a_list(shell: Shell) -> None:
     assert not view.currentIndex().isValid()
     assert shell.bridge.selection == Selection()
     assert (
-        shell.contents.status_line.message
+        shell.window.notice.message
         == "✖ Set rate …: no clock is selected; click one, or one of its timers."
     )
 
@@ -266,11 +266,11 @@ def test_that_typing_says_nothing_of_actions(shell: Shell) -> None:
 
     press(shell, Key.Key_P)
 
-    assert shell.contents.status_line.message == ""
+    assert shell.window.notice.message == ""
 
 
 def test_that_the_key_of_the_table_of_clocks_says_once_where_they_are(shell: Shell) -> None:
-    line = shell.contents.status_line
+    line = shell.window.notice
     action = shell.window.actions_by_id["lane-headers"]
     assert action.shortcut().toString() == "Ctrl+1"
 

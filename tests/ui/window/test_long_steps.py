@@ -39,10 +39,10 @@ def frames_run(shell: Shell) -> int:
 def test_that_it_is_said_how_far_a_long_step_is(stepping: Shell) -> None:
     assert stepping.bridge.status.phase is SessionPhase.STEPPING
     done = frames_run(stepping) - 1
-    said = stepping.contents.status_line.message
+    said = stepping.window.notice.message
     assert said.startswith(f"Stepping: {done} frames have run")
     stepping.bridge.refresh_now()
-    said = stepping.contents.status_line.message
+    said = stepping.window.notice.message
     assert said.startswith(f"Stepping: {done + 1} frames have run")
 
 
@@ -54,11 +54,11 @@ def test_that_the_key_that_holds_ends_a_long_step(stepping: Shell) -> None:
 
     assert stepping.bridge.status.phase is SessionPhase.HELD
     assert frames_run(stepping) == done
-    assert stepping.contents.status_line.message == ""
+    assert stepping.window.notice.message == ""
 
 
 def test_that_a_button_ends_a_long_step(stepping: Shell, qtbot: QtBot) -> None:
-    button = stepping.contents.status_line.cancel_button
+    button = stepping.window.notice.cancel_button
     assert button.isVisible()
     done = frames_run(stepping)
 

@@ -121,7 +121,7 @@ def test_that_there_is_nothing_before_the_beginning(shell: Shell) -> None:
 
     shell.trigger("look-frame-back")
 
-    assert shell.contents.status_line.message == "✖ No frame began before this instant."
+    assert shell.window.notice.message == "✖ No frame began before this instant."
 
 
 def test_that_a_place_can_be_asked_for(shell: Shell) -> None:

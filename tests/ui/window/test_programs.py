@@ -89,13 +89,13 @@ def test_that_the_window_names_the_program_and_what_its_probe_costs(
     attached.probe.tell(
         "Program.cost", cpu_ns=10_000_000, interval_ns=1_000_000_000, events=7, dropped=0
     )
-    note = attached.shell.contents.status_line.log_note
+    note = attached.shell.window.notice.log_note
     attached.until(lambda: "server, probe 1.0 %" in note.text())
     assert attached.shell.window.windowTitle().startswith("server (attached)")
 
 
 def test_that_the_window_says_which_program_does_not_answer(attached: ProgramInWindow) -> None:
-    note = attached.shell.contents.status_line.log_note
+    note = attached.shell.window.notice.log_note
     acceptor = attached.session.acceptor
     second = FakeProbe(acceptor, time.monotonic_ns, hello(acceptor.token, pid=5, name="stopped"))
 

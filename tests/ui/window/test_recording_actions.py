@@ -80,7 +80,7 @@ def test_that_what_was_written_is_opened_from_the_notice(shell: Shell, tmp_path:
     shell.trigger("record")
     (path,) = _files(tmp_path)
 
-    button = shell.window.notice.action_button
+    button = shell.window.notice.buttons[0]
     assert button.text() == "Open it"
     button.click()
 
@@ -144,7 +144,7 @@ def test_that_a_file_can_be_chosen_and_none_is_replaced(shell: Shell, tmp_path: 
     assert not _recorder(shell).is_recording
     assert _notice(shell).startswith("Not recorded. ")
     assert "there.tlrec" in _notice(shell)
-    assert shell.window.notice.action_button.text() == "Record to …"
+    assert shell.window.notice.buttons[0].text() == "Record to …"
     assert (tmp_path / "there.tlrec").read_text(encoding="utf-8") == "mine"
 
 
@@ -276,7 +276,7 @@ def test_that_the_start_of_a_recording_says_what_pictures_take(
     shell.trigger("record")
     shell.advance(1 / 60)
 
-    said = shell.contents.status_line.message
+    said = shell.window.notice.message
     assert said.startswith("Recording to ")
     assert "; pictures take about " in said
     shell.window.transport.show_numbers()

@@ -148,7 +148,7 @@ def test_that_a_step_at_the_end_of_a_recording_says_that_it_ends(
     recorded.trigger(action_id)
 
     assert recorded.bridge.playhead_ns is None
-    assert "The recording ends here" in recorded.contents.status_line.message
+    assert "The recording ends here" in recorded.window.notice.message
 
 
 def test_that_a_recording_without_length_says_that_there_is_nothing_to_play(
@@ -160,7 +160,7 @@ def test_that_a_recording_without_length_says_that_there_is_nothing_to_play(
 
     recorded.trigger("run-or-hold")
 
-    assert "nothing to play" in recorded.contents.status_line.message
+    assert "nothing to play" in recorded.window.notice.message
 
 
 def test_that_an_event_of_a_recording_leads_to_its_instant(recorded: Shell) -> None:
@@ -294,7 +294,7 @@ def test_that_the_details_count_the_missing_events_of_a_damaged_recording(
     assert "Missing\t400 events" in details.text()
     details.grid.link_activated.emit("DO:whole")
     assert f"Events\t{log.end:,}, 400 of them missing" in details.text()
-    told = shell.contents.status_line.log_note.toolTip()
+    told = shell.window.notice.log_note.toolTip()
     assert f"{log.end - 400:,} events in the file, 400 are missing." in told
 
 

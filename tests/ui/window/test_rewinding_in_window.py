@@ -41,7 +41,7 @@ def phase_of(shell: Shell) -> SessionPhase:
 
 
 def test_that_the_foot_tells_how_far_a_rewind_is(shell: Shell) -> None:
-    session, line = rewinding(shell), shell.contents.status_line
+    session, line = rewinding(shell), shell.window.notice
 
     assert phase_of(shell) is SessionPhase.REWINDING
     assert line.message.startswith("Going back to frame ")
@@ -61,7 +61,7 @@ def test_that_the_foot_tells_how_far_a_rewind_is(shell: Shell) -> None:
 
 @pytest.mark.parametrize("by_key", [True, False])
 def test_that_a_rewind_is_cancelled_in_the_foot(shell: Shell, by_key: bool) -> None:
-    session, line = rewinding(shell), shell.contents.status_line
+    session, line = rewinding(shell), shell.window.notice
     log, playhead_ns = session.log, shell.bridge.playhead_ns
 
     if by_key:

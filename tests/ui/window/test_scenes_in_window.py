@@ -20,7 +20,7 @@ from tests.ui.shell import SCENE, SMALL_GAME, Shell, open_shell
 from ui.scene.panel import ScenePanel
 from ui.window.dialogs.scene_error import SceneErrorDialog, SceneErrorView
 from ui.window.handlers.command_palette import CommandPalette
-from ui.window.notices import FailureNote
+from ui.window.status_line import FailureNote
 
 BROKEN = "def build(stage):\n    clock = stage.root\n    clock.no_such_thing()\n"
 
@@ -192,7 +192,7 @@ def test_that_a_scene_that_cannot_be_opened_is_told_beside_the_one_that_goes_on(
     assert window.windowTitle() == "played & tested – Timeline Inspector"
     assert window.notice.label.text().startswith("bad.py failed in build(stage) (line 3): ")
     assert window.notice.label.text().endswith("“played & tested” keeps running.")
-    qtbot.mouseClick(window.notice.action_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(window.notice.buttons[0], Qt.MouseButton.LeftButton)
     dialog = window.findChild(SceneErrorDialog)
     assert isinstance(dialog, SceneErrorDialog)
     assert dialog.view.place.text() == f"{bad}, line 3"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
@@ -67,6 +68,34 @@ def test_that_a_notice_takes_its_place(stand: Stand) -> None:
     assert not stand.note.isHidden()
 
 
+def test_that_what_lasts_comes_back_until_it_is_dismissed(stand: Stand) -> None:
+    done: list[str] = []
+    stand.line.say_until_dismissed("Written: a.tlrec", ("Open it", lambda: done.append("open")))
+    stand.line.say("No frame began before this instant.")
+    assert stand.line.message == "No frame began before this instant."
+    assert stand.line.buttons[0].isHidden()
+
+    stand.line.clear()
+    assert stand.line.message == "Written: a.tlrec"
+    stand.line.buttons[0].click()
+    assert done == ["open"]
+
+    stand.line.close_button.click()
+    assert stand.line.message == ""
+    assert stand.line.close_button.isHidden()
+
+
+def test_that_what_lasts_has_the_room_of_the_tabs(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    text = f"Written: /{'long/' * 20}a.tlrec"
+
+    shell.window.notice.say_until_dismissed(text)
+    QApplication.processEvents()
+
+    label = shell.window.notice.label
+    assert label.width() >= label.fontMetrics().horizontalAdvance(text)
+
+
 def test_that_lost_events_are_counted(stand: Stand) -> None:
     stand.session.log = EventLog(budget_bytes=10 * BYTES_PER_EVENT)
     for number in range(40):
@@ -91,7 +120,7 @@ def test_that_of_a_long_file_all_events_are_counted(
     session = shell.bridge.session
     assert session is not None
     assert session.log.first > 0
-    note = shell.contents.status_line.log_note
+    note = shell.window.notice.log_note
     told = f"{session.history.end:,} events"
     assert note.text() == told
     assert f"{told} in the file.\nClick to see the events." in note.toolTip()

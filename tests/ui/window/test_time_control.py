@@ -77,7 +77,7 @@ def test_that_a_refusal_is_said_in_the_status_bar(qtbot: QtBot, tmp_path: Path) 
 
     shell.trigger("next-timer")
 
-    assert shell.contents.status_line.message == (
+    assert shell.window.notice.message == (
         "✖ Cannot step to the next timer. No timer is pending, so there is none to step to."
     )
 

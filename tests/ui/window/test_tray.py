@@ -301,7 +301,7 @@ def test_that_a_scene_names_the_panels_that_show_it_best(qtbot: QtBot, tmp_path:
 
     assert shell.window.panels.is_in_front("state_machines")
     assert "bookmarks" in tabs(shell).kept
-    said = shell.contents.status_line.message
+    said = shell.window.notice.message
     assert said == "✖ The scene names no panel of this window: “Nonsense”."
 
 

@@ -251,9 +251,9 @@ class WindowActions(QObject):
 
         window = self._window
         window.settings = replace(window.settings, export_folder=str(path.parent))
-        window.notice.show_notice(
+        window.notice.say_until_dismissed(
             f"Written: {path}",
-            *("Open it", partial(open_path, path)),
+            ("Open it", partial(open_path, path)),
             ("Open folder", partial(open_path, path.parent)),
         )
 

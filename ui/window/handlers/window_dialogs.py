@@ -67,7 +67,7 @@ class WindowDialogs(QObject):
         try:
             ZoneSumsWindow(path, window.bridge.panel_choices, window.theme, window).show()
         except (InspectorError, OSError) as error:
-            window.notice.show_notice(str(error))
+            window.notice.say_until_dismissed(str(error))
 
     # ---------------------------------------------------------------- errors of scenes
 
