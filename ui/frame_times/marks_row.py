@@ -72,6 +72,8 @@ class MarksRow(QWidget):
         self._view = view
         self._marks: TimelineMarks | None = None
         self._present_ns = 0
+        self._shown: object = None
+        self._was_past = False
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Marks")
@@ -98,14 +100,15 @@ class MarksRow(QWidget):
         if self._marks is not None and self._marks.add_new():
             self.place()
         elif self._view.present_ns != self._present_ns:
-            # In a view that stays the line at the present moves on.
-            self.update()
+            self._update_changed()
         self._present_ns = self._view.present_ns
 
     def show_annotations(self, annotations: Sequence[Annotation]) -> None:
         if self._marks is not None:
             self._marks.show_annotations(annotations)
             self.place()
+            # Their names may be others.
+            self.update()
 
     @Slot()
     def place(self) -> None:
@@ -118,7 +121,21 @@ class MarksRow(QWidget):
         if (groups, ranges) != (self.groups, self.ranges):
             self.groups, self.ranges = groups, ranges
             self.holds_moved.emit([group.x for group in groups if group.has_hold])
-        self.update()
+        self._update_changed()
+
+    def _update_changed(self) -> None:
+        """Paint the row again if anything in it has another place."""
+        view, line = self._view, self.line
+        shown = self.groups, self.ranges, self._left, self._width, line
+        # What comes after the instant shown is covered up to the present.
+        if shown != self._shown or view.playhead is not None or self._was_past:
+            self._shown, self._was_past = shown, view.playhead is not None
+            self.update()
+
+    @property
+    def line(self) -> int | None:
+        """The pixel of the instant shown, ``None`` for none."""
+        return None if self._view.shown is None else self._x_of(self._view.shown)
 
     @property
     def _left(self) -> int:

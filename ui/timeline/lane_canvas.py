@@ -206,7 +206,7 @@ class LaneCanvas(LaneSurface):
     def paintEvent(self, event: QPaintEvent) -> None:
         # A painter that outlives its event takes Qt down with it.
         with QPainter(self.viewport()) as painter:
-            self.picture.paint(painter, self)
+            self.picture.paint(painter, self, event.rect())
 
     def _put_playhead(self, place: QPointF) -> None:
         self.playhead_moved.emit(max(0, int(self.at_x(place.x()))))

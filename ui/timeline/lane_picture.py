@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 
 from inspector.analysis.lanes.lanes import LaneKind
@@ -128,6 +128,7 @@ class LanePicture:
         self._placed: tuple[object, PlacedRows] | None = None
         self._placed_for: object = None
         self._states: tuple[object, tuple[HeaderState, ...]] | None = None
+        self._named: object = None
         self.words = LaneWords(theme)
         self.names = LaneNames(theme)
 
@@ -137,11 +138,12 @@ class LanePicture:
     def forget(self) -> None:
         """Paint everything next time, and keep nothing of what was painted until then."""
         self.lanes.forget()
-        self._marks = self._placed = self._placed_for = self._states = None
+        self._marks = self._placed = self._placed_for = self._states = self._named = None
         self.words.forget()
         self.names.picture.forget()
 
-    def paint(self, painter: QPainter, canvas: LaneSurface) -> None:
+    def paint(self, painter: QPainter, canvas: LaneSurface, exposed: QRect | None = None) -> None:
+        """Paint what is exposed, by default everything."""
         window = canvas.lane_window()
         viewport = canvas.viewport().rect()
         turn = _turn(canvas)
@@ -170,7 +172,12 @@ class LanePicture:
             shown_rows = (*rows.scrolled, *rows.pinned)
             states = tuple(canvas.header_state(placed.row) for placed in shown_rows)
             self._states = (rows, turn), states
-        self.names.paint(painter, names, rows, self._states[1])
+        named = rows, self._states[1]
+        if exposed is None or exposed.left() < window.left:
+            self._named = named
+            self.names.paint(painter, names, *named)
+        elif named != self._named:
+            canvas.viewport().update(QRect(QPoint(), names))
         self._over(painter, canvas, window, rows, turn)
         painter.setPen(self._theme.color(ColorRole.LINE))
         painter.drawLine(window.left, 0, window.left, viewport.bottom())

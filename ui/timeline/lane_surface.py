@@ -165,7 +165,11 @@ class LaneSurface(QAbstractScrollArea):
         self.text_turn += has_texts
         self.view.take_news()
         self._fold_away()
-        self.viewport().update()
+        changed = self.viewport().rect()
+        if not has_texts:
+            # Names change with the texts, and where a clock does the picture sees to it.
+            changed.setLeft(self.header_width)
+        self.viewport().update(changed)
 
     def _fold_away(self) -> None:
         """Arrange the rows again if there are others, or lanes come into view or leave it."""

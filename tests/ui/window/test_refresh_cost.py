@@ -199,6 +199,33 @@ def lanes_of(shell: Shell) -> LaneCanvas:
     return panel.canvas
 
 
+def test_that_a_row_without_marks_is_painted_only_where_the_present_moves(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = settled_shell(qtbot, tmp_path)
+    panel = shell.window.frame_times
+    parts = Paints(marks=panel.marks, ruler=panel.ruler)
+
+    def go_on(refreshes: int) -> int:
+        """Return how often the present came to another pixel."""
+        moves = 0
+        for _ in range(refreshes):
+            former = panel.marks.line
+            shell.advance(2 / 60)
+            panel.refresh()
+            QApplication.processEvents()
+            moves += panel.marks.line != former
+        return moves
+
+    # Until the view follows.
+    go_on(150)
+    parts.paints.clear()
+    moves = go_on(4 * _REFRESHES)
+
+    assert parts.paints["ruler"] == 4 * _REFRESHES
+    assert parts.paints["marks"] == moves < 4 * _REFRESHES
+
+
 def test_that_headers_of_lanes_are_read_again_only_when_what_they_say_changes(
     qtbot: QtBot, tmp_path: Path, meter: Meter
 ) -> None:
