@@ -14,7 +14,7 @@ from inspector.events.conditions.breakpoint import BreakKind
 from tests.ui.shell import Shell, open_shell
 from ui.findings import FindingsPanel
 from ui.kit.filter_line import FilterLine
-from ui.session.bridge import SelectionKind
+from ui.session.bridge import Selection, SelectionKind
 from ui.window.handlers.command_palette import CommandPalette
 from ui.window.handlers.palette_finds import PaletteFinder
 
@@ -97,6 +97,20 @@ def test_that_a_finding_is_found_at_its_time(qtbot: QtBot, tmp_path: Path) -> No
     ((title, about),) = titles(shell, "castle")[1]
     assert title.startswith("0:00.250  fails: ")
     assert about == "250 ms ago"
+
+
+def test_that_with_nothing_typed_the_selection_and_what_is_due_next_are_listed(
+    shell: Shell,
+) -> None:
+    shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
+    palette = type_into_palette(shell, "")
+
+    rows = [palette.model.index(row).data() for row in range(palette.model.rowCount())]
+    assert rows[:4] == ["Objects", "enemies", "beat", "boss arrives"]
+    assert "Pause enemies" in rows
+    titles_of_sections = {"Objects", "Times", "Commands", "Panels"}
+    assert titles_of_sections <= set(rows)
+    assert len(set(rows) - titles_of_sections) == 10
 
 
 def test_that_an_object_is_selected(shell: Shell) -> None:

@@ -69,7 +69,7 @@ class Section(Struct):
 def sections_of(pattern: str, entries: Sequence[PaletteEntry], found: Found) -> list[Section]:
     """Return what a text finds, in the order of the list: at most ten entries.
 
-    Of commands alone all are returned; so it is without a text, and behind ``>``.
+    Behind ``>`` these are commands, all of them.
 
     Args:
         pattern: What was typed.
@@ -78,10 +78,10 @@ def sections_of(pattern: str, entries: Sequence[PaletteEntry], found: Found) -> 
     """
     typed = pattern.removeprefix(_COMMANDS_ONLY).strip()
     matched = matching_entries(typed, entries)
-    if not typed or pattern.startswith(_COMMANDS_ONLY):
+    if pattern.startswith(_COMMANDS_ONLY):
         return [Section("Commands", matched)] if matched else []
     is_found = found.objects or found.commands or any(has_words(typed, each) for each in matched)
-    if is_found:
+    if typed and is_found:
         matched = [each for each in matched if has_words(typed, each)]
     possible = [each for each in matched if not each.reason]
     panels = [each for each in possible if each.kind is EntryKind.PANEL]
@@ -171,8 +171,7 @@ class CommandPalette(QDialog):
     def _filter(self, pattern: str) -> None:
         self._about = None
         typed = pattern.strip()
-        is_searched = typed and not pattern.startswith(_COMMANDS_ONLY)
-        found = self._find(typed) if is_searched else _NOTHING
+        found = _NOTHING if pattern.startswith(_COMMANDS_ONLY) else self._find(typed)
         self._show(sections_of(pattern, self._entries, found), typed)
 
     def _show(self, sections: list[Section], pattern: str) -> None:

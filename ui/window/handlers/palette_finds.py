@@ -18,7 +18,7 @@ from inspector.commands.transport import StepTo, StepToNextTimer
 from inspector.display_text import counted
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.timebase import format_at, format_duration, parse_duration_ns
-from inspector.vocabulary import rate_chip
+from inspector.vocabulary import NEVER, rate_chip
 
 from ...kit.filter_line import FilterLine
 from ...kit.texts.call_texts import due_in_text
@@ -46,6 +46,7 @@ _AHEAD: Final = re.compile(r"\+\s*(\d+)?\s*timers?", re.IGNORECASE)
 #: Pending timers of a lane among which the next one is looked for.
 _MOST_PENDING: Final = 64
 _MOST_TIMES: Final = 3
+_MOST_NEAREST: Final = 3
 #: Timers that can be stepped over at once.
 _MOST_STEPS: Final = 100
 #: A part of a name that is looked for beside a verb has at least so many letters.
@@ -78,21 +79,26 @@ class PaletteFinder:
         self._icons = window.theme.icon
 
     def find(self, pattern: str) -> Found:
-        """Return what a text that is not empty finds."""
+        """Return what a text finds; without one, what is selected, and what is due next."""
         if self._bridge.session is None:
             return Found([], [], [], [])
         # Its lanes know the timers that are gone.
         self._timeline_panel.refresh()
         words = pattern.lower().split()
         objects = sorted(self._objects(words, all), key=lambda each: each.rank)
+        if not words:
+            objects = sorted(objects, key=self._due_of)[:_MOST_NEAREST]
         times = list(islice(self._times(pattern), _MOST_TIMES))
         if objects:
             times += self._firing(objects[0])
-            commands = self._commands_of(objects[0])
+            # Of what is merely due next, nothing is likely to be asked.
+            is_meant = bool(words) or objects[0].selection == self._bridge.selection
+            commands = self._commands_of(objects[0]) if is_meant else []
         else:
             commands = self._commands_with(words)
         entries = [self._object_entry(each) for each in objects[:10]]
-        return Found(entries, times, commands, self._panels(pattern, objects))
+        panels = self._panels(pattern, objects) if words else []
+        return Found(entries, times, commands, panels)
 
     # ------------------------------------------------------------------ objects
 
@@ -115,6 +121,13 @@ class PaletteFinder:
             if of(word in member.name.lower() for word in words):
                 rank = _rank(words, member.name), False, 2
                 yield _Object(member.name, Selection.member(member.id), rank)
+
+    def _due_of(self, thing: _Object) -> tuple[bool, int]:
+        """Return what puts objects in order if none is asked for: the selection, then by dues."""
+        table, number = self._bridge.timeline.timers, thing.selection.id
+        is_pending = thing.lane is not None and number in table
+        due_ns = table.session_due[table.index(number)] if is_pending else NEVER
+        return thing.selection != self._bridge.selection, due_ns
 
     def _next_of(self, lane: Lane) -> int:
         """Return the pending timer of a lane that is due first, 0 for none."""
@@ -179,7 +192,7 @@ class PaletteFinder:
         bridge, session = self._bridge, self._bridge.session
         assert session is not None, "only what has a session is searched"
         now_ns = bridge.timeline.at_ns
-        if not any(letter.isdigit() for letter in pattern) and pattern[:1] not in "+-−":
+        if not any(letter.isdigit() for letter in pattern) and pattern[:1] not in {*"+-−"}:
             return None
         if bridge.playhead_ns is None:
             if match := _AHEAD.fullmatch(pattern):
