@@ -304,7 +304,7 @@ def take(
         )
         shell = open_shell(cast("QtBot", Owner()), Path(place), picture.scene, is_dressed=True)
         if is_high_contrast:
-            shell.window.theme._take_contrast(Qt.ContrastPreference.HighContrast)
+            shell.window.theme._on_contrast_changed(Qt.ContrastPreference.HighContrast)
         if is_wide_font:
             font = application.font()
             font.setFamily(_WIDE_FAMILY)

@@ -130,13 +130,13 @@ class BreakpointsPanel(QWidget):
         buttons = bar(*tools, margins=(4, 0, 4, 0))
         buttons.addStretch(0)
         fill(self, self.form, buttons, (self.view, 1))
-        self.form.breakpoint_given.connect(self._take_breakpoint)
+        self.form.breakpoint_given.connect(self._submit_breakpoint)
         self.form.names_wanted.connect(self._offer_names)
         self.new_button.clicked.connect(self.begin_new)
         self.remove_button.clicked.connect(self.remove_marked)
         self.import_button.clicked.connect(self._ask_for_import)
         self.export_button.clicked.connect(self._ask_for_export)
-        self.model.toggled.connect(self._take_check)
+        self.model.toggled.connect(self._toggle)
         self.view.selectionModel().selectionChanged.connect(self._show_marked)
         self.view.doubleClicked.connect(self._show_last_hit)
         self.view.on(Qt.Key.Key_Delete, self.remove_marked)
@@ -199,7 +199,7 @@ class BreakpointsPanel(QWidget):
     # ---------------------------------------------------------------- what is asked for
 
     @Slot(object)
-    def _take_breakpoint(self, breakpoint_: Breakpoint) -> None:
+    def _submit_breakpoint(self, breakpoint_: Breakpoint) -> None:
         number = self._edited
         session = self._bridge.session
         former = None
@@ -249,7 +249,7 @@ class BreakpointsPanel(QWidget):
             self.begin_new()
 
     @Slot(object)
-    def _take_check(self, row: BreakpointRow) -> None:
+    def _toggle(self, row: BreakpointRow) -> None:
         changed = replace(row.breakpoint_, is_enabled=not row.breakpoint_.is_enabled)
         self._bridge.submit(ChangeBreakpoint(row.number, changed))
 

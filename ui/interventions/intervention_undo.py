@@ -46,12 +46,12 @@ class UndoActions:
         return to_undo is not None, to_redo is not None
 
     def undo_last(self) -> None:
-        self._take(self._found[0])
+        self._submit(self._found[0])
 
     def redo_last(self) -> None:
-        self._take(self._found[1])
+        self._submit(self._found[1])
 
-    def _take(self, step: Undoable | None) -> None:
+    def _submit(self, step: Undoable | None) -> None:
         if step is not None:
             self._bridge.submit(step.undo)
 

@@ -185,7 +185,7 @@ class InterventionsPanel(TablePanel):
         bridge.session_changed.connect(self.set_session)
         self._pace.due.connect(self.refresh)
         self.undo_button.clicked.connect(self.undo_marked)
-        view.clicked.connect(self._take_click)
+        view.clicked.connect(self._on_clicked)
         view.selectionModel().selectionChanged.connect(self._show_undoable)
         self.model.modelReset.connect(self._show_undoable)
 
@@ -255,7 +255,7 @@ class InterventionsPanel(TablePanel):
                 self._bridge.submit(Undo(number))
 
     @Slot(QModelIndex)
-    def _take_click(self, index: QModelIndex) -> None:
+    def _on_clicked(self, index: QModelIndex) -> None:
         if index.column() == InterventionColumn.UNDO:
             self.undo(index.row())
 

@@ -40,7 +40,7 @@ class Background(QObject):
         self._expected = expected
         self._number = 0
         self._thread: Thread | None = None
-        self._arrived.connect(self._take, Qt.ConnectionType.QueuedConnection)
+        self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     @property
     def is_running(self) -> bool:
@@ -88,7 +88,7 @@ class Background(QObject):
             self._arrived.emit(number, act)
 
     @Slot(object, object)
-    def _take(self, number: int, act: Callable[[], None]) -> None:
+    def _deliver(self, number: int, act: Callable[[], None]) -> None:
         if number == self._number:
             act()
 

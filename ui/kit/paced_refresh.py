@@ -22,7 +22,7 @@ _LOOK_NS: Final = 250 * NS_PER_MS
 _SEEN: Final = (QEvent.Type.Show, QEvent.Type.Paint)
 
 
-class Pace(Protocol):
+class RefreshTurns(Protocol):
     """What all widgets of a window share: one clock, and turns that they take."""
 
     def now_ns(self) -> int:
@@ -49,7 +49,7 @@ class PacedRefresh(QObject):
 
     due = Signal()  # Time to bring the widget up to date
 
-    def __init__(self, widget: QWidget, pace: Pace, least_ms: int = TEXT_MS) -> None:
+    def __init__(self, widget: QWidget, pace: RefreshTurns, least_ms: int = TEXT_MS) -> None:
         """Brake the refreshes of a widget.
 
         Args:

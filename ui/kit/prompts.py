@@ -130,7 +130,7 @@ class GoToPrompt(Prompt):
                 f"Now: {format_instant(at_ns)}. Duration or session time: 1.5, 1/60, 250ms, 3 min "
                 "or 02:10.5"
             ),
-            self._take,
+            self._go,
             theme,
             parent,
             proposed="1",
@@ -148,7 +148,7 @@ class GoToPrompt(Prompt):
         row.addStretch(1)
         self.body.insertLayout(2, row)
 
-    def _take(self, text: str) -> None:
+    def _go(self, text: str) -> None:
         """Report a duration or an instant; a sign in front of it means a duration."""
         value_ns = parse_duration_ns(text.removeprefix("+"))
         is_step = text.startswith("+") or self._ways.checkedId() == _Way.BY.value

@@ -108,11 +108,11 @@ class RangeNote(QObject):
         line = box.lineEdit()
         self._is_taken = True
         line.inputRejected.connect(self._say)
-        line.textEdited.connect(self._take_text)
+        line.textEdited.connect(self._on_text_edited)
         box.editingFinished.connect(self._finish)
 
     @Slot()
-    def _take_text(self) -> None:
+    def _on_text_edited(self) -> None:
         self._is_taken = self._box.hasAcceptableInput()
         self.note.put_away()
 

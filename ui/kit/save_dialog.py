@@ -51,7 +51,7 @@ class SaveDialog(QObject):
         self.dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         self.dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
         self.dialog.setNameFilters(list(self._suffixes))
-        self.dialog.fileSelected.connect(self._take)
+        self.dialog.fileSelected.connect(self._on_file_selected)
         self.dialog.rejected.connect(self._end)
 
     def open(self) -> None:
@@ -59,7 +59,7 @@ class SaveDialog(QObject):
         without_icons(self.dialog)
 
     @Slot(str)
-    def _take(self, selected: str) -> None:
+    def _on_file_selected(self, selected: str) -> None:
         """Give the file, unless one is there that may not be replaced."""
         suffix = self._suffixes.get(self.dialog.selectedNameFilter(), "")
         path = Path(selected if Path(selected).suffix else f"{selected}{suffix}")

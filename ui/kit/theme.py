@@ -173,23 +173,23 @@ class Theme(QObject):
         Apart from the constructor because it takes the first paint 12 ms.
         """
         hints = QGuiApplication.styleHints()
-        hints.colorSchemeChanged.connect(self._take_system_scheme)
+        hints.colorSchemeChanged.connect(self._on_scheme_changed)
         # Since Qt 6.10.
         accessibility = getattr(hints, "accessibility", None)
         if accessibility is not None:
-            accessibility().contrastPreferenceChanged.connect(self._take_contrast)
-            self._take_contrast(accessibility().contrastPreference())
+            accessibility().contrastPreferenceChanged.connect(self._on_contrast_changed)
+            self._on_contrast_changed(accessibility().contrastPreference())
         application = QGuiApplication.instance()
         if isinstance(application, QGuiApplication):
             application.screenAdded.connect(self.redraw_icons)
-        self._take_system_scheme()
+        self._on_scheme_changed()
 
     @Slot()
-    def _take_system_scheme(self) -> None:
+    def _on_scheme_changed(self) -> None:
         self._use(_resolved(self._choice))
 
     @Slot(object)
-    def _take_contrast(self, preference: QtCore.Qt.ContrastPreference) -> None:
+    def _on_contrast_changed(self, preference: QtCore.Qt.ContrastPreference) -> None:
         is_high = preference is QtCore.Qt.ContrastPreference.HighContrast
         if is_high is not self._is_high_contrast:
             self._is_high_contrast = is_high

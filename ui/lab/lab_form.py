@@ -116,10 +116,10 @@ class LabForm(QWidget):
             f"{LIMITS_TIP}; the command “timeline-inspector lab” has no such limits."
         )
         self._lay_out()
-        self.timers_line.editingFinished.connect(self._take_timers)
-        self.seconds_box.valueChanged.connect(self._take_change)
-        self._taken_timers = self.timers_line.text()
-        self.what_box.activated.connect(self._take_what)
+        self.timers_line.editingFinished.connect(self._on_timers_typed)
+        self.seconds_box.valueChanged.connect(self._on_choice_changed)
+        self._run_timers = self.timers_line.text()
+        self.what_box.activated.connect(self._on_what_chosen)
         self._show_what()
         self._show_counts()
 
@@ -148,7 +148,7 @@ class LabForm(QWidget):
         action.setCheckable(True)
         action.setChecked(is_checked)
         action.setToolTip(tip or title or name)
-        action.toggled.connect(self._take_change)
+        action.toggled.connect(self._on_choice_changed)
         self.display_actions[name] = action
         menu.addAction(action)
         return action
@@ -164,7 +164,7 @@ class LabForm(QWidget):
             action.setCheckable(True)
             action.setChecked(True)
             action.setToolTip(subject.description)
-            action.toggled.connect(self._take_change)
+            action.toggled.connect(self._on_choice_changed)
             self.subject_actions[subject.name] = action
         return menu
 
@@ -183,13 +183,13 @@ class LabForm(QWidget):
         for name, action in self.subject_actions.items():
             with QSignalBlocker(action):
                 action.setChecked(name in names)
-        self._take_change()
+        self._on_choice_changed()
 
     def choose_displays(self, names: list[str]) -> None:
         for name, action in self.display_actions.items():
             with QSignalBlocker(action):
                 action.setChecked(name in names)
-        self._take_change()
+        self._on_choice_changed()
 
     def set_session_frames(self, frames: Callable[[], tuple[int, ...]]) -> None:
         """Set what returns the session's frame times in nanoseconds; empty without a session."""
@@ -205,7 +205,7 @@ class LabForm(QWidget):
         self._show_what()
         self.changed.emit()
 
-    def take_scene(self, path: Path) -> None:
+    def choose_scene(self, path: Path) -> None:
         self._scene_file = path
         self.choose_what(What.SCENE_FILE)
 
@@ -219,12 +219,12 @@ class LabForm(QWidget):
             self._displays_menu.insertAction(self._end_of_displays, action)
         with QSignalBlocker(action):
             action.setChecked(True)
-        self._take_change()
+        self._on_choice_changed()
 
-    def take_timers_of(self, path: Path) -> None:
+    def load_timers(self, path: Path) -> None:
         """Load the timers of a file into the line; raises CaptureError if it has none."""
         self.timers_line.setText("; ".join(map(_timer_text, read_timers(path))))
-        self._take_timers()
+        self._on_timers_typed()
 
     # ------------------------------------------------------------------ what is asked
 
@@ -320,7 +320,7 @@ class LabForm(QWidget):
         self.file_wanted.emit("timers" if self.what is What.TIMERS else "scene")
 
     @Slot(int)
-    def _take_what(self, _index: int) -> None:
+    def _on_what_chosen(self, _index: int) -> None:
         self._show_what()
         if self.what is What.SCENE_FILE and self._scene_file is None:
             self.file_wanted.emit("scene")
@@ -342,13 +342,13 @@ class LabForm(QWidget):
         self.scene_label.show_text(path.name if path else none, str(path or ""))
 
     @Slot()
-    def _take_timers(self) -> None:
-        if self.timers_line.text() != self._taken_timers:
-            self._taken_timers = self.timers_line.text()
+    def _on_timers_typed(self) -> None:
+        if self.timers_line.text() != self._run_timers:
+            self._run_timers = self.timers_line.text()
             self.changed.emit()
 
     @Slot()
-    def _take_change(self) -> None:
+    def _on_choice_changed(self) -> None:
         self._show_counts()
         self.changed.emit()
 

@@ -239,7 +239,7 @@ class LabPanel(QWidget):
         self.form.changed.connect(self._soon.start)
         self.form.file_wanted.connect(self._ask_for_file)
         self._soon.timeout.connect(self.run_now)
-        self.runner.results_arrived.connect(self._take_results)
+        self.runner.results_arrived.connect(self._add_results)
         self.runner.progressed.connect(self._show_progress)
         self.runner.noted.connect(self._add_note)
         self.runner.finished.connect(self._finish)
@@ -298,7 +298,7 @@ class LabPanel(QWidget):
             self.run_now()
 
     @Slot(object)
-    def _take_results(self, results: list[LabResult]) -> None:
+    def _add_results(self, results: list[LabResult]) -> None:
         self.model.add_rows(results)
         self._show_state()
 
@@ -414,16 +414,16 @@ class LabPanel(QWidget):
         title, filters = _FILTERS[kind]
         name, _filter = QFileDialog.getOpenFileName(self, title, str(self._folder), filters)
         if name:
-            self.take_file(kind, Path(name))
+            self.load_file(kind, Path(name))
 
-    def take_file(self, kind: str, path: Path) -> None:
+    def load_file(self, kind: str, path: Path) -> None:
         """Load the ``"timers"``, the ``"scene"`` or the ``"frame times"`` of a file."""
         self._folder = path.parent
         try:
             if kind == "timers":
-                self.form.take_timers_of(path)
+                self.form.load_timers(path)
             elif kind == "scene":
-                self.form.take_scene(path)
+                self.form.choose_scene(path)
             else:
                 self.form.add_recording(path)
         except InspectorError as error:

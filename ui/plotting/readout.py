@@ -1,4 +1,4 @@
-"""What lies over plots on the time axis: the readout beside the pointer, and the playhead."""
+"""The readout beside the pointer, and the playhead, over plots on the time axis."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ class Previewer(QObject):
         bridge.session_changed.connect(self.hide)
 
     def watch(self, menu: QMenu) -> None:
-        menu.hovered.connect(partial(self._take_action, menu))
+        menu.hovered.connect(partial(self._consider_action, menu))
         menu.aboutToHide.connect(partial(self._leave, menu))
         for action in menu.actions():
             below = action.menu()
@@ -222,7 +222,7 @@ class Previewer(QObject):
             spent_ms = (perf_counter() - began_s) * 1_000
             self._timer.start(max(_LOOK_EVERY_MS, round(spent_ms / _MOST_SHARE)))
 
-    def _take_action(self, menu: QMenu, action: QAction) -> None:
+    def _consider_action(self, menu: QMenu, action: QAction) -> None:
         # A menu passes on what is highlighted in those below it.
         if action not in menu.actions():
             return

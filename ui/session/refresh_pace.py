@@ -1,4 +1,4 @@
-"""When the window is refreshed: as often as is worth while, and never while hidden.
+"""The pace of refreshes: as often as is worth while, and never while the window is hidden.
 
 The scene comes first: what there is to do is done in small pieces, as many in a turn of the
 event loop as take little time together, and none just before the scene is due. What a turn has

@@ -11,7 +11,7 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import next_fires
 from inspector.formats.arrangement.annotation_layout import lay_out_annotations
-from inspector.formats.arrangement.clock_layout import ClockLayout, GrowingBar, Grown
+from inspector.formats.arrangement.clock_layout import ClockLayout, GrowingBar, GrownBar
 from inspector.formats.arrangement.lane_layout import LaneLayout, hollow_places, records_in_view
 from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import NS_PER_MS
@@ -307,7 +307,7 @@ class LanePicture:
         layout.paint(painter)
         return True
 
-    def _grow(self, painter: QPainter, grown: Grown, from_x: int) -> None:
+    def _grow(self, painter: QPainter, grown: GrownBar, from_x: int) -> None:
         left, top, right = grown.end
         parts = [(max(left, from_x), top, right)]
         if grown.start is not None:

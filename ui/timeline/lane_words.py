@@ -1,4 +1,4 @@
-"""What is written over the lanes: local times, and what timers wait for."""
+"""Texts over the lanes: local times, and what timers wait for."""
 
 from __future__ import annotations
 

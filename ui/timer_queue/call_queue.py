@@ -172,7 +172,7 @@ class CallQueue:
             only_waiting=waiting,
         )
 
-    def take(
+    def fill(
         self, order: WindowedOrder, column: ColumnEnum | None, *, is_descending: bool
     ) -> QueueCounts:
         """Give the present calls in order.
@@ -185,7 +185,7 @@ class CallQueue:
         timeline = self.timeline
         if timeline is None:
             nothing = np.zeros(0, np.int64)
-            order.take(nothing, nothing, nothing)
+            order.set_rows(nothing, nothing, nothing)
             return QueueCounts()
         self._choose(timeline)
         timers, members = self._timers, self._members
@@ -193,7 +193,7 @@ class CallQueue:
         ids = _joined(timers.column("id", places), -members.ids[rows], is_view=places is None)
         keys = self._keys(column, places, rows)
         ties = _joined(timers.column("order", places), members.ranks[rows], is_view=places is None)
-        order.take(ids, -keys if is_descending else keys, ties)
+        order.set_rows(ids, -keys if is_descending else keys, ties)
         return QueueCounts(
             total=self.total(),
             in_branch=timers.in_branch + members.in_branch,

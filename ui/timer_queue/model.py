@@ -51,7 +51,7 @@ class QueueModel(TableModel[QueueRow]):
 
     def show_source(self) -> None:
         self.beginResetModel()
-        self._take_order()
+        self._read_order()
         self._row_count = len(self._order)
         self.endResetModel()
 
@@ -63,7 +63,7 @@ class QueueModel(TableModel[QueueRow]):
             self._at_ns = timeline.at_ns
             self._rows.clear()
         if self.queue.versions != self._versions:
-            self._take_everything()
+            self._order_again()
 
     # ------------------------------------------------------------------ rows
 
@@ -100,12 +100,12 @@ class QueueModel(TableModel[QueueRow]):
         is_column = 0 <= column < len(self.columns)
         self.sort_column = self.columns[column] if is_column else None
         self._is_descending = is_column and order == Qt.SortOrder.DescendingOrder
-        self._take_everything()
+        self._order_again()
 
-    def _take_everything(self) -> None:
+    def _order_again(self) -> None:
         """Take the present order and tell of rows that came or went at the end."""
         before = self._row_count
-        self._take_order()
+        self._read_order()
         after = len(self._order)
         if after > before:
             self.beginInsertRows(QModelIndex(), before, after - 1)
@@ -116,9 +116,9 @@ class QueueModel(TableModel[QueueRow]):
             self._row_count = after
             self.endRemoveRows()
 
-    def _take_order(self) -> None:
+    def _read_order(self) -> None:
         self._rows.clear()
         self._versions = self.queue.versions
-        self.counts = self.queue.take(
+        self.counts = self.queue.fill(
             self._order, self.sort_column, is_descending=self._is_descending
         )

@@ -58,7 +58,7 @@ class QueueView(TableView):
         RowPointing(self).pointed.connect(self._tell_pointed)
         # The model sorts when the view hears of it, which is after this connection was made.
         order_changed = self.horizontalHeader().sortIndicatorChanged
-        order_changed.connect(self.take_order, Qt.ConnectionType.QueuedConnection)
+        order_changed.connect(self.show_again, Qt.ConnectionType.QueuedConnection)
         self.selectionModel().currentRowChanged.connect(self._choose_row)
 
     @property
@@ -70,7 +70,7 @@ class QueueView(TableView):
         """Show what is new: only cells that say something else are painted."""
         with self.arranging():
             self.calls.refresh()
-        self.take_order()
+        self.show_again()
 
     def mark(self, key: int) -> None:
         if key != self._marked_id:
@@ -88,7 +88,7 @@ class QueueView(TableView):
         self.pointed.emit((self.calls.id_at(index.row()) if index.isValid() else None) or 0)
 
     @Slot()
-    def take_order(self) -> None:
+    def show_again(self) -> None:
         """Show the rows again, after the model has taken another order."""
         self.show_changes()
         self._follow_marked()
@@ -165,7 +165,7 @@ class TimerQueuePanel(TablePanel):
         for group, button in self.group_buttons.items():
             groups.addWidget(button)
             button.setChecked(group.name.lower() not in hidden)
-        self._take_groups()
+        self._read_groups()
         groups.addWidget(self.waiting_button)
         groups.addWidget(self.branch_button)
         top = bar(self.filter_line, groups, (QWidget(), 1), self.count_label)
@@ -198,9 +198,9 @@ class TimerQueuePanel(TablePanel):
     @Slot(object)
     def set_session(self, session: Session | None) -> None:
         self._last_clock_id = 0
-        self._take_state(session)
+        self._set_source(session)
 
-    def _take_state(self, session: Session | None) -> None:
+    def _set_source(self, session: Session | None) -> None:
         with self.view.arranging():
             shown = None if session is None else self._bridge.shown
             self.queue.set_source(shown, ("",) if session is None else self._bridge.strings)
@@ -212,7 +212,7 @@ class TimerQueuePanel(TablePanel):
     def refresh(self) -> None:
         session = self._bridge.session
         if session is not None and self.queue.timeline is not self._bridge.shown:
-            self._take_state(session)
+            self._set_source(session)
             return
         self.table.refresh()
         self.update_counts()
@@ -242,7 +242,7 @@ class TimerQueuePanel(TablePanel):
     @override
     def filter_rows(self, text: str) -> None:
         self.queue.words = tuple(text.casefold().split())
-        self._take_calls()
+        self._refresh_calls()
 
     @Slot()
     def _apply_branch(self) -> None:
@@ -255,25 +255,25 @@ class TimerQueuePanel(TablePanel):
         self.branch_button.setToolTip(as_plain(tip))
         is_limited = self.branch_button.isChecked() and bool(self._last_clock_id)
         self.queue.branch_id = self._last_clock_id if is_limited else None
-        self._take_calls()
+        self._refresh_calls()
 
-    def _take_groups(self) -> None:
+    def _read_groups(self) -> None:
         shown = (group for group, button in self.group_buttons.items() if button.isChecked())
         self.queue.groups = frozenset(shown)
 
     @Slot()
     def _apply_groups(self) -> None:
-        self._take_groups()
+        self._read_groups()
         hidden = [each.name.lower() for each in CallGroup if each not in self.queue.groups]
         self._bridge.panel_choices[HIDDEN_GROUPS] = ",".join(hidden)
-        self._take_calls()
+        self._refresh_calls()
 
     @Slot(bool)
     def _apply_waiting(self, is_on: bool) -> None:  # noqa: FBT001 - a slot
         self.queue.only_waiting = is_on
-        self._take_calls()
+        self._refresh_calls()
 
-    def _take_calls(self) -> None:
+    def _refresh_calls(self) -> None:
         self.table.refresh()
         self.update_counts()
 

@@ -36,7 +36,7 @@ class WindowedOrder:
     def __len__(self) -> int:
         return self._ids.size
 
-    def take(
+    def set_rows(
         self, ids: NDArray[np.int64], keys: NDArray[np.int64], ties: NDArray[np.int64]
     ) -> None:
         """Replace all rows.

@@ -1,4 +1,4 @@
-"""Why a timer has not fired, as rows of the details: each sentence leads to what it rests on."""
+"""The reasons why a timer has not fired, as rows: each sentence leads to what it rests on."""
 
 from __future__ import annotations
 

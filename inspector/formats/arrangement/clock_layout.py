@@ -77,7 +77,7 @@ class GrowingBar(NamedTuple):
     has_rates: tuple[bool, ...]  # Whether there is room for the rate of each step in view
 
 
-class Grown(NamedTuple):
+class GrownBar(NamedTuple):
     """What of the bar of a clock is new wherever it was moved to."""
 
     bottom: int  # The pixel below it
@@ -221,19 +221,19 @@ class ClockLayout:
         room = x0 + self._sheet.width_of(rate_chip(past.value[place])) + 2 * _PAD
         return room <= x1 and room <= self._head(clocks, number, window)
 
-    def grown(self, past: ClockPast, bar: GrowingBar, window: LaneWindow, row: Row) -> Grown:
+    def grown(self, past: ClockPast, bar: GrowingBar, window: LaneWindow, row: Row) -> GrownBar:
         """Return what of a bar is new wherever it was moved to."""
         (first, stop, _), inner = bar.steps, row.inner(_PAD)
         x0, x1 = _edges_of(past, stop - 1, window)
         end = (x0, inner.bottom - _height(past.value[stop - 1], bar.highest, inner), x1)
         if not bar.has_rates[0] or past.at_ns[first] >= window.low:
-            return Grown(inner.bottom, end)
+            return GrownBar(inner.bottom, end)
         height = _height(past.value[first], bar.highest, inner)
         rate, left = rate_chip(past.value[first]), window.left + _PAD
         behind = left + math.ceil(self._sheet.width_of(rate)) + _PAD
         start = (window.left, inner.bottom - height, behind)
         line = Line(left, *_text_row(inner, height), rate)
-        return Grown(inner.bottom, end, start, line)
+        return GrownBar(inner.bottom, end, start, line)
 
     def finish(self) -> None:
         """Forget what was known of the window."""

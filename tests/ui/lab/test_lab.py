@@ -222,9 +222,9 @@ def test_that_files_bring_timers_and_frame_times(stand: Stand, tmp_path: Path) -
     capture.write_text("MsBetweenPresents\n" + "16\n" * 250, encoding="utf-8")
     stand.show()
 
-    stand.panel.take_file("timers", timers)
-    stand.panel.take_file("frame times", capture)
-    stand.panel.take_file("frame times", capture)
+    stand.panel.load_file("timers", timers)
+    stand.panel.load_file("frame times", capture)
+    stand.panel.load_file("frame times", capture)
     stand.ask(subjects="clock")
 
     assert stand.form.timers_line.text() == "a b=250ms,repeat=3,delay=1500ms"
@@ -235,7 +235,7 @@ def test_that_files_bring_timers_and_frame_times(stand: Stand, tmp_path: Path) -
 def test_that_a_file_that_cannot_be_read_is_said(stand: Stand, tmp_path: Path) -> None:
     stand.show()
 
-    stand.panel.take_file("timers", tmp_path / "nowhere.csv")
+    stand.panel.load_file("timers", tmp_path / "nowhere.csv")
 
     assert "There is no file" in stand.panel.problem.text()
 

@@ -48,7 +48,7 @@ def test_that_a_scene_file_is_run_under_the_displays(stand: Stand, tmp_path: Pat
     stand.show()
     stand.form.choose_displays(["60 Hz", "240 Hz"])
     with stand.qtbot.waitSignal(stand.panel.runner.finished):
-        stand.panel.take_file("scene", scene_file(tmp_path))
+        stand.panel.load_file("scene", scene_file(tmp_path))
 
     assert stand.panel.problem.text() == ""
     assert stand.form.scene_label.text() == "blinker.py"
@@ -79,7 +79,7 @@ def test_that_the_open_scene_is_run(stand: Stand, tmp_path: Path) -> None:
 def test_that_a_scene_shows_its_progress_and_can_be_stopped(stand: Stand, tmp_path: Path) -> None:
     stand.show()
     stand.form.seconds_box.setValue(60)
-    stand.panel.take_file("scene", scene_file(tmp_path))
+    stand.panel.load_file("scene", scene_file(tmp_path))
     stand.qtbot.waitUntil(lambda: stand.panel.runner.is_running)
     stand.qtbot.waitUntil(lambda: stand.panel.summary.text() not in ("", "0% …"))
     assert stand.panel.summary.text().endswith("% …")
@@ -94,7 +94,7 @@ def test_that_a_scene_that_raises_is_a_sentence(stand: Stand, tmp_path: Path) ->
     stand.show()
     path = scene_file(tmp_path, "def build(stage):\n    raise KeyError('hero')\n")
     with stand.qtbot.waitSignal(stand.panel.runner.finished):
-        stand.panel.take_file("scene", path)
+        stand.panel.load_file("scene", path)
 
     assert stand.panel.problem.text() == (
         "blinker.py failed in build(stage) (line 2): KeyError: 'hero'."
@@ -104,7 +104,7 @@ def test_that_a_scene_that_raises_is_a_sentence(stand: Stand, tmp_path: Path) ->
 
 def test_that_a_closed_panel_leaves_the_scene(stand: Stand, tmp_path: Path) -> None:
     stand.show()
-    stand.panel.take_file("scene", scene_file(tmp_path))
+    stand.panel.load_file("scene", scene_file(tmp_path))
     stand.qtbot.waitUntil(lambda: stand.panel.runner.is_running)
 
     stand.panel.close()
@@ -153,7 +153,7 @@ def test_that_a_recording_brings_its_frame_times(
     assert main(["run", str(scene), "--seconds", "2", "--record", str(recording), "--quiet"]) == 0
     stand.show()
 
-    stand.panel.take_file("frame times", recording)
+    stand.panel.load_file("frame times", recording)
     stand.form.choose_displays(["blinker.tlrec"])
     stand.ask(subjects="scheduler")
 

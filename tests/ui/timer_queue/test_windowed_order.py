@@ -23,7 +23,7 @@ def test_that_every_look_shows_the_rows_of_the_full_sort(
     ids = np.random.default_rng(seed).permutation(len(keys)).astype(np.int64) + 10
     ties = np.arange(len(keys), dtype=np.int64)
     order = WindowedOrder()
-    order.take(ids, np.array(keys, np.int64), ties)
+    order.set_rows(ids, np.array(keys, np.int64), ties)
 
     expected = [int(ids[place]) for place in sorted(range(len(keys)), key=lambda i: (keys[i], i))]
 
@@ -38,7 +38,7 @@ def test_that_the_row_of_a_subject_is_where_it_is_shown(
 ) -> None:
     order = WindowedOrder()
     ids = np.arange(len(keys), dtype=np.int64) * 3
-    order.take(ids, np.array(keys, np.int64), np.zeros(len(keys), np.int64) + ids)
+    order.set_rows(ids, np.array(keys, np.int64), np.zeros(len(keys), np.int64) + ids)
     row = data.draw(st.integers(0, len(keys) - 1))
 
     assert order.row_of(order.id_at(row)) == row
@@ -46,14 +46,14 @@ def test_that_the_row_of_a_subject_is_where_it_is_shown(
 
 def test_that_an_unknown_subject_has_no_row() -> None:
     order = WindowedOrder()
-    order.take(np.array([5]), np.array([1]), np.array([1]))
+    order.set_rows(np.array([5]), np.array([1]), np.array([1]))
 
     assert order.row_of(6) is None
 
 
 def test_that_a_row_beyond_the_end_is_an_error() -> None:
     order = WindowedOrder()
-    order.take(np.array([5]), np.array([1]), np.array([1]))
+    order.set_rows(np.array([5]), np.array([1]), np.array([1]))
 
     with pytest.raises(IndexError, match="no row 1 among 1"):
         order.id_at(1)

@@ -109,7 +109,7 @@ class ColumnChoices(QObject):
         self._viewport = view.viewport()
         self._viewport.installEventFilter(self)
         header.setSortIndicator(sorted_by, Qt.SortOrder.AscendingOrder)
-        self._take_choices()
+        self._restore()
         header.sectionResized.connect(self._note_resized)
         header.sectionMoved.connect(self._keep_choices)
         header.sectionMoved.connect(self.order_changed)
@@ -217,9 +217,9 @@ class ColumnChoices(QObject):
     @Slot()
     def _look_at_names(self) -> None:
         if self._table.isVisible():
-            self.take_names(self._table.rows_in_view())
+            self.note_names(self._table.rows_in_view())
 
-    def take_names(self, rows: Iterable[tuple[RowPlace, Sequence[Cell]]]) -> None:
+    def note_names(self, rows: Iterable[tuple[RowPlace, Sequence[Cell]]]) -> None:
         """Have room for the names in view, as far as there is room; rows with their places."""
         paint, has_grown = self._table.cells, False
         for _place, cells in rows:
@@ -337,13 +337,13 @@ class ColumnChoices(QObject):
         is_descending = header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder
         return is_descending and header.sortIndicatorSection() >= 0
 
-    def _take_choices(self) -> None:
+    def _restore(self) -> None:
         known = {column.name.lower(): column for column in self._columns}
         for entry in self._choices.get(self._name, "").split():
             name, _, choice = entry.partition("=")
             column = known.get(name)
             if name == _ORDER:
-                self._take_order([known[each] for each in choice.split(",") if each in known])
+                self._restore_order([known[each] for each in choice.split(",") if each in known])
             elif name == _SORTED and choice.removeprefix("-") in {*known, ""}:
                 orders = Qt.SortOrder
                 order = orders.DescendingOrder if choice[:1] == "-" else orders.AscendingOrder
@@ -355,7 +355,7 @@ class ColumnChoices(QObject):
                 self._by_hand[column] = width
                 self._header.resizeSection(column, width)
 
-    def _take_order(self, order: list[ColumnEnum]) -> None:
+    def _restore_order(self, order: list[ColumnEnum]) -> None:
         for place, column in enumerate(order):
             self._header.moveSection(self._header.visualIndex(column), place)
 

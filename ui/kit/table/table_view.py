@@ -207,8 +207,8 @@ class TableView(Arranging, PaintedTable):
         set_up_table(self, selects_many=selects_many)
         self._set_up_titles()
         self.choices = ColumnChoices(self, model.columns, choices, model.sorted_by)
-        self.choices.order_changed.connect(self._take_order)
-        self._take_order()
+        self.choices.order_changed.connect(self._on_order_changed)
+        self._on_order_changed()
         if model.is_sortable:
             self.setSortingEnabled(True)
         self.notice = EmptyNotice(self)  # Why the table is empty, and how to change that
@@ -233,7 +233,7 @@ class TableView(Arranging, PaintedTable):
             titles.setSortIndicatorClearable(True)
 
     @Slot()
-    def _take_order(self) -> None:
+    def _on_order_changed(self) -> None:
         self.choices.arrange()
         self._model.show_order(self.choices.order)
         self.horizontalHeader().viewport().update()
@@ -243,7 +243,7 @@ class TableView(Arranging, PaintedTable):
     def show_look(self) -> None:
         super().show_look()
         if self._shown is not None:
-            self.choices.take_names(self._shown)
+            self.choices.note_names(self._shown)
 
     # ---------------------------------------------------------------- what is marked
 

@@ -1,4 +1,4 @@
-"""When a call is made next, in words."""
+"""The next call of something, in words."""
 
 from __future__ import annotations
 
