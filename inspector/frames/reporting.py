@@ -16,6 +16,7 @@ from inspector.clocks.callbacks import label_of, refuse_unfinished
 from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS
 from inspector.clocks.rate import D
+from inspector.clocks.tree import ClockTree
 from inspector.timebase import MAX_NS, NS_PER_MS
 from inspector.vocabulary import NEVER, Field, MemberKind
 
@@ -25,15 +26,26 @@ _LONGEST_NAME: Final = 80
 #: Largest time scale that is reported.
 _HIGHEST_RATE: Final = 1e9
 
+#: Where there is no clock: every number is 0, which members ignore.
+_NO_MEMBERS: Final = ClockTree().members
+
 
 class Reporter:
     """Reports the members of one frame system.
 
     Attributes:
         clock: The clock that they hang under, ``None`` for none.
+        set: Reports the value of a field, as those that follow does something of the members of
+            the tree, see :class:`~inspector.clocks.members.Members`; ignored for number 0.
+        set_text: Reports the value of a text field.
+        set_paused: Reports that a member is paused itself, or no longer.
+        introduce: Links a member to its node or component.
+        move: Reports a member's new parent.
+        remove: Reports that a member and everything below it is gone.
+        call_ended: Reports the end of a call, of which ``perf_counter_ns`` before it is known.
+        state_entered: Reports a machine's new state.
+        transition_refused: Reports a transition that a machine refused.
     """
-
-    __slots__ = ("_counts", "_members", "_naming", "clock")
 
     def __init__(self, clock: Clock | None, naming: Callable[[object], str] | None = None) -> None:
         """Report under a clock.
@@ -45,7 +57,13 @@ class Reporter:
         """
         self.clock = clock
         self._naming = naming
-        self._members = None if clock is None else clock.tree.members
+        self._members = members = _NO_MEMBERS if clock is None else clock.tree.members
+        self.set, self.set_text = members.set, members.set_text
+        self.set_paused, self.introduce = members.set_paused, members.introduce
+        self.move, self.remove = members.move, members.remove
+        self.call_ended = members.call_ended
+        self.state_entered = members.state_entered
+        self.transition_refused = members.transition_refused
         # Objects per class that are named after it.
         self._counts: dict[str, int] = {}
 
@@ -67,29 +85,14 @@ class Reporter:
             name: Display name.
             parent: Number of the member above, 0 for the clock.
         """
-        if self._members is None or self.clock is None:
+        if self.clock is None:
             return 0
         return self._members.add(owner, kind, name, self.clock, parent)
 
-    def set(self, number: int, field: Field, value: int) -> None:
-        """Report the value of a field."""
-        if number and self._members is not None:
-            self._members.set(number, field, value)
-
-    def introduce(self, thing: object, number: int) -> None:
-        """Link a member to its node or component."""
-        if self._members is not None:
-            self._members.introduce(thing, number)
-
     def link(self, number: int, target: object) -> None:
         """Report the node or component that is a target, if it is a known one."""
-        if number and self._members is not None and (owner := self._members.number_of(target)):
-            self._members.set(number, Field.OWNER, owner)
-
-    def set_text(self, number: int, field: Field, text: str) -> None:
-        """Report the value of a text field."""
-        if number and self._members is not None:
-            self._members.set_text(number, field, text)
+        if number and (owner := self._members.number_of(target)):
+            self.set(number, Field.OWNER, owner)
 
     def set_seconds(self, number: int, field: Field, seconds: float) -> None:
         """Report an instant or a duration, given in seconds as a float."""
@@ -102,41 +105,6 @@ class Reporter:
             bounded = max(-_HIGHEST_RATE, min(scale, _HIGHEST_RATE))
             self.set(number, Field.RATE, round(bounded * D))
 
-    def set_paused(self, number: int, *, paused: bool) -> None:
-        """Report that a member is paused itself, or no longer."""
-        if number and self._members is not None:
-            self._members.set_paused(number, paused=paused)
-
-    def move(self, number: int, parent: int) -> None:
-        """Report a member's new parent."""
-        if number and self._members is not None:
-            self._members.move(number, parent)
-
-    def remove(self, number: int) -> None:
-        """Report that a member and everything below it is gone."""
-        if number and self._members is not None:
-            self._members.remove(number)
-
-    def call_ended(self, number: int, began_ns: int) -> None:
-        """Report the end of a call.
-
-        Args:
-            number: The member that was called.
-            began_ns: ``perf_counter_ns`` before the call.
-        """
-        if number and self._members is not None:
-            self._members.call_ended(number, began_ns)
-
-    def state_entered(self, number: int, state: str, transition: str) -> None:
-        """Report a machine's new state."""
-        if number and self._members is not None:
-            self._members.state_entered(number, state, transition)
-
-    def transition_refused(self, number: int, transition: str, reason: str) -> None:
-        """Report a transition that a machine refused."""
-        if number and self._members is not None:
-            self._members.transition_refused(number, transition, reason)
-
     def metered(self, number: int, call: Callable[[float], object]) -> Callable[[float], object]:
         """Return a callback that reports each call with its duration.
 
@@ -144,9 +112,9 @@ class Reporter:
             number: The member that is called; for 0 ``call`` itself is returned.
             call: The callback.
         """
-        if not number or self._members is None:
+        if not number:
             return call
-        call_ended = self._members.call_ended
+        call_ended = self.call_ended
 
         def metered_call(argument: float) -> None:
             began_ns = perf_counter_ns()

@@ -8,45 +8,22 @@ compared with the last report.
 from __future__ import annotations
 
 from time import perf_counter_ns
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.callbacks import label_of, refuse_unfinished
-from inspector.engines.cocos.dialects import Dialect
 from inspector.engines.cocos.lists import UpdateEntry
 from inspector.engines.cocos.timer import DialectTimer, TimerElement
 from inspector.frames.reporting import Reporter, nanoseconds
 from inspector.frames.scheduling import Callback
 from inspector.vocabulary import Field, MemberKind
 
+if TYPE_CHECKING:
+    from inspector.engines.cocos.scheduler import DialectScheduler
+
 #: Due times that differ by fewer nanoseconds count as equal: sums of floats are not exact.
 _SAME_DUE: Final = 1_000
 #: Likewise where the original computes in single precision.
 _SAME_DUE_SINGLE: Final = 100_000
-
-
-class ReportedScheduler(Protocol):
-    """What reports need of their scheduler."""
-
-    dialect: Dialect
-    time_scale: float
-
-    def element_of(self, target: object) -> TimerElement | None:
-        """Return the timers of a target."""
-
-    def entry_of(self, target: object) -> UpdateEntry | None:
-        """Return the update callback of a target, which may be marked as removed."""
-
-    def pause_target(self, target: object) -> None:
-        """Pause everything that a target has now."""
-
-    def resume_target(self, target: object) -> None:
-        """Resume everything that a target has."""
-
-    def unschedule_target(self, target: object) -> None:
-        """Remove everything that a target has."""
-
-    def unschedule_update(self, target: object) -> bool:
-        """Remove the update callback of a target."""
 
 
 class DialectTarget:
@@ -60,7 +37,7 @@ class DialectTarget:
         is_paused: Whether the target was reported as paused.
     """
 
-    def __init__(self, scheduler: ReportedScheduler, target: object) -> None:
+    def __init__(self, scheduler: DialectScheduler, target: object) -> None:
         self._scheduler = scheduler
         self.target = target
         self.number = 0
@@ -105,7 +82,7 @@ class DialectUpdate:
         is_paused: Whether it was reported as paused.
     """
 
-    def __init__(self, scheduler: ReportedScheduler, entry: UpdateEntry) -> None:
+    def __init__(self, scheduler: DialectScheduler, entry: UpdateEntry) -> None:
         self._scheduler = scheduler
         self.entry = entry
         self.number = 0
@@ -133,7 +110,7 @@ class _ReportedTimer:
 class DialectReports:
     """Compares a dialect's scheduler with its last report, and reports the changes."""
 
-    def __init__(self, scheduler: ReportedScheduler, reporter: Reporter, number: int) -> None:
+    def __init__(self, scheduler: DialectScheduler, reporter: Reporter, number: int) -> None:
         """Report the scheduler.
 
         Args:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable
 from functools import partial
 from struct import Struct
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from inspector.clocks.callbacks import label_of, refuse_unfinished
-from inspector.engines.cocos.dialects import CancelBy, Dialect
+from inspector.engines.cocos.dialects import CancelBy
 from inspector.frames.scheduling import Callback, Overshoot, PendingCall
+
+if TYPE_CHECKING:
+    from inspector.engines.cocos.scheduler import DialectScheduler
 
 #: The timer has not yet been reached by a frame; the originals use this value.
 _NOT_ARMED = -1.0
@@ -54,32 +57,6 @@ class TimerElement:
         self.following: object = None
 
 
-class CallReports(Protocol):
-    """Reports the calls of timers."""
-
-    def call_timer(self, timer: DialectTimer, argument: float) -> None:
-        """Call a timer's callback and report the call."""
-
-
-class TimerScheduler(Protocol):
-    """What a timer needs of its scheduler."""
-
-    dialect: Dialect
-
-    @property
-    def reports(self) -> CallReports | None:
-        """Where calls are reported, ``None`` while they are not."""
-
-    def remove_timer(self, timer: DialectTimer) -> None:
-        """Take a timer out of its target's list."""
-
-    def unschedule(self, callback: Callback, target: object = None) -> bool:
-        """Remove the first timer with a callback."""
-
-    def report_endless(self, timer: DialectTimer) -> None:
-        """Report that a timer's loop was cut off."""
-
-
 class DialectTimer:
     """A waiting callback.
 
@@ -92,7 +69,7 @@ class DialectTimer:
     """
 
     def __init__(
-        self, scheduler: TimerScheduler, element: TimerElement, callback: Callback, key: Hashable
+        self, scheduler: DialectScheduler, element: TimerElement, callback: Callback, key: Hashable
     ) -> None:
         self.element = element
         self.callback = callback

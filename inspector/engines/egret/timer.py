@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.callbacks import CheckedCallback
 from inspector.vocabulary import Field, MemberKind
@@ -18,7 +18,7 @@ from inspector.vocabulary import Field, MemberKind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.frames.reporting import Reporter
+    from inspector.engines.egret.ticker import Ticker
 
 #: The original's assumed rate of a display.
 ASSUMED_RATE: Final = 60
@@ -52,32 +52,6 @@ BY_CALLS: Final = Counting("calls")
 BY_ELAPSED: Final = Counting("elapsed time", counts_calls=False, keeps_phase=True)
 
 
-class Updates(Protocol):
-    """What a timer needs of its ticker.
-
-    Attributes:
-        number: Its number in events; 0 while nothing records.
-        reporter: Takes reports.
-        now_ms: Returns its time in milliseconds.
-    """
-
-    number: int
-    reporter: Reporter
-    now_ms: Callable[[], float]
-
-    def start_tick(self, tick: Callable[[float], object]) -> None:
-        """Call a function at each update, with the time in milliseconds."""
-
-    def stop_tick(self, tick: Callable[[float], object]) -> None:
-        """Stop calling it."""
-
-    def call(self, number: int, function: Callable[[], object]) -> None:
-        """Call a function for a timer, and report the call if the timer has a number."""
-
-    def report_ms(self, number: int, field: Field, milliseconds: float) -> None:
-        """Report an instant or a duration."""
-
-
 class TickerTimer:
     """Fires on a ticker's updates, a number of times or forever.
 
@@ -100,7 +74,7 @@ class TickerTimer:
 
     def __init__(
         self,
-        ticker: Updates,
+        ticker: Ticker,
         delay_ms: float,
         repeat_count: float = 0,
         *,

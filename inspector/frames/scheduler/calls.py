@@ -3,42 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from inspector.clocks.callbacks import label_of
 from inspector.frames.scheduling import Callback, PendingCall
 from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sized
-
-    from inspector.frames.reporting import Reporter
-    from inspector.frames.scheduler.call_list import CallList, Slot
-    from inspector.frames.scheduler.timer_calendar import TimerCalendar
-
-
-class CallScheduler(Protocol):
-    """What calls need of the scheduler that makes them; see :class:`Scheduler`."""
-
-    time_ns: int
-    max_calls_per_frame: int | None
-    update_calls: CallList
-    frame_calls: CallList
-    calendar: TimerCalendar
-
-
-class CallOwner(Protocol):
-    """What calls need of the target that they belong to; see :class:`TargetRecord`."""
-
-    number: int
-    reporter: Reporter
-
-    @property
-    def pauses(self) -> Sized:
-        """The pauses that the target waits for."""
-
-    def remove(self, call: ScheduledCall) -> None:
-        """Drop a call that will not be made."""
+    from inspector.frames.scheduler.call_list import Slot
+    from inspector.frames.scheduler.scheduler import Scheduler
+    from inspector.frames.scheduler.targets import TargetRecord
 
 
 class ScheduledCall(ABC):
@@ -68,8 +42,8 @@ class ScheduledCall(ABC):
 
     def __init__(
         self,
-        scheduler: CallScheduler,
-        record: CallOwner,
+        scheduler: Scheduler,
+        record: TargetRecord,
         target: object,
         callback: Callback,
         name: str,
@@ -163,8 +137,8 @@ class UpdateCallback(ScheduledCall):
 
     def __init__(  # noqa: PLR0913, PLR0917 - made in one place only
         self,
-        scheduler: CallScheduler,
-        record: CallOwner,
+        scheduler: Scheduler,
+        record: TargetRecord,
         target: object,
         callback: Callback,
         name: str,

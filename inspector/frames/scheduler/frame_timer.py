@@ -6,7 +6,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from inspector.clocks.callbacks import refuse_unfinished
-from inspector.frames.scheduler.calls import CallOwner, CallScheduler, ScheduledCall
+from inspector.frames.scheduler.calls import ScheduledCall
 from inspector.frames.scheduler.timer_calendar import Entry
 from inspector.frames.scheduling import Callback, Overshoot, PendingCall
 from inspector.timebase import NS_PER_SECOND, format_duration
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from inspector.frames.scheduler.call_list import Slot
+    from inspector.frames.scheduler.scheduler import Scheduler
+    from inspector.frames.scheduler.targets import TargetRecord
 
 
 class FrameTimer(ScheduledCall):
@@ -49,8 +51,8 @@ class FrameTimer(ScheduledCall):
 
     def __init__(  # noqa: PLR0913, PLR0917 - made in one place only
         self,
-        scheduler: CallScheduler,
-        record: CallOwner,
+        scheduler: Scheduler,
+        record: TargetRecord,
         target: object,
         callback: Callback,
         key: Hashable,
