@@ -1,11 +1,16 @@
-"""Every frame of a session, as columns."""
+"""Every frame of a session, as columns.
+
+A running session folds events into them; a recording has them in its file and reads each when it
+is asked for; a capture or an exported file is read into complete ones. Exports and statistics take
+some of their frames (:mod:`inspector.formats.frame_times`), plots place them along an axis.
+"""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from inspector.vocabulary import Phase, Share
 
@@ -316,17 +321,38 @@ class FrameHistory:
         return found
 
     @classmethod
-    def holding(cls, first: int, columns: Sequence[array[int]]) -> FrameHistory:
-        """Return frames of a capture, which are known already.
+    def holding(cls, first: int, columns: Sequence[NDArray[np.int64] | None]) -> FrameHistory:
+        """Return frames that are known already, such as those of a capture; none can be added.
 
         Args:
-            columns: As for :meth:`extend`; not copied, and the same array may serve for several
-                columns, so no frame can be added.
+            columns: As for :meth:`extend`, with those of shares, and ``None`` for zeros; not
+                copied, as there may be ten million frames.
         """
+        import numpy as np  # noqa: PLC0415 - the fold must not need numpy
+
+        starts_ns = columns[0]
+        assert starts_ns is not None, "frames begin"
         found = cls()
-        found.first, found._kept, found.computed = first, list(columns), {}
-        found._length = len(columns[0])
+        found.first, found.computed, found._length = first, {}, len(starts_ns)
+        # Zeros that are only read take no memory.
+        zeros = np.zeros(found._length, dtype=np.int64)
+
+        def column(values: NDArray[np.int64] | None) -> array[int]:
+            is_zero = values is None or values.strides == (0,)
+            held = zeros if is_zero else np.ascontiguousarray(values, dtype=np.int64)
+            # It is read like an array of numbers.
+            return cast("array[int]", held.data.cast("B").cast("q"))
+
+        found._kept = [column(each) for each in columns]
         return found
+
+    def complete(self, start: int, stop: int) -> FrameHistory:
+        """Return frames to which none can be added: these, or a copy of some if need be."""
+        if self.is_stored or self.computed is not None:
+            return self
+        twin = self.until(stop).since(start)
+        twin.computed = {}
+        return twin
 
     def until(self, end: int) -> FrameHistory:
         twin = self.copy()

@@ -42,20 +42,6 @@ _EAGER: Final = ("at_ns", "interval_ns")
 _AT_ONCE: Final = 20_000
 
 
-class FrameDetails(Protocol):
-    """What frames have besides their instants and intervals, which few readers need."""
-
-    @property
-    def has_shares(self) -> bool:
-        """Whether it was measured where the interval went."""
-
-    def column(self, name: str | Phase | Share) -> NsColumn:
-        """Return ``delta_ns``, ``busy_ns``, the time in a phase, or a share of the interval."""
-
-    def between(self, start: int, stop: int) -> FrameDetails:
-        """Return those of the frames at places ``start`` up to, not including, ``stop``."""
-
-
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A column that measures something."""
@@ -98,72 +84,6 @@ class Beside(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KnownDetails:
-    """Details of frames in memory."""
-
-    delta_ns: NsColumn  # Local time of the root clock passed to each frame's callbacks
-    busy_ns: NsColumn  # Time spent in each frame's callbacks
-    phases: NsColumn  # Time spent in each phase, shape (phases, frames), rows by Phase
-    # Where the interval went, shape (shares, frames), rows by Share; None if that was not measured.
-    shares: NsColumn | None = None
-
-    @property
-    def has_shares(self) -> bool:
-        return self.shares is not None
-
-    def column(self, name: str | Phase | Share) -> NsColumn:
-        if isinstance(name, Phase):
-            found: NsColumn = self.phases[name]
-            return found
-        if isinstance(name, Share):
-            assert self.shares is not None, "it was not measured"
-            share: NsColumn = self.shares[name]
-            return share
-        return self.delta_ns if name == "delta_ns" else self.busy_ns
-
-    def between(self, start: int, stop: int) -> KnownDetails:
-        shares = None if self.shares is None else self.shares[:, start:stop]
-        phases = self.phases[:, start:stop]
-        return KnownDetails(self.delta_ns[start:stop], self.busy_ns[start:stop], phases, shares)
-
-
-@dataclass(frozen=True, slots=True)
-class _StoredDetails:
-    """Details of frames in a recording, read whenever they are asked for."""
-
-    history: FrameHistory
-    start: int
-    stop: int
-    has_shares: bool
-
-    def column(self, name: str | Phase | Share) -> NsColumn:
-        return self.history.part(name, self.start, self.stop)
-
-    def between(self, start: int, stop: int) -> _StoredDetails:
-        begin, end, _step = slice(start, stop).indices(self.stop - self.start)
-        return replace(self, start=self.start + begin, stop=self.start + max(begin, end))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _SomeDetails:
-    """Details of frames that do not follow one another."""
-
-    details: FrameDetails
-    places: NDArray[np.intp]
-
-    @property
-    def has_shares(self) -> bool:
-        return self.details.has_shares
-
-    def column(self, name: str | Phase | Share) -> NsColumn:
-        found: NsColumn = self.details.column(name)[self.places]
-        return found
-
-    def between(self, start: int, stop: int) -> _SomeDetails:
-        return _SomeDetails(self.details, self.places[start:stop])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class FrameTimes:
     """Consecutive frames, one array entry each, all int64.
 
@@ -176,7 +96,8 @@ class FrameTimes:
     at_ns: NsColumn  # Its instant, never descending: session time, or the time of the capture
     # The frame time: source time from the instant of the frame before to its own.
     interval_ns: NsColumn
-    details: FrameDetails  # What else was measured
+    history: FrameHistory  # Has all columns of these frames, perhaps of others too
+    has_shares: bool = False  # Whether it was measured where the interval went
     interventions: tuple[Intervention, ...] = ()
     landmarks: tuple[Landmark, ...] = ()  # Bookmarks, notes, named ranges and marks in these frames
     # Why these are samples and not every frame, so that nothing can be said that depends on every
@@ -197,23 +118,26 @@ class FrameTimes:
 
     @property
     def delta_ns(self) -> NsColumn:
-        return self.details.column("delta_ns")
+        return self._column("delta_ns")
 
     @property
     def busy_ns(self) -> NsColumn:
-        return self.details.column("busy_ns")
-
-    @property
-    def has_shares(self) -> bool:
-        """Whether it was measured where the interval went."""
-        return self.details.has_shares
+        return self._column("busy_ns")
 
     def phase(self, phase: Phase) -> NsColumn:
-        return self.details.column(phase)
+        return self._column(phase)
 
     def share(self, share: Share) -> NsColumn:
-        """Return a share of each interval, if that was measured."""
-        return self.details.column(share)
+        return self._column(share)
+
+    def _column(self, name: str | Phase | Share) -> NsColumn:
+        """Return a column, of a recording read whenever it is asked for."""
+        if not len(self):
+            return self.interval_ns
+        first, last = int(self.index[0]), int(self.index[-1])
+        found = self.history.part(name, first, last + 1)
+        # Those that are left of some do not follow one another.
+        return found if len(found) == len(self) else found[self.index - first]
 
     def parts(self) -> Iterator[Self]:
         """Yield these frames in parts, of which little is in memory at a time."""
@@ -228,21 +152,36 @@ class FrameTimes:
         end = history.end if stop is None else min(stop, history.end)
         begin = max(start, history.first)
         end = max(begin, end)
+        whole = history.complete(begin, end)
+        at_ns, interval_ns = (whole.part(each, begin, end) for each in _EAGER)
+        has_shares = any(whole.part(each, begin, end).any() for each in Share)
         index = np.arange(begin, end, dtype=np.int64)
-        if history.is_stored:
-            at_ns, interval_ns = (history.part(each, begin, end) for each in _EAGER)
-            has_shares = any(history.part(each, begin, end).any() for each in Share)
-            details = _StoredDetails(history, begin, end, has_shares)
-            return cls(index, at_ns, interval_ns, details)
+        return cls(index, at_ns, interval_ns, whole, has_shares)
 
-        def column(name: str | Phase | Share) -> NsColumn:
-            return history.numpy(name, begin, end)
+    @classmethod
+    def of_columns(  # noqa: PLR0913, PLR0917 - one value a column
+        cls,
+        index: NsColumn,
+        at_ns: NsColumn,
+        interval_ns: NsColumn,
+        delta_ns: NsColumn,
+        busy_ns: NsColumn | None = None,
+        phases: NsColumn | None = None,
+        shares: NsColumn | None = None,
+    ) -> Self:
+        """Return frames that follow one another from their columns, which are not copied.
 
-        phases, shares = (np.stack([column(each) for each in names]) for names in (Phase, Share))
-        known = KnownDetails(
-            column("delta_ns"), column("busy_ns"), phases, shares if shares.any() else None
-        )
-        return cls(index, column("at_ns"), column("interval_ns"), known)
+        Args:
+            busy_ns: Time in callbacks; by default all 0.
+            phases: Time in each phase, shape (phases, frames), rows by Phase; likewise.
+            shares: Where the interval went, shape (shares, frames), rows by Share; by default
+                that was not measured.
+        """
+        rest = [None] * len(Phase) if phases is None else [*phases]
+        rest += [None] * len(Share) if shares is None else [*shares]
+        columns = [at_ns, interval_ns, delta_ns, busy_ns, None, *rest]
+        history = FrameHistory.holding(int(index[0]) if len(index) else 0, columns)
+        return cls(index, at_ns, interval_ns, history, shares is not None)
 
     @classmethod
     def from_timeline(
@@ -269,7 +208,6 @@ class FrameTimes:
             index=index,
             at_ns=self.at_ns[start:stop],
             interval_ns=self.interval_ns[start:stop],
-            details=self.details.between(start, stop),
             facts=None if self.facts is None else self.facts.kept(slice(start, stop)),
             beside=None if self.beside is None else self.beside.between(start, stop),
             interventions=tuple(
@@ -306,25 +244,17 @@ class FrameTimes:
         kept = ~budget.is_over_because_of(self.interval_ns, self.share(Share.INSPECTOR))
         if kept.all():
             return self, 0
-        places = kept.nonzero()[0]
         fewer = replace(
             self,
             index=self.index[kept],
             at_ns=self.at_ns[kept],
             interval_ns=self.interval_ns[kept],
-            details=_SomeDetails(self.details, places),
             facts=None if self.facts is None else self.facts.kept(kept),
         )
         return fewer, len(self) - len(fewer)
 
     def measured(self, measure: Measure) -> NsColumn:
-        match measure:
-            case "interval":
-                return self.interval_ns
-            case "busy":
-                return self.busy_ns
-            case "delta":
-                return self.delta_ns
+        return self.interval_ns if measure == "interval" else self._column(f"{measure}_ns")
 
 
 @dataclass(frozen=True, slots=True)

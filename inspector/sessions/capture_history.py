@@ -7,22 +7,20 @@ state is a number of frames. Only the slices of a trace are kept as events, in o
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.analysis.lanes.lane_columns import Levels
 from inspector.analysis.lanes.spans import SpanColumns, Spans
-from inspector.events.frame_history import FrameHistory
 from inspector.events.log import readable
 from inspector.events.schema import clock_at_parent_time
 from inspector.events.timeline import Timeline
 from inspector.formats.captures.capture import SliceColumn, Slices, frames_as_slices
-from inspector.formats.frame_times import FrameTimes, NsColumn
+from inspector.formats.frame_times import FrameTimes
 from inspector.vocabulary import (
     CALL_ENDED,
     FRAME_BEGAN,
@@ -33,7 +31,6 @@ from inspector.vocabulary import (
     MemberKind,
     Phase,
     RawEvent,
-    Share,
 )
 
 _ROOT: Final = 1
@@ -73,7 +70,7 @@ class CaptureHistory:
             self._body = _FrameEvents(frames)
         else:
             self._body = _TraceEvents(frames, slices, self._add_slices(slices))
-        self._frames = _history_of(frames)
+        self._frames = frames.history
         self._opened = Timeline(self.strings)
         self._opened.apply_all(self._opening)
         self.opened = len(self._opening)
@@ -416,21 +413,3 @@ class _TraceEvents:
         newest = newest.copy()
         newest[called] = self._slices.took_ns[part]
         return counts + np.bincount(called, minlength=len(counts)), newest
-
-
-def _history_of(frames: FrameTimes) -> FrameHistory:
-    """Return the columns of frames, not copied, as there may be ten million frames."""
-    # Zeros that are only read take no memory.
-    zeros = np.zeros(len(frames), dtype=np.int64)
-
-    def column(values: NsColumn) -> array[int]:
-        held = zeros if values.strides == (0,) else np.ascontiguousarray(values)
-        # It is read like an array of numbers.
-        return cast("array[int]", held.data.cast("B").cast("q"))
-
-    nothing = np.broadcast_to(np.int64(0), len(frames))
-    phases = [row if row.any() else nothing for row in map(frames.phase, Phase)]
-    columns = (frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns, nothing, *phases)
-    columns += (nothing,) * len(Share)
-    first = int(frames.index[0]) if len(frames) else 0
-    return FrameHistory.holding(first, [column(each) for each in columns])

@@ -43,7 +43,7 @@ from inspector.formats.captures.perfetto_trace import PerfettoReader, is_perfett
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.captures.tool_tables import FrameTableReader
 from inspector.formats.captures.tracy_csv import TracyReader, is_tracy
-from inspector.formats.frame_times import CAPTURED, FrameTimes, KnownDetails, NsColumn, Provenance
+from inspector.formats.frame_times import CAPTURED, FrameTimes, NsColumn, Provenance
 from inspector.formats.query import Queried
 from inspector.formats.tables.arrow_table import is_arrow, read_arrow
 from inspector.formats.tables.frame_times_csv import CSV_COLUMNS, PHASE_COLUMNS
@@ -56,7 +56,7 @@ from inspector.formats.tables.frame_times_json import (
 from inspector.sessions.provenance import provenance_of_recording
 from inspector.sessions.session import frames_wait, loops_of
 from inspector.timebase import MAX_NS
-from inspector.vocabulary import Phase, Share
+from inspector.vocabulary import Share
 
 _HEAD_BYTES: Final = 4096
 #: Samples are further apart by this than the frames are long.
@@ -464,17 +464,16 @@ def _frames(path: Path, columns: dict[str, NsColumn]) -> FrameTimes:
         raise _damaged(path, "frames that go back in time")
     phases = [columns[name] for name in PHASE_COLUMNS]
     is_idle = all(phase.strides == (0,) for phase in phases)
-    details = KnownDetails(
-        delta_ns=columns["delta_ns"],
-        busy_ns=columns["busy_ns"],
-        phases=np.broadcast_to(np.int64(0), (len(Phase), len(phases[0])))
-        if is_idle
-        else np.stack(phases),
-        shares=np.stack([columns[name] for name in _SHARE_COLUMNS])
-        if _SHARE_COLUMNS[0] in columns
-        else None,
+    has_shares = _SHARE_COLUMNS[0] in columns
+    return FrameTimes.of_columns(
+        columns["frame"],
+        columns["at_ns"],
+        columns["interval_ns"],
+        columns["delta_ns"],
+        columns["busy_ns"],
+        None if is_idle else np.stack(phases),
+        np.stack([columns[name] for name in _SHARE_COLUMNS]) if has_shares else None,
     )
-    return FrameTimes(columns["frame"], columns["at_ns"], columns["interval_ns"], details)
 
 
 def _column(path: Path, name: str, values: msgspec.Raw | None) -> NsColumn:

@@ -12,7 +12,7 @@ import pytest
 
 from inspector.exit_codes import ExitCode
 from inspector.formats.export import export_frames
-from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
+from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import Phase, Share
@@ -29,11 +29,14 @@ def game(tmp_path: Path) -> Path:
     shares[Share.INSPECTOR, 5] = 20 * NS_PER_MS
     shares[Share.INSPECTOR, 11] = NS_PER_MS
     phases = np.zeros((len(Phase), len(interval_ns)), np.int64)
-    frames = FrameTimes(
+    frames = FrameTimes.of_columns(
         np.arange(len(interval_ns)),
         np.cumsum(interval_ns),
         interval_ns,
-        KnownDetails(interval_ns, interval_ns // 4, phases, shares),
+        interval_ns,
+        interval_ns // 4,
+        phases,
+        shares,
     )
     about = Provenance("game", datetime(2026, 1, 2, tzinfo=UTC), "1.0", frame_rate=Fraction(60))
     path = tmp_path / "game.json"

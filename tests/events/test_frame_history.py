@@ -1,7 +1,5 @@
 """The frames of a session: which one an instant belongs to, and what span a frame has."""
 
-from array import array
-
 import numpy as np
 import pytest
 
@@ -80,13 +78,13 @@ def test_that_many_frames_without_phases_are_kept_without_being_read() -> None:
 
 
 def test_that_columns_are_copied_only_while_frames_may_be_added(frames: FrameHistory) -> None:
-    column = array("q", range(10))
+    column = np.arange(10)
     complete = FrameHistory.holding(0, [column] * (5 + len(Phase) + len(Share)))
 
     found = complete.until(8).numpy("at_ns", 2, 9)
 
     assert found.tolist() == [2, 3, 4, 5, 6, 7]
-    assert np.shares_memory(found, np.frombuffer(column, dtype=np.int64))
+    assert np.shares_memory(found, column)
     with pytest.raises(ValueError, match="read-only"):
         found[0] = 0
     copied = frames.numpy("at_ns", 0, 3)

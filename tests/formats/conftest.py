@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
+from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.vocabulary import Phase
 
 MakeFrames = Callable[[Sequence[int]], FrameTimes]
@@ -23,12 +23,8 @@ def make_frames() -> MakeFrames:
         phases = np.zeros((len(Phase), len(interval_ns)), dtype=np.int64)
         phases[Phase.UPDATE] = busy_ns * 2 // 3
         phases[Phase.DRAW] = busy_ns - phases[Phase.UPDATE]
-        return FrameTimes(
-            index=np.arange(len(interval_ns), dtype=np.int64),
-            at_ns=np.cumsum(interval_ns),
-            interval_ns=interval_ns,
-            details=KnownDetails(interval_ns.copy(), busy_ns, phases),
-        )
+        index, at_ns = np.arange(len(interval_ns), dtype=np.int64), np.cumsum(interval_ns)
+        return FrameTimes.of_columns(index, at_ns, interval_ns, interval_ns, busy_ns, phases)
 
     return make
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -323,9 +324,7 @@ def test_that_samples_are_no_trace(
     tmp_path: Path, provenance: Provenance, make_frames: Callable[[list[int]], FrameTimes]
 ) -> None:
     frames = make_frames([10] * 5)
-    sampled = FrameTimes(
-        frames.index, frames.at_ns, frames.interval_ns, frames.details, samples="Every second."
-    )
+    sampled = replace(frames, samples="Every second.")
     path = tmp_path / "a.pftrace"
 
     with pytest.raises(ExportError, match="samples and not every frame"):

@@ -21,13 +21,12 @@ from inspector.analysis.statistics.column_summary import summary_of
 from inspector.errors import InspectorError
 from inspector.events.timeline import Timeline
 from inspector.formats.captures.capture import CaptureReader
-from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
+from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.formats.protobuf import bytes_field, double_field, fixed_field, number_field
 from inspector.formats.tables.arrow_table import PACKAGE, write_arrow
 from inspector.sessions.captured import CapturedSession
 from inspector.sessions.frame_files import IMPORTERS, open_frame_file, read_frame_file
-from inspector.vocabulary import Phase
 from tests.cli.damaged_captures import TABLES, damage, own_csv, own_json
 from tests.events.recording.recorded_worlds import record, scene_log
 from tests.formats.perfetto_bytes import begin, end, packet
@@ -135,9 +134,7 @@ def _recording() -> bytes:
 @cache
 def _arrow() -> bytes:
     frames = np.arange(1, 13, dtype=np.int64) * 16_000_000
-    nothing = np.zeros((len(Phase), 12), dtype=np.int64)
-    details = KnownDetails(frames, nothing[0], nothing)
-    times = FrameTimes(np.arange(12), np.cumsum(frames), frames, details)
+    times = FrameTimes.of_columns(np.arange(12), np.cumsum(frames), frames, frames)
     stream = io.BytesIO()
     about = Provenance("game", datetime(2026, 1, 2, tzinfo=UTC), "0")
     write_arrow(times, about, ExportOptions(), stream)

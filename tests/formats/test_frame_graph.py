@@ -22,9 +22,10 @@ from inspector.formats.drawing.display_list import (
     boxes_of,
 )
 from inspector.formats.drawing.font_metrics import text_width
-from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
+from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import GRAPH_COLORS, ExportOptions
 from inspector.tokens import COLORS, PHASE_COLORS
+from inspector.vocabulary import Phase
 
 MakeFrames = Callable[[Sequence[int]], FrameTimes]
 MS = 1_000_000
@@ -267,9 +268,11 @@ def test_that_work_outside_the_phases_is_shown_as_such(
     make_frames: MakeFrames, provenance: Provenance
 ) -> None:
     frames = make_frames([20 * MS] * 5)
-    assert isinstance(frames.details, KnownDetails)
-    details = replace(frames.details, busy_ns=frames.busy_ns + 3 * MS)
-    frames = replace(frames, details=details)
+    frames = FrameTimes.of_columns(
+        *(frames.index, frames.at_ns, frames.interval_ns, frames.delta_ns),
+        busy_ns=frames.busy_ns + 3 * MS,
+        phases=np.stack([frames.phase(each) for each in Phase]),
+    )
     picture = frame_graph(frames, provenance, ExportOptions(stacked=True, measure="busy"))
     assert "other work" in texts(picture)
 

@@ -46,9 +46,9 @@ def test_that_an_empty_history_gives_no_frames() -> None:
 
 def test_that_a_measure_names_its_column(history: FrameHistory) -> None:
     frames = FrameTimes.from_history(history)
-    assert frames.measured("interval") is frames.interval_ns
-    assert frames.measured("busy") is frames.busy_ns
-    assert frames.measured("delta") is frames.delta_ns
+    assert frames.measured("interval").tolist() == frames.interval_ns.tolist()
+    assert frames.measured("busy").tolist() == frames.busy_ns.tolist()
+    assert frames.measured("delta").tolist() == frames.delta_ns.tolist()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.landmarks import LANDMARK_KINDS, Landmark
 from inspector.formats.export import export_frames, exporters
-from inspector.formats.frame_times import FrameTimes, KnownDetails, NsColumn, Provenance
+from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.formats.traces.session_trace import Events
 from inspector.sessions.frame_files import read_frame_file
@@ -70,18 +70,18 @@ def frames_and_provenance(draw: st.DrawFn) -> tuple[FrameTimes, Provenance]:
         host_ms=draw(st.integers(0, 4 * 10**12)),
         undone_by=draw(st.integers(0, 9)),
     )
-    frames = FrameTimes(
-        index=np.arange(count, dtype=np.int64) + draw(st.integers(0, 10**9)),
-        at_ns=np.cumsum(np.array(intervals, dtype=np.int64)) + draw(st.integers(0, 10**15)),
-        interval_ns=np.array(intervals, dtype=np.int64),
-        details=KnownDetails(
-            delta_ns=np.array(draw(column), dtype=np.int64),
-            busy_ns=np.array(draw(column), dtype=np.int64),
-            phases=np.array([draw(column) for _ in Phase], dtype=np.int64),
-            shares=np.array([draw(column) for _ in Share], dtype=np.int64)
-            if draw(st.booleans())
-            else None,
-        ),
+    intervals_ns = np.array(intervals, dtype=np.int64)
+    frames = FrameTimes.of_columns(
+        np.arange(count, dtype=np.int64) + draw(st.integers(0, 10**9)),
+        np.cumsum(intervals_ns) + draw(st.integers(0, 10**15)),
+        intervals_ns,
+        np.array(draw(column), dtype=np.int64),
+        np.array(draw(column), dtype=np.int64),
+        np.array([draw(column) for _ in Phase], dtype=np.int64),
+        np.array([draw(column) for _ in Share], dtype=np.int64) if draw(st.booleans()) else None,
+    )
+    frames = replace(
+        frames,
         interventions=draw(st.sampled_from([(), (intervention,)])),
         landmarks=draw(st.sampled_from([(), (landmark,)])),
     )
@@ -94,13 +94,19 @@ def frames_and_provenance(draw: st.DrawFn) -> tuple[FrameTimes, Provenance]:
 def test_that_every_exporter_is_known_here() -> None:
     assert set(CARRIED) == {each.key for each in exporters()}
     of_other_tools = {"samples", "facts", "beside"}
-    names = {each.name for of in (FrameTimes, KnownDetails) for each in fields(of)}
-    names -= {"details"} | of_other_tools
-    assert names == _ALL - {"provenance"}
+    names = {each.name for each in fields(FrameTimes)} - of_other_tools
+    in_history = {"delta_ns", "busy_ns", "phases", "shares"}
+    assert names - {"history", "has_shares"} | in_history == _ALL - {"provenance"}
 
 
 def column(frames: FrameTimes, name: str) -> NsColumn:
-    found: NsColumn = getattr(frames if hasattr(frames, name) else frames.details, name)
+    if name == "shares":
+        return np.array([frames.share(each) for each in Share] if frames.has_shares else [])
+    found: NsColumn = (
+        np.stack([frames.phase(each) for each in Phase])
+        if name == "phases"
+        else getattr(frames, name)
+    )
     return found
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
+from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.formats.tables.frame_times_csv import CSV_COLUMNS, write_csv
 from inspector.formats.tables.frame_times_json import write_json
@@ -86,15 +86,8 @@ def test_that_what_is_written_is_read_again(
     start_ns: int,
 ) -> None:
     column = np.array(intervals, dtype=np.int64)
-    frames = FrameTimes(
-        index=np.arange(len(column)),
-        at_ns=start_ns + np.cumsum(column),
-        interval_ns=column,
-        details=KnownDetails(
-            delta_ns=column[::-1].copy(),
-            busy_ns=column // 2,
-            phases=np.zeros((len(Phase), len(column)), dtype=np.int64),
-        ),
+    frames = FrameTimes.of_columns(
+        np.arange(len(column)), start_ns + np.cumsum(column), column, column[::-1], column // 2
     )
     path = tmp_path_factory.getbasetemp() / "again.csv"
     with path.open("wb") as stream:

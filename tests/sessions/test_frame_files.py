@@ -2,7 +2,6 @@
 
 import json
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.errors import CaptureError, ExportError, UnreadableFileError
 from inspector.formats import file_formats
 from inspector.formats.export import export_frames
-from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
+from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.scene import find_scene
@@ -59,8 +58,11 @@ def test_that_shares_of_intervals_are_exported_where_they_were_measured(
     provenance = Provenance("A small game", datetime(2026, 5, 4, tzinfo=UTC), "0.1.0", "qt")
     path, bare = tmp_path / f"run{suffix}", tmp_path / f"bare{suffix}"
     shares = np.stack([frames.interval_ns // (2 + share) // 5 for share in Share])
-    assert isinstance(frames.details, KnownDetails)
-    measured = replace(frames, details=replace(frames.details, shares=shares))
+    measured = FrameTimes.of_columns(
+        *(frames.index, frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns),
+        phases=np.stack([frames.phase(each) for each in Phase]),
+        shares=shares,
+    )
     export_frames(measured, provenance, ExportOptions(), path)
     export_frames(frames, provenance, ExportOptions(), bare)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import starmap
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-import numpy as np
-
 from inspector.analysis.lanes.clocks import GONE
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.analysis.lanes.rows import OCCASIONAL, LaneRow, RowChoices, rows_of
@@ -132,20 +130,12 @@ def brief(text: str) -> str:
 
 def series_of(frames: FrameTimes, measure: Measure, *, has_phases: bool) -> FrameSeries:
     """Return frames along the axis of the window: session time, or numbers where it stood still."""
-    nothing = np.zeros(len(frames), dtype=np.int64)
-
-    def column(values: np.ndarray) -> object:
-        return np.ascontiguousarray(values, dtype=np.int64)
-
-    phases = [column(frames.phase(each)) if has_phases else nothing for each in Phase]
-    share = frames.share(Share.INSPECTOR) if frames.has_shares else nothing
-    shares = [column(share) if each is Share.INSPECTOR else nothing for each in Share]
-    columns = [frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns]
+    phases = [frames.phase(each) if has_phases else None for each in Phase]
+    share = frames.share(Share.INSPECTOR) if frames.has_shares else None
+    shares = [share if each is Share.INSPECTOR else None for each in Share]
+    columns = [frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns, None]
     first = int(frames.index[0]) if len(frames) else 0
-    history = FrameHistory.holding(
-        first,
-        [*map(column, columns), nothing, *phases, *shares],  # type: ignore[list-item]
-    )
+    history = FrameHistory.holding(first, [*columns, *phases, *shares])
     stood_still = len(frames) > 1 and bool(frames.at_ns[0] == frames.at_ns[-1])
     return FrameSeries(history, XAxis.FRAME if stood_still else XAxis.TIME, measure)
 

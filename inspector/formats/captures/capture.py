@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -23,8 +23,7 @@ from inspector.errors import CaptureError
 from inspector.foreign.paths import is_there
 from inspector.formats.captures.source import CUT_OFF
 from inspector.formats.captures.trace_extras import NO_EXTRAS, Extras
-from inspector.formats.frame_times import Beside, FrameTimes, KnownDetails, NsColumn
-from inspector.vocabulary import Phase
+from inspector.formats.frame_times import Beside, FrameTimes, NsColumn
 
 #: Whole numbers in as few bytes as they need: slices come by the million.
 SliceColumn: TypeAlias = "NDArray[np.signedinteger[Any]]"
@@ -67,20 +66,11 @@ class Stream:
 
     def frames(self) -> FrameTimes:
         """Return the frames as columns; those that a capture does not have are 0."""
-        nothing = np.broadcast_to(np.int64(0), len(self))
-        return FrameTimes(
-            index=np.arange(len(self), dtype=np.int64),
-            at_ns=np.cumsum(self.interval_ns) if self.at_ns is None else self.at_ns,
-            interval_ns=self.interval_ns,
-            details=KnownDetails(
-                delta_ns=self.interval_ns,
-                busy_ns=nothing if self.busy_ns is None else self.busy_ns,
-                phases=np.broadcast_to(np.int64(0), (len(Phase), len(self))),
-            ),
-            samples=self.samples,
-            facts=self.facts,
-            beside=self.beside,
-        )
+        index = np.arange(len(self), dtype=np.int64)
+        at_ns = np.cumsum(self.interval_ns) if self.at_ns is None else self.at_ns
+        times_ns = self.interval_ns
+        frames = FrameTimes.of_columns(index, at_ns, times_ns, times_ns, self.busy_ns)
+        return replace(frames, samples=self.samples, facts=self.facts, beside=self.beside)
 
 
 #: Where nothing stands for a frame.

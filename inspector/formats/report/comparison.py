@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
@@ -23,14 +24,13 @@ from inspector.formats.csv_cells import quoted, text_cell
 from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
 from inspector.formats.drawing.display_list import Box, DisplayList
 from inspector.formats.file_formats import write_document, write_file
-from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
+from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import GRAPH_COLORS, PRESETS, ExportOptions, FigureName
 from inspector.formats.page.comparison_page import FRAME_TIMES, comparison_html
 from inspector.formats.report.page_layout import A4, ReportTable, room_of
 from inspector.formats.report.report import Report, ReportSection, markdown_of, pages_of
 from inspector.timebase import format_duration
 from inspector.tokens import THEMES, ThemeName
-from inspector.vocabulary import Phase
 
 #: What a comparison can be written as, by the suffix of the file.
 COMPARISON_FORMATS: Final = {
@@ -125,11 +125,9 @@ def write_comparison(  # noqa: PLR0913 - as for a report
 def shown_of(run: ComparedRun, about: Provenance) -> Shown:
     """Return the frames of a run for a figure."""
     times_ns = run.times_ns
-    nothing = np.zeros((len(Phase), len(times_ns)), dtype=np.int64)
-    details = KnownDetails(times_ns, nothing[0], nothing)
     places = np.arange(len(times_ns), dtype=np.int64)
-    frames = FrameTimes(places, run.ends_ns, times_ns, details, samples=run.samples)
-    return Shown(run.name, frames, about)
+    frames = FrameTimes.of_columns(places, run.ends_ns, times_ns, times_ns)
+    return Shown(run.name, replace(frames, samples=run.samples), about)
 
 
 def html_of_comparison(

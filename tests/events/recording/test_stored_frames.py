@@ -57,7 +57,7 @@ def test_that_an_export_keeps_no_more_columns_than_the_instants(
     path: Path, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = read_frame_file(path)
-    stored = read.frames.details.history._columns  # type: ignore[attr-defined]
+    stored = read.frames.history._columns
     assert isinstance(stored, StoredFrames)
     monkeypatch.setattr("inspector.formats.frame_times._AT_ONCE", 64)
     sizes: list[int] = []

@@ -43,7 +43,7 @@ from inspector.formats.drawing.display_list import (
 from inspector.formats.drawing.font_metrics import FONT_FAMILY, font, text_width
 from inspector.formats.drawing.svg import svg_text
 from inspector.formats.export import export_frames
-from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
+from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.tokens import ThemeName
 from inspector.vocabulary import Phase
@@ -72,8 +72,8 @@ def frames_of(count: int) -> FrameTimes:
     phases = np.zeros((len(Phase), count), dtype=np.int64)
     phases[Phase.UPDATE] = busy_ns // 2
     phases[Phase.DRAW] = busy_ns // 3
-    details = KnownDetails(interval_ns.copy(), busy_ns, phases)
-    return FrameTimes(numbers, np.cumsum(interval_ns), interval_ns, details)
+    at_ns = np.cumsum(interval_ns)
+    return FrameTimes.of_columns(numbers, at_ns, interval_ns, interval_ns, busy_ns, phases)
 
 
 def graph(theme: ThemeName = "light", *, stacked: bool = False, count: int = 400) -> DisplayList:
