@@ -14,22 +14,22 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from fractions import Fraction
 from functools import partial
 from typing import Any, TypeVar
 
-from inspector.clocks.callbacks import checked_callable
+from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
 from inspector.clocks.clock import Clock
-from inspector.clocks.failures import raise_interrupt
+from inspector.clocks.failures import CALLBACK_ERRORS, raise_interrupt
 from inspector.clocks.mistakes import check_order, checked_clock
 from inspector.clocks.rate import D, rate_numerator
 from inspector.frames.reporting import Reporter
 from inspector.frames.scheduler.call_list import CallList
 from inspector.frames.scheduler.calls import ScheduledCall, UpdateCallback
 from inspector.frames.scheduler.frame_timer import FrameTimer
-from inspector.frames.scheduler.posted import PostedFunctions
 from inspector.frames.scheduler.targets import Pause, Targets
 from inspector.frames.scheduler.timer_calendar import TimerCalendar
 from inspector.frames.scheduling import (
@@ -104,7 +104,8 @@ class Scheduler(RunByClock):
         self.reporter.set(self.number, Field.RATE, D)
         self.reporter.set(self.number, Field.TIME, 0)
         self._targets = Targets(self.reporter, self.number)
-        self._posted = PostedFunctions()
+        # Future, function and arguments of each; any thread may add them.
+        self._posted: deque[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = deque()
         self._scale_n = D
         # The rest below a nanosecond, in units of 1/D, so that no scale drifts.
         self._rest = 0
@@ -171,8 +172,8 @@ class Scheduler(RunByClock):
             self.update_calls.run(delta, self._report)
             self.calendar.run_due(now_ns, self._report, is_long=is_long)
             self.frame_calls.run(delta, self._report)
-            if self._posted.waiting:
-                self._posted.run(self._report_label)
+            if self._posted:
+                self._run_posted()
         finally:
             self.is_in_frame = False
 
@@ -442,16 +443,37 @@ class Scheduler(RunByClock):
         Raises:
             TypeError: ``function`` cannot be called.
         """
-        return self._posted.add(function, args)
+        checked_callable(function)
+        future: Future[ResultT] = Future()
+        self._posted.append((future, function, args))
+        return future
+
+    def _run_posted(self) -> None:
+        for _ in range(len(self._posted)):
+            if not self._posted:
+                return
+            future, function, args = self._posted.popleft()
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                result = function(*args)
+                refuse_unfinished(result)
+            except CALLBACK_ERRORS as error:
+                # Before an interrupt is raised again: a thread may wait for the result.
+                future.set_exception(error)
+                self._report_label(label_of(function), error)
+            else:
+                future.set_result(result)
 
     def clear_posted(self) -> None:
         """Cancel the posted functions that have not been called."""
-        self._posted.clear()
+        while self._posted:
+            self._posted.popleft()[0].cancel()
 
     @property
     def posted_count(self) -> int:
         """Number of posted functions that wait."""
-        return len(self._posted.waiting)
+        return len(self._posted)
 
     # ---------------------------------------------------------- introspection
 
