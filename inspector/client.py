@@ -41,159 +41,89 @@ class RequestError(InspectorError):
 
 
 class Hold(Struct, frozen=True):
-    """Something that is held or changed.
+    """Something that is held or changed."""
 
-    Attributes:
-        what: What, in words.
-        by: Who has done it: ``you``, another client, a breakpoint, the program.
-    """
-
-    what: str
-    by: str
+    what: str  # What, in words
+    by: str  # Who has done it: you, another client, a breakpoint, the program
 
 
 class State(Struct, frozen=True):
-    """A session at the time of an answer.
-
-    Attributes:
-        session: Its number.
-        title: Its name.
-        kind: ``attached``, ``scene``, ``recording`` or ``capture``.
-        phase: What it does, such as ``running`` or ``held``.
-        message: The same in a sentence.
-        at_ns: Session time.
-        held: Who holds what, at most 20.
-        held_count: How much is held.
-    """
+    """A session at the time of an answer."""
 
     session: int
     title: str
-    kind: str
-    phase: str
-    message: str
-    at_ns: int
-    held: tuple[Hold, ...]
-    held_count: int
+    kind: str  # attached, scene, recording or capture
+    phase: str  # What it does, such as running or held
+    message: str  # The same in a sentence
+    at_ns: int  # Session time
+    held: tuple[Hold, ...]  # Who holds what, at most 20
+    held_count: int  # How much is held
 
 
 class LateCall(Struct, frozen=True):
-    """A call that was late.
+    """A call that was late."""
 
-    Attributes:
-        timer: Name of the timer.
-        clock: Name of its clock.
-        late_ns: How late it was.
-        cause: What made it late; ``unknown`` if that was not measured.
-        culprit: The function, file and line that did, ``None`` if there is none.
-        text: All of that in a sentence.
-    """
-
-    timer: str
-    clock: str
-    late_ns: int
-    cause: str
-    culprit: dict[str, Any] | None
-    text: str
+    timer: str  # Name of the timer
+    clock: str  # Name of its clock
+    late_ns: int  # How late it was
+    cause: str  # What made it late; unknown if that was not measured
+    culprit: dict[str, Any] | None  # The function, file and line that did, None if there is none
+    text: str  # All of that in a sentence
 
 
 class Finding(Struct, frozen=True):
-    """A problem.
+    """A problem."""
 
-    Attributes:
-        kind: One or two words.
-        text: The evidence and the remedy.
-        at_ns: When.
-    """
-
-    kind: str
-    text: str
-    at_ns: int
+    kind: str  # One or two words
+    text: str  # The evidence and the remedy
+    at_ns: int  # When
 
 
 class Clock(Struct, frozen=True):
-    """A clock.
-
-    Attributes:
-        clock_id: Its number.
-        name: Its name.
-        parent_id: The clock above, 0 for none.
-        rate: Its rate, as a fraction.
-        local_ns: Its time.
-        effective_rate: How fast it passes in session time.
-        pending: How many timers wait on it.
-    """
+    """A clock."""
 
     clock_id: int
     name: str
-    parent_id: int
-    rate: str
-    local_ns: int
-    effective_rate: float
-    pending: int
+    parent_id: int  # The clock above, 0 for none
+    rate: str  # Its rate, as a fraction
+    local_ns: int  # Its own time
+    effective_rate: float  # How fast it passes in session time
+    pending: int  # How many timers wait on it
 
 
 class Timer(Struct, frozen=True):
-    """A call that waits.
-
-    Attributes:
-        name: Its name.
-        kind: Its kind.
-        clock: Name of its clock.
-        due_ns: When it is due in session time, ``None`` if it is stopped.
-        interval_ns: From one call to the next, 0 for once.
-        calls: How often it was called.
-        call_site: Where it was set.
-        timer_id: Its number, 0 for one of a scheduler.
-        member_id: That of a scheduler's, else 0.
-    """
+    """A call that waits."""
 
     name: str
     kind: str
-    clock: str
-    due_ns: int | None
-    interval_ns: int
-    calls: int
-    call_site: str
-    timer_id: int = 0
-    member_id: int = 0
+    clock: str  # Name of its clock
+    due_ns: int | None  # When it is due in session time, None if it is stopped
+    interval_ns: int  # From one call to the next, 0 for once
+    calls: int  # How often it was called
+    call_site: str  # Where it was set
+    timer_id: int = 0  # Its number, 0 for one of a scheduler
+    member_id: int = 0  # That of a scheduler's, else 0
 
 
 class Task(Struct, frozen=True):
-    """A task of asyncio, uvloop or trio.
-
-    Attributes:
-        id: Its number.
-        depth: 0, or one more than that of the task that waits for it, which stands before it.
-        name: What it does.
-        waits_for: What it waits for, such as ``blocked by crunch()``.
-        waited_ns: For how long it has waited, or at least so long.
-        is_exact: Whether it has for no longer.
-        line: Where in the program it waits.
-        created: Where it was created; empty if that is not known.
-    """
+    """A task of asyncio, uvloop or trio."""
 
     id: int
-    depth: int
-    name: str
-    waits_for: str
-    waited_ns: int
-    is_exact: bool
-    line: str
-    created: str
+    depth: int  # 0, or one more than that of the task that waits for it, which stands before it
+    name: str  # What it does
+    waits_for: str  # What it waits for, such as blocked by crunch()
+    waited_ns: int  # For how long it has waited, or at least so long
+    is_exact: bool  # Whether it has for no longer
+    line: str  # Where in the program it waits
+    created: str  # Where it was created; empty if that is not known
 
 
 class Explanation(Struct, frozen=True):
-    """Why something was not called, or was called when it was.
+    """Why something was not called, or was called when it was."""
 
-    Attributes:
-        subject: What, in words.
-        headline: The answer in a sentence.
-        lines: The answer with its evidence.
-    """
-
-    subject: str
-    headline: str
-    lines: tuple[str, ...]
+    subject: str  # What, in words
+    headline: str  # The answer in a sentence
+    lines: tuple[str, ...]  # The answer with its evidence
 
 
 class Client:

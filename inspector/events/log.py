@@ -34,17 +34,11 @@ DEFAULT_BUDGET_BYTES: Final = 32 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class LogBatch:
-    """New events for a reader.
+    """New events for a reader."""
 
-    Attributes:
-        events: The events, oldest first.
-        cursor: Where to continue reading.
-        lost: Number of events dropped before they could be read.
-    """
-
-    events: list[RawEvent]
-    cursor: int
-    lost: int
+    events: list[RawEvent]  # The events, oldest first
+    cursor: int  # Where to continue reading
+    lost: int  # Number of events dropped before they could be read
 
 
 _CONTROLS = {

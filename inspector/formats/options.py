@@ -137,31 +137,18 @@ def _check_range(name: str, value: float, low: float, high: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class GraphColors:
-    """The colours of a graph by meaning.
+    """The colours of a graph by meaning."""
 
-    Attributes:
-        background: Behind everything.
-        text: Title and values.
-        muted_text: Explanations; contrast of at least 4.5 to 1 on the background.
-        axis: Lines of the axes and budgets.
-        grid: Lines at the ticks.
-        line: The measured time.
-        failure: What failed or is wrong.
-        selection: What is chosen.
-        selection_shade: Behind what is chosen.
-        expected: What is expected.
-    """
-
-    background: str
-    text: str
-    muted_text: str
-    axis: str
-    grid: str
-    line: str
-    failure: str
-    selection: str
-    selection_shade: str
-    expected: str
+    background: str  # Behind everything
+    text: str  # Title and values
+    muted_text: str  # Explanations; contrast of at least 4.5 to 1 on the background
+    axis: str  # Lines of the axes and budgets
+    grid: str  # Lines at the ticks
+    line: str  # The measured time
+    failure: str  # What failed or is wrong
+    selection: str  # What is chosen
+    selection_shade: str  # Behind what is chosen
+    expected: str  # What is expected
 
 
 def _graph_colors(theme: ThemeName) -> GraphColors:

@@ -57,49 +57,30 @@ class NoDuckDbError(InspectorError):
 
 @dataclass(frozen=True, slots=True)
 class Queried:
-    """Frames that a query can read.
+    """Frames that a query can read."""
 
-    Attributes:
-        name: What ``file`` is in the tables.
-        stream: Which of several streams they are.
-        frames: The frames.
-    """
-
-    name: str
-    stream: str
+    name: str  # What file is in the tables
+    stream: str  # Which of several streams they are
     frames: FrameTimes
 
 
 @dataclass(frozen=True, slots=True)
 class QueryColumn:
-    """A column that a query can name.
+    """A column that a query can name."""
 
-    Attributes:
-        table: ``frames`` or ``metrics``.
-        name: Its name, in quotation marks where SQL needs them.
-        type: Its type in SQL.
-        meaning: What it holds.
-    """
-
-    table: str
-    name: str
-    type: str
-    meaning: str
+    table: str  # frames or metrics
+    name: str  # Its name, in quotation marks where SQL needs them
+    type: str  # Its type in SQL
+    meaning: str  # What it holds
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The first rows that a query selects.
+    """The first rows that a query selects."""
 
-    Attributes:
-        titles: The names of its columns.
-        rows: The rows.
-        has_more: Whether there are more than were asked for.
-    """
-
-    titles: list[str]
+    titles: list[str]  # The names of its columns
     rows: list[tuple[Any, ...]]
-    has_more: bool
+    has_more: bool  # Whether there are more than were asked for
 
 
 def cell_text(value: object) -> str:

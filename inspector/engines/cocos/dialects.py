@@ -57,19 +57,12 @@ def rule(sentence: str, source: str) -> Any:  # noqa: ANN401 - a field of any ty
 
 @dataclass(frozen=True, slots=True)
 class ExplainedRule:
-    """A rule in words.
-
-    Attributes:
-        name: The rule's name.
-        value: Its value in the dialect.
-        sentence: Its meaning or consequence.
-        source: The part of the original's behaviour.
-    """
+    """A rule in words."""
 
     name: str
-    value: object
+    value: object  # Its value in the dialect
     sentence: str
-    source: str
+    source: str  # The part of the original's behaviour
 
 
 def explain_rules(dialect: DataclassInstance) -> list[ExplainedRule]:
@@ -282,19 +275,12 @@ class Complaint(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One complaint.
-
-    Attributes:
-        complaint: What it is about.
-        target: Whose timer or update it concerns.
-        old_interval: With ``RESCHEDULED``, the interval so far.
-        new_interval: With ``RESCHEDULED``, the interval from now on.
-    """
+    """One complaint."""
 
     complaint: Complaint
-    target: object
-    old_interval: float = 0.0
-    new_interval: float = 0.0
+    target: object  # Whose timer or update it concerns
+    old_interval: float = 0.0  # With RESCHEDULED, the interval so far
+    new_interval: float = 0.0  # With RESCHEDULED, the interval from now on
 
 
 #: ``schedule`` with all its arguments, and with the fewest.
@@ -304,25 +290,15 @@ _THREE_ARGUMENTS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class WrittenArguments:
-    """The arguments of one call of ``schedule``.
+    """The arguments of one call of ``schedule``."""
 
-    Attributes:
-        callback: What is called; not checked yet.
-        target: Whom the timer belongs to.
-        interval: Seconds.
-        repeat: Calls after the first; ``None`` for no limit.
-        delay: Seconds.
-        paused: ``None`` where JavaScript leaves it undefined.
-        is_swapped: Whether target and callback came in the other order.
-    """
-
-    callback: Callback
-    target: object
-    interval: float
-    repeat: int | None
-    delay: float
-    paused: bool | None
-    is_swapped: bool
+    callback: Callback  # What is called; not checked yet
+    target: object  # Whom the timer belongs to
+    interval: float  # Seconds
+    repeat: int | None  # Calls after the first; None for no limit
+    delay: float  # Seconds
+    paused: bool | None  # None where JavaScript leaves it undefined
+    is_swapped: bool  # Whether target and callback came in the other order
 
 
 def as_written(dialect: Dialect, arguments: tuple[Any, ...]) -> WrittenArguments:

@@ -45,27 +45,16 @@ class LifeState(Enum):
 
 @dataclass(slots=True)
 class ComponentState(DestructionState):
-    """DestructionState cycle of a component; the engine changes it, others only read it.
+    """The life cycle of a component; the engine changes it, others only read it."""
 
-    Attributes:
-        director: Runs its frames; ``None`` before it is added to a node.
-        node: Its node; ``None`` before it is added and after its destruction.
-        number: Increases in the order in which components are added.
-        is_enabled: Its own flag.
-        is_load_begun: ``on_load`` was called, or waits for its turn in an activation.
-        is_loaded: ``on_load`` was called or is not defined.
-        is_on: ``on_enable`` was called and ``on_disable`` not since.
-        is_started: ``start`` was called.
-    """
-
-    director: CreatorDirector | None = None
-    node: Node | None = None
-    number: int = 0
-    is_enabled: bool = True
-    is_load_begun: bool = False
-    is_loaded: bool = False
-    is_on: bool = False
-    is_started: bool = False
+    director: CreatorDirector | None = None  # Runs its frames; None before it is added to a node
+    node: Node | None = None  # Its node; None before it is added and after its destruction
+    number: int = 0  # Increases in the order in which components are added
+    is_enabled: bool = True  # Its own flag
+    is_load_begun: bool = False  # on_load was called, or waits for its turn in an activation
+    is_loaded: bool = False  # on_load was called or is not defined
+    is_on: bool = False  # on_enable was called and on_disable not since
+    is_started: bool = False  # start was called
 
     @property
     def id(self) -> str:

@@ -31,12 +31,7 @@ class LifeComplaint(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LifeDiagnostic:
-    """A complaint about a node or component.
-
-    Attributes:
-        complaint: The complaint.
-        subject: The node or component.
-    """
+    """A complaint about a node or component."""
 
     complaint: LifeComplaint
     subject: object
@@ -44,15 +39,10 @@ class LifeDiagnostic:
 
 @dataclass(slots=True)
 class DestructionState:
-    """Whether an object is marked for destruction or destroyed.
+    """Whether an object is marked for destruction or destroyed."""
 
-    Attributes:
-        is_marked: ``destroy`` was called.
-        is_destroyed: Destroyed for real.
-    """
-
-    is_marked: bool = False
-    is_destroyed: bool = False
+    is_marked: bool = False  # destroy was called
+    is_destroyed: bool = False  # Destroyed for real
 
 
 class Destroyable(Protocol):

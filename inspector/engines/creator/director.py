@@ -45,13 +45,7 @@ _DEBUG_DELTA: Final = 1 / 60
 
 @dataclass(frozen=True, slots=True)
 class ComponentFailure:
-    """An exception that was caught and reported.
-
-    Attributes:
-        component: The component.
-        method: Its method.
-        error: The exception.
-    """
+    """An exception that was caught and reported."""
 
     component: Component
     method: str

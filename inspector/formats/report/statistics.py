@@ -31,19 +31,12 @@ CLASSES: Final = "mean (P5 to P95) by class of frame time"
 
 @dataclass(frozen=True, slots=True)
 class FileStatistics:
-    """The statistics of a file.
+    """The statistics of a file."""
 
-    Attributes:
-        name: How it was named.
-        frames: How many frames they are of.
-        values: The metrics.
-        columns: The columns beside its frame times, if they were asked for.
-    """
-
-    name: str
-    frames: int
+    name: str  # How it was named
+    frames: int  # How many frames they are of
     values: Sequence[MetricValue]
-    columns: Sequence[ColumnSummary]
+    columns: Sequence[ColumnSummary]  # The columns beside its frame times, if they were asked for
 
 
 def check_statistics(path: Path) -> None:
