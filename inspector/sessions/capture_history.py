@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,7 @@ class CaptureHistory:
         self.strings = ["", _ROOT_NAME]
         self._opening: list[RawEvent] = []
         self._add_clock(_ROOT, 0, 1)
-        self._body: _Body
+        self._body: _FrameEvents | _TraceEvents
         if slices is None:
             self._body = _FrameEvents(frames)
         else:
@@ -254,30 +254,8 @@ class SliceAbout:
     leads: tuple[tuple[int, int], ...]  # The slices that it has led to
 
 
-class _Body(Protocol):
-    """The events after those that describe the contents."""
-
-    def __len__(self) -> int:
-        """Return their number."""
-
-    def events(self, start: int, end: int) -> NDArray[np.int64]:
-        """Return events as rows of five numbers."""
-
-    def count_until(self, at_ns: int) -> int:
-        """Return how many events there are at or before an instant."""
-
-    def folded(self, count: int) -> tuple[int, int, Iterable[tuple[int, int, int]]]:
-        """Return what the first events come to.
-
-        Returns:
-            How many of them that covers; the complete frames among them; and number, calls and
-            newest duration of each member that was called. The few events that are left have to
-            be folded.
-        """
-
-
 class _FrameEvents:
-    """The events of frames that are known by their durations: the same few for each."""
+    """The events of frames that are known by their durations, as rows of five numbers."""
 
     def __init__(self, frames: FrameTimes) -> None:
         self._frames = frames
@@ -307,6 +285,13 @@ class _FrameEvents:
         return self._width * int(np.searchsorted(self._frames.at_ns, at_ns, side="right"))
 
     def folded(self, count: int) -> tuple[int, int, Iterable[tuple[int, int, int]]]:
+        """Return what the first events come to.
+
+        Returns:
+            How many of them that covers; the complete frames among them; and number, calls and
+            newest duration of each member that was called. The few events that are left have to
+            be folded.
+        """
         frames = count // self._width
         return frames * self._width, frames, ()
 

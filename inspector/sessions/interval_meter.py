@@ -41,21 +41,12 @@ class ReportsWaits(Protocol):
         """
 
 
-class SharesOfFrames(Protocol):
-    """Knows where the time before each frame went.
+class KnownShares:
+    """The shares of frames that have run before, for a run that repeats them.
 
     Attributes:
-        calls_ns: Time in callbacks so far; added up by the run.
+        calls_ns: Time in callbacks so far, which tells nothing here.
     """
-
-    calls_ns: int
-
-    def take(self, frame: int, interval_ns: int) -> SharesEvent | None:
-        """Return the shares of a frame that begins, ``None`` if they are unknown."""
-
-
-class KnownShares:
-    """The shares of frames that have run before, for a run that repeats them."""
 
     def __init__(self, frames: FrameHistory) -> None:
         self.calls_ns = 0

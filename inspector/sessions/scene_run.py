@@ -35,7 +35,7 @@ from inspector.events.log import DEFAULT_BUDGET_BYTES, EventLog
 from inspector.events.timeline import Timeline
 from inspector.frames.director import Director
 from inspector.sessions.breakpoints.breakpoints import BreakpointHit, Breakpoints
-from inspector.sessions.interval_meter import SharesOfFrames, TimersMeter
+from inspector.sessions.interval_meter import IntervalMeter, KnownShares, TimersMeter
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.replay.journal import (
     COMMAND_ENTRY,
@@ -168,7 +168,7 @@ class SceneRun:
         self.unreported = 0
         self.is_broken_off = False
         self.step_began_at = 0
-        self.shares: SharesOfFrames | None = None
+        self.shares: IntervalMeter | KnownShares | None = None
         self.sampler: SceneSampler | None = None
         self.is_forked = False
         self._step: Generator[None] | None = None

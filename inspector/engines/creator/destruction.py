@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from inspector.engines.creator.components import Component
+    from inspector.engines.creator.nodes import Node
+
+Destroyable: TypeAlias = "Node | Component"
 
 
 class LifeComplaint(Enum):
@@ -43,17 +49,6 @@ class DestructionState:
 
     is_marked: bool = False  # destroy was called
     is_destroyed: bool = False  # Destroyed for real
-
-
-class Destroyable(Protocol):
-    """A node or a component."""
-
-    @property
-    def life(self) -> DestructionState:
-        """Whether it is marked or destroyed."""
-
-    def end(self) -> None:
-        """Destroy it for real."""
 
 
 class DestructionQueue:

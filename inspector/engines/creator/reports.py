@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from inspector.clocks.callbacks import refuse_unfinished
 from inspector.engines.creator.components import Component, LifeState
@@ -201,7 +201,7 @@ class CreatorReports:
         if isinstance(subject, Component):
             self.component_changed(subject)
         else:
-            self.node_changed(cast("Node", subject))
+            self.node_changed(subject)
 
     def _say(self, known: NodeControl | ComponentControl, life: LifeCycle, *, is_off: bool) -> None:
         if known.is_off != is_off:
