@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QRect, QRectF, Qt
@@ -49,8 +50,10 @@ class _Words(NamedTuple):
     said: list[_Said]
     late: list[tuple[PlacedRow, int]]  # What is late, and since when
     shown_x: int  # The pixel of the instant shown
-    # How far that may be while they are right, but for the place of what stands before it.
-    until_x: int
+    # From where to where that may be while they are right, but for the place of what stands
+    # before it.
+    from_x: float
+    until_x: float
 
 
 class LaneWords:
@@ -94,7 +97,7 @@ class LaneWords:
         if (
             words is None
             or words.made_for != made_for
-            or not words.shown_x <= shown_x <= words.until_x
+            or not words.from_x <= shown_x <= words.until_x
         ):
             words = self._words_of(painter.fontMetrics(), canvas, window, rows, when)
             words = self._words = words._replace(made_for=made_for)
@@ -127,16 +130,15 @@ class LaneWords:
         is_in_view = window.left < shown_x <= right
         said: list[_Said] = []
         late: list[tuple[PlacedRow, int]] = []
-        until_x = right
+        from_x, until_x = (window.left + 1.0, right) if is_in_view else (math.inf, -math.inf)
         for placed in (*rows.scrolled, *rows.pinned):
             row = placed.row
             if placed.y < lowest and not row.is_pinned:
                 continue
             if row.kind is LaneKind.CLOCK and row.clock_id in timeline.clocks:
-                if is_in_view and not self._local_time(
-                    *(metrics, canvas, placed, window, shown_x, said)
-                ):
-                    until_x = -1
+                if is_in_view:
+                    least = self._local_time(metrics, canvas, placed, window, shown_x, said)
+                    from_x = max(from_x, least)
             elif row.kind is LaneKind.TIMER and row.lane is not None:
                 waits = lane_wait(row.lane, timeline, window.high, is_past=is_past)
                 if waits.late_ns > late_ns:
@@ -146,10 +148,15 @@ class LaneWords:
                     begin = shown_x + _BESIDE_LINE if window.left < shown_x < right else window.left
                     # The scroll bar lies over the right edge.
                     end = right - (14 if canvas.verticalScrollBar().maximum() else 8)
+                    for each in filter(None, (text, waits.brief)):
+                        limit = end - metrics.horizontalAdvance(each) - _BESIDE_LINE
+                        # Which of them has room stays so while the line is not near.
+                        if shown_x < limit:
+                            until_x = min(until_x, limit - _BESIDE_LINE)
+                        else:
+                            from_x = max(from_x, limit + _BESIDE_LINE)
                     needed = metrics.horizontalAdvance(text)
                     text = waits.brief or text if needed > end - begin else text
-                    needed = round(metrics.horizontalAdvance(text)) + _BESIDE_LINE
-                    until_x = min(until_x, end - needed)
                     said.extend(
                         self._text_before(
                             *(metrics, Row(placed.y, placed.height), text, (begin, end)),
@@ -157,7 +164,7 @@ class LaneWords:
                             is_chip=placed.is_marked,
                         )
                     )
-        return _Words(None, said, late, shown_x, until_x if is_in_view else -1)
+        return _Words(None, said, late, shown_x, from_x, until_x)
 
     def _local_time(  # noqa: PLR0913, PLR0917 - a time, its place and where it is said
         self,
@@ -167,10 +174,10 @@ class LaneWords:
         window: LaneWindow,
         shown_x: int,
         all_said: list[_Said],
-    ) -> bool:
+    ) -> float:
         """Say what local time a clock has come to; what stands in its way gives way.
 
-        Returns whether that is right wherever the lanes have moved to.
+        Returns down to which pixel the instant shown may move for that to stay right.
         """
         number, theme = placed.row.clock_id, self._theme
         timeline = canvas.timeline if canvas.past is None else canvas.past
@@ -184,7 +191,7 @@ class LaneWords:
         blocks = canvas.store.blocks.within(number, window.at(begin), window.at(end))
         if head is None or any(block.lasts for block in blocks):
             # What blocks its loop now is more than where it has come to.
-            return False
+            return math.inf
         stands = timeline.clocks[number].n == 0 or bool(blocks)
         wide, label = metrics.horizontalAdvance(text), metrics.horizontalAdvance(head.label)
         patches = list[tuple[QRect, QColor]]()

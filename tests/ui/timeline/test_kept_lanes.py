@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -42,6 +43,8 @@ from ui.timeline.lane_canvas import LaneCanvas
 from ui.timeline.lane_picture import LanePicture
 
 MS = 1_000_000
+#: Of Python functions, to paint some lanes that follow and in which nothing new happens.
+_MOST_CALLS = 620
 
 
 class RowByRow(LanePicture):
@@ -359,6 +362,37 @@ def test_that_texts_of_lanes_that_run_stay_until_it_is_their_turn(world: World) 
     world.canvas.refresh()
     assert world.paint() == world.paint_whole()
     assert words.texts != texts
+
+
+def test_that_lanes_that_follow_are_painted_with_few_calls(world: World) -> None:
+    world.timeline.is_running, world.has_texts = True, False
+    world.canvas.view.set_following(True)
+    for timer in (1, 2, 3):
+        world.log.append((world.now_ms * MS, TIMER_ARMED, timer, 100_000 * MS, 30 * MS))
+    world.pass_frames(400)
+    counts = []
+    for _ in range(20):
+        world.pass_frames(1)
+        counts.append(calls_of(world.paint))
+    # All of them, as a new line of the ruler's grid has everything painted.
+    assert sum(counts) <= 20 * _MOST_CALLS, counts
+    assert calls_of(world.paint_whole) > _MOST_CALLS
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """Return how many functions of Python are called."""
+    count = 0
+
+    def note(_frame: object, event: str, _what: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
 
 
 def test_that_texts_of_held_lanes_say_what_is_shown_at_once(world: World) -> None:
