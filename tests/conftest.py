@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -48,6 +49,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=None,
         help="replay the recordings in DIR instead of tests/conformance/golden",
     )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Have some tests run while others wait for programs and browsers: a third of their time."""
+    return ceil((os.cpu_count() or 1) * 1.5)
 
 
 @pytest.hookimpl(wrapper=True)
