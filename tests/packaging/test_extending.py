@@ -172,7 +172,7 @@ def test_that_the_adapter_shows_what_its_library_schedules(
     (tmp_path / "chimes.py").write_text(_SCHEDULED)
 
     line = ("attach", "--seconds", "1", "--json", sys.executable, "chimes.py")
-    done = run_with(program_site, *line, cwd=tmp_path)
+    done = python_with(program_site, "-m", "inspector", *line, cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
