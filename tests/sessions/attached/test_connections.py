@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,11 @@ def test_that_only_sockets_that_killed_inspectors_left_are_removed(
     assert not left.exists()
     assert (elsewhere / "socket").exists()
     assert (file / "socket").read_text() == "precious"
+
+
+def test_that_probes_dial_a_port_where_one_is_asked_for() -> None:
+    with closing(Listener(is_tcp=True)) as listener:
+        scheme, _, place = listener.address.partition(":")
+        host, _, port = place.removeprefix("//").rpartition(":")
+        assert (scheme, host) == ("tcp", "127.0.0.1")
+        socket.create_connection((host, int(port)), timeout=10).close()
