@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from inspector.probe.adapters import UNSEEN, Adapter
+from inspector.probe.adapters import UNSEEN
 from inspector.probe.program import Program, Timer
 from inspector.probe.waits import Waits
 
@@ -81,27 +81,21 @@ def _at(frame: FrameType | None) -> str:
 
 
 def _task_lines(program: Program) -> Iterator[str]:
-    for name in ("asyncio", "trio"):
-        adapter: Adapter | None = program.adapters.get(name)
-        if adapter is not None and adapter.state == "active":
-            for coroutine, task in _tasks(name):
+    for adapter in list(program.adapters.values()):
+        for _clock, loop in adapter.task_loops() if adapter.state == "active" else ():
+            for name, coroutine in sorted(_tasks(loop), key=lambda each: (len(each[0]), each[0])):
                 frames = [*_awaiting(coroutine)]
                 own = [each for each in frames if not program.is_library(each.f_code)]
-                yield f"task {task}{_at(next(reversed(own or frames), None))}"
+                yield f"task {name}{_at(next(reversed(own or frames), None))}"
 
 
-def _tasks(library: str) -> Iterator[tuple[Any, str]]:
-    module: Any = sys.modules.get(library)
-    if library == "asyncio":
-        for task in list(module.tasks._all_tasks):
-            if not task.done():
-                yield task.get_coro(), task.get_name()
-    elif module.lowlevel.in_trio_run():
-        waiting = [module.lowlevel.current_root_task()]
-        while waiting:
-            task = waiting.pop()
-            waiting += [each for nursery in task.child_nurseries for each in nursery.child_tasks]
-            yield task.coro, task.name
+def _tasks(loop: Any) -> Iterator[tuple[str, Any]]:
+    if hasattr(loop, "create_task"):
+        for task in sys.modules["asyncio"].all_tasks(loop):
+            yield task.get_name(), task.get_coro()
+    else:
+        for task in list(loop.tasks):
+            yield task.name, task.coro
 
 
 def _awaiting(coroutine: Any) -> Iterator[FrameType]:
