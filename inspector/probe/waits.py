@@ -18,6 +18,7 @@ from _thread import allocate_lock, start_new_thread
 from itertools import count
 from threading import RLock, get_ident
 from time import monotonic_ns
+from weakref import WeakSet
 
 from .clocks import NothingDueError
 from .outside import (
@@ -233,6 +234,7 @@ class Waits:
         self._next_order = count().__next__
         self._known: set[int] = set()
         self._spared: set[int] = set()
+        self._spared_children: WeakSet[threading.Thread] = WeakSet()
         self._main = 0
         self.rounding_ns = max(1, math.ceil(math.ulp(monotonic_ns() / 1e9) * 1e9))
         self._goals: list[Goal] = []
@@ -274,6 +276,7 @@ class Waits:
             self._known &= alive
             self._main = get_ident()
             self._spared = alive - self._known - {self._main, self._watcher}
+            self._spared_children = WeakSet()
             self._goals.clear()
             self._waiting.clear()
             self._readings = 0
@@ -291,7 +294,7 @@ class Waits:
         """Let all go on by the machine's time."""
         with self._lock:
             self._program.waits = None
-            self._known = set(sys._current_frames()) - self._spared - {self._watcher}
+            self._known = set(filter(self.follows, sys._current_frames()))
             for wait in list(self._waiting.values()):
                 wait.wake()
             self._waiting.clear()
@@ -312,11 +315,22 @@ class Waits:
     @property
     def spares_me(self) -> bool:
         """Whether the calling thread keeps the machine's time."""
-        return get_ident() in self._spared
+        return self._spares(get_ident())
+
+    def starts(self, thread: threading.Thread) -> None:
+        """The calling thread is about to start another, which keeps the same time."""
+        if self.spares_me:
+            self._spared_children.add(thread)
 
     def follows(self, thread: int) -> bool:
         """Return whether a thread is in virtual time."""
-        return thread not in self._spared and thread != self._watcher
+        return thread != self._watcher and not self._spares(thread)
+
+    def _spares(self, thread: int) -> bool:
+        if thread in self._spared:
+            return True
+        active = threading._active.get(thread)  # type: ignore[attr-defined]
+        return active is not None and active in self._spared_children
 
     # ---------------------------------------------------------------------- waits
 
@@ -355,14 +369,28 @@ class Waits:
         lock.acquire()
         return self.wait_for(lock, clock, due_ns)
 
-    def wait_for(self, lock: Any, clock: Clock, due_ns: Optional[int]) -> bool:
-        """Wait until a lock is released, or a local instant has come; returns whether it has."""
+    def wait_for(
+        self,
+        lock: Any,
+        clock: Clock,
+        due_ns: Optional[int],
+        is_over: Callable[[], bool] = _never,
+    ) -> bool:
+        """Wait until a lock is released, or a local instant has come; returns whether it has.
+
+        Args:
+            lock: Is held, and again once the calling thread goes on.
+            clock: The clock of the instant.
+            due_ns: The local instant; ``None`` if there is none.
+            is_over: Whether something else has released the lock, also once it is held again:
+                until the calling thread says that it goes on, others may run.
+        """
 
         def wake() -> None:
             if lock.locked():
                 lock.release()
 
-        wait = Wait(clock, due_ns, wake, lambda: not lock.locked())
+        wait = Wait(clock, due_ns, wake, lambda: not lock.locked() or is_over())
         try:
             if not self.begin(wait):
                 lock.acquire()

@@ -281,7 +281,9 @@ class Timeline:
                 adapters = self._program.adapters.values()
                 turns = [adapter.turn() for adapter in adapters if adapter.state == "active"]
                 due_ns = min((each for each in turns if each is not None), default=None)
-                self._waits.wait_for(lock, self._program.own_clock, due_ns)
+                self._waits.wait_for(
+                    lock, self._program.own_clock, due_ns, lambda: goal.is_finished
+                )
         finally:
             self._waits.give_up(goal)
 

@@ -134,13 +134,18 @@ def test_that_threads_which_ran_before_wait_by_the_machines_time(tmp_path: Path)
         """
         import asyncio, subprocess, threading, time, pytest
 
-        counts = {"sleep": 0, "wait": 0, "join": 0, "loop": 0}
+        counts = {"sleep": 0, "wait": 0, "join": 0, "start": 0, "loop": 0}
         goes_on = threading.Event()
 
         def forever(name, wait):
             while True:
                 wait()
                 counts[name] += 1
+
+        def start():
+            thread = threading.Thread(target=time.sleep, args=(0.01,))
+            thread.start()
+            thread.join()
 
         async def in_loop():
             while True:
@@ -153,6 +158,7 @@ def test_that_threads_which_ran_before_wait_by_the_machines_time(tmp_path: Path)
             "sleep": lambda: time.sleep(0.01),
             "wait": lambda: threading.Event().wait(0.01),
             "join": lambda: never.join(0.01),
+            "start": start,
         }.items():
             threading.Thread(target=forever, args=(name, wait), daemon=True).start()
         threading.Thread(target=asyncio.run, args=(in_loop(),), daemon=True).start()

@@ -37,6 +37,37 @@ def test_that_time_jumps_over_sleeps_also_of_functions_imported_by_name(tmp_path
     )
 
 
+def test_that_time_stands_until_a_notified_thread_goes_on(tmp_path: Path) -> None:
+    assert_passes(
+        tmp_path,
+        """
+    from inspector.probe.waits import Waits
+
+    @pytest.mark.timeline(autojump=True)
+    def test_notified(timeline, monkeypatch):
+        condition, over, end = threading.Condition(), [], Waits.end
+
+        def noting_end(waits, wait):
+            if threading.current_thread() is waiting:
+                over.append(wait.is_over())
+            end(waits, wait)
+
+        def wait():
+            with condition:
+                condition.wait()
+
+        waiting = threading.Thread(target=wait)
+        monkeypatch.setattr(Waits, "end", noting_end)
+        waiting.start()
+        sleep(1)
+        with condition:
+            condition.notify()
+        waiting.join()
+        assert over == [True]
+    """,
+    )
+
+
 def test_that_datetime_is_of_virtual_time(tmp_path: Path) -> None:
     assert_passes(
         tmp_path,

@@ -309,6 +309,20 @@ class PythonTimeAdapter(Adapter):
         namespace.__dict__.update(vars(queue), SimpleQueue=in_python)
         pools.queue = namespace  # type: ignore[attr-defined]
 
+    def follow_starts(self) -> None:
+        """Let threads keep the time of what starts them."""
+        program = self.program
+        thread_type: Any = threading.Thread
+        native_start = thread_type.start
+
+        @wraps(native_start)
+        def start(thread: Any) -> None:
+            if program.waits is not None:
+                program.waits.starts(thread)
+            native_start(thread)
+
+        thread_type.start = start
+
     def _wait_in_turn(self, waits: Waits, condition: Any, timeout: Any) -> bool:
         """Wait for a condition in virtual time, as ``Condition.wait`` does."""
         if not condition._is_owned():
@@ -319,16 +333,20 @@ class PythonTimeAdapter(Adapter):
         condition._waiters.append(waiter)
         state = condition._release_save()
         is_notified = False
+
+        def is_over() -> bool:
+            return waiter not in condition._waiters
+
         try:
-            is_late = waits.wait_for(waiter, self.clock, due_ns)
-            is_notified = waiter not in condition._waiters
+            is_late = waits.wait_for(waiter, self.clock, due_ns, is_over)
+            is_notified = is_over()
             while not is_notified and not is_late:
                 # Time is the machine's again, until a next test has its own.
                 waits.returning.add(get_ident())
                 waiter.acquire(False)
                 if self.program.waits is not None:
-                    is_late = waits.wait_for(waiter, self.clock, due_ns)
-                    is_notified = waiter not in condition._waiters
+                    is_late = waits.wait_for(waiter, self.clock, due_ns, is_over)
+                    is_notified = is_over()
                 else:
                     is_notified = waiter.acquire(True, _RETURN_SLICE_S)
                     is_late = due_ns is not None and self.clock.local_ns() >= due_ns
