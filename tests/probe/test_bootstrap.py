@@ -240,7 +240,9 @@ try:
     import _xxsubinterpreters as interpreters
 except ImportError:
     import _interpreters as interpreters
-interpreters.run_string(interpreters.create(), "print('within', flush=True)")
+within = interpreters.create()
+interpreters.run_string(within, "print('within', flush=True)")
+interpreters.destroy(within)
 """
 
 
