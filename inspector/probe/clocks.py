@@ -199,6 +199,11 @@ class Clock:
             since_ns = limit_ns
         return stood_ns if since_ns is None else stood_ns + raw_ns - since_ns
 
+    def stands_still(self, raw_ns: int) -> bool:
+        """Whether local time stands still at an instant, which may be behind the end of a step."""
+        limit_ns = self._clocks.step_ends_ns
+        return self.is_held or (limit_ns is not None and raw_ns > limit_ns)
+
     @property
     def is_plain(self) -> bool:
         """Whether local time passes as fast as real time."""

@@ -62,7 +62,7 @@ class Frames:
             idle_ns = now_ns - self.ended_ns - (stood_ns - self._stood_at_ended_ns)
             self.length_ns = self.busy_ns + idle_ns
             delta_ns = local_ns - self._ended_local_ns
-        self.began_ns, self.began_held = now_ns, clock.is_held
+        self.began_ns, self.began_held = now_ns, clock.stands_still(now_ns)
         self._began_local_ns, self._stood_at_began_ns = local_ns, stood_ns
         return delta_ns
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from inspector.events.schema import ABOUT_CLOCKS
@@ -44,7 +45,8 @@ def check_frames_tile(timeline: Timeline, events: Iterable[RawEvent], *, slack_n
     loops: dict[int, _Loop] = {}
     stood: dict[int, int] = {}
     last_ns, checked = 0, 0
-    for event in events:
+    # The end of a step is told when it is noticed, which may be in a frame that began behind it.
+    for event in sorted(events, key=itemgetter(0)):
         at_ns, kind, clock, a, b = event
         for number in stood:
             if _is_held(timeline, number):

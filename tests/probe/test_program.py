@@ -91,6 +91,27 @@ def test_that_the_frame_after_a_hold_is_not_longer_by_it(played: Played) -> None
     assert played.frames == [(0, 2), (16, 2), (16, 2), (16, 2)]
 
 
+def test_that_a_frame_that_begins_behind_the_end_of_a_step_is_as_long_as_its_work(
+    played: Played,
+) -> None:
+    program, own = played.program, played.program.own_clock
+    played.frame(2)
+    played.pass_ms(8)
+    program.pause(own)
+    played.pass_ms(1_000)
+    program.clocks.step_to(own, own.local_ns() + 4 * MS)
+    played.pass_ms(7)
+    # Nobody has settled the pause yet, which began 3 ms ago.
+    played.frame(5)
+    program.clocks.settle(own)
+    played.pass_ms(1_000)
+    program.resume(own)
+    played.pass_ms(6)
+    played.frame(2)
+    assert played.frames == [(0, 2), (14, 5), (11, 2)]
+    assert check_frames_tile(Timeline(program.texts), played.events) == 2
+
+
 def test_that_a_frame_is_as_long_as_the_work_and_the_wait_before_it(played: Played) -> None:
     for busy_ms, wait_ms in ((2, 14), (227, 1), (3, 13)):
         played.frame(busy_ms)
