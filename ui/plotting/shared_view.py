@@ -100,6 +100,7 @@ class SharedView(QObject):
         self._animation.setEasingCurve(QEasingCurve.Type.OutCubic)
         self._animation.valueChanged.connect(self._slide_on)
         self._is_pointed_at = False
+        self._news: object = None
         self._ticks: tuple[object, tuple[list[tuple[int, str]], str]] | None = None
         self._chosen_ns: tuple[float, float] | None = None
         self._chosen_frames: tuple[int, int] | None = None
@@ -169,8 +170,14 @@ class SharedView(QObject):
             self._move(lambda: None)
 
     def take_news(self) -> None:
-        if self.series is not None:
-            self.series.take_new_frames()
+        series, timeline = self.series, self.timeline
+        if series is None or timeline is None:
+            return
+        # Frames ask, and the lanes below them.
+        news = series, timeline.events_folded, timeline.at_ns, timeline.frames.end
+        if news != self._news:
+            self._news = news
+            series.take_new_frames()
             if self.settle():
                 self.moved.emit()
 

@@ -194,6 +194,7 @@ class ScenePanel(QWidget):
             if self._lent_to is not None:
                 self._lent_to.setCurrentIndex(0)
             self._moment = None
+            self._pace.least_ms = _SELDOM_MS if why == _NO_PICTURE else _PICTURE_MS
             self.canvas.show_picture(None, {}, {}, NOTHING, NOTHING)
             self.readout.show_text("" if self.program is None else self.program.state)
             return
