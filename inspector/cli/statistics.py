@@ -43,7 +43,7 @@ from inspector.formats.report.statistics import (
     columns_table,
     write_statistics,
 )
-from inspector.formats.series import series_of
+from inspector.formats.series import damage_in, series_of
 from inspector.sessions.frame_files import FrameFile, read_frame_file
 from inspector.timebase import format_duration
 
@@ -114,8 +114,8 @@ class _Read:
     left_out: int | None = None  # How many frames are left out of them, None if none were to be
     outliers: Outliers | None = None  # Which long frames are left out, None if none were to be
 
-    def columns(self) -> list[ColumnSummary]:
-        """Return the columns of the capture beside the frame times, in numbers.
+    def columns(self, err: TextIO) -> list[ColumnSummary]:
+        """Return the columns of the capture beside the frame times, in numbers; say what is not.
 
         Raises:
             CaptureError: The file has changed.
@@ -125,6 +125,7 @@ class _Read:
             return []
         lasts_ns = lasting_ns(frames.at_ns, frames.interval_ns, are_samples=bool(frames.samples))
         read = beside.numbers([each.at for each in beside.quantities])
+        say(err, *filter(None, [damage_in(beside)]))
         found = (
             summary_of(each.name, each.unit, values, lasts_ns, are_frames=not frames.samples)
             for each, values in zip(beside.quantities, read, strict=True)
@@ -171,7 +172,7 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
         if (problem := _check(each, condition, value, options)) is not None
     ]
     values = [[each for each in of if not wanted or each.metric.id in wanted] for of in found]
-    columns = [each.columns() for each in files] if options.columns else []
+    columns = [each.columns(err) for each in files] if options.columns else []
     results = _results(files, values, columns, checked, unread)
     of_columns = columns or [[] for _ in files]
     parts = [
@@ -219,8 +220,10 @@ def _check(
     elif metric.id not in _OF_ANY_LENGTH and count < LEAST_SAMPLES:
         frames = "is only 1 frame" if count == 1 else f"are only {count} frames"
         why_not = f"There {frames}, and {LEAST_SAMPLES} are needed."
-    elif read.file.missing and not options.allow_missing:
-        why_not = f"{read.file.missing} Add --allow-missing to check what is there."
+    elif not options.allow_missing:
+        damage = damage_in(read.frames.beside, metric.columns) if metric.columns else ""
+        if missing := " ".join(filter(None, (read.file.missing, damage))):
+            why_not = f"{missing} Add --allow-missing to check what is there."
     if not why_not and value.value is not None and condition.holds(value.value):
         return None
     return _Checked(read.text, condition, value, why_not)

@@ -82,6 +82,13 @@ class Beside(Protocol):
             CaptureError: The file has changed.
         """
 
+    def damage(self, columns: Sequence[int]) -> dict[int, str]:
+        """Return what of some columns are neither numbers nor missing, as sentences.
+
+        Raises:
+            CaptureError: The file has changed.
+        """
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameTimes:

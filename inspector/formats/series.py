@@ -72,6 +72,21 @@ def _columns_named(
     return [None if at is None else next(read) for at in found]
 
 
+def damage_in(beside: Beside | None, names: Sequence[str] | None = None) -> str:
+    """Return what of some columns, or of all that measure something, is damaged, as sentences.
+
+    Raises:
+        CaptureError: The file has changed.
+    """
+    if beside is None:
+        return ""
+    wanted = None if names is None else set(map(comparable, names))
+    columns = [
+        each.at for each in beside.quantities if wanted is None or comparable(each.name) in wanted
+    ]
+    return " ".join(beside.damage(columns).values()) if columns else ""
+
+
 def causes_in(history: FrameHistory, frames: range, refresh_ms: float) -> NDArray[np.int64] | None:
     """Return why frames of a session are long; ``None`` if that was not measured."""
     start, stop = frames.start, frames.stop

@@ -175,9 +175,13 @@ def columns_of(
     are_frames = sampled_ns is None
     usable = times_ns > 0
     lasts_ms = (times_ns if sampled_ns is None else sampled_ns)[usable] / NS_PER_MS
-    read = beside.numbers([each.at for each in beside.quantities])
+    places = [each.at for each in beside.quantities]
+    read, damage = beside.numbers(places), beside.damage(places)
     return [
-        RunColumn.of(each.name, each.unit, values[usable], lasts_ms, are_frames=are_frames)
+        RunColumn.of(
+            *(each.name, each.unit, values[usable], lasts_ms, damage.get(each.at, "")),
+            are_frames=are_frames,
+        )
         for each, values in zip(beside.quantities, read, strict=True)
     ]
 

@@ -148,3 +148,12 @@ def test_that_without_the_library_it_says_what_to_install(
 
     assert code == ExitCode.BAD_ENVIRONMENT
     assert "pip install 'timeline-inspector[query]'" in err
+
+
+def test_that_damaged_values_are_null_and_told(run: Run, tmp_path: Path) -> None:
+    write(tmp_path / "d.csv", *(f"10,{'oops' if n == 3 else n},1" for n in range(9)))
+
+    code, out, err = run('query "select count(\\"GPU Power(W)\\") from frames" d.csv --csv')
+
+    assert (code, out.split()[-1]) == (ExitCode.OK, "8")
+    assert "d.csv: GPU Power(W): 1 value is damaged and was left out; the first is in line 5" in err

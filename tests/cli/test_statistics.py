@@ -517,3 +517,24 @@ def test_that_the_window_writes_and_checks_nothing(run: Run, more: str) -> None:
 
     assert code == ExitCode.USAGE
     assert "rgument --window: not with what is written or checked" in err
+
+
+def test_that_a_condition_on_a_damaged_column_cannot_be_told_unless_that_is_allowed(
+    run: Run, tmp_path: Path
+) -> None:
+    rows = [f"a.exe,16.{n:02},{'oops' if n == 30 else 8 + n % 3}" for n in range(60)]
+    head = "Application,MsBetweenPresents,MsGPUBusy"
+    (tmp_path / "c.csv").write_text("\n".join((head, *rows, "")))
+    on_column = 'stats c.csv --assert "capframex.gpu-average > 60fps"'
+
+    code, _, err = run(on_column)
+    allowed, _, _ = run(f"{on_column} --allow-missing")
+    of_times, _, _ = run('stats c.csv --assert "p99 < 20ms"')
+    _, _, said = run("stats c.csv --columns")
+    _, compared, _ = run("compare c.csv c.csv --columns")
+
+    damage = "MsGPUBusy: 1 value is damaged and was left out; the first is in line 32: “oops”."
+    assert (code, allowed, of_times) == (ExitCode.CANNOT_TELL, ExitCode.OK, ExitCode.OK)
+    assert f"cannot be told: {damage} Add --allow-missing" in err
+    assert damage in said
+    assert f"c.csv: {damage}" in compared

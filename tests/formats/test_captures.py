@@ -70,7 +70,7 @@ def test_that_the_stream_with_the_most_frames_is_read_and_named(tmp_path: Path) 
             "game.exe (process 10, swap chain 0xC) with 1, dwm.exe (process 4, swap chain 0xB) "
             "with 1."
         ),
-        "1 row has no value and was skipped.",
+        "1 row has no value and was skipped; the first is in line 4.",
     )
 
 
@@ -226,9 +226,9 @@ def test_that_frames_above_a_hundred_seconds_are_left_out_and_counted(tmp_path: 
     capture = read_frame_times(write(tmp_path, "frametime\n16.6\n99700000\n"))
     assert capture.frame_times_ns == (16_600_000,)
     assert capture.skipped == 1
-    assert capture.notes == (
-        "Skipped 1 frame above 100 s, which capture programs write by mistake.",
-    )
+    (note,) = capture.notes
+    assert note.startswith("Skipped 1 frame above 100 s, which capture programs write by mistake")
+    assert note.endswith("; the first is in line 3.")
 
 
 def test_that_semicolons_and_decimal_commas_are_understood(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
+from math import nan
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -241,3 +242,118 @@ def test_that_a_stream_of_a_damaged_capture_is_read_or_refused(name: str, tmp_pa
             _check_columns(frames)
         assert len(said) < _LONGEST_MESSAGE, f"seed {seed}"
         assert least_ns >= 0, f"seed {seed}"
+
+
+#: What is no frame time, with what becomes of it in a table.
+_NO_TIMES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("oops", "12#5", "-5", "0x10", "true", "é", "{}", "inf", "1e99e9"), "damaged"),
+    **dict.fromkeys(("NA", "", "-", "nan", "N/A"), "no value"),
+    **dict.fromkeys(("1e300", "4000000000000000000", "200000"), "above 100 s"),
+}
+
+
+def _rows_of(kind: str, times: list[str]) -> tuple[str, int]:
+    """Return a table with these frame times, and the line of the first."""
+    if kind == "MangoHud":
+        lines = (f"60,{each},{n * 16_000_000}" for n, each in enumerate(times))
+        return "\n".join(("os,cpu", "Linux,fast", "fps,frametime,elapsed", *lines, "")), 4
+    if kind == "European":
+        return "\n".join(
+            ("Bild;ms;FPS", *(f"{n};{each};60" for n, each in enumerate(times)), "")
+        ), 2
+    lines = (f"a.exe,{each},{n}.5" for n, each in enumerate(times))
+    return "\n".join(("Application,MsBetweenPresents,MsGPUBusy", *lines, "")), 2
+
+
+@pytest.mark.parametrize("kind", ["PresentMon", "MangoHud", "European"])
+def test_that_what_is_no_frame_time_is_counted_and_located_and_changes_no_other(
+    kind: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "capture.csv"
+    for seed in rounds(20):
+        random = Random(seed)
+        times = [f"{random.uniform(5, 40):.4f}" for _ in range(60)]
+        places = sorted(random.sample(range(2, 58), random.randint(1, 6)))
+        cells = dict(zip(places, random.choices(list(_NO_TIMES), k=len(places)), strict=True))
+        mark = "," if kind == "European" else "."
+        text, line = _rows_of(
+            kind, [cells.get(n, each.replace(".", mark)) for n, each in enumerate(times)]
+        )
+        path.write_text(text, encoding="utf-8")
+
+        read = read_frame_file(path)
+
+        wanted = [round(float(each) * 1e6) for n, each in enumerate(times) if n not in cells]
+        assert read.frames.interval_ns.tolist() == wanted, f"seed {seed}: {cells}"
+        for what in set(map(_NO_TIMES.__getitem__, cells.values())):
+            of_kind = [place for place, cell in cells.items() if _NO_TIMES[cell] == what]
+            (note,) = (each for each in read.notes if what in each)
+            assert f"{len(of_kind)} " in note, f"seed {seed}: {note}"
+            assert f"the first is in line {line + of_kind[0]}" in note, f"seed {seed}: {note}"
+            assert note in read.missing
+
+
+def test_that_damage_in_a_column_is_counted_and_located_and_changes_no_other(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "capture.csv"
+    for seed in rounds(20):
+        random = Random(seed)
+        numbers = [f"{random.uniform(1, 9):.3f}" for _ in range(60)]
+        odd = sorted(random.sample(range(60), random.randint(1, 6)))
+        cells = {
+            place: random.choice(("oops", "12#5", "0x10", "é", "inf", "1e300")) for place in odd
+        }
+        none = {place for place in random.sample(range(60), 9) if place not in cells}
+        rows = [
+            f"a.exe,16.{n:02},{cells.get(n, 'NA' if n in none else each)},2e{n % 3}"
+            for n, each in enumerate(numbers)
+        ]
+        head = "Application,MsBetweenPresents,MsGPUBusy,GPU Power(W)"
+        path.write_text("\n".join((head, *rows, "")), encoding="utf-8")
+
+        beside = read_frame_file(path).frames.beside
+
+        assert beside is not None
+        busy, power = (each.at for each in beside.quantities)
+        found, watts = beside.numbers([busy, power])
+        wanted = [nan if n in cells or n in none else float(each) for n, each in enumerate(numbers)]
+        np.testing.assert_array_equal(found, wanted, f"seed {seed}: {cells}")
+        assert watts.tolist() == [2.0 * 10 ** (n % 3) for n in range(60)]
+        assert list(beside.damage([busy, power])) == [busy]
+        said = beside.damage([busy])[busy]
+        are = "1 value is" if len(odd) == 1 else f"{len(odd)} values are"
+        assert said.startswith(f"MsGPUBusy: {are} damaged"), f"seed {seed}: {said}"
+        assert f"in line {odd[0] + 2}: “{cells[odd[0]]}”" in said, f"seed {seed}: {said}"
+
+
+def test_that_damage_in_a_capture_of_capframex_is_counted_and_located(tmp_path: Path) -> None:
+    path = tmp_path / "capture.json"
+    odd: tuple[object, ...] = ("x", None, True, [], {"a": 1}, -1, 1e300)
+    for seed in rounds(20):
+        random = Random(seed)
+        times: list[object] = [random.uniform(5, 40) for _ in range(60)]
+        busy: list[object] = [random.uniform(1, 9) for _ in range(60)]
+        cells = {place: random.choice(odd) for place in random.sample(range(60), 5)}
+        broken = sorted(random.sample(range(60), 3))
+        data = {
+            "MsBetweenPresents": [cells.get(n, each) for n, each in enumerate(times)],
+            "GpuActive": ["?" if n in broken else each for n, each in enumerate(busy)],
+        }
+        path.write_text(json.dumps({"Info": {}, "Runs": [{"CaptureData": data}]}))
+
+        read = read_frame_file(path)
+
+        kept = [n for n in range(60) if n not in cells]
+        wanted = [round(float(str(times[n])) * 1e6) for n in kept]
+        assert read.frames.interval_ns.tolist() == wanted, f"seed {seed}"
+        note = "5 values are not a frame time and skipped; the first is number"
+        assert f"{note} {min(cells) + 1} of the run." in read.missing, f"seed {seed}"
+        beside = read.frames.beside
+        assert beside is not None
+        (found,) = beside.numbers([0])
+        assert found.tolist() == pytest.approx(
+            [nan if n in broken else busy[n] for n in kept], nan_ok=True
+        )
+        are = "GpuActive: 3 values are damaged and were left out; the first is number"
+        assert beside.damage([0]) == {0: f"{are} {broken[0] + 1}."}, f"seed {seed}"

@@ -54,6 +54,7 @@ class ShownColumn(Struct, frozen=True, eq=False):
     quantity: Quantity  # What it measures
     values: NDArray[np.float64]  # A value for each frame, not a number where there is none
     summary: ColumnSummary | None  # All of it in numbers, None if it has none
+    damage: str = ""  # What of it is damaged, as a sentence; empty for nothing
 
     @property
     def range(self) -> tuple[float, float]:
@@ -77,7 +78,8 @@ class ShownColumn(Struct, frozen=True, eq=False):
         by = ", by time" if self.summary.is_weighted else ""
         per_joule = self.summary.frames_per_joule
         frames = f", {per_joule:,.3g} frames per joule" if per_joule is not None else ""
-        return f"{name}  mean {self.summary.mean:,.4g}{unit}{by}{frames}"
+        damaged = ", damaged values left out" if self.damage else ""
+        return f"{name}  mean {self.summary.mean:,.4g}{unit}{by}{frames}{damaged}"
 
     def lines(self) -> Iterator[str]:
         summary = self.summary
@@ -85,6 +87,8 @@ class ShownColumn(Struct, frozen=True, eq=False):
             return
         unit = f" {self.quantity.unit}" if self.quantity.unit else ""
         yield f"{one_line(self.quantity.name)}: {_numbers_text(summary, unit)}"
+        if self.damage:
+            yield self.damage
         for each in summary.classes:
             yield f"    frames {each.name}: {_numbers_text(each, unit)}"
 
@@ -115,11 +119,12 @@ def read_columns(
     """
     wanted = [each.at for each in quantities if each.at >= 0]
     read = iter(beside.numbers(wanted) if beside and wanted else [])
+    damage = beside.damage(wanted) if beside and wanted else {}
     found = []
     for each in quantities:
         values = next(read) if each.at >= 0 else interval_ns / NS_PER_MS
         summary = summary_of(each.name, each.unit, values, lasts_ns, are_frames=are_frames)
-        found.append(ShownColumn(each, values, summary))
+        found.append(ShownColumn(each, values, summary, damage.get(each.at, "")))
     return found
 
 

@@ -40,6 +40,7 @@ ACTIVE_NEEDS: Final = {
     Part.GPU: "the time that the GPU was active, such as MsGPUBusy or GpuActive",
     Part.CPU: "the time that the CPU was active, such as MsCPUBusy or CpuActive",
 }
+LAG_COLUMNS: Final = ("MsUntilDisplayed", "MsInPresentAPI")
 LAG_NEEDS: Final = "MsUntilDisplayed and MsInPresentAPI"
 
 

@@ -34,10 +34,18 @@ class RunColumn:
     unit: str
     samples: Samples
     classes: tuple[tuple[str, NDArray[np.bool_]], ...]
+    damage: str = ""  # What of it is damaged, as a sentence; empty for nothing
 
     @classmethod
-    def of(
-        cls, name: str, unit: str, values: Samples, lasts_ms: Samples, *, are_frames: bool = True
+    def of(  # noqa: PLR0913 - as many things make a column
+        cls,
+        name: str,
+        unit: str,
+        values: Samples,
+        lasts_ms: Samples,
+        damage: str = "",
+        *,
+        are_frames: bool = True,
     ) -> RunColumn:
         """Return a column without the frames that have no value; samples have no classes."""
         there = np.isfinite(values)
@@ -45,6 +53,7 @@ class RunColumn:
         return cls(
             *(name, unit, np.column_stack((values, lasts_ms))[there]),
             tuple((title, within[there]) for title, within in classes),
+            damage,
         )
 
 

@@ -53,6 +53,7 @@ class Metric:
     is_of_every_frame: bool = True  # Whether samples are not enough: every frame has to be there
     needs_refresh: bool = False  # Whether it needs FrameSeries.refresh_ms
     needs: str = ""  # What a capture must have besides frame times, in words; empty for nothing
+    columns: tuple[str, ...] = ()  # The columns that it is made of besides, by their possible names
     # Whether only sessions of ours can have that; it is left out of others unless it is asked for.
     is_of_sessions: bool = False
 
@@ -242,6 +243,8 @@ _NO_SESSION: Final = (
     "; the inspector sees when a frame of a session begins, not when it is displayed"
 )
 _DISPLAY_TIMES: Final = f"times of display, such as MsBetweenDisplayChange{_NO_SESSION}"
+_DISPLAY_COLUMNS: Final = ("MsBetweenDisplayChange", "DisplayedTime")
+_SIMULATION_COLUMN: Final = "MsBetweenSimulationStart"
 _ANIMATION_ERRORS: Final = (
     f"an animation error, or the times of simulation and display{_NO_SESSION}"
 )
@@ -282,6 +285,7 @@ def _ours() -> Iterator[Metric]:
         compute_displayed,
         needs_refresh=True,
         needs=_DISPLAY_TIMES,
+        columns=_DISPLAY_COLUMNS,
     )
     for cause in LongFrameCause:
         formula = f"frames over budget of which the largest share is {cause.text}"
@@ -334,7 +338,9 @@ def _presentmon() -> Iterator[Metric]:
         ),
     ):
         yield Metric(
-            *(f"presentmon.{key}", tool, name, unit, formula, compute), needs=_ANIMATION_ERRORS
+            *(f"presentmon.{key}", tool, name, unit, formula, compute),
+            needs=_ANIMATION_ERRORS,
+            columns=(*_DISPLAY_COLUMNS, "MsAnimationError", "AnimationError", _SIMULATION_COLUMN),
         )
 
 
@@ -395,7 +401,9 @@ def _capframex() -> Iterator[Metric]:
         key = f"capframex.lag-{bound.name.lower()}"
         name = f"Approximate input lag, {bound.value}"
         lag = partial(active_times.input_lag, bound)
-        yield Metric(key, tool, name, _MS, f"{mean}{_LAG}", lag, needs=active_times.LAG_NEEDS)
+        about = (key, tool, name, _MS, f"{mean}{_LAG}", lag)
+        needs, columns = active_times.LAG_NEEDS, active_times.LAG_COLUMNS
+        yield Metric(*about, needs=needs, columns=columns)
     formula = "√(Σ (f - trailing mean of 500 ms)² / (n - 1))"
     deviation = pacing.adaptive_deviation
     yield Metric("capframex.deviation", tool, "Adaptive deviation", _MS, formula, deviation)
@@ -437,7 +445,8 @@ def _active_times(tool: str) -> Iterator[Metric]:
         ):
             whole = f"{formula}, g: the time that the {title} was active for the frame"
             metric_id = f"capframex.{title.lower()}-{key}"
-            yield Metric(metric_id, tool, f"{title} {name}", unit, whole, compute, needs=needs)
+            about = (metric_id, tool, f"{title} {name}", unit, whole, compute)
+            yield Metric(*about, needs=needs, columns=part.value)
 
 
 def _others() -> Iterator[Metric]:

@@ -139,6 +139,7 @@ class RunDifference:
     # Sentences on frames that two runs have, which a comparison takes to be apart; empty if there
     # are none.
     overlap: str = ""
+    damage: str = ""  # What of the columns that are compared is damaged, as sentences
 
     @property
     def parts(self) -> tuple[ColumnChange | CallChange, ...]:
@@ -155,7 +156,8 @@ class RunDifference:
         """What to bear in mind, as sentences."""
         samples = self.before.samples or self.after.samples
         about = f"{samples} Only what samples allow is compared." if samples else ""
-        return tuple(filter(None, (self._about, about, *self._outlier_remarks(), self.overlap)))
+        said = (self._about, about, *self._outlier_remarks(), self.overlap, self.damage)
+        return tuple(filter(None, said))
 
     @property
     def _about(self) -> str:
@@ -235,7 +237,14 @@ def differences(
         former, now = ([each.calls for each in side] for side in sides)
         changes = call_changes(former, now, partial(tell, 0.8, 0.2), pairs)
         overlap = " ".join(filter(None, starmap(_overlap_text, product(*sides))))
-        found.append(RunDifference(before, after, frames, tuple(changes), tuple(columns), overlap))
+        damage = " ".join(
+            f"{run.name}: {column.damage}"
+            for run in (*before.runs, *after.runs)
+            for column in read.get(run, ())
+            if column.damage
+        )
+        parts = (tuple(changes), tuple(columns), overlap, damage)
+        found.append(RunDifference(before, after, frames, *parts))
     return found
 
 

@@ -63,6 +63,7 @@ def _run(options: Namespace, out: TextIO, err: TextIO) -> int:
     from inspector.cli.run_report import table
     from inspector.formats.captures.capture import split_column
     from inspector.formats.query import Query, cell_text
+    from inspector.formats.series import damage_in
     from inspector.sessions.frame_files import read_frame_file
 
     files = []
@@ -72,6 +73,8 @@ def _run(options: Namespace, out: TextIO, err: TextIO) -> int:
         say(err, *(f"{text}: {note}" for note in read.notes))
         files.append(read.queried(text))
     found = Query(options.sql, options.limit).run(files)
+    damage = ((each.name, damage_in(each.frames.beside)) for each in files)
+    say(err, *(f"{name}: {told}" for name, told in damage if told))
     titles, rows = found.titles, found.rows
     if options.json:
         write_json(out, [dict(zip(titles, map(_plain, row), strict=True)) for row in rows])

@@ -7,13 +7,14 @@ million frames would take more memory than most machines have, and few readers n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.display_text import in_quotes, one_line
 from inspector.errors import CaptureError
 from inspector.formats.captures.text_table import Rows
 from inspector.formats.csv_cells import quoted, text_cell
@@ -36,6 +37,8 @@ class TableColumns:
     read: Callable[[], Parts]
     start: int  # The first frame
     stop: int  # The frame after the last
+    # What was damaged of each column that was read, as a sentence; empty for nothing.
+    _damage: dict[int, str] = field(default_factory=dict, compare=False)
 
     def __len__(self) -> int:
         return self.stop - self.start
@@ -43,7 +46,8 @@ class TableColumns:
     def between(self, start: int, stop: int) -> TableColumns:
         """Return those of the frames at places ``start`` up to, not including, ``stop``."""
         begin, end, _step = slice(start, stop).indices(len(self))
-        return replace(self, start=self.start + begin, stop=self.start + max(begin, end))
+        start, stop = self.start + begin, self.start + max(begin, end)
+        return replace(self, start=start, stop=stop, _damage={})
 
     def cells(self, columns: Sequence[int]) -> Iterator[list[TextCells]]:
         """Yield some columns as they are written, in parts; quoted where a CSV needs it.
@@ -67,10 +71,25 @@ class TableColumns:
             CaptureError: The file has changed.
         """
         parts: list[list[NDArray[np.float64]]] = [[np.zeros(0)] for _ in columns]
+        counts, first = [0] * len(columns), [""] * len(columns)
         for rows, places in self._parts():
-            for found, at in zip(parts, columns, strict=True):
-                found.append(rows.numbers(at)[places])
+            for number, at in enumerate(columns):
+                values, odd = rows.numbers(at)
+                parts[number].append(values[places])
+                damaged = np.intersect1d(odd, places).tolist() if odd else []
+                if damaged and not counts[number]:
+                    cell = in_quotes(rows.text(at, damaged[0]))
+                    first[number] = f"line {rows.line + damaged[0]}: {cell}"
+                counts[number] += len(damaged)
+        for at, count, where in zip(columns, counts, first, strict=True):
+            self._damage[at] = damage_text(self.names[at], count, f"in {where}")
         return [np.concatenate(found) for found in parts]
+
+    def damage(self, columns: Sequence[int]) -> dict[int, str]:
+        unread = [each for each in columns if each not in self._damage]
+        if unread:
+            self.numbers(unread)
+        return {each: self._damage[each] for each in columns if self._damage[each]}
 
     def _parts(self) -> Parts:
         """Yield the rows of these frames: some of the file, and the places among them."""
@@ -83,6 +102,14 @@ class TableColumns:
             if before >= self.stop:
                 return
         raise CaptureError(f"{self.path} has changed since it was opened. Open it again.")
+
+
+def damage_text(name: str, count: int, where: str) -> str:
+    """Return in a sentence how much of a column is damaged; empty for nothing."""
+    if not count:
+        return ""
+    are = "1 value is damaged and was" if count == 1 else f"{count:,} values are damaged and were"
+    return f"{one_line(name)}: {are} left out; the first is {where}."
 
 
 def _text_cells(
@@ -116,6 +143,7 @@ class KnownColumn:
     # Which value each frame has, -1 for none; None for a value a frame.
     places: NDArray[np.int64] | None = None
     is_flag: bool = False  # Whether it measures nothing: 1 or 0
+    damage: str = ""  # What of it is damaged, as a sentence; empty for nothing
 
     def numbers(self, start: int, stop: int) -> NDArray[np.float64]:
         """Return the values of frames from ``start`` up to, not including, ``stop``."""
@@ -154,10 +182,17 @@ class KnownColumns:
     def numbers(self, columns: Sequence[int]) -> list[NDArray[np.float64]]:
         return [self.columns[at].numbers(self.start, self.stop) for at in columns]
 
+    def damage(self, columns: Sequence[int]) -> dict[int, str]:
+        return {at: self.columns[at].damage for at in columns if self.columns[at].damage}
+
 
 def joined_columns(parts: Sequence[KnownColumns]) -> KnownColumns:
     """Return the columns of runs one after the other; one that a run lacks has no values there."""
     kinds = {each.name: (each.unit, each.is_flag) for part in parts for each in part.columns}
+    damage: dict[str, list[str]] = {name: [] for name in kinds}
+    for part in parts:
+        for each in part.columns:
+            damage[each.name] += [each.damage] if each.damage else []
     length = sum(part.stop - part.start for part in parts)
 
     def values(part: KnownColumns, name: str) -> NDArray[np.float64]:
@@ -167,7 +202,9 @@ def joined_columns(parts: Sequence[KnownColumns]) -> KnownColumns:
 
     columns = (
         KnownColumn(
-            *(name, unit, np.concatenate([values(part, name) for part in parts])), is_flag=is_flag
+            *(name, unit, np.concatenate([values(part, name) for part in parts])),
+            is_flag=is_flag,
+            damage=" ".join(damage[name]),
         )
         for name, (unit, is_flag) in kinds.items()
     )

@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_series import FrameFacts, joined
 from inspector.errors import CaptureError
-from inspector.formats.captures.beside import KnownColumn, KnownColumns, joined_columns
+from inspector.formats.captures.beside import (
+    KnownColumn,
+    KnownColumns,
+    damage_text,
+    joined_columns,
+)
 from inspector.formats.captures.capture import Capture, Stream, date_in, short_name
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.frame_times import NsColumn
@@ -178,6 +183,16 @@ def _named(runs: list[Stream], name: str) -> Stream:
     )
 
 
+def _damage_in(name: str, values: list[Any]) -> str:
+    """Return what of a column is neither a number nor missing, as a sentence."""
+    odd = [
+        place
+        for place, value in enumerate(values)
+        if value is not None and value != "NaN" and type(value) not in {int, float, bool}
+    ]
+    return damage_text(name, len(odd), f"number {odd[0] + 1:,}" if odd else "")
+
+
 def _numbers(values: list[Any] | None, missing: float, count: int) -> NDArray[np.float64] | None:
     """Return the numbers of a column, ``None`` for one that is missing or of another length."""
     if values is None or len(values) != count:
@@ -203,13 +218,14 @@ def _stream(name: str, run: _Run, data: _Data, values: list[Any]) -> Stream:
     ends_ns = np.cumsum(interval_ns) if at_ns is None else at_ns
     columns = (*_per_frame(run.columns, len(values), is_usable), *_sensors(run, ends_ns))
     are = "1 value is" if skipped == 1 else f"{skipped:,} values are"
+    first = f"; the first is number {int(np.argmin(is_usable)) + 1:,} of the run"
     return Stream(
         name=name,
         column="MsBetweenPresents",
         interval_ns=interval_ns,
         at_ns=at_ns,
         skipped=skipped,
-        notes=(f"{are} not a frame time and skipped.",) if skipped else (),
+        notes=(f"{are} not a frame time and skipped{first}.",) if skipped else (),
         facts=facts.kept(is_usable),
         beside=KnownColumns(columns, 0, len(interval_ns)),
     )
@@ -221,7 +237,8 @@ def _per_frame(data: object, count: int, is_usable: NDArray[np.bool_]) -> Iterat
         values = data.get(name) if isinstance(data, dict) else None
         numbers = _numbers(values, np.nan, count) if isinstance(values, list) else None
         if numbers is not None and np.nan_to_num(numbers).any():
-            yield KnownColumn(name, "ms", numbers[is_usable])
+            damage = _damage_in(name, values or [])
+            yield KnownColumn(name, "ms", numbers[is_usable], damage=damage)
     flags = data.get("Dropped") if isinstance(data, dict) else None
     if isinstance(flags, list) and len(flags) == count:
         dropped = np.array([each is True or each == 1 for each in flags], dtype=np.float64)
@@ -235,7 +252,8 @@ def _sensors(run: _Run, ends_ns: NsColumn) -> Iterator[KnownColumn]:
     after the last reading have no value.
     """
     entries = dict(_sensor_entries(run))
-    read_at = entries.pop(("MeasureTime", "Time"), None)
+    times = entries.pop(("MeasureTime", "Time"), None)
+    read_at = None if times is None else _readings(times)
     if read_at is None or not len(read_at) or not (np.diff(read_at) >= 0).all():
         return
     places = np.searchsorted(read_at * NS_PER_SECOND, ends_ns)
@@ -245,22 +263,23 @@ def _sensors(run: _Run, ends_ns: NsColumn) -> Iterator[KnownColumn]:
         if kind == "Time" or len(values) != len(read_at):
             continue
         shown = name if names[name] == 1 and kind.lower() in name.lower() else f"{name} {kind}"
-        yield KnownColumn(shown, _SENSOR_UNITS.get(kind.lower(), ""), values, places)
+        unit, damage = _SENSOR_UNITS.get(kind.lower(), ""), _damage_in(shown, values)
+        yield KnownColumn(shown, unit, _readings(values), places, damage=damage)
 
 
-def _sensor_entries(run: _Run) -> Iterator[tuple[tuple[str, str], NDArray[np.float64]]]:
+def _sensor_entries(run: _Run) -> Iterator[tuple[tuple[str, str], list[Any]]]:
     """Yield the readings of each sensor by its name and type."""
     if isinstance(run.sensors, dict) and run.sensors:
         for each in run.sensors.values():
             values = each.get("Values") if isinstance(each, dict) else None
             if isinstance(values, list):
-                yield ((str(each.get("Name", "")), str(each.get("Type", ""))), _readings(values))
+                yield ((str(each.get("Name", "")), str(each.get("Type", ""))), values)
     elif isinstance(run.old_sensors, dict):
         known = {"MeasureTime": ("MeasureTime", "Time"), **_OLD_SENSORS}
         for key, identity in known.items():
             values = run.old_sensors.get(key)
             if isinstance(values, list) and values:
-                yield identity, _readings(values)
+                yield identity, values
 
 
 def _readings(values: list[Any]) -> NDArray[np.float64]:

@@ -57,6 +57,7 @@ MISSING: Final = -1
 DAMAGED: Final = -2
 #: The number is beyond the limit.
 TOO_LARGE: Final = -3
+_NA: Final = b"NA"
 _NO_VALUE: Final = frozenset({"", "NA", "N/A", "NAN", "-"})
 
 
@@ -248,10 +249,26 @@ class Rows:
         is_odd = (~_IN_NUMBERS[found] & (width < lengths[:, None])).any(axis=1)
         return found, np.where(is_odd, 0, lengths)
 
-    def numbers(self, at: int) -> NDArray[np.float64]:
-        """Return a column as numbers to six decimals, not a number where there is none."""
+    def numbers(self, at: int) -> tuple[NDArray[np.float64], list[int]]:
+        """Return a column as numbers to six decimals, and the rows that have something else.
+
+        There, and where there is no value, the numbers are not a number.
+        """
         found, is_there = self.signed_ns(at, _DECIMALS, _MOST)
-        return np.where(is_there, found / 10.0**_DECIMALS, np.nan)
+        values = np.where(is_there, found / 10.0**_DECIMALS, np.nan)
+        start, end = self.cells(at)
+        first, second = self._bytes[start], self._bytes[np.minimum(start + 1, len(self._bytes) - 1)]
+        has_none = (end - start == len(_NA)) & (first == _NA[0]) & (second == _NA[1])
+        damaged = []
+        for row in np.flatnonzero(~is_there & (end > start) & ~has_none).tolist():
+            cell = self.text(at, row)
+            if self._point == _COMMA:
+                cell = cell.replace(",", ".", 1)
+            if is_number(cell) and abs(Decimal(cell)) <= _MOST // 10**_DECIMALS:
+                values[row] = float(cell)
+            elif cell.upper() not in _NO_VALUE:
+                damaged.append(row)
+        return values, damaged
 
     def texts(self, at: int) -> list[str]:
         places = zip(*(each.tolist() for each in self.cells(at)), strict=True)

@@ -114,6 +114,8 @@ class _StreamCount:
 
     name: str
     first_damage: str = ""  # Line and contents of its first damaged cell
+    # The line of the first row without a value, and of the first that is too long, by its code.
+    first_lines: dict[int, int] = field(default_factory=dict)
     # How many frames were not rendered by the program, by what they are instead.
     generated: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     counts: dict[int, int] = field(default_factory=lambda: defaultdict(int))
@@ -256,6 +258,7 @@ class FrameTableReader:
                 if not stream.first_damage:
                     cell = in_quotes(text)
                     stream.first_damage = f"line {rows.line + row}: {cell} is not a frame time"
+        self._note_first_lines(rows.line, np.where(kept, values, 0), owners)
         values, owners = values[kept], owners[kept]
         facts = [self._in_ms(rows, at)[kept] for at in self._facts]
         self._has_rows = self._has_rows or bool(len(values))
@@ -278,6 +281,13 @@ class FrameTableReader:
             known = known if place else np.where(known > 0, known, np.nan)
             kept_values.frombytes(known.tobytes())
         return places[usable], owners[usable]
+
+    def _note_first_lines(self, line: int, values: NsColumn, owners: NDArray[np.int32]) -> None:
+        for code in (MISSING, TOO_LARGE):
+            places = np.flatnonzero(values == code)
+            found, first = np.unique(owners[places], return_index=True)
+            for owner, place in zip(found.tolist(), places[first].tolist(), strict=True):
+                self._streams[owner].first_lines.setdefault(code, line + place)
 
     def _count_skipped(self, values: NsColumn, owners: NDArray[np.int32]) -> None:
         for code in (MISSING, DAMAGED, TOO_LARGE):
@@ -662,12 +672,20 @@ def _skip_notes(stream: _StreamCount) -> list[str]:
             if missing == 1
             else f"{missing} rows have no value and were"
         )
-        notes.append(f"{has} skipped.")
+        notes.append(f"{has} skipped{_first_line(stream, MISSING)}.")
     if damaged := stream.counts[DAMAGED]:
         are = "1 row is damaged and was" if damaged == 1 else f"{damaged} rows are damaged and were"
         where = f"; the first is in {stream.first_damage}" if stream.first_damage else ""
         notes.append(f"{are} skipped{where}.")
     if glitches := stream.counts[TOO_LARGE]:
         frames = "1 frame" if glitches == 1 else f"{glitches:,} frames"
-        notes.append(f"Skipped {frames} above 100 s, which capture programs write by mistake.")
+        where = _first_line(stream, TOO_LARGE)
+        notes.append(
+            f"Skipped {frames} above 100 s, which capture programs write by mistake{where}."
+        )
     return notes
+
+
+def _first_line(stream: _StreamCount, code: int) -> str:
+    line = stream.first_lines.get(code)
+    return "" if line is None else f"; the first is in line {line}"
