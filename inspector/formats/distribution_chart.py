@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from itertools import pairwise
+from math import inf
 from typing import Final
 
 import numpy as np
@@ -225,9 +226,14 @@ class _Chart:
         for tick in ticks.ticks:
             y = round(self.area.bottom - tick.value_ns / top_ns * self.area.height, 2)
             items += self._level(y, tick.label)
-        for number, percent in enumerate(L_SHAPE_PERCENTS):
-            x = round(chart.x_of(number + 0.5), 2)
-            items.append(self._foot(x, f"{percent:g}"))
+        free = inf
+        # The highest are the longest, and the most wanted.
+        for number, percent in reversed(tuple(enumerate(L_SHAPE_PERCENTS))):
+            x, text = round(chart.x_of(number + 0.5), 2), f"{percent:g}"
+            half = text_width(text, _SIZE) / 2 + 1
+            if x + half <= free:
+                items.append(self._foot(x, text))
+                free = x - half
         for number, values in enumerate(found):
             points = tuple(
                 Point(

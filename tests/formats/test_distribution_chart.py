@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ from inspector.formats.distribution_chart import (
     distribution_chart,
 )
 from inspector.formats.drawing.display_list import Box, Group, Rect, Text
+from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.options import GRAPH_COLORS
 from inspector.timebase import MAX_NS
 
@@ -44,6 +47,23 @@ def test_that_a_long_frame_neither_flattens_the_chart_nor_gets_lost() -> None:
     assert any(text.startswith("1 longer than") for text in texts(chart))
     last = chart.count - 1
     assert "1 frame " in chart.text_of(last, last)
+
+
+@pytest.mark.parametrize("width", [120, 250, 400])
+def test_that_percentiles_below_the_l_shape_keep_apart(width: int) -> None:
+    curves = [Curve("run", SPIKY)]
+    chart = distribution_chart(ChartKind.L_SHAPE, curves, Box(0, 0, width, 150), "light")
+
+    foot = [each for each in chart.items if isinstance(each, Text) and each.at.y > 130]
+    spans = sorted(
+        (each.at.x - half, each.at.x + half, each.text)
+        for each in foot
+        if each.text in {f"{percent:g}" for percent in L_SHAPE_PERCENTS}
+        for half in (text_width(each.text, each.size) / 2,)
+    )
+    assert all(end <= start for (_, end, _), (start, _, _) in pairwise(spans))
+    assert spans[-1][2] == "99.95"
+    assert len(spans) >= 4
 
 
 def test_that_the_count_of_longer_frames_is_no_warning() -> None:
