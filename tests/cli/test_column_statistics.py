@@ -298,7 +298,5 @@ def test_that_a_log_of_samples_decides_nothing_that_needs_every_frame(
 
     assert code == ExitCode.CANNOT_TELL
     assert "whether p99 > +1% cannot be told" in err
-    code, _, err = run(f"compare {before} {after} -o c.html")
-    assert code != ExitCode.OK
-    assert "Write .md, .csv or .json." in err
+    assert run(f"compare {before} {after} -o c.html")[0] == ExitCode.OK
     assert run(f'compare {before} {after} --fail-if "mean > +5%"')[0] == ExitCode.OK
