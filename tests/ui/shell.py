@@ -122,7 +122,7 @@ def open_shell(
         window.dress()
     contents = WindowContents(window, SessionBridge(make_source=make_source))
     # Jumps are over at once.
-    window.frame_times.view.slide_ms = 0
+    window.frame_times.view.slide_ms = window.panels.reveal.ms = 0
     if scene is not None:
         if isinstance(scene, str):
             path = folder / "scene.py"

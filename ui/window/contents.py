@@ -75,6 +75,8 @@ if TYPE_CHECKING:
 _LONGEST_MESSAGE: Final = 120
 #: How long the view takes to a jump.
 _SLIDE_MS: Final = 160
+#: How long tray and side column take to open.
+_OPENING_MS: Final = 120
 _MOST_DROPPED: Final = 8
 #: In so many turns of the event loop everything is painted, and each panel refreshed in its own.
 _TURNS_TO_BEGIN: Final = 12
@@ -227,6 +229,7 @@ class WindowContents(QObject):
         window.frame_times = cast("FrameTimesPanel", panel)
         if window.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration):
             window.frame_times.view.slide_ms = _SLIDE_MS
+            window.panels.reveal.ms = _OPENING_MS
         window.middle.addWidget(window.panels.arrange(panel))
 
     # ---------------------------------------------------------------- settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -367,3 +367,38 @@ def test_that_a_narrow_window_says_what_stopped_the_scene(shell: Shell) -> None:
 
     assert shell.contents.why_line.isVisible()
     assert shell.contents.why_line.answer.text().startswith("Stopped in frame ")
+
+
+@pytest.mark.parametrize("part", ["tray", "column"])
+def test_that_a_part_opens_by_a_movement_that_any_input_ends(
+    qtbot: QtBot, tmp_path: Path, part: str
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    panels = shell.window.panels
+    panels.show_column(is_shown=False)
+    panels.reveal.ms = 10_000
+
+    if part == "tray":
+        panels.open_panel("event_list")
+    else:
+        panels.show_column(is_shown=True)
+    QApplication.processEvents()
+    opened = panels.tray if part == "tray" else panels.column
+    assert opened.isVisible()
+    assert panels.reveal.isVisible()
+    assert panels.reveal.geometry().intersects(
+        QRect(opened.mapTo(panels.frame, QPoint()), opened.size())
+    )
+
+    QTest.keyClick(shell.window, Qt.Key.Key_Shift)
+    assert not panels.reveal.isVisible()
+
+
+def test_that_nothing_moves_where_the_system_asks_for_less_motion(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    panels = open_shell(qtbot, tmp_path).window.panels
+    panels.reveal.ms = 0
+    panels.open_panel("event_list")
+    assert panels.tray.isVisible()
+    assert not panels.reveal.isVisible()

@@ -2,14 +2,100 @@
 
 from __future__ import annotations
 
-from typing import Protocol, cast
+from typing import Final, Protocol, cast
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QHideEvent, QPalette, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtCore import QEasingCurve, QEvent, QObject, QRect, Qt, QVariantAnimation, Signal, Slot
+from PySide6.QtGui import (
+    QCloseEvent,
+    QHideEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPixmap,
+    QResizeEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QApplication, QLabel, QSplitter, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from ...kit.guards import guarded
+
+#: What people do, which ends what moves by itself.
+_INPUT: Final = frozenset({QEvent.Type.MouseButtonPress, QEvent.Type.KeyPress, QEvent.Type.Wheel})
+
+
+@guarded
+class Reveal(QWidget):
+    """What was seen before a part opened; it gives way to that part from an edge on.
+
+    Attributes:
+        ms: How long that takes; 0 for parts that are there at once.
+    """
+
+    def __init__(self, over: QWidget) -> None:
+        super().__init__(over)
+        self.ms = 0
+        self._over = over
+        self._place = self._kept = QRect()
+        self._former: QPixmap | None = None
+        self._edge = Qt.Edge.TopEdge
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self._animation = QVariantAnimation(self, startValue=1.0, endValue=0.0)
+        self._animation.setEasingCurve(QEasingCurve.Type.OutCubic)
+        self._animation.valueChanged.connect(self._move)
+        self._animation.finished.connect(self.end)
+        self.hide()
+
+    def keep(self, place: QRect) -> None:
+        """Keep what is seen where a part is about to open."""
+        self.end()
+        if self.ms and self._over.isVisible() and not place.isEmpty():
+            self._former, self._kept = self._over.grab(place), place
+            # Before the part is painted for the first time.
+            self.setGeometry(place)
+            self.show()
+            self.raise_()
+
+    def begin(self, place: QRect, edge: Qt.Edge) -> None:
+        """Give way to the part that has opened, up to its edge on this side."""
+        if self._former is None:
+            return
+        self._place, self._edge = self._kept & place, edge
+        self._move(1.0)
+        self.raise_()
+        self._animation.setDuration(self.ms)
+        self._animation.start()
+        QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]  # there is one
+
+    @Slot()
+    def end(self) -> None:
+        if self._former is not None:
+            self._former = None
+            self._animation.stop()
+            self.hide()
+            QApplication.instance().removeEventFilter(self)  # type: ignore[union-attr]  # as above
+
+    @Slot(object)
+    def _move(self, left: float) -> None:
+        place = QRect(self._place)
+        if self._edge is Qt.Edge.TopEdge:
+            place.setHeight(round(place.height() * left))
+        else:
+            place.setWidth(round(place.width() * left))
+        self.setGeometry(place)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._former is not None:
+            with QPainter(self) as painter:
+                painter.drawPixmap(self._kept.topLeft() - self.pos(), self._former)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in _INPUT:
+            self.end()
+        return False
 
 
 class Placeholder(QLabel):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from traceback import walk_tb
 from typing import Final
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
@@ -29,7 +29,7 @@ from ...kit.paced_refresh import is_in_sight, single_shot
 from ...kit.theme import Theme
 from ..focus import enter, tab_through
 from .foot_tabs import FootTabs
-from .places import Arrangement, Place, Placeholder
+from .places import Arrangement, Place, Placeholder, Reveal
 
 #: Heights and widths here are in px at 100 % text.
 _LEAST_TRAY: Final = 120
@@ -120,6 +120,7 @@ class WindowPanels(QObject):
         self.tabs.float_wanted.connect(self.float_panel)
         # foot: the row of the tabs; what else stands in it is added at the right
         self.frame, self.foot = QWidget(), QWidget()
+        self.reveal = Reveal(self.frame)
         self._lay_out(middle)
         window.installEventFilter(self)
 
@@ -357,6 +358,9 @@ class WindowPanels(QObject):
 
     def _open_tray(self, panel_id: str) -> None:
         place = self._places[panel_id]
+        if self.tray.isHidden():
+            rest = self._split.geometry()
+            self.reveal.keep(QRect(rest).adjusted(0, rest.height() - self._wanted_tray, 0, 0))
         self.tabs.add(panel_id)
         self._open = panel_id
         self.tray.setCurrentWidget(place)
@@ -371,6 +375,7 @@ class WindowPanels(QObject):
         focused = QApplication.focusWidget()
         had_keyboard = focused is not None and self.tray.isAncestorOf(focused)
         self._open = ""
+        self.reveal.end()
         self.tray.hide()
         self.tabs.show_open("")
         self.visibility_changed.emit()
@@ -397,6 +402,11 @@ class WindowPanels(QObject):
         self.visibility_changed.emit()
 
     def show_column(self, *, is_shown: bool) -> None:
+        place = self._split.geometry()
+        place.setLeft(self.frame.width() - self.column.width())
+        place.setRight(self.frame.width() - 1)
+        if is_shown and self.column.isHidden():
+            self.reveal.keep(place)
         if self.is_narrow:
             self._is_column_over = is_shown
         elif self._column_of_session is None:
@@ -408,6 +418,8 @@ class WindowPanels(QObject):
                 self._places[panel_id].setVisible(panel_id not in self._unneeded)
         self._fit_column()
         self.visibility_changed.emit()
+        if is_shown:
+            self.reveal.begin(place, Qt.Edge.LeftEdge)
 
     def _want_column(self, *, is_wanted: bool) -> None:
         """Show the column, or not, where it has room beside the rest."""
@@ -456,12 +468,18 @@ class WindowPanels(QObject):
         self.tray.setMaximumHeight(max(self._window.height() * _MOST_TRAY_PERCENT // 100, least))
         self.foot.setFixedHeight(round(SIZES["foot"] * scale))
 
-    @Slot()
-    def _give_sizes(self) -> None:
+    @property
+    def _wanted_tray(self) -> int:
         scale = text_scale(self._window)
         usual = round(size_by_height("tray", self._window.height() / scale) * scale)
-        tray = self._tray_height or usual
+        return self._tray_height or usual
+
+    @Slot()
+    def _give_sizes(self) -> None:
+        tray = self._wanted_tray
         self._split.setSizes([max(self._split.height() - tray, 1), tray])
+        place = QRect(self.tray.mapTo(self.frame, QPoint()), self.tray.size())
+        self.reveal.begin(place, Qt.Edge.TopEdge)
 
     @Slot()
     def _note_tray(self) -> None:
