@@ -235,7 +235,7 @@ def test_that_a_disk_without_room_for_a_recording_is_left_without_one(
     recorder.start()
     recorder.stop()
 
-    assert recorder.problem.startswith("The disk is full: a.tlrec ends here.")
+    assert recorder.problem.startswith("The disk is full: a.tlrec could not be begun.")
     assert not list(tmp_path.iterdir())
 
 

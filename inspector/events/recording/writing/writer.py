@@ -252,8 +252,8 @@ class RecordingWriter:
             self._write_portions(file)
             file.finish()
         except (sqlite3.Error, OSError, RecordingError) as error:
-            self._problem = disk_problem(self.path, error)
             self._abandon(file, error)
+            self._problem = disk_problem(self.path, error)
         except Exception as error:  # noqa: BLE001 - a fault here must not stop the session
             self._problem = f"{self.path.name} could not be recorded any further: {error!r}."
             self._abandon(file, error)
@@ -345,13 +345,17 @@ def begin_behind_command(
 
 
 def disk_problem(path: Path, error: Exception) -> str:
-    """Return why nothing more can be recorded, as a sentence."""
+    """Return why nothing more can be recorded, or nothing at all, as a sentence."""
     text = str(error)
     if isinstance(error, RecordingError):
         return text
+    is_begun = path.exists()
     if is_full(error):
-        return f"The disk is full: {path.name} ends here. Free some space and record again."
+        what = "ends here" if is_begun else "could not be begun"
+        return f"The disk is full: {path.name} {what}. Free some space and record again."
     reason = getattr(error, "strerror", None) or text
+    if not is_begun:
+        return f"{path.name} cannot be written ({reason})."
     return f"{path.name} can no longer be written ({reason}); it ends here."
 
 
