@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 _MOST_PENDING: Final = 6
 _MOST_PREDICTED: Final = 40
+#: In pixels; what is nearer to the right edge may be cut off there.
+_WIDEST_PREDICTION: Final = 8
 #: Predicted firings closer than this many pixels are only begun.
 _APART: Final = 3
 _MOST_CROWDED: Final = 6
@@ -269,7 +271,10 @@ class LanePicture:
         records = records_in_view(lane.instants, window)
         if records is None or row.kind is not LaneKind.TIMER:
             return records
-        return (*records, *[x + away for x in self._predicted(canvas, row, lane, window)])
+        xs = self._predicted(canvas, row, lane, window)
+        # The last may be cut off at the right edge.
+        room = min(window.left + window.width - xs[-1], _WIDEST_PREDICTION) if xs else 0
+        return (*records, room, *[x + away for x in xs])
 
     def _amend(  # noqa: PLR0913, PLR0917 - what is new, and where
         self,

@@ -364,6 +364,22 @@ def test_that_texts_of_lanes_that_run_stay_until_it_is_their_turn(world: World) 
     assert words.texts != texts
 
 
+def test_that_a_prediction_is_whole_once_it_has_come_into_view(world: World) -> None:
+    append, now_ns = world.log.append, world.now_ms * MS
+    for number in range(5):
+        append((now_ns, TIMER_ADDED, 4 + number, 1, world.log.intern(f"guest {number}")))
+        append((now_ns, TIMER_ORIGIN, 4 + number, 0, TimerKind.TIMEOUT))
+        due_ns = now_ns + (5_000 + 19 * number) * MS
+        append((now_ns, TIMER_ARMED, 4 + number, due_ns, 0))
+    world.canvas.resize(1_000, 400)
+    QApplication.sendPostedEvents()
+    world.canvas.view.set_following(True)
+    world.pass_frames(200)
+    for _ in range(30):
+        world.pass_frames(1)
+        assert world.paint() == world.paint_whole()
+
+
 def test_that_lanes_that_follow_are_painted_with_few_calls(world: World) -> None:
     world.timeline.is_running, world.has_texts = True, False
     world.canvas.view.set_following(True)
