@@ -207,14 +207,11 @@ class CallTally:
 
     Earlier events are known from the log's base, except for the number and lateness of firings of
     timers that are gone.
-
-    Attributes:
-        lost: Events dropped from the log before they could be counted.
     """
 
     def __init__(self, log: EventLog) -> None:
         """Start with the log's base."""
-        self.lost = 0
+        self.lost = 0  # Events dropped from the log before they could be counted
         self._log = log
         self._cursor = log.first
         self._clock_names: dict[int, int] = {}

@@ -53,15 +53,11 @@ class ClockCommand(Command):
 
 
 class OwnPause(ClockCommand):
-    """A command on a clock's own pause.
-
-    Attributes:
-        pauses: Whether it begins or ends the pause.
-    """
+    """A command on a clock's own pause."""
 
     __slots__ = ()
 
-    pauses: ClassVar[bool]
+    pauses: ClassVar[bool]  # Whether it begins or ends the pause
 
     @override
     def prepare(self, target: Target, number: int) -> Action:

@@ -92,22 +92,17 @@ class Command:
     which values are accepted, see :mod:`inspector.commands.values`.
 
     Attributes:
-        words: The command in words; ``{subject}`` is :meth:`subject`, ``{rate}`` a value.
-        capability: The capability that a session needs for it.
-        lets_time_pass: Whether a stopped scene continues with it.
-        waits_for_wake_end: Whether it holds or replaces the transport, which has to wait for
-            the end of a wake-up.
-        ends_step: Whether it ends a step in progress.
         asker: Who requests it, if its values tell; else empty.
     """
 
     __slots__ = ()
 
-    words: ClassVar[str]
-    capability: ClassVar[Capability]
-    lets_time_pass: ClassVar[bool] = False
+    words: ClassVar[str]  # The command in words; {subject} is subject, {rate} a value
+    capability: ClassVar[Capability]  # The capability that a session needs for it
+    lets_time_pass: ClassVar[bool] = False  # Whether a stopped scene continues with it
+    # Whether it holds or replaces the transport, which has to wait for the end of a wake-up
     waits_for_wake_end: ClassVar[bool] = False
-    ends_step: ClassVar[bool] = False
+    ends_step: ClassVar[bool] = False  # Whether it ends a step in progress
 
     def __init_subclass__(cls) -> None:
         if "words" in vars(cls):

@@ -89,15 +89,11 @@ class MemberCommand(Command, ABC):
 
 
 class MemberPause(MemberCommand):
-    """A command on a member's own pause.
-
-    Attributes:
-        pauses: Whether it begins or ends the pause.
-    """
+    """A command on a member's own pause."""
 
     __slots__ = ()
 
-    pauses: ClassVar[bool]
+    pauses: ClassVar[bool]  # Whether it begins or ends the pause
 
     @override
     def action(self, member: object, target: Target) -> Action | None:

@@ -47,29 +47,23 @@ _SENSELESS: Final = 0
 
 
 class LoopFrames:
-    """The frames of a loop while those of another are shown.
-
-    Attributes:
-        kind: What its frames are.
-        asked_ns: The local time that it asks for from frame to frame, 0 if it does not say.
-        frames: The completed frames; none while they are shown.
-        at_ns: Start of the frame that has not ended.
-        cut_ns: What was cut from that.
-        phases: Its phases so far.
-    """
+    """The frames of a loop while those of another are shown."""
 
     __slots__ = ("asked_ns", "at_ns", "cut_ns", "delta_ns", "frames", "kind", "name", "phases")
 
     def __init__(self, name: str, kind: LoopKind) -> None:
         self.name = name
-        self.kind = kind
+        self.kind = kind  # What its frames are
+        # The local time that it asks for from frame to frame, 0 if it does not say
         self.asked_ns = 0
-        self.frames = FrameHistory()
+        self.frames = FrameHistory()  # The completed frames; none while they are shown
         self.begin(0, 0)
 
     def begin(self, at_ns: int, delta_ns: int) -> None:
+        # at_ns: start of the frame that has not ended
+        # cut_ns: what was cut from that
         self.at_ns, self.delta_ns, self.cut_ns = at_ns, delta_ns, 0
-        self.phases = NO_PHASES
+        self.phases = NO_PHASES  # Its phases so far
 
     def end(self, interval_ns: int, busy_ns: int) -> None:
         self.frames.append(

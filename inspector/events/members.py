@@ -87,19 +87,14 @@ _values_of: Final = attrgetter(*(each.name for each in fields(MemberState)))
 
 
 class StateHistory:
-    """The states of a machine so far, oldest first.
-
-    Attributes:
-        state: The state entered (sid).
-        transition: The transition to it (sid); 0 for the first state.
-    """
+    """The states of a machine so far, oldest first."""
 
     __slots__ = ("at_ns", "state", "transition")
 
     def __init__(self) -> None:
         self.at_ns = array("q")
-        self.state = array("q")
-        self.transition = array("q")
+        self.state = array("q")  # The state entered (sid)
+        self.transition = array("q")  # The transition to it (sid); 0 for the first state
 
     def __len__(self) -> int:
         return len(self.at_ns)
@@ -123,15 +118,7 @@ class StateHistory:
 
 
 class MemberTable:
-    """All members of a session by number; part of the timeline.
-
-    Attributes:
-        by_id: Every member, in the order in which they were added.
-        of_clock: By clock: the members directly under it.
-        histories: By machine: its states so far.
-        structure_version: Incremented when a member comes, goes, moves or is renamed.
-        values_version: Incremented when a field changes or a call ends.
-    """
+    """All members of a session by number; part of the timeline."""
 
     __slots__ = (
         "_last_turn",
@@ -146,11 +133,12 @@ class MemberTable:
     def __init__(self, strings: Sequence[str]) -> None:
         self._strings = strings
         self._last_turn = 0
+        # Every member, in the order in which they were added
         self.by_id: dict[int, MemberState] = {}
-        self.of_clock: dict[int, list[int]] = {}
-        self.histories: dict[int, StateHistory] = {}
-        self.structure_version = 0
-        self.values_version = 0
+        self.of_clock: dict[int, list[int]] = {}  # By clock: the members directly under it
+        self.histories: dict[int, StateHistory] = {}  # By machine: its states so far
+        self.structure_version = 0  # Incremented when a member comes, goes, moves or is renamed
+        self.values_version = 0  # Incremented when a field changes or a call ends
 
     def copy(self, strings: Sequence[str]) -> MemberTable:
         twin = MemberTable(strings)

@@ -32,16 +32,13 @@ class TaskState(Struct, frozen=True, array_like=True):
 
 
 class TaskTable:
-    """All tasks that were told, by number.
-
-    Attributes:
-        told_ns: By the clock of a program: when its tasks were told last.
-    """
+    """All tasks that were told, by number."""
 
     __slots__ = ("by_id", "told_ns", "version")
 
     def __init__(self) -> None:
         self.by_id: dict[int, TaskState] = {}
+        # By the clock of a program: when its tasks were told last
         self.told_ns: dict[int, int] = {}
         self.version = 0
 

@@ -85,23 +85,7 @@ class InTurn(float):
 
 
 class Clock:
-    """A clock of the program.
-
-    Attributes:
-        number: Its number, unique in the program; the program's own clock has the lowest.
-        name: Its name in the inspector.
-        parent: The clock above; ``None`` for the program's own, which is below real time.
-        children: The clocks directly below.
-        adapter: What controls it; ``None`` for the program's own.
-        rate_n: Its rate over ``D``, kept while paused.
-        is_paused: Whether the clock itself is paused.
-        cause: Number of the command that paused it.
-        thread: Name of the thread that its timers are called on, empty if it is not known.
-        before_first_change: Called once, the lock held, before local time ceases to pass as fast
-            as real time; ``None`` afterwards.
-        threads: The numbers of that thread: Python's and the system's; those of the main thread if
-            it is not known.
-    """
+    """A clock of the program."""
 
     __slots__ = (
         "__weakref__",
@@ -130,21 +114,28 @@ class Clock:
     ) -> None:
         self._clocks = clocks
         self._now_ns = clocks.now_ns
+        # Its number, unique in the program; the program's own clock has the lowest
         self.number = number
-        self.name = name
+        self.name = name  # Its name in the inspector
+        # The clock above; None for the program's own, which is below real time
         self.parent = parent
-        self.children: list[Clock] = []
-        self.adapter = adapter
-        self.rate_n = self._n = D
+        self.children: list[Clock] = []  # The clocks directly below
+        self.adapter = adapter  # What controls it; None for the program's own
+        self.rate_n = self._n = D  # Its rate over D, kept while paused
         self._off = 0
         self._shift: Optional[int] = None
         # For how long it stood still, until since when: one value, as other threads read it.
         self._stands: tuple[int, Optional[int]] = (0, None)
-        self.is_paused = False
+        self.is_paused = False  # Whether the clock itself is paused
         self.is_removed = False
-        self.cause = 0
+        self.cause = 0  # Number of the command that paused it
+        # Name of the thread that its timers are called on, empty if it is not known
         self.thread = ""
+        # Called once, the lock held, before local time ceases to pass as fast as real time; None
+        # afterwards
         self.before_first_change: Optional[Callable[[], None]] = None
+        # The numbers of that thread: Python's and the system's; those of the main thread if it is
+        # not known
         self.threads = (0, 0)
 
     def __repr__(self) -> str:
@@ -245,21 +236,14 @@ class Clock:
 
 
 class Clocks:
-    """The tree of a program's clocks.
-
-    Attributes:
-        now_ns: Gives the present instant.
-        lock: Held while clocks change.
-        emit: Takes events while an inspector is attached, else ``None``.
-        by_number: The clocks, in the order of their creation.
-        changed: Called with a clock whose rate or pause has changed, the lock held.
-    """
+    """The tree of a program's clocks."""
 
     def __init__(self, now_ns: Callable[[], int] = monotonic_ns) -> None:
-        self.now_ns = now_ns
-        self.lock = RLock()
-        self.emit: Optional[Emit] = None
-        self.by_number: dict[int, Clock] = {}
+        self.now_ns = now_ns  # Gives the present instant
+        self.lock = RLock()  # Held while clocks change
+        self.emit: Optional[Emit] = None  # Takes events while an inspector is attached, else None
+        self.by_number: dict[int, Clock] = {}  # The clocks, in the order of their creation
+        # Called with a clock whose rate or pause has changed, the lock held
         self.changed: Callable[[Clock], None] = lambda _clock: None
         self.text: Callable[[str], int] = lambda _text: 0
         self._last = 0

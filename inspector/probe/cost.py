@@ -46,19 +46,14 @@ def copied(program: Program) -> Program:
 
 
 class CostMeter:
-    """Processor time of the probe.
-
-    Attributes:
-        by_kind: Nanoseconds in hooks of an event by its kind.
-        hooks_ns: What was spent in hooks between the last two calls of :meth:`spent_ns`.
-    """
+    """Processor time of the probe."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._thread, self._thread_ns = get_native_id(), thread_time_ns()
         self._before: Counter[int] = Counter()
-        self.by_kind: dict[int, float] = {}
-        self.hooks_ns = 0.0
+        self.by_kind: dict[int, float] = {}  # Nanoseconds in hooks of an event by its kind
+        self.hooks_ns = 0.0  # What was spent in hooks between the last two calls of spent_ns
         self._asked: dict[str, int] = {}
 
     def spent_ns(self, made: Counter[int]) -> int:

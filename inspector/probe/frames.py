@@ -15,16 +15,6 @@ class Frames:
     A frame's length is the time from the start of the frame before: what that one worked, and
     then waited. Time in which the clock stood still is neither, but what a loop that answers
     meanwhile works in it is.
-
-    Attributes:
-        index: Number of frames that have ended while an inspector was attached.
-        began_ns: When the running frame began, 0 without one.
-        began_held: Whether the clock stood still then.
-        length_ns: Time since the start of the frame before, 0 if that is not known.
-        ended_ns: When the latest frame ended, 0 without one.
-        busy_ns: How long that one worked.
-        asked_ns: What the inspector knows that the loop asks for, 0 for nothing.
-        threads: The numbers of the thread of the loop: Python's and the system's.
     """
 
     __slots__ = (
@@ -43,15 +33,22 @@ class Frames:
     )
 
     def __init__(self) -> None:
+        # index: Number of frames that have ended while an inspector was attached
+        # length_ns: Time since the start of the frame before, 0 if that is not known
+        # busy_ns: How long that one worked
         self.index = self.length_ns = self.busy_ns = 0
         self._began_local_ns = self._ended_local_ns = 0
         self._stood_at_began_ns = self._stood_at_ended_ns = 0
-        self.began_held = False
+        self.began_held = False  # Whether the clock stood still then
+        # The numbers of the thread of the loop: Python's and the system's
         self.threads = get_ident(), get_native_id()
         self.forget()
 
     def forget(self) -> None:
         """Begin again, with a frame whose length is not known."""
+        # began_ns: When the running frame began, 0 without one
+        # ended_ns: When the latest frame ended, 0 without one
+        # asked_ns: What the inspector knows that the loop asks for, 0 for nothing
         self.began_ns = self.ended_ns = self.asked_ns = 0
 
     def begin(self, clock: Clock, now_ns: int) -> int:

@@ -23,23 +23,19 @@ _BUSY_NS = 250_000_000
 
 
 class _Description:
-    """The description of the timers of a clock, in slices.
-
-    Attributes:
-        claim: One element while a slice was asked for that has not begun: who pops it, runs it.
-        asked_ns: When the slice was asked for, 0 between two slices.
-        slices: Number of slices that have ended.
-        is_read_here: Whether its thread was busy, so that the probe's own reads them.
-    """
+    """The description of the timers of a clock, in slices."""
 
     __slots__ = ("asked_ns", "claim", "clock", "is_read_here", "slices", "timers")
 
     def __init__(self, clock: Optional[Clock], timers: Iterator[None]) -> None:
         self.clock = clock
         self.timers = timers
+        # One element while a slice was asked for that has not begun: who pops it, runs it
         self.claim: list[None] = []
+        # asked_ns: When the slice was asked for, 0 between two slices
+        # slices: Number of slices that have ended
         self.asked_ns = self.slices = 0
-        self.is_read_here = False
+        self.is_read_here = False  # Whether its thread was busy, so that the probe's own reads them
 
     def waits_for(self, waited_ns: int) -> bool:
         """Return whether a slice has not begun for so long."""
@@ -47,18 +43,13 @@ class _Description:
 
 
 class Keyframe:
-    """The slices of one keyframe; of each clock, one begins when the one before is done.
-
-    Attributes:
-        slices: Number of slices that have ended.
-        longest_ns: Duration of the longest.
-    """
+    """The slices of one keyframe; of each clock, one begins when the one before is done."""
 
     def __init__(self, program: Program, *, is_first: bool) -> None:
         self._program = program
         self._waiting: list[_Description] = []
-        self.slices = 0
-        self.longest_ns = 0
+        self.slices = 0  # Number of slices that have ended
+        self.longest_ns = 0  # Duration of the longest
         if is_first:
             for clock in list(program.clocks.by_number.values()):
                 self.add(clock)

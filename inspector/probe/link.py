@@ -46,13 +46,7 @@ _MOST_OF_NAME = 100
 
 
 class Attachment:
-    """An inspector that is attached.
-
-    Attributes:
-        sink: The events on their way to it.
-        sampler: Looks at the loops of the program.
-        keyframe: The keyframe that is being made.
-    """
+    """An inspector that is attached."""
 
     def __init__(
         self, program: Program, connection: Connection, grant: str, behind: list[dict[str, Any]]
@@ -61,7 +55,7 @@ class Attachment:
         self._connection = connection
         self._unhandled = behind
         self._requests = Requests(program, grant)
-        self.sink = Sink(program.texts)
+        self.sink = Sink(program.texts)  # The events on their way to it
         self._requests.on_acknowledged = self.sink.acknowledge
         now_ns = monotonic_ns()
         self._heard_ns = self._turned_ns = self._pinged_ns = self._cost_ns = now_ns
@@ -72,8 +66,9 @@ class Attachment:
         self._tell_changes()
         self._say("Events.keyframe", state="begun")
         program.attach(self.sink.emit, self.sink.extend)
-        self.sampler = Sampler(program)
+        self.sampler = Sampler(program)  # Looks at the loops of the program
         self.sampler.begin()
+        # The keyframe that is being made
         self.keyframe: Optional[Keyframe] = Keyframe(program, is_first=True)
         self._tasks: Optional[TaskTeller] = None
         self._requests.on_tasks_asked = self._ask_for_tasks
@@ -276,11 +271,7 @@ class _Stranger:
 
 
 class Link:
-    """The thread of the probe: dials, or listens, and serves one inspector at a time.
-
-    Attributes:
-        problem: Why there is no inspector, for people.
-    """
+    """The thread of the probe: dials, or listens, and serves one inspector at a time."""
 
     def __init__(
         self,
@@ -307,7 +298,7 @@ class Link:
         self._waker, self._woken = socket.socketpair()
         self._waker.setblocking(False)
         self._woken.setblocking(False)
-        self.problem = ""
+        self.problem = ""  # Why there is no inspector, for people
 
     @property
     def is_over(self) -> bool:

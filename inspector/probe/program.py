@@ -73,12 +73,7 @@ PUMP_S = 0.01
 
 
 class Timer:
-    """A pending timer of the program.
-
-    Attributes:
-        number: Its number, unique in the program.
-        handle: What the adapter wants to find again with it.
-    """
+    """A pending timer of the program."""
 
     # What is known of it is in the program, as plain numbers: Python's garbage collector would go
     # through the whole program if an inspector that comes to 100 000 timers made as many objects.
@@ -86,8 +81,8 @@ class Timer:
 
     def __init__(self, program: Program, number: int, handle: Any) -> None:
         self._program = program
-        self.number = number
-        self.handle = handle
+        self.number = number  # Its number, unique in the program
+        self.handle = handle  # What the adapter wants to find again with it
 
     @property
     def clock(self) -> Clock:
@@ -159,54 +154,46 @@ def _described(
 
 
 class Program(Texts):
-    """The program around the probe.
-
-    Attributes:
-        emit: Takes events while an inspector is attached, else ``None``: what every hook tests.
-        extend: Takes several events that must stay together.
-        clocks: The tree of clocks.
-        own_clock: The clock of the program, above all others.
-        base_ns: The instant of its local time 0: what a library that counts from the machine's
-            start reads is local time plus this.
-        timers: What is known of the pending timers, by number, while an inspector is attached.
-        adapters: The adapters whose libraries have been loaded.
-        changes: Incremented when clocks, capabilities or adapters change.
-        holds: Incremented when the program's clock is paused or resumed or has another rate.
-        next_frame: Index of the frame that follows the latest.
-        loops: The frames of each loop that has run one, by the number of its clock.
-        waits: What its threads wait for while a test controls its time, else ``None``.
-        idle_workers: Whether a thread whose innermost frame runs this code waits for work.
-        keep_alive: Called again and again while the main thread is held in a sleep that is not its
-            library's own, to keep a window alive.
-    """
+    """The program around the probe."""
 
     def __init__(self, name: str, now_ns: Callable[[], int] = monotonic_ns) -> None:
         super().__init__()
+        # Takes events while an inspector is attached, else None: what every hook tests
         self.emit: Optional[Emit] = None
+        # Takes several events that must stay together
         self.extend: Callable[[tuple[tuple[int, int, int, int, int], ...]], None] = lambda _: None
-        self.clocks = Clocks(now_ns)
+        self.clocks = Clocks(now_ns)  # The tree of clocks
         self.clocks.text = self.text
         self.clocks.changed = self._clock_changed
+        # What is known of the pending timers, by number, while an inspector is attached
         self.timers: dict[int, Record] = {}
         self._objects: dict[int, Timer] = {}
         self._entries = list(ADAPTERS)
-        self.adapters: dict[str, Adapter] = {}
-        self.changes = 0
+        self.adapters: dict[str, Adapter] = {}  # The adapters whose libraries have been loaded
+        self.changes = 0  # Incremented when clocks, capabilities or adapters change
+        # Incremented when the program's clock is paused or resumed or has another rate
         self.holds = 0
-        self.next_frame = 0
+        self.next_frame = 0  # Index of the frame that follows the latest
+        # Called again and again while the main thread is held in a sleep that is not its library's
+        # own, to keep a window alive
         self.keep_alive: Optional[Callable[[], object]] = None
+        # What its threads wait for while a test controls its time, else None
         self.waits: Optional[Waits] = None
+        # Whether a thread whose innermost frame runs this code waits for work
         self.idle_workers: dict[CodeType, Callable[[FrameType], bool]] = {}
         # One call, so that no two threads take the same number.
         self._next_timer = count(1).__next__
+        # The frames of each loop that has run one, by the number of its clock
         self.loops: dict[int, Frames] = {}
         self._frames_left = 0
         #: The work of a turn after which the program is held, 0 for none, and on whose account.
         self._longest_turn_ns = self._longest_cause = 0
         # One lock for both, so that no two threads take them in different orders.
         self._woken = Condition(self.clocks.lock)
-        self.own_clock = self.clocks.add(name, None)
+        self.own_clock = self.clocks.add(name, None)  # The clock of the program, above all others
         at_ns = now_ns()
+        # The instant of its local time 0: what a library that counts from the machine's start reads
+        # is local time plus this
         self.base_ns = at_ns - self.own_clock.local_at(at_ns)
 
     # ------------------------------------------------------------------- adapters

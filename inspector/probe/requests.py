@@ -21,17 +21,13 @@ MOST_FRAMES = 1_000_000
 
 
 class Requests:
-    """Carries out requests, in their order, on the thread of the link.
-
-    Attributes:
-        grant: What the program lets the inspector do.
-        is_keyframe_wanted: Whether a new keyframe was asked for.
-    """
+    """Carries out requests, in their order, on the thread of the link."""
 
     def __init__(self, program: Program, grant: str) -> None:
         self._program = program
+        # What the program lets the inspector do
         self.grant = grant if grant in GRANTS else READ_ONLY
-        self.is_keyframe_wanted = False
+        self.is_keyframe_wanted = False  # Whether a new keyframe was asked for
         self.on_tasks_asked: Callable[[int], None] = lambda _: None
         self.on_acknowledged: Callable[[int], None] = lambda _: None
         self._methods: dict[str, tuple[str, Callable[[dict[str, Any]], Optional[dict[str, Any]]]]]

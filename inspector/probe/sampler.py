@@ -78,13 +78,7 @@ _TOLD_NS = 1_000_000
 
 
 class Watched:
-    """A loop that is looked at.
-
-    Attributes:
-        clock: Its clock.
-        thread: The thread that it runs on.
-        frames: Its frames where these are its turns; ``None``: its stack tells when it is busy.
-    """
+    """A loop that is looked at."""
 
     __slots__ = (
         "base",
@@ -108,8 +102,9 @@ class Watched:
     )
 
     def __init__(self, clock: Clock, threads: tuple[int, int], frames: Optional[Frames]) -> None:
-        self.clock = clock
-        self.thread, native = threads
+        self.clock = clock  # Its clock
+        self.thread, native = threads  # thread: the thread that it runs on
+        # Its frames where these are its turns; None: its stack tells when it is busy
         self.frames = frames
         self.thread_times = ThreadTimes(native)
         #: When it was last looked at, and what its thread had used by then.
@@ -158,11 +153,7 @@ class Watched:
 
 
 class Sampler:
-    """Looks at the loops of a program, on the thread of the link.
-
-    Attributes:
-        is_busy: Whether a turn is long now, so that the next look should come soon.
-    """
+    """Looks at the loops of a program, on the thread of the link."""
 
     def __init__(self, program: Program, now_ns: Callable[[], int] = monotonic_ns) -> None:
         self._program = program
@@ -178,7 +169,7 @@ class Sampler:
         self._collection_ns = 0
         # Without a lock on the interpreter, stacks change while they are read.
         self._is_broken = not getattr(sys, "_is_gil_enabled", lambda: True)()
-        self.is_busy = False
+        self.is_busy = False  # Whether a turn is long now, so that the next look should come soon
 
     def begin(self) -> None:
         """An inspector has come."""
@@ -611,20 +602,7 @@ class Sampler:
 
 
 class _View:
-    """What was seen of a loop in one look, before anything else was asked.
-
-    Attributes:
-        began_ns: When the running frame of its loop began, 0 without one.
-        ended_ns: When the latest ended.
-        index: How many have ended.
-        asks: Whether its thread has asked for the interpreter all the time.
-        is_idle: Of a loop whose stack tells: whether it waits for what comes next.
-        stack: Its stack, outermost first, of a turn that may be long.
-        runner: What calls the program there.
-        running: What is called: its name, what it is, and what tells it from others.
-        other: Another thread that has run, and what it is at, as the number of a text.
-        other_ns: Processor time of all others since the look before.
-    """
+    """What was seen of a loop in one look, before anything else was asked."""
 
     __slots__ = (
         "asks",
@@ -640,9 +618,16 @@ class _View:
     )
 
     def __init__(self) -> None:
+        # began_ns: When the running frame of its loop began, 0 without one
+        # ended_ns: When the latest ended
+        # index: How many have ended
+        # other: Another thread that has run, and what it is at, as the number of a text
+        # other_ns: Processor time of all others since the look before
         self.began_ns = self.ended_ns = self.index = self.other = self.other_ns = 0
-        self.asks = False
-        self.is_idle = True
+        self.asks = False  # Whether its thread has asked for the interpreter all the time
+        self.is_idle = True  # Of a loop whose stack tells: whether it waits for what comes next
+        # Its stack, outermost first, of a turn that may be long
         self.stack: list[tuple[CodeType, int]] = []
-        self.runner = Runner()
+        self.runner = Runner()  # What calls the program there
+        # What is called: its name, what it is, and what tells it from others
         self.running: tuple[str, int, object] = ("", RUNS_FRAME, 0)

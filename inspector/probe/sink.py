@@ -36,17 +36,7 @@ _kind = itemgetter(1)
 
 
 class Sink:
-    """The events of one link, on their way from any thread to the socket.
-
-    Attributes:
-        emit: Takes an event, on any thread.
-        acknowledged: How many events the inspector has received.
-        sent: How many were sent.
-        lost: Number of dropped events by kind, until they are told.
-        dropped: Number of dropped events so far.
-        by_kind: Number of events by kind so far, dropped ones included.
-        is_lossy: Whether events are dropped now.
-    """
+    """The events of one link, on their way from any thread to the socket."""
 
     def __init__(self, texts: list[str]) -> None:
         self._waiting: list[RawEvent] = []
@@ -54,13 +44,14 @@ class Sink:
         self._texts_sent = 1
         self._last_ns = 0
         self._lock = Lock()
-        self.acknowledged = 0
-        self.sent = 0
-        self.lost: Counter[int] = Counter()
-        self.dropped = 0
+        self.acknowledged = 0  # How many events the inspector has received
+        self.sent = 0  # How many were sent
+        self.lost: Counter[int] = Counter()  # Number of dropped events by kind, until they are told
+        self.dropped = 0  # Number of dropped events so far
+        # Number of events by kind so far, dropped ones included
         self.by_kind: Counter[int] = Counter()
-        self.is_lossy = False
-        self.emit = self._emit_function()
+        self.is_lossy = False  # Whether events are dropped now
+        self.emit = self._emit_function()  # Takes an event, on any thread
 
     def _emit_function(self) -> Emit:
         # A closure: this is called for every event, and attributes would cost a fifth of it.

@@ -59,13 +59,7 @@ _WAITING_NAMES = frozenset(
 
 
 class Runner:
-    """What a library's loop is calling, by the variables of its frame, and where that is.
-
-    Attributes:
-        place: The innermost function and its instruction; ``None`` if it is not known what was
-            called when the time passed that is looked at.
-        probe_call: What of the probe that function has called, empty for nothing.
-    """
+    """What a library's loop is calling, by the variables of its frame, and where that is."""
 
     __slots__ = ("identity", "is_task", "name", "place", "probe_call")
 
@@ -73,8 +67,10 @@ class Runner:
         self.identity: object = 0
         self.is_task = False
         self.name = ""
+        # The innermost function and its instruction; None if it is not known what was called when
+        # the time passed that is looked at
         self.place: Optional[tuple[CodeType, int]] = None
-        self.probe_call = ""
+        self.probe_call = ""  # What of the probe that function has called, empty for nothing
 
 
 def stack_of(thread: int, *, is_after: bool) -> tuple[list[tuple[CodeType, int]], Runner]:

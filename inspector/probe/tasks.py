@@ -90,30 +90,18 @@ _TRIO: dict[str, tuple[int, dict[str, int]]] = {
 
 
 class Facts:
-    """What a task was doing when it was looked at.
-
-    Attributes:
-        name: What it is called.
-        coroutine: What it runs.
-        created: The number of the line that created it, 0 if it is not known.
-        wait: What it waits for.
-        what: The function of a library by which it does.
-        token: Tells this wait from others of the task.
-        waited_ns: For how long it has, 0 if that is not known.
-        tasks: The tasks that it waits for.
-        place: Its innermost line in the program.
-    """
+    """What a task was doing when it was looked at."""
 
     def __init__(self, name: str, coroutine: Any) -> None:
-        self.name = name
-        self.coroutine = coroutine
-        self.created = 0
-        self.wait = WAITS_UNKNOWN
-        self.what = ""
-        self.token: object = None
-        self.waited_ns = 0
-        self.tasks: list[Any] = []
-        self.place: Optional[tuple[CodeType, int]] = None
+        self.name = name  # What it is called
+        self.coroutine = coroutine  # What it runs
+        self.created = 0  # The number of the line that created it, 0 if it is not known
+        self.wait = WAITS_UNKNOWN  # What it waits for
+        self.what = ""  # The function of a library by which it does
+        self.token: object = None  # Tells this wait from others of the task
+        self.waited_ns = 0  # For how long it has, 0 if that is not known
+        self.tasks: list[Any] = []  # The tasks that it waits for
+        self.place: Optional[tuple[CodeType, int]] = None  # Its innermost line in the program
 
 
 class AsyncioTasks:
@@ -387,11 +375,7 @@ _NUMBER, _NAME, _ORIGIN, _AT, _AWAITED, _WAIT = 0, 1, slice(2, 4), slice(4, 6), 
 
 
 class TaskTeller:
-    """Tells the tasks of a program at a pace, what has changed since the last time.
-
-    Attributes:
-        longest_ns: Duration of the longest slice.
-    """
+    """Tells the tasks of a program at a pace, what has changed since the last time."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -407,7 +391,7 @@ class TaskTeller:
         self._last_number = 0
         self._telling: Optional[Iterator[None]] = None
         self._spent_ns = 0
-        self.longest_ns = 0
+        self.longest_ns = 0  # Duration of the longest slice
 
     def ask(self, every_ns: int) -> None:
         """Tell the tasks at this pace at most, 0 for not any more."""

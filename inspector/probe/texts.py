@@ -23,14 +23,10 @@ _PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen")
 
 
 class Texts:
-    """The texts of a program.
-
-    Attributes:
-        texts: Every text so far; its place is its number.
-    """
+    """The texts of a program."""
 
     def __init__(self) -> None:
-        self.texts = [""]
+        self.texts = [""]  # Every text so far; its place is its number
         self._numbers = {"": 0}
         self._text_lock = Lock()
         #: By code and line, or by code and minus the place in its instructions.

@@ -81,14 +81,11 @@ class ThreadTimes:
 
 
 class Stops:
-    """Tells whether the process was stopped while the thread that asks wanted to look.
-
-    Attributes:
-        lacked_ns: For how much of the gap before the last look it had no processor.
-        read_ns: When its times were last read.
-    """
+    """Tells whether the process was stopped while the thread that asks wanted to look."""
 
     def __init__(self) -> None:
+        # lacked_ns: For how much of the gap before the last look it had no processor
+        # read_ns: When its times were last read
         self.lacked_ns = self.read_ns = 0
         #: What the process had used a few sleeps ago, and how often the thread has slept since its
         #: times were read.

@@ -63,17 +63,12 @@ _MOST_DIGITS = 20
 
 
 class WireError(Exception):
-    """The other side does not follow the protocol, or asks for what cannot be done.
-
-    Attributes:
-        code: One of the error codes.
-        message: A sentence.
-    """
+    """The other side does not follow the protocol, or asks for what cannot be done."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
-        self.code = code
-        self.message = message
+        self.code = code  # One of the error codes
+        self.message = message  # A sentence
 
 
 # ---------------------------------------------------------------------- frames

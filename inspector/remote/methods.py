@@ -71,15 +71,11 @@ _JSON_TYPES: Final[dict[type, Any]] = {
 
 
 class RemoteError(InspectorError):
-    """A request is not carried out.
-
-    Attributes:
-        code: The code of the error.
-    """
+    """A request is not carried out."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
-        self.code = code
+        self.code = code  # The code of the error
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,7 @@ Keep = Callable[[Sequence[AnnotationChange]], list[int]]
 
 
 class Annotations:
-    """The annotations of a session, the earliest first; for the session's thread.
-
-    Attributes:
-        keep: Keeps every change somewhere else too, before it counts; may be ``None``.
-    """
+    """The annotations of a session, the earliest first; for the session's thread."""
 
     def __init__(
         self,
@@ -36,7 +32,7 @@ class Annotations:
         keep: Keep | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self.keep = keep
+        self.keep = keep  # Keeps every change somewhere else too, before it counts; may be None
         self.version = 0
         self._now = now
         self._by_number = {each.id: each for each in found}

@@ -49,19 +49,10 @@ class CapturedSession(UniformSession):
     after that shows it.
 
     Attributes:
-        log: The newest events, and the state before them; replaced when there is more to show.
         title: Name of the file, with the stream if there are several.
-        capabilities: Nothing: what was captured is not changed.
-        streams: Names and numbers of frames of the streams to choose from.
-        stream: Name of the stream that is shown.
-        columns: Columns to choose from.
-        column: What the file calls the frame times.
-        samples: Why these are samples and not every frame; empty if they are all.
-        facts: What the file says of the frames besides their times, ``None`` for nothing.
-        beside: The columns of the file beside the frame times, ``None`` for none.
-        unknown: What the file does not say of frames: ``delta``, ``busy``, both or nothing.
     """
 
+    # Nothing: what was captured is not changed
     capabilities: Final[frozenset[Capability]] = frozenset()
     is_recorded: Final = True
     recorder: Final = None
@@ -69,6 +60,7 @@ class CapturedSession(UniformSession):
     breakpoints: Final = None
     undoing: Final = None
 
+    # The newest events, and the state before them; replaced when there is more to show
     log: EventLog
     history: CaptureHistory
     timeline: Timeline
@@ -105,8 +97,9 @@ class CapturedSession(UniformSession):
         self.source_label = str(path)
         read = open_frame_file(path, column)
         if isinstance(read, FrameFile):
+            # Names and numbers of frames of the streams to choose from
             self.streams: tuple[tuple[str, int], ...] = ()
-            self.columns: tuple[str, ...] = ()
+            self.columns: tuple[str, ...] = ()  # Columns to choose from
             self.annotations = Annotations(_annotations_of(read))
             self._adopt(_arranged(read, None))
         else:
@@ -169,9 +162,15 @@ class CapturedSession(UniformSession):
             self.columns = capture.columns
         self.provenance: Provenance = file.provenance
         self.notes = file.notes
+        # column: what the file calls the frame times
+        # samples: why these are samples and not every frame; empty if they are all
+        # facts: what the file says of the frames besides their times, None for nothing
         self.samples, self.column, self.facts = file.samples, file.column, file.frames.facts
+        # The columns of the file beside the frame times, None for none
         self.beside = file.frames.beside
+        # What the file does not say of frames: delta, busy, both or nothing
         self.unknown = found.unknown
+        # Name of the stream that is shown
         self.stream = "" if found.stream is None else found.stream.name
         self.history, self.log, self.timeline = found.history, found.log, found.timeline
         self._rate = found.rate

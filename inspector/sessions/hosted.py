@@ -66,21 +66,12 @@ class HostedSession(UniformSession):
     Reloading, going back in time and running a journal each begin a new
     :class:`~inspector.sessions.scene_run.SceneRun`. The session applies pending commands to
     the present run, and keeps what outlives it.
-
-    Attributes:
-        annotations: Bookmarks, notes and named ranges since the scene was loaded; going back
-            in time keeps them.
-        pictures: What the scene draws of itself, while that is watched or recorded.
-        rewinding: Going back in time in progress, ``None`` for none; read-only.
-        slice_ns: The time after which a step or going back pauses until the next
-            :meth:`refresh`; ``None`` for no pauses.
-        has_arrived: False: a live run may always continue.
     """
 
     capabilities: Final = frozenset(Capability) - {Capability.PROGRAM}
     is_recorded: Final = False
     notes: Final[tuple[str, ...]] = ()
-    has_arrived: Final = False
+    has_arrived: Final = False  # False: a live run may always continue
 
     def __init__(
         self,
@@ -99,12 +90,18 @@ class HostedSession(UniformSession):
             autorun: Whether session time begins to pass at once.
             max_delta_ns: How late a wake-up may be before the rest is cut off.
         """
+        # Bookmarks, notes and named ranges since the scene was loaded; going back in time keeps
+        # them
         self.annotations = Annotations()
+        # What the scene draws of itself, while that is watched or recorded
         self.pictures = Pictures()
         self.recorder = Recorder(self, self.pictures)
         self.annotations.keep = self.recorder.record_annotations
         self.source = source
+        # Going back in time in progress, None for none; read-only
         self.rewinding: Rewinding | None = None
+        # The time after which a step or going back pauses until the next refresh; None for no
+        # pauses
         self.slice_ns: int | None = None
         self._max_delta_ns = max_delta_ns
         self._is_closed = False

@@ -37,18 +37,13 @@ NEWEST: Final = 200_000
 
 
 class RecordedPictures:
-    """The pictures of a recording.
-
-    Attributes:
-        is_watched: Without effect: there are no new ones.
-        failure: Why the picture last asked for cannot be shown; empty if it can.
-    """
+    """The pictures of a recording."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._last: tuple[int, Picture] | None = None
-        self.is_watched = False
-        self.failure = ""
+        self.is_watched = False  # Without effect: there are no new ones
+        self.failure = ""  # Why the picture last asked for cannot be shown; empty if it can
 
     @property
     def is_described(self) -> bool:
@@ -83,14 +78,7 @@ class RecordedPictures:
 
 
 class RecordedSession(UniformSession):
-    """Shows a recording as it was when it ended; its history goes back to its start.
-
-    Attributes:
-        history: Everything that was recorded.
-        source_label: The path of the file.
-        annotations: Those in the file; every change is written there before it counts, and
-            nothing else ever is.
-    """
+    """Shows a recording as it was when it ended; its history goes back to its start."""
 
     capabilities: Final[frozenset[Capability]] = frozenset()
     is_recorded: Final = True
@@ -106,13 +94,15 @@ class RecordedSession(UniformSession):
             RecordingError: It cannot be opened; the message says why.
         """
         self._path = path
-        self.history = recording = open_recording(path)
+        self.history = recording = open_recording(path)  # Everything that was recorded
         self.log, self.timeline = self._read()
         self.pictures = RecordedPictures(recording)
         self.title = recording.title
-        self.source_label = str(path)
+        self.source_label = str(path)  # The path of the file
         self._unreported = len(self.log)
         self._is_closed = False
+        # Those in the file; every change is written there before it counts, and nothing else ever
+        # is
         self.annotations = Annotations(recording.annotations, self._write)
         self._numbers = {each.id for each in self.annotations}
 

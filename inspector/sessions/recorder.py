@@ -91,10 +91,6 @@ class Recorder:
     next file begins, called after the first. After going back it begins with the first frame
     that is new, so that going back step by step leaves no file for each step. An error of the
     disk ends the recording and is told by :meth:`outcomes_since`; the session goes on.
-
-    Attributes:
-        folder: Where recordings without a name go.
-        keeps_pictures: Whether files that begin from now on have the pictures of the scene.
     """
 
     def __init__(self, session: Recordable, pictures: Pictures | None = None) -> None:
@@ -103,6 +99,7 @@ class Recorder:
         Args:
             pictures: What it draws of itself; ``None`` if it cannot.
         """
+        # Whether files that begin from now on have the pictures of the scene
         self.keeps_pictures = True
         self._pictures = pictures
         self._session = session
@@ -112,7 +109,7 @@ class Recorder:
         self._generation = 0
         self._waits_behind: int | None = None
         self._ending: list[RecordingWriter] = []
-        self.folder: Path | None = None
+        self.folder: Path | None = None  # Where recordings without a name go
         self._outcomes: deque[RecordingOutcome] = deque(maxlen=_MOST_OUTCOMES)
         self._outcome_count = 0
 

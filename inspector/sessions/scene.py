@@ -110,14 +110,7 @@ class SceneFile(Struct, frozen=True):
 
 
 class SceneProblem(SceneError):  # noqa: N818 - it is shown as the sentence it carries
-    """A scene that could not be loaded or built, with the place in its source.
-
-    Attributes:
-        path: The file in which it went wrong: the scene or a module beside it.
-        line: The line in it, counted from 1, or ``None`` when there is none.
-        excerpt: The lines around it, numbered, the line itself marked with ``>``.
-        traceback_text: What Python says, cut to the user's own frames.
-    """
+    """A scene that could not be loaded or built, with the place in its source."""
 
     def __init__(
         self,
@@ -129,10 +122,10 @@ class SceneProblem(SceneError):  # noqa: N818 - it is shown as the sentence it c
         traceback_text: str = "",
     ) -> None:
         super().__init__(message)
-        self.path = path
-        self.line = line
-        self.excerpt = excerpt
-        self.traceback_text = traceback_text
+        self.path = path  # The file in which it went wrong: the scene or a module beside it
+        self.line = line  # The line in it, counted from 1, or None when there is none
+        self.excerpt = excerpt  # The lines around it, numbered, the line itself marked with >
+        self.traceback_text = traceback_text  # What Python says, cut to the user's own frames
 
     @property
     def detail(self) -> str:

@@ -17,17 +17,14 @@ _followed: Final[list[ref[SceneThreads]]] = []
 
 
 class SceneThreads:
-    """What has ended threads that were in code of a scene.
-
-    Attributes:
-        module_name: Name of the scene's module, empty until it is loaded: a rewind runs the same
-            file beside the run that it may replace.
-        failures: Names of threads and tracebacks; threads add to it.
-    """
+    """What has ended threads that were in code of a scene."""
 
     def __init__(self, scene_path: Path) -> None:
         self._scene_path = scene_path
+        # Name of the scene's module, empty until it is loaded: a rewind runs the same file beside
+        # the run that it may replace
         self.module_name = ""
+        # Names of threads and tracebacks; threads add to it
         self.failures: deque[tuple[str, str]] = deque()
 
     def follow(self) -> None:

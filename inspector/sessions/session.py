@@ -311,13 +311,9 @@ def why_no_clocks(session: Session | None) -> str:
 
 
 class FramePictures(Protocol):
-    """The pictures of frames.
+    """The pictures of frames."""
 
-    Attributes:
-        is_watched: Whether new ones are wanted.
-    """
-
-    is_watched: bool
+    is_watched: bool  # Whether new ones are wanted
 
     @property
     def is_described(self) -> bool:

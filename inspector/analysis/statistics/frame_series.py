@@ -94,15 +94,7 @@ USUAL_STUTTER: Final = StutterLimits()
 
 
 class FrameSeries:
-    """Frame times in the order of the frames; sorted and summed once, for all statistics.
-
-    Attributes:
-        times_ms: Frame times in milliseconds, above 0.
-        refresh_ms: Refresh interval of the display in milliseconds, or the target interval of
-            the frames; ``None`` if unknown.
-        facts: What else is known of these frames.
-        sampled_ms: If they are samples of a log and not every frame: how long it took.
-    """
+    """Frame times in the order of the frames; sorted and summed once, for all statistics."""
 
     def __init__(
         self,
@@ -116,9 +108,12 @@ class FrameSeries:
         is_usable = times_ms > 0
         if not is_usable.all():
             times_ms, facts = times_ms[is_usable], facts.kept(is_usable)
-        self.times_ms = times_ms
+        self.times_ms = times_ms  # Frame times in milliseconds, above 0
+        # Refresh interval of the display in milliseconds, or the target interval of the frames;
+        # None if unknown
         self.refresh_ms = refresh_ms
-        self.facts = facts
+        self.facts = facts  # What else is known of these frames
+        # If they are samples of a log and not every frame: how long it took
         self.sampled_ms = sampled_ms
         self.stutter = stutter
         self._found: dict[object, Any] = {}

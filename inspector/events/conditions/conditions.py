@@ -57,15 +57,11 @@ _Read: TypeAlias = "Callable[[EventReader], Value]"
 
 
 class ConditionError(InspectorError):
-    """A condition makes no sense; the message says where and why.
-
-    Attributes:
-        place: Index of the character in the condition, from 0.
-    """
+    """A condition makes no sense; the message says where and why."""
 
     def __init__(self, message: str, place: int) -> None:
         super().__init__(message)
-        self.place = place
+        self.place = place  # Index of the character in the condition, from 0
 
 
 class Condition(Struct, frozen=True):

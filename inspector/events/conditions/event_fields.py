@@ -65,16 +65,12 @@ class KnownTimer(Struct):
 
 
 class EventReader:
-    """Goes through events in order and knows what their numbers stand for.
-
-    Attributes:
-        frame: Index of the frame that is under way or comes next.
-    """
+    """Goes through events in order and knows what their numbers stand for."""
 
     def __init__(self, strings: Sequence[str], timeline: Timeline | None = None) -> None:
         self.strings = strings
         self.event: RawEvent = (0, 0, 0, 0, 0)
-        self.frame = self._next_frame = 0
+        self.frame = self._next_frame = 0  # Index of the frame that is under way or comes next
         self.clocks: dict[int, str] = {}
         self.timers: dict[int, KnownTimer] = {}
         self._members = MemberNames(strings)

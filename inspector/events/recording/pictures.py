@@ -53,11 +53,7 @@ def cost_text(size: float, frames: float, frame_rate: float) -> str:
 
 
 class PictureBlocks:
-    """Writes pictures to a recording; for the writing thread.
-
-    Attributes:
-        frames: From how many frames they are.
-    """
+    """Writes pictures to a recording; for the writing thread."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -66,7 +62,7 @@ class PictureBlocks:
         self._every = 1
         self._first: int | None = None
         self._kept = -MAX_NS
-        self.bytes = self.frames = 0
+        self.bytes = self.frames = 0  # From how many frames they are
 
     def add(self, frame: int, packed: bytes) -> None:
         """Add the picture of a frame, or replace it; frames come in order.

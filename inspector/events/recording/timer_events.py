@@ -17,34 +17,28 @@ from inspector.vocabulary import (
 
 
 class TimerEvents:
-    """The events of timers: which are of a sort, and the index of the last of each timer.
-
-    Attributes:
-        timers: The timers; the columns with an index for each of them have -1 for none.
-        group: The timer of each event, by its index.
-        is_new: Which events introduce a timer.
-        is_armed: Which events arm a timer.
-        is_fired: Which events are firings.
-        is_end: Which events end a timer.
-        dues: The due time in each event.
-        fires: Number of firings.
-        ended: Index of its clearing or its last firing.
-    """
+    """The events of timers: which are of a sort, and the index of the last of each timer."""
 
     def __init__(self, events: Block) -> None:
         self.events = events
+        # timers: the timers; the columns with an index for each of them have -1 for none
+        # group: the timer of each event, by its index
         self.timers, self.group = grouped(events[2])
         _, kind, _, a, b = events
         is_added, is_origin = kind == TIMER_ADDED, kind == TIMER_ORIGIN
-        self.is_new = is_added | is_origin
+        self.is_new = is_added | is_origin  # Which events introduce a timer
+        # is_armed: which events arm a timer
+        # is_fired: which events are firings
         self.is_fired, self.is_armed = kind == TIMER_FIRED, kind == TIMER_ARMED
         is_last = self.is_fired & (b == NEVER)
-        self.is_end = is_last | (kind == TIMER_CLEARED)
+        self.is_end = is_last | (kind == TIMER_CLEARED)  # Which events end a timer
         self.sets_due = self.is_armed | (self.is_fired & ~is_last)
-        self.dues = np.where(self.is_armed, a, b)
+        self.dues = np.where(self.is_armed, a, b)  # The due time in each event
         self.added, self.origin = self._last(is_added), self._last(is_origin)
         self.armed, self.fired = self._last(self.is_armed), self._last(self.is_fired)
+        # ended: index of its clearing or its last firing
         self.due, self.ended = self._last(self.sets_due), self._last(self.is_end)
+        # Number of firings
         self.fires = np.bincount(self.group[self.is_fired], minlength=len(self.timers))
 
     def _last(self, is_found: NDArray[np.bool_]) -> NDArray[np.intp]:

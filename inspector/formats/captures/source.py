@@ -48,15 +48,7 @@ _DAMAGED: Final = (zlib.error, EOFError, OSError, zipfile.BadZipFile, lzma.LZMAE
 
 
 class CaptureSource:
-    """The bytes of a capture file, in pieces.
-
-    Attributes:
-        path: The file.
-        head: The first bytes, expanded.
-        is_compressed: Whether they are expanded.
-        notes: Sentences on what is in an archive, or cut off.
-        done: The share of the file that was read, from 0 to 1.
-    """
+    """The bytes of a capture file, in pieces."""
 
     def __init__(self, path: Path) -> None:
         """Read the beginning of a file.
@@ -65,18 +57,18 @@ class CaptureSource:
             UnreadableFileError: The file cannot be read.
             CaptureError: It is an archive that cannot be read.
         """
-        self.path = path
-        self.done = 0.0
-        self.notes: list[str] = []
+        self.path = path  # The file
+        self.done = 0.0  # The share of the file that was read, from 0 to 1
+        self.notes: list[str] = []  # Sentences on what is in an archive, or cut off
         found = bytearray()
         with closing(self.pieces(HEAD_BYTES)) as pieces:
             for piece in pieces:
                 found += piece
                 if len(found) >= HEAD_BYTES:
                     break
-        self.head = bytes(found[:HEAD_BYTES])
+        self.head = bytes(found[:HEAD_BYTES])  # The first bytes, expanded
         with open_binary(path) as file:
-            self.is_compressed = file.read(4).startswith((_GZIP, _ZIP))
+            self.is_compressed = file.read(4).startswith((_GZIP, _ZIP))  # Whether they are expanded
         self.notes.clear()
         for start, what in _FOREIGN:
             if self.head.startswith(start):

@@ -67,15 +67,7 @@ class _OpenSlice:
 
 
 class TraceBuilder:
-    """Takes the events of a trace in any order.
-
-    Attributes:
-        damaged: Events that could not be used.
-        first_damage: Where the first of them is.
-        unmatched: Ends without a beginning.
-        ignored: Events that are not shown, by what they are.
-        extras: Counters, flows and arguments.
-    """
+    """Takes the events of a trace in any order."""
 
     def __init__(self) -> None:
         self._start = array("q")
@@ -94,11 +86,11 @@ class TraceBuilder:
         self._tickets = array("q")
         self._last_ns = 0
         self._last: Capture | None = None
-        self.damaged = 0
-        self.first_damage = ""
-        self.unmatched = 0
-        self.ignored: dict[str, int] = {}
-        self.extras = ExtrasBuilder()
+        self.damaged = 0  # Events that could not be used
+        self.first_damage = ""  # Where the first of them is
+        self.unmatched = 0  # Ends without a beginning
+        self.ignored: dict[str, int] = {}  # Events that are not shown, by what they are
+        self.extras = ExtrasBuilder()  # Counters, flows and arguments
 
     # ------------------------------------------------------------------ events
 

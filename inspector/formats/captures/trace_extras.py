@@ -163,13 +163,10 @@ class ExtrasBuilder:
     """Takes what a trace has besides its slices, in the order of the file.
 
     Slices are known by the order in which they were added.
-
-    Attributes:
-        left_out: What was too much, by what it is.
     """
 
     def __init__(self) -> None:
-        self.left_out: dict[str, int] = {}
+        self.left_out: dict[str, int] = {}  # What was too much, by what it is
         self._texts: dict[bytes, int] = {}
         self._text_bytes = 0
         self._argument_slice = array("q")

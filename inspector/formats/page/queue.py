@@ -40,14 +40,7 @@ _NOTHING: Final = (GONE, 0, -1, 0, -1)
 
 
 class Queue:
-    """Finds what becomes of calls, one change after another.
-
-    Attributes:
-        columns: A row for each change: the number of the call, the session instant, its lane or -1,
-            its name, the instant at which it is due at the rates of then or ``GONE``, ``STOPPED``
-            or ``EVERY_FRAME``, the time left of what is stopped, what it waits for, since when,
-            and the sentence of why. Texts are by number, -1 for those of timers that fire.
-    """
+    """Finds what becomes of calls, one change after another."""
 
     def __init__(
         self,
@@ -77,6 +70,10 @@ class Queue:
         self._paces: dict[int, tuple[int, int]] = {}
         self._changes: dict[tuple[object, ...], str] = {}
         names = ("call", "at", "lane", "name", "due", "left", "wait", "since", "word")
+        # A row for each change: the number of the call, the session instant, its lane or -1, its
+        # name, the instant at which it is due at the rates of then or GONE, STOPPED or EVERY_FRAME,
+        # the time left of what is stopped, what it waits for, since when, and the sentence of why.
+        # Texts are by number, -1 for those of timers that fire.
         self.columns = {name: array("q") for name in names}
 
     def read(self, first: int, end: int) -> None:

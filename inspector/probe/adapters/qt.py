@@ -33,12 +33,7 @@ _EARLY_NS = 50_000_000
 
 
 class QtAdapter(Adapter):
-    """One clock for each thread with timers; all objects that Python has started timers for.
-
-    Attributes:
-        followers: Called with a loop when its clock has changed, on the thread of the loop.
-        own_timers: Timers of adapters, which are not shown.
-    """
+    """One clock for each thread with timers; all objects that Python has started timers for."""
 
     library = "Qt"
     hides: tuple[str, ...] = ("PySide6", "PyQt6", "shiboken6")
@@ -49,8 +44,9 @@ class QtAdapter(Adapter):
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self._loops: dict[int, QtLoop] = {}
+        # Called with a loop when its clock has changed, on the thread of the loop
         self.followers: list[Callable[[QtLoop], None]] = []
-        self.own_timers: list[Any] = []
+        self.own_timers: list[Any] = []  # Timers of adapters, which are not shown
 
     def installed(self, module: ModuleType) -> None:
         core: Any = module
@@ -172,18 +168,7 @@ class QtAdapter(Adapter):
 
 
 class _QtTimer:
-    """A timer of Qt.
-
-    Attributes:
-        number: Its number in the event dispatcher.
-        owner: Weak reference to the object that receives its events.
-        interval_ms: As the program has set it.
-        precision: Its type, in Qt's words.
-        is_once: Whether it stops by itself.
-        due_ns: Local time at which it should fire.
-        is_plain: Whether Qt serves it by its own interval.
-        shown: The timer in the inspector.
-    """
+    """A timer of Qt."""
 
     def __init__(  # noqa: PLR0913 - what a timer is
         self,
@@ -196,16 +181,18 @@ class _QtTimer:
         is_once: bool,
     ) -> None:
         self.loop = loop
-        self.number = number
+        self.number = number  # Its number in the event dispatcher
+        # Weak reference to the object that receives its events
         self.owner = ref(owner, lambda _: loop.forget(number))
-        self.interval_ms = interval_ms
-        self.precision = precision
-        self.is_once = is_once
+        self.interval_ms = interval_ms  # As the program has set it
+        self.precision = precision  # Its type, in Qt's words
+        self.is_once = is_once  # Whether it stops by itself
+        # Local time at which it should fire
         self.due_ns = loop.clock.local_ns() + interval_ms * _MS
-        self.is_plain = True
+        self.is_plain = True  # Whether Qt serves it by its own interval
         self.name = f"{type(owner).__name__}.timerEvent"
         self.site = 0
-        self.shown: Optional[Timer] = None
+        self.shown: Optional[Timer] = None  # The timer in the inspector
 
     def show(self) -> None:
         """Describe the timer."""

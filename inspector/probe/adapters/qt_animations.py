@@ -21,20 +21,16 @@ _STEP_MS = 16
 
 
 class _Animation:
-    """A running animation.
-
-    Attributes:
-        from_ns: Local time since which its time is set, None while Qt does that.
-        from_ms: Its time at that instant.
-    """
+    """A running animation."""
 
     __slots__ = ("from_ms", "from_ns", "loop", "shown")
 
     def __init__(self, loop: QtLoop) -> None:
         self.loop = loop
         self.shown: Optional[Timer] = None
+        # Local time since which its time is set, None while Qt does that
         self.from_ns: Optional[int] = None
-        self.from_ms = 0
+        self.from_ms = 0  # Its time at that instant
 
 
 class QtAnimationsAdapter(Adapter):

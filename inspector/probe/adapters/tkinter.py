@@ -315,32 +315,22 @@ class TkinterAdapter(Adapter):
 
 
 class _TclTimer:
-    """What was set by ``after``.
-
-    Attributes:
-        widget: The widget that has set it.
-        ms: After how long, as the program says it: whole milliseconds, or ``"idle"``.
-        func: What is called.
-        identifier: What the program calls it, and Tcl at first.
-        present: What Tcl calls it now, ``None`` while Tcl does not know of it.
-        script: The command of Tcl that calls it, once that was asked for.
-        due_ns: Local time at which it should be called.
-        period_ns: Its time, if it was set by the call of the one before.
-        shown: The timer in the inspector.
-    """
+    """What was set by ``after``."""
 
     def __init__(self, hooks: TclHooks, widget: Any, ms: Any, func: Any, args: Any) -> None:
         self.hooks = hooks
-        self.widget = widget
-        self.ms = ms
-        self.func = func
+        self.widget = widget  # The widget that has set it
+        self.ms = ms  # After how long, as the program says it: whole milliseconds, or "idle"
+        self.func = func  # What is called
         self._args = args
-        self.identifier = ""
-        self.present: Any = None
-        self.script: Any = None
+        self.identifier = ""  # What the program calls it, and Tcl at first
+        self.present: Any = None  # What Tcl calls it now, None while Tcl does not know of it
+        self.script: Any = None  # The command of Tcl that calls it, once that was asked for
         self.site = 0
+        # due_ns: Local time at which it should be called
+        # period_ns: Its time, if it was set by the call of the one before
         self.due_ns = self.period_ns = 0
-        self.shown: Optional[Timer] = None
+        self.shown: Optional[Timer] = None  # The timer in the inspector
 
     @property
     def is_idle(self) -> bool:
@@ -410,24 +400,21 @@ class _TclTimer:
 
 
 class TclHooks:
-    """One interpreter of Tcl; used on its thread only, but for :meth:`call` and :meth:`wake`.
-
-    Attributes:
-        timers: What was set and has not been called, by what the program calls it.
-        is_in_round: Whether the program is being called, or is in a frame of its own loop.
-        is_own_loop: Whether the frames are those of a loop of its own.
-        is_updating: Whether that loop has Tcl do what is to be done.
-        is_closing: Whether the program was asked to close its window.
-        is_stale: Whether the clock has changed since the timers were set.
-    """
+    """One interpreter of Tcl; used on its thread only, but for :meth:`call` and :meth:`wake`."""
 
     def __init__(self, adapter: TkinterAdapter, tcl: Any, clock: Clock) -> None:
         self.adapter = adapter
         self.tcl = tcl
         self.clock = clock
         self.thread = get_ident()
+        # What was set and has not been called, by what the program calls it
         self.timers: dict[str, _TclTimer] = {}
+        # is_in_round: Whether the program is being called, or is in a frame of its own loop
+        # is_own_loop: Whether the frames are those of a loop of its own
+        # is_updating: Whether that loop has Tcl do what is to be done
         self.is_in_round = self.is_own_loop = self.is_updating = False
+        # is_closing: Whether the program was asked to close its window
+        # is_stale: Whether the clock has changed since the timers were set
         self.is_closing = self.is_stale = False
         self._is_answering = False
         self._calling: Optional[_TclTimer] = None

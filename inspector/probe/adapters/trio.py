@@ -245,27 +245,19 @@ class TrioAdapter(Adapter):
 
 
 class _Run:
-    """One run.
-
-    Attributes:
-        shown: The timer in the inspector by cancel scope.
-        sleeps: What its tasks sleep.
-        is_ours: Whether the run follows the inspector's clock.
-        expires_at: While deadlines expire, the time for which they do.
-        files: What it waits for in virtual time.
-    """
+    """One run."""
 
     clock: Clock
-    sleeps: Sleeps
+    sleeps: Sleeps  # What its tasks sleep
 
     def __init__(self, runner: Any) -> None:
         self.runner = runner
         self.deadlines = runner.deadlines
-        self.shown: dict[Any, Timer] = {}
-        self.is_ours = True
+        self.shown: dict[Any, Timer] = {}  # The timer in the inspector by cancel scope
+        self.is_ours = True  # Whether the run follows the inspector's clock
         self.base_s = 0.0
-        self.expires_at = -inf
-        self.files: Optional[Files] = None
+        self.expires_at = -inf  # While deadlines expire, the time for which they do
+        self.files: Optional[Files] = None  # What it waits for in virtual time
 
     def local_ns(self, deadline: float) -> int:
         """Return a deadline as local time, at which trio's time has reached it: rounded up."""

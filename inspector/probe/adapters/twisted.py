@@ -137,15 +137,11 @@ class TwistedAdapter(Adapter):
 
 
 class ReactorHooks:
-    """One reactor.
-
-    Attributes:
-        clock: Its clock.
-        follows_clock: Whether it reads the clock.
-    """
+    """One reactor."""
 
     def __init__(self, adapter: TwistedAdapter, reactor: Any, clock: Clock) -> None:
-        self.clock = clock
+        self.clock = clock  # Its clock
+        # Whether it reads the clock
         self.follows_clock = type(reactor).seconds is adapter.native_seconds
         self._adapter = adapter
         self._calling: Optional[tuple[Any, Timer]] = None

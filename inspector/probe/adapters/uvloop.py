@@ -169,19 +169,14 @@ class UvloopAdapter(Adapter):
 
 
 class _Loop:
-    """One loop.
-
-    Attributes:
-        pending: The timers that wait, by identity.
-        sleeps: What its tasks sleep.
-    """
+    """One loop."""
 
     def __init__(self, adapter: UvloopAdapter, loop: Any, clock: Clock) -> None:
         self.adapter = adapter
         self.loop: Callable[[], Any] = ref(loop)
         self.clock = clock
-        self.pending: dict[int, _Handle] = {}
-        self.sleeps = Sleeps(adapter.program, clock)
+        self.pending: dict[int, _Handle] = {}  # The timers that wait, by identity
+        self.sleeps = Sleeps(adapter.program, clock)  # What its tasks sleep
         self.base_s = float(adapter.native_time(loop)) - clock.local_ns() / _NS
 
     def time_s(self) -> float:

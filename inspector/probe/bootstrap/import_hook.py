@@ -47,18 +47,13 @@ def _is_loading(module: ModuleType) -> bool:
 
 
 class _Finder:
-    """Finds nothing itself: lets the others find, and follows what they load.
-
-    Attributes:
-        waiting: What to call, by the name of the module.
-        begun: The modules among them whose import had begun before they were waited for.
-        contexts: What to import within, by the name of the module.
-    """
+    """Finds nothing itself: lets the others find, and follows what they load."""
 
     def __init__(self) -> None:
-        self.waiting: dict[str, list[OnImport]] = {}
+        self.waiting: dict[str, list[OnImport]] = {}  # What to call, by the name of the module
+        # The modules among them whose import had begun before they were waited for
         self.begun: set[str] = set()
-        self.contexts: dict[str, Context] = {}
+        self.contexts: dict[str, Context] = {}  # What to import within, by the name of the module
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None

@@ -48,17 +48,11 @@ class ConnectionClosedError(Exception):
 
 
 class ProbeConnection(Protocol):
-    """Carries whole messages; for one thread, except :meth:`wake`.
+    """Carries whole messages; for one thread, except :meth:`wake`."""
 
-    Attributes:
-        is_local: Whether both sides can share the monotonic clock of one host.
-        host: The name of the host on which the program runs, empty for this one.
-        peer_pid: The process at the other end as its host numbers it, 0 if that is not known.
-    """
-
-    is_local: bool
-    host: str
-    peer_pid: int
+    is_local: bool  # Whether both sides can share the monotonic clock of one host
+    host: str  # The name of the host on which the program runs, empty for this one
+    peer_pid: int  # The process at the other end as its host numbers it, 0 if that is not known
     text: str
 
     def send(self, kind: int, payload: bytes) -> None:
@@ -186,14 +180,9 @@ class StreamConnection:
 
 
 class QueuedConnection:
-    """Carries messages that another thread receives.
+    """Carries messages that another thread receives."""
 
-    Attributes:
-        is_local: False: pages and other hosts have clocks of their own.
-        host: The name of the host on which it runs, empty for this one.
-    """
-
-    is_local = False
+    is_local = False  # False: pages and other hosts have clocks of their own
 
     def __init__(
         self,
@@ -205,7 +194,7 @@ class QueuedConnection:
         peer_pid: int = 0,
     ) -> None:
         self.text = text
-        self.host = host
+        self.host = host  # The name of the host on which it runs, empty for this one
         self.peer_pid = peer_pid
         self._send = send
         self._close = close
@@ -347,11 +336,7 @@ def _check_peer(connected: socket.socket) -> None:
 
 
 class Listener:
-    """Listens for probes on a Unix socket that only this user can open, or on loopback TCP.
-
-    Attributes:
-        address: What probes dial.
-    """
+    """Listens for probes on a Unix socket that only this user can open, or on loopback TCP."""
 
     def __init__(self, *, is_tcp: bool = False) -> None:
         """Begin to listen.
@@ -363,6 +348,7 @@ class Listener:
         try:
             if is_tcp or sys.platform == "win32":
                 self._socket = socket.create_server(("127.0.0.1", 0))
+                # What probes dial
                 self.address = f"{_TCP}127.0.0.1:{self._socket.getsockname()[1]}"
             else:
                 _remove_left_over()

@@ -53,30 +53,23 @@ _WIDTH: Final = 5
 
 
 class EventSorter:
-    """Sorts events and lets those that fit into the log.
-
-    Attributes:
-        at_ns: Session time up to which events are in the log, unless they come late.
-        newest_ns: Session time of the newest event in the log.
-        log: The log that everything enters, with the frames of the first loop.
-        other: The same log with the frames of the loop that was chosen instead, ``None`` for none.
-        timeline: The log that is shown, of these two, folded to its end.
-        misfits: How many events did not fit the state, by kind.
-        late: How many events came too late to be sorted in, and are shown later than they were.
-        late_ns: By how much at most.
-        resyncs: The programs of which a clock changed in such an event: only a keyframe tells
-            how it stands.
-    """
+    """Sorts events and lets those that fit into the log."""
 
     def __init__(self, log: EventLog, timeline: Timeline) -> None:
-        self.at_ns = 0
-        self.newest_ns = 0
+        self.at_ns = 0  # Session time up to which events are in the log, unless they come late
+        self.newest_ns = 0  # Session time of the newest event in the log
+        # log: the log that everything enters, with the frames of the first loop
+        # timeline: the log that is shown, of these two, folded to its end
         self.log, self.timeline = log, timeline
         self.loops = Loops()
+        # The same log with the frames of the loop that was chosen instead, None for none
         self.other: OtherLog | None = None
-        self.misfits: Counter[int] = Counter()
+        self.misfits: Counter[int] = Counter()  # How many events did not fit the state, by kind
+        # How many events came too late to be sorted in, and are shown later than they were
         self.late = 0
-        self.late_ns = 0
+        self.late_ns = 0  # By how much at most
+        # The programs of which a clock changed in such an event: only a keyframe tells how it
+        # stands
         self.resyncs: set[int] = set()
         self._waiting: dict[int, deque[Rows]] = {}
         self._special = np.array([KEYFRAME_BEGUN, KEYFRAME_COMPLETE, *self.loops.takers])

@@ -12,14 +12,11 @@ if TYPE_CHECKING:
 
 
 class JoinedPrograms:
-    """The programs of a session.
-
-    Attributes:
-        by_number: Every program that was attached, by its number in the session.
-    """
+    """The programs of a session."""
 
     def __init__(self, sorter: EventSorter) -> None:
         self._sorter = sorter
+        # Every program that was attached, by its number in the session
         self.by_number: dict[int, JoinedProgram] = {}
         self.wants_hold = False
         self.is_running = False

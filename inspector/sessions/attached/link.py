@@ -164,22 +164,15 @@ def _own_hello() -> dict[str, Any]:
 
 
 class ProbeLink:
-    """The connection with one program.
-
-    Attributes:
-        text: What carries it, for people.
-        host: The name of the host on which it runs, empty for this one.
-        peer_pid: The process at the other end as its host numbers it, 0 if that is not known.
-        is_open: Whether the program is still connected.
-        is_silent: Whether nothing was heard of it for a while.
-    """
+    """The connection with one program."""
 
     def __init__(self, connection: ProbeConnection, acceptor: ProbeServer) -> None:
-        self.text = connection.text
-        self.host = connection.host
+        self.text = connection.text  # What carries it, for people
+        self.host = connection.host  # The name of the host on which it runs, empty for this one
+        # The process at the other end as its host numbers it, 0 if that is not known
         self.peer_pid = connection.peer_pid
-        self.is_open = True
-        self.is_silent = False
+        self.is_open = True  # Whether the program is still connected
+        self.is_silent = False  # Whether nothing was heard of it for a while
         self._connection = connection
         self._acceptor = acceptor
         self._now_ns = acceptor.now_ns
@@ -476,13 +469,7 @@ class _FinishedError(Exception):
 
 
 class ProbeServer:
-    """Where programs connect, and where the session finds what they say.
-
-    Attributes:
-        token: What a probe has to say first, in hexadecimal digits.
-        on_news: Called in any thread when there are news.
-        now_ns: The clock of this side.
-    """
+    """Where programs connect, and where the session finds what they say."""
 
     def __init__(self, now_ns: Callable[[], int] = time.monotonic_ns) -> None:
         """Listen for programs.
@@ -490,9 +477,9 @@ class ProbeServer:
         Raises:
             AttachError: The inspector cannot listen.
         """
-        self.token = secrets.token_hex(16)
-        self.on_news: Callable[[], None] = _nothing
-        self.now_ns = now_ns
+        self.token = secrets.token_hex(16)  # What a probe has to say first, in hexadecimal digits
+        self.on_news: Callable[[], None] = _nothing  # Called in any thread when there are news
+        self.now_ns = now_ns  # The clock of this side
         self._news: deque[tuple[News, int]] = deque()
         self._waiting = 0
         self._lock = threading.Lock()

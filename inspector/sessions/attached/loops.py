@@ -40,35 +40,28 @@ _WIDTH: Final = 5
 
 
 class _Loop:
-    """A loop.
-
-    Attributes:
-        id: Its number: that of its clock, or of the clock of a loop that it continues.
-        ended: How many frames have ended.
-    """
+    """A loop."""
 
     __slots__ = ("ended", "id", "is_in_frame")
 
     def __init__(self, number: int) -> None:
+        # Its number: that of its clock, or of the clock of a loop that it continues
         self.id = number
-        self.ended = 0
+        self.ended = 0  # How many frames have ended
         self.is_in_frame = False
 
 
 class Loops:
-    """Tells the loops apart.
-
-    Attributes:
-        first: The loop whose frames are those of the log; 0 until the first frame.
-        wanted: The loop that goes on while nothing is shown, 0 for none.
-        describe: Returns the number of the name of a loop that is found, and its kind.
-        takers: Takes an event of a frame, by its kind; returns the event that goes into the log,
-            if any, or ``None`` where :meth:`found` has to take the first frame of a loop.
-    """
+    """Tells the loops apart."""
 
     def __init__(self) -> None:
+        # first: The loop whose frames are those of the log; 0 until the first frame
+        # wanted: The loop that goes on while nothing is shown, 0 for none
         self.first = self.shown = self.wanted = 0
+        # Returns the number of the name of a loop that is found, and its kind
         self.describe: Callable[[int], tuple[int, LoopKind]] = _undescribed
+        # Takes an event of a frame, by its kind; returns the event that goes into the log, if any,
+        # or None where found has to take the first frame of a loop
         self.takers: dict[int, Callable[[int, int, int, int], _Event | None]] = {
             FRAME_BEGAN: self._began,
             PHASE_ENDED: self._phase_ended,
@@ -160,12 +153,7 @@ def _undescribed(_clock_id: int) -> tuple[int, LoopKind]:
 
 
 class OtherLog:
-    """The events of a log with the frames of another loop.
-
-    Attributes:
-        log: The events.
-        history: The past.
-    """
+    """The events of a log with the frames of another loop."""
 
     def __init__(self, log: EventLog, first: int, shown: int) -> None:
         """Exchange the frames in what the log has.
@@ -178,8 +166,8 @@ class OtherLog:
         base = log.base.copy()
         base.choose_frames(shown)
         numbers = _exchanged(log.numbers(log.first, log.end), first, shown)
-        self.log = log.exchanged(numbers, base)
-        self.history = LogHistory(self.log)
+        self.log = log.exchanged(numbers, base)  # The events
+        self.history = LogHistory(self.log)  # The past
 
     def take(self, numbers: list[int]) -> Numbers:
         """Take new events, five numbers each; returns them with the frames of the first loop."""

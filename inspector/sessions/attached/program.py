@@ -66,39 +66,19 @@ _STATES: Final = {"active": "seen", "failed": "cannot be seen"}
 
 
 class JoinedProgram:
-    """A program that is or was attached.
-
-    Attributes:
-        index: Its number in the session.
-        name: Its name, with its host if that is another; a number tells children apart.
-        own_name: What it calls itself.
-        pid: Its process, and that of its parent, as their host numbers them.
-        host: The name of that host, empty for this one.
-        translation: Puts its events in terms of the session.
-        error_ns: By how much its instants can be wrong; 0 on the same clock.
-        drift_ns: By how much its clock has been corrected since.
-        clocks: Its clocks, by their number in the session.
-        cost: What the probe said last of its own cost, if it did.
-        cost_cpu_ns: Its processor time since it was attached.
-        cost_interval_ns: The time in which it was measured.
-        events: How many events it has sent in that time.
-        lost: How many of its events were lost, by kind.
-        is_described: Whether its state was described in full.
-        waits_for: The clocks whose timers it cannot tell yet, as their threads are busy: of each
-            the name of the thread and since when, in session time, as far as it says so.
-        is_stepping: Whether a step is under way.
-        has_step_begun: Whether the program has said so.
-        ended: Why it is no longer attached, as a sentence; empty while it is.
-    """
+    """A program that is or was attached."""
 
     def __init__(self, index: int, attached: Attached, translation: Translation) -> None:
         hello = attached.hello
-        self.index = index
-        self.host = attached.link.host
+        self.index = index  # Its number in the session
+        self.host = attached.link.host  # The name of that host, empty for this one
+        # name: Its name, with its host if that is another; a number tells children apart
+        # own_name: What it calls itself
         self.name = self.own_name = hello.name or f"process {hello.pid}"
         if self.host:
             self.name = f"{self.name} on {self.host}"
         self._namesakes = 0
+        # pid: its process, and that of its parent, as their host numbers them
         self.pid, self.parent_pid = hello.pid, hello.parent_pid
         peer_pid = attached.link.peer_pid
         if not self.host and peer_pid not in {0, hello.pid, os.getpid()}:
@@ -109,19 +89,27 @@ class JoinedProgram:
         self.runtime = hello.runtime
         self.link = attached.link
         self._longest_turn_ns = self._tasks_every_ns = 0
-        self.translation = translation
+        self.translation = translation  # Puts its events in terms of the session
+        # By how much its instants can be wrong; 0 on the same clock
         self.error_ns = attached.error_ns
-        self.drift_ns = 0
+        self.drift_ns = 0  # By how much its clock has been corrected since
         self.adapters: tuple[AdapterMessage, ...] = tuple(hello.adapters)
         self.grant: Grant = hello.grant
-        self.clocks: dict[int, ClockMessage] = {}
-        self.cost: CostMessage | None = None
+        self.clocks: dict[int, ClockMessage] = {}  # Its clocks, by their number in the session
+        self.cost: CostMessage | None = None  # What the probe said last of its own cost, if it did
+        # cost_cpu_ns: Its processor time since it was attached
+        # cost_interval_ns: The time in which it was measured
+        # events: How many events it has sent in that time
         self.cost_cpu_ns = self.cost_interval_ns = self.events = 0
-        self.lost: Counter[str] = Counter()
-        self.is_described = False
+        self.lost: Counter[str] = Counter()  # How many of its events were lost, by kind
+        self.is_described = False  # Whether its state was described in full
+        # The clocks whose timers it cannot tell yet, as their threads are busy: of each the name of
+        # the thread and since when, in session time, as far as it says so
         self.waits_for: dict[int, tuple[str, int | None]] = {}
+        # is_stepping: Whether a step is under way
+        # has_step_begun: Whether the program has said so
         self.is_stepping = self.has_step_begun = False
-        self.ended = ""
+        self.ended = ""  # Why it is no longer attached, as a sentence; empty while it is
 
     def name_for_namesake(self, name: str) -> str:
         """Return what a child is called instead that names itself as this, as workers do.

@@ -115,21 +115,12 @@ class AttachedSession:
     programs that dial join it, the children of a program too.
 
     Everything but :meth:`submit` is for the thread that made it.
-
-    Attributes:
-        log: The events of all programs, with the frames of the loop that is shown.
-        timeline: The log folded up to the last :meth:`refresh`.
-        breakpoints: The breakpoints; a hit holds the programs some 60 ms later.
-        undoing: The inverses of commands.
-        capabilities: What may be possible; :meth:`why_not` says it for a clock.
-        wake_errors: None: not known.
-        frame_rate: What frame times are compared with, as programs do not say theirs.
-        opening_problem: Why the door does not open, ``None`` while it may.
     """
 
-    capabilities: Final = _POSSIBLE
+    capabilities: Final = _POSSIBLE  # What may be possible; why_not says it for a clock
     is_recorded: Final = False
-    wake_errors: Final = None
+    wake_errors: Final = None  # None: not known
+    # What frame times are compared with, as programs do not say theirs
     frame_rate: Final[Fraction] = DEFAULT_FRAME_RATE
 
     def __init__(
@@ -144,10 +135,12 @@ class AttachedSession:
             AttachError: The inspector cannot listen for programs.
         """
         self.title = door.title
+        # The events of all programs, with the frames of the loop that is shown
         self.log = EventLog()
         self.history = LogHistory(self.log)
-        self.timeline = Timeline(self.log.strings)
+        self.timeline = Timeline(self.log.strings)  # The log folded up to the last refresh
         self.annotations = Annotations()
+        # The breakpoints; a hit holds the programs some 60 ms later
         self.breakpoints = Breakpoints()
         self._tasks_every_ns = 0
         self._sorter = EventSorter(self.log, self.timeline)
@@ -165,7 +158,7 @@ class AttachedSession:
         self._target = AttachedTarget(
             self._joined, self._sorter, self.breakpoints, self.recorder, self._time_ns
         )
-        self.undoing = self._target.undoing
+        self.undoing = self._target.undoing  # The inverses of commands
         self._by_link: dict[ProbeLink, JoinedProgram] = {}
         self._takers: dict[str, tuple[type[Any], Callable[[JoinedProgram, Any], None]]] = {
             "Events.texts": (TextsMessage, self._on_texts),
@@ -185,6 +178,7 @@ class AttachedSession:
         self._looked_after_ns = self._marked_ns = self._began_ns
         self._lost_since_mark = 0
         self._opened: Opened | None = None
+        # Why the door does not open, None while it may
         self.opening_problem: AttachError | None = None
         self._add_clock(ROOT_ID, 0, "session")
         self._opener = threading.Thread(

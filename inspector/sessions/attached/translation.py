@@ -68,22 +68,15 @@ _RANGES: Final = {
 
 
 class Translation:
-    """Translates what one program sends.
-
-    Attributes:
-        shift_ns: What is added to its instants.
-        above: The clock at session time under which its own clock is.
-        name: What its own clock is called; empty for what the program calls it.
-        unusable: How many events were refused, by kind.
-    """
+    """Translates what one program sends."""
 
     def __init__(self, index: int, shift_ns: int, intern: Callable[[str], int]) -> None:
         self.index = index
-        self.shift_ns = shift_ns
+        self.shift_ns = shift_ns  # What is added to its instants
         self.last_ns = 0
-        self.above = ROOT_ID
-        self.name = ""
-        self.unusable: Counter[int] = Counter()
+        self.above = ROOT_ID  # The clock at session time under which its own clock is
+        self.name = ""  # What its own clock is called; empty for what the program calls it
+        self.unusable: Counter[int] = Counter()  # How many events were refused, by kind
         self._intern = intern
         self._base = index << NUMBER_BITS
         # Numbers of the texts in one line, and of those that may have several.

@@ -20,19 +20,12 @@ if TYPE_CHECKING:
 
 
 class WholeSession:
-    """What recordings are made of: the frames of every loop, whichever is shown.
+    """What recordings are made of: the frames of every loop, whichever is shown."""
 
-    Attributes:
-        log: The events, with the frames of the first loop.
-        history: The past of that log.
-        generation: 0: programs do not begin again.
-        can_wait: False: other processes do not wait for the disk.
-        frame_rate: What frame times are compared with, as programs do not say theirs.
-    """
+    generation: Final = 0  # 0: programs do not begin again
+    can_wait: Final = False  # False: other processes do not wait for the disk
 
-    generation: Final = 0
-    can_wait: Final = False
-
+    # What frame times are compared with, as programs do not say theirs
     frame_rate: Final[Fraction] = DEFAULT_FRAME_RATE
 
     def __init__(
@@ -43,6 +36,8 @@ class WholeSession:
         history: LogHistory,
         joined: JoinedPrograms,
     ) -> None:
+        # log: the events, with the frames of the first loop
+        # history: the past of that log
         self.annotations, self.log, self.history = annotations, sorter.log, history
         self._title, self._sorter, self._joined = title, sorter, joined
 

@@ -51,11 +51,6 @@ class Breakpoints:
 
     Without an enabled breakpoint, looking costs one test; with some, the events since
     the last look are gone through once.
-
-    Attributes:
-        is_looking: Whether there is anything to look out for.
-        longest_turn_ns: The work of a turn or frame after which a breakpoint holds at once, 0 for
-            none.
     """
 
     def __init__(self) -> None:
@@ -68,7 +63,8 @@ class Breakpoints:
         self._reader: EventReader | None = None
         self._stacks: _Stacks | None = None
         self._cursor = 0
-        self.is_looking = False
+        self.is_looking = False  # Whether there is anything to look out for
+        # The work of a turn or frame after which a breakpoint holds at once, 0 for none
         self.longest_turn_ns = 0
         self.version = 0
 

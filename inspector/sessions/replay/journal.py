@@ -145,11 +145,7 @@ class JournalEntry:
 
 
 class Journal:
-    """Everything from outside in one run of a scene.
-
-    Attributes:
-        is_given_up: Whether there were too many entries; then all were dropped.
-    """
+    """Everything from outside in one run of a scene."""
 
     def __init__(self, beginning: Beginning, most_entries: int = sys.maxsize) -> None:
         """Begin with nothing.
@@ -158,7 +154,7 @@ class Journal:
         so that it is given up at the same place when all is done again.
         """
         self.beginning = beginning
-        self.is_given_up = False
+        self.is_given_up = False  # Whether there were too many entries; then all were dropped
         self._most_entries = most_entries
         self._entries = PackedEntries()
         self._more: dict[int, AppliedCommand | BreakpointHit] = {}

@@ -37,12 +37,6 @@ class Rewinding:
 
     For the thread that owns the session; between two slices the former run may be looked
     at, and told things.
-
-    Attributes:
-        frame: After how many frames the scene is to stand.
-        former: The run that goes back; its modules were let go by then.
-        second: The run that takes its place, as far as that has come.
-        applied: The command as it is noted when all is done, ``None`` before.
     """
 
     def __init__(
@@ -55,10 +49,11 @@ class Rewinding:
         """
         self.command = command
         self.number = number
-        self.frame = frame
-        self.former = former
-        self.second = second
+        self.frame = frame  # After how many frames the scene is to stand
+        self.former = former  # The run that goes back; its modules were let go by then
+        self.second = second  # The run that takes its place, as far as that has come
         self.frames_done = 0
+        # The command as it is noted when all is done, None before
         self.applied: AppliedCommand | None = None
         self._steps = self._run_again()
         self._aside = {} if former.loaded is None else former.loaded.set_aside()
@@ -124,10 +119,6 @@ class ScriptFollower:
 
     It is a :class:`~inspector.sessions.scene_run.Driver`. For the thread that owns the session,
     like the run itself.
-
-    Attributes:
-        arrived_at: Where the log stood when the run came to the last frame that was asked
-            for; ``None`` before.
     """
 
     def __init__(self, run: SceneRun, journal: Journal, stop_frame: int | None = None) -> None:
@@ -135,6 +126,7 @@ class ScriptFollower:
 
         It stops after ``stop_frame`` frames, held; by default at the end of the journal.
         """
+        # Where the log stood when the run came to the last frame that was asked for; None before
         self.arrived_at: int | None = None
         self._run = run
         self._script = Script(journal)

@@ -151,10 +151,6 @@ class EntryWatch:
     """Notices, in its own thread, that a call does not return.
 
     It looks again and again while there are calls, and rests while there are none.
-
-    Attributes:
-        after_s: For how long a call may stay before it is noticed.
-        is_resting: Whether it waits for :meth:`wake`.
     """
 
     def __init__(
@@ -174,8 +170,8 @@ class EntryWatch:
             on_over: Called once after that. All three are called in the watch's own thread.
             after_s: For how long a call may stay before it is noticed.
         """
-        self.after_s = after_s
-        self.is_resting = False
+        self.after_s = after_s  # For how long a call may stay before it is noticed
+        self.is_resting = False  # Whether it waits for wake
         self._entry = entry
         self._on_long = on_long
         self._on_over = on_over

@@ -30,15 +30,10 @@ class JournalledSource:
 
     While a script is followed, the source is left alone: the script says what time it is.
     For the thread of the source.
-
-    Attributes:
-        is_manual: Whether time is advanced by hand, passing every instant.
-        on_reading: Called with every reading, counted from the start of the session; may be
-            ``None``.
-        meter: Measures where time goes between wake-ups; ``None`` if that is not measured.
     """
 
-    is_manual = False
+    is_manual = False  # Whether time is advanced by hand, passing every instant
+    # Measures where time goes between wake-ups; None if that is not measured
     meter: IntervalMeter | None = None
 
     def __init__(self, source: TimeSource, began_ns: int | None = None) -> None:
@@ -47,6 +42,7 @@ class JournalledSource:
         The latter if ``began_ns`` says when the session began.
         """
         self.source = source
+        # Called with every reading, counted from the start of the session; may be None
         self.on_reading: Callable[[Reading, int], None] | None = None
         self._is_live = began_ns is None
         self._began_ns = self.reading_ns = source.now_ns() if began_ns is None else began_ns

@@ -84,12 +84,7 @@ DAMAGE: Final = (
 
 
 class OpenFile:
-    """The tables of a recording, read-only; on a private copy where needed.
-
-    Attributes:
-        path: The requested file.
-        size: Its size in bytes, with the files beside it.
-    """
+    """The tables of a recording, read-only; on a private copy where needed."""
 
     def __init__(self, path: Path) -> None:
         """Open the file.
@@ -98,12 +93,13 @@ class OpenFile:
             RecordingError: It does not exist, cannot be read, is not a recording, was written by
                 a newer version, or is damaged beyond reading.
         """
-        self.path = path
+        self.path = path  # The requested file
         self._real = real_path(path)
         self._damage: dict[str, str] = {}
         self._notes: list[str] = []
         self._folder: Path | None = None
         self._has_wal = self._is_wal_missing = False
+        # Its size in bytes, with the files beside it
         self.size = size(self._real) + sum(map(size, beside(self._real)))
         self._patience = _Patience(self.size)
         self._connection: sqlite3.Connection

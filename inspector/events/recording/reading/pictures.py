@@ -13,17 +13,13 @@ from inspector.events.recording.reading.opening import OpenFile
 
 
 class RecordedBlocks:
-    """Reads the pictures of a recording.
-
-    Attributes:
-        bytes: What they take in the file.
-    """
+    """Reads the pictures of a recording."""
 
     def __init__(self, file: OpenFile) -> None:
         self._file = file
         self._firsts: list[int] = []
         self._block: tuple[int, list[tuple[int, bytes]]] | None = None
-        self.bytes = self.count = 0
+        self.bytes = self.count = 0  # What they take in the file
         # Older files have no such table.
         tables = file.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
         if (TABLE,) not in set(tables):

@@ -58,13 +58,7 @@ def open_recording(path: Path) -> Recording:
 
 
 class Recording:
-    """The past of a recorded session.
-
-    Attributes:
-        first_ns: The earliest session instant with a known state.
-        pictures: What the scene drew of itself.
-        frames_of: The loop whose frames its states and events have, 0 for a scene.
-    """
+    """The past of a recorded session."""
 
     def __init__(self, file: OpenFile) -> None:
         self._file = file
@@ -81,12 +75,14 @@ class Recording:
         self._asked: dict[int, int] | None = None
         self._stored: dict[int, StoredFrames] = {}
         # The loop that the events of frames are of in the file, and that which was chosen.
+        # The loop whose frames its states and events have, 0 for a scene
         self._written_of = self.frames_of = 0
         index, meta = self._index, file.meta
         self.first = self.end = _whole(meta.get("first_cursor"))
         if index.shape[1]:
             self.first = int(index[_CURSOR][0])
             self.end = int(index[_CURSOR][-1] + index[_COUNT][-1])
+        # The earliest session instant with a known state
         self.first_ns = _whole(meta.get("first_ns"))
         self._note_gaps()
         self._read_keyframes()
@@ -94,7 +90,7 @@ class Recording:
             for place in range(index.shape[1]):
                 self._chunk(place)
         self.last_ns = self._find_last_ns()
-        self.pictures = RecordedBlocks(file)
+        self.pictures = RecordedBlocks(file)  # What the scene drew of itself
         version = _whole(meta.get("schema_version"))
         if version >= WITH_LOOPS:
             for (clock_id,) in file.rows("SELECT clock FROM loops WHERE in_frames = 1"):

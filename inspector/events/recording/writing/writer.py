@@ -42,13 +42,7 @@ _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class _Portion:
-    """Events handed over at once.
-
-    Attributes:
-        pieces: The next events as numbers, one event after another in each piece.
-        gap: State and cursor after a gap before the events, ``None`` without one.
-        annotations: Changes of annotations since the last portion.
-    """
+    """Events handed over at once."""
 
     __slots__ = ("annotations", "gap", "pieces", "texts")
 
@@ -59,10 +53,10 @@ class _Portion:
         gap: tuple[Timeline, int] | None,
         annotations: Sequence[AnnotationChange] = (),
     ) -> None:
-        self.pieces = pieces
+        self.pieces = pieces  # The next events as numbers, one event after another in each piece
         self.texts = texts
-        self.gap = gap
-        self.annotations = annotations
+        self.gap = gap  # State and cursor after a gap before the events, None without one
+        self.annotations = annotations  # Changes of annotations since the last portion
 
 
 class RecordingWriter:
@@ -70,12 +64,6 @@ class RecordingWriter:
 
     :meth:`start`, :meth:`pump` and :meth:`stop` are for the thread that owns the log. A disk error
     ends the recording only: see :attr:`problem`.
-
-    Attributes:
-        lost: Number of events dropped from the log before they could be handed over.
-        lost_pictures: Number of pictures that a slow disk has left out.
-        picture_bytes: What the pictures take in the file.
-        picture_frames: From how many frames they are.
     """
 
     def __init__(
@@ -93,7 +81,11 @@ class RecordingWriter:
                 event kept.
         """
         self.path = path
+        # lost: Number of events dropped from the log before they could be handed over
+        # lost_pictures: Number of pictures that a slow disk has left out
         self.lost = self.lost_pictures = 0
+        # picture_bytes: What the pictures take in the file
+        # picture_frames: From how many frames they are
         self.picture_bytes = self.picture_frames = 0
         self._pictures: deque[tuple[int, bytes]] = deque()
         self._pictures_waiting = self._pictures_taken = 0

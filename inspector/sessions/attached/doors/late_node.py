@@ -82,17 +82,14 @@ class LateNode:
 
 
 class AttachedNode:
-    """A Node program that the probe was put into.
-
-    Attributes:
-        note: That its debugger was open, for people.
-    """
+    """A Node program that the probe was put into."""
 
     def __init__(self, target: Process, port: int, *, is_closed: bool) -> None:
         self.title = f"{target.title} ({target.pid})"
         self.pid = target.pid
         self._target = target
         self._begun_s = monotonic()
+        # That its debugger was open, for people
         self.note = (
             f"The debugger of {self.title} was open on 127.0.0.1:{port} for a moment, and is "
             "closed again."

@@ -124,12 +124,7 @@ class Launch:
 
 
 class Launched:
-    """A program that was launched.
-
-    Attributes:
-        pid: Its process; one that replaces itself keeps it.
-        note: What was last told of its end, in a sentence; empty for nothing.
-    """
+    """A program that was launched."""
 
     def __init__(
         self,
@@ -145,7 +140,7 @@ class Launched:
             OSError: It cannot be executed.
         """
         self.title = f"{door.title} on {host}" if host else door.title
-        self.note = ""
+        self.note = ""  # What was last told of its end, in a sentence; empty for nothing
         self._door = door
         self._host = host
         self._joined = joined
@@ -165,7 +160,7 @@ class Launched:
         if word != "pid":
             self._close()
             raise OSError(int(number or 0), os.strerror(int(number or 0)))
-        self.pid = int(number)
+        self.pid = int(number)  # Its process; one that replaces itself keeps it
         threading.Thread(target=self._read, name="attach: launched", daemon=True).start()
 
     def _read(self) -> None:

@@ -57,14 +57,9 @@ class PageListener:
 
 
 class OpenedListener:
-    """A port on which pages dial.
+    """A port on which pages dial."""
 
-    Attributes:
-        pid: None: pages are no processes.
-        note: What to write into a page.
-    """
-
-    pid = None
+    pid = None  # None: pages are no processes
 
     def __init__(self, door: PageListener, acceptor: ProbeAcceptor) -> None:
         self.title = door.title
@@ -95,6 +90,7 @@ class OpenedListener:
         self._server.handler = self._meet(self._server.handler)
         port = self._server.socket.getsockname()[1]
         self.url = f"ws://{_HOST}:{port}"
+        # What to write into a page
         self.note = (
             f'Write this into a page: <script src="http://{_HOST}:{port}{_PROBE_PATH}"></script>'
             f'<script>timelineProbe.connect({{url: "{self.url}", '

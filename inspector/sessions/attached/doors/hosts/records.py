@@ -45,14 +45,10 @@ class BrokenRecordError(Exception):
 
 
 class Records:
-    """Both directions of a line, as one end sees them: no record is lost, and none comes twice.
-
-    Attributes:
-        kept: Bytes that the other side has not acknowledged.
-    """
+    """Both directions of a line, as one end sees them: no record is lost, and none comes twice."""
 
     def __init__(self) -> None:
-        self.kept = 0
+        self.kept = 0  # Bytes that the other side has not acknowledged
         self._sent: deque[tuple[int, bytes]] = deque()
         self._last = 0
         self._received = 0
