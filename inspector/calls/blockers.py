@@ -18,8 +18,6 @@ _LIFE_STATES: Final = frozenset(map(int, LifeCycle))
 
 
 class BlockerKind(Enum):
-    """How something blocks a call."""
-
     PAUSED = "paused"
     LIFE_CYCLE = "life cycle"
     TIME_SCALE = "time scale"
@@ -29,8 +27,6 @@ class BlockerKind(Enum):
 
 
 class Blocker(Struct, frozen=True):
-    """Something that blocks a call."""
-
     kind: BlockerKind  # How it blocks the call
     name: str
     member_id: int = 0  # The call itself, its target, scheduler or component; 0 for a clock

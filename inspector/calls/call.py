@@ -54,8 +54,6 @@ CallKind: TypeAlias = TimerKind | MemberKind
 
 
 class CallId(NamedTuple):
-    """Identifies a call."""
-
     number: int  # Number of the timer or member; the two are numbered separately
     is_member: bool = False  # Whether the number is from timeline.members, not timeline.timers
 

@@ -32,8 +32,6 @@ _MOST_WAITING: Final = 4_096 * _PHASES_FROM
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame."""
-
     index: int  # Number of the frame in its session, from 0
     at_ns: int  # Session time of its start
     interval_ns: int  # The source's time since the previous frame: the frame time

@@ -39,8 +39,6 @@ _RUN: Final = frozenset({MemberKind.SCHEDULER, MemberKind.COMPONENT_DIRECTOR, Me
 
 @dataclass(slots=True)
 class MemberState:
-    """State of a member."""
-
     id: int
     name: str
     parent_id: int

@@ -205,8 +205,6 @@ _GROUP_TEXTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """The schema of one kind of event."""
-
     kind: EventKind
     subject: Unit
     a: Unit
@@ -365,8 +363,6 @@ SCHEMA: Final = {row.kind: row for row in _ROWS}
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """The schema of one field of a member."""
-
     field: Field
     unit: Unit
     sentence: str  # Template with {b} for the value

@@ -83,8 +83,6 @@ _PLACES: Final = {"s": 2, "a": 3, "b": 4}
 
 
 class _Describer:
-    """Describes one event."""
-
     __slots__ = ("_event", "_naming", "_row", "_strings")
 
     def __init__(
@@ -170,8 +168,6 @@ class _Describer:
 
 
 class _Part:
-    """A piece of a template: required, or omitted if its number is absent."""
-
     __slots__ = ("instead", "is_optional", "places", "text")
 
     def __init__(self, text: str, *, is_optional: bool) -> None:

@@ -18,8 +18,6 @@ _DETACHED: Final = "” is no longer attached: "
 
 @dataclass(slots=True)
 class ClockState:
-    """State of a clock."""
-
     id: int
     name: str
     parent_id: int  # The clock above, 0 for the root
@@ -110,8 +108,6 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class CommandRecord:
-    """A command that was applied or refused."""
-
     at_ns: int
     number: int  # Its number, the cause of its effects
     text: str  # The command in words

@@ -20,8 +20,6 @@ UNKNOWN: Final = -(2**63)
 
 @dataclass(frozen=True, slots=True)
 class TimerRow:
-    """The present state of a pending timer."""
-
     id: int
     clock_id: int
     label: str

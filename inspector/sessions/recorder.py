@@ -35,16 +35,12 @@ _MOST_OUTCOMES: Final = 10_000
 
 
 class RecordingOutcome(Struct, frozen=True):
-    """The outcome of a recording, whose file is ``None`` when there is none."""
-
     path: Path | None
     problem: str = ""
     picture_cost: str = ""
 
 
 class Recordable(Protocol):
-    """What is recorded of a session."""
-
     annotations: Annotations
 
     @property

@@ -52,8 +52,6 @@ class _AskedOnce(ABCMeta):
 
 
 class SessionPhase(Enum):
-    """The phases of a session."""
-
     EMPTY = "empty"
     RUNNING = "running"
     HELD = "held"
@@ -76,8 +74,6 @@ class SessionPhase(Enum):
 
 
 class SessionStatus(Struct, frozen=True):
-    """The status of a session, in words."""
-
     phase: SessionPhase
     message: str = ""
     # Details of an error: its place in the source, the lines around it and the traceback; else
@@ -112,8 +108,6 @@ class MeasuresWakeErrors(Protocol, metaclass=_AskedOnce):
 
 
 class AttachedProgram(Protocol):
-    """The description of an attached program."""
-
     name: str
 
     @property
@@ -165,8 +159,6 @@ class AttachesPrograms(Protocol, metaclass=_AskedOnce):
 
 
 class ShownLoop(Struct, frozen=True):
-    """A loop of an attached program whose frames can be shown."""
-
     clock_id: int
     name: str  # What it is called, after the program that it is of
     frames: int

@@ -33,8 +33,6 @@ class BreakpointError(CommandError):
 
 
 class BreakKind(Enum):
-    """The trigger of a breakpoint."""
-
     TIMER_FIRES = "timer fires"
     LATENESS_ABOVE = "lateness above"
     FRAME_ABOVE = "frame time above"
@@ -83,8 +81,6 @@ _LOOKS: Final = {
 
 
 class BreakAction(Enum):
-    """What a hit does."""
-
     HOLD = "hold the scene"
     PAUSE_ROOT = "pause the root clock"
     PAUSE_BRANCH = "pause the branch"

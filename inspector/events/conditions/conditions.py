@@ -65,8 +65,6 @@ class ConditionError(InspectorError):
 
 
 class Condition(Struct, frozen=True):
-    """A condition that was read."""
-
     text: str
     holds: _Test  # Whether it is true of the reader's present event
 

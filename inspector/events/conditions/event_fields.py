@@ -219,8 +219,6 @@ class EventReader:
 
 
 class EventField(Struct, frozen=True):
-    """A field of conditions."""
-
     name: str
     type: FieldType
     summary: str  # A description for users

@@ -35,8 +35,6 @@ _MOST_KEPT: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class BreakpointHit:
-    """A breakpoint that was hit."""
-
     number: int
     action: BreakAction
     at_ns: int

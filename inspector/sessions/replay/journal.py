@@ -121,8 +121,6 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class AppliedCommand:
-    """A command in the journal."""
-
     command: Command
     place: CommandPlace  # Where it was applied
     by: str = ""  # Its origin, empty for the user
@@ -135,8 +133,6 @@ class AppliedCommand:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """One entry of the journal."""
-
     code: int  # A inspector.vocabulary.Reading, or what it is otherwise
     frame: int  # How many frames had begun
     value: int

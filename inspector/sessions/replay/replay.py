@@ -112,8 +112,6 @@ class ReplayDifference:
 
 @dataclass(frozen=True, slots=True)
 class RunEvents:
-    """One of the two runs to compare."""
-
     events: Sequence[RawEvent]
     strings: Sequence[str]  # Their texts
     lost: int = 0  # How many are lost

@@ -24,8 +24,6 @@ from inspector.vocabulary import TRANSPORT, Mode, RawEvent
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """The result of running a scene again."""
-
     events: int
     frames: int
     digest: str

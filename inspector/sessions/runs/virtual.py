@@ -23,8 +23,6 @@ OnProgress = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """The result of a run without a window."""
-
     frames: int
     session_ns: int
     took_ns: int

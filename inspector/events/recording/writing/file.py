@@ -59,8 +59,6 @@ _SPARE_BYTES: Final = _CHECKPOINT_PAGES * _PAGE_BYTES + 1_048_576
 
 @dataclass(frozen=True, slots=True)
 class RecordingInfo:
-    """The description that a recording holds."""
-
     scene_path: str = ""
     scene_digest: str = ""  # Digest of its text, to detect changes
     title: str = ""

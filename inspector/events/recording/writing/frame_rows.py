@@ -94,8 +94,6 @@ class FrameCollector:
 
 
 class FrameRows:
-    """Writes frames, as rows that anyone can query and as chunks that are quick to read."""
-
     def __init__(self, connection: sqlite3.Connection, clock_id: int = 0) -> None:
         """Write none yet.
 
