@@ -31,6 +31,8 @@ PROJECT = Path(__file__).parents[2]
 TOKEN = "0123456789abcdef" * 2
 #: Nothing in a test takes so long unless it is broken; the machine may be busy.
 PATIENCE_S = 30.0
+#: As often as the inspector.
+_ACKNOWLEDGE_S = 0.1
 
 
 class Receiver:
@@ -62,7 +64,8 @@ class Receiver:
         self.pings = True
         self.reads = True
         self.is_closed = False
-        self._pinged = 0.0
+        self._pinged = self._acknowledged_s = 0.0
+        self._acknowledged = 0
 
     # ------------------------------------------------------------------- talking
 
@@ -90,6 +93,12 @@ class Receiver:
         """Send and receive what can be, waiting at most so long for something."""
         if self.is_closed:
             return
+        if (
+            self.acknowledges
+            and len(self.events) > self._acknowledged
+            and time.monotonic() - self._acknowledged_s > _ACKNOWLEDGE_S
+        ):
+            self.acknowledge()
         if self.pings and time.monotonic() - self._pinged > 0.3:
             self._pinged = time.monotonic()
             self._out += wire.frame(
@@ -123,7 +132,6 @@ class Receiver:
             self._out.clear()
 
     def _take(self, data: bytes) -> None:
-        count = len(self.events)
         for kind, payload in self._reader.feed(data):
             if kind == wire.EVENTS:
                 self.events += wire.unpacked_events(payload)
@@ -139,10 +147,9 @@ class Receiver:
             self.messages.append(message)
             if method == "Link.hello":
                 self.hello = message["params"]
-        if len(self.events) > count and self.acknowledges:
-            self.acknowledge()
 
     def acknowledge(self) -> None:
+        self._acknowledged, self._acknowledged_s = len(self.events), time.monotonic()
         self._out += wire.frame(
             wire.JSON,
             wire.packed_json(wire.notification("Events.ack", {"events": len(self.events)})),

@@ -31,7 +31,7 @@ from tests.probe.frame_tiles import SLACK_NS, check_frames_tile
 from tests.probe.receiver import TOKEN, Receiver, attached, inlet, program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 D = RATE_DENOMINATOR
 
@@ -330,9 +330,11 @@ threads = [threading.Thread(target=run, args=(n,), name=f"worker {n}") for n in 
 
 
 @contextmanager
-def followed() -> Iterator[tuple[asyncio.AbstractEventLoop, AsyncioAdapter, Sink]]:
+def followed(
+    make: Callable[[], asyncio.AbstractEventLoop] = asyncio.SelectorEventLoop,
+) -> Iterator[tuple[asyncio.AbstractEventLoop, AsyncioAdapter, Sink]]:
     """Have a loop in this process whose timers are followed."""
-    program, loop = Program("test"), asyncio.SelectorEventLoop()
+    program, loop = Program("test"), make()
     adapter = AsyncioAdapter(program)
     adapter.learn(asyncio.base_events)
     program.adapters["asyncio"] = adapter
@@ -381,6 +383,21 @@ def test_that_what_a_task_sleeps_is_what_was_asked() -> None:
         ahead_ns = adapter.program.own_clock.local_at(now_ns) - now_ns
         assert len(armed) == 3
         assert {due_ns - ahead_ns - at_ns for at_ns, _, _, due_ns, _ in armed} == {1_000_000}
+
+
+def test_that_a_loop_with_a_way_of_its_own_to_set_timers_sets_every_sleep() -> None:
+    whens: list[float] = []
+
+    class Loop(asyncio.SelectorEventLoop):
+        def call_at(self, when: float, *args: Any, **named: Any) -> asyncio.TimerHandle:  # type: ignore[override]  # noqa: ANN401
+            whens.append(when)
+            return super().call_at(when, *args, **named)
+
+    with followed(Loop) as (loop, _, sink):
+        loop.run_until_complete(sleeping(0.001, 0.001, 0.001, 0.001))
+
+        assert len(whens) == 4
+        assert sum(kind == TIMER_FIRED for _, kind, *_ in sink._waiting) == 4
 
 
 def test_that_a_task_that_waits_for_something_else_has_no_timer_until_it_sleeps() -> None:

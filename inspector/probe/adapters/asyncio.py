@@ -13,6 +13,7 @@ import re
 import sys
 from collections import deque
 from functools import wraps
+from heapq import heappush
 from math import ceil
 from threading import enumerate as enumerate_threads
 from threading import get_ident, main_thread
@@ -133,9 +134,10 @@ class AsyncioAdapter(Adapter):
         # What loops call callbacks by: behind it is what runs the loop.
         self.callers = {self._base_module.events.Handle._run.__code__}
         self._handle_type = self._base_module.events.TimerHandle
+        self.native_call_at = self._base_module.BaseEventLoop.call_at
         self.native_call_later = self._base_module.BaseEventLoop.call_later
         self._native_time = self._base_module.BaseEventLoop.time
-        for name in ("call_at", "call_soon_threadsafe", "_run_once", "run_forever", "close"):
+        for name in ("call_soon_threadsafe", "_run_once", "run_forever", "close"):
             getattr(self._base_module.BaseEventLoop, name)
 
     def found(self, loop: Any) -> None:
@@ -504,7 +506,8 @@ class LoopHooks:
         hooks, adapter, program, clock = self, self._adapter, self._adapter.program, self.clock
         sleepers, timers, records = self.sleepers, self.timers, program.timers
         sleep_callback, current_task = adapter.sleep_callback, adapter.current_task
-        handle_type, base_ns, set_timer = self._handle_type, self._base_ns, self._set
+        seen_type, base_ns, set_timer = self._handle_type, self._base_ns, self._set
+        is_native = type(loop).call_at is adapter.native_call_at
         frame_at = sys._getframe
 
         def following_call_later(
@@ -517,14 +520,13 @@ class LoopHooks:
                 return call_at(when, callback, *args, context=context)
             if program.waits is not None:
                 when = InTurn(when)
-            handle = call_at(when, callback, *args, context=context)
             if callback is sleep_callback:
                 task = current_task(loop)
                 if (
                     delay < hooks.thinned_below_s
                     and id(task) * _SPREAD & _SPREAD_BITS > hooks.share
                 ):
-                    return handle
+                    return call_at(when, callback, *args, context=context)
                 sleeper = sleepers.get(id(task))
                 if sleeper is not None:
                     # What awaits asyncio's sleep.
@@ -537,19 +539,27 @@ class LoopHooks:
                         and frame.f_lasti == sleeper.place
                         and frame.f_code is sleeper.code
                         and not sleeper.is_set
+                        and is_native
+                        and not loop._closed
                     ):
+                        # What call_at() does, with a handle that need not change its class.
+                        handle = seen_type(when, callback, args, loop, context)
+                        heappush(loop._scheduled, handle)
+                        handle._scheduled = True
                         clock_number, name, site, kind, _, period_ns = record
-                        due_ns = round(handle._when * 1e9) - base_ns
+                        due_ns = round(when * 1e9) - base_ns
                         records[number] = (clock_number, name, site, kind, due_ns, period_ns)
                         # When it was set, so that what it waits for is what was asked.
                         at_ns = due_ns - period_ns - shift_ns
                         emit((at_ns, TIMER_ARMED, number, due_ns, period_ns))
                         sleeper.is_set = True
-                        handle.__class__ = handle_type
                         timers[id(handle)] = sleeper
                         return handle
-            elif (
-                delay < hooks.thinned_below_s and id(handle) * _SPREAD & _SPREAD_BITS > hooks.share
+            handle = call_at(when, callback, *args, context=context)
+            if (
+                callback is not sleep_callback
+                and delay < hooks.thinned_below_s
+                and id(handle) * _SPREAD & _SPREAD_BITS > hooks.share
             ):
                 return handle
             program.guarded(adapter, set_timer, handle, delay, frame_at(1))
