@@ -93,7 +93,30 @@ def without_gaps(
         yield cursors[start:], events[start:]
 
 
-class LogHistory:
+class WholeHistory:
+    """A past of which all is known from the oldest event kept on."""
+
+    has_all_events: Final = True
+    missing: Final = 0
+
+    def numbered(self: History, start: int, end: int) -> tuple[range, Sequence[RawEvent]]:
+        events = self.events(start, end)
+        first = max(start, self.first)
+        return range(first, first + len(events)), events
+
+    def whole_until(self, start: int, end: int) -> int:
+        return max(start, end)
+
+    def state_at(self: History, at_ns: int) -> Timeline:
+        timeline = self.state_before(self.cursor_at(at_ns))
+        timeline.set_present(at_ns)
+        return timeline
+
+    def unknown_around(self, _at_ns: int) -> None:
+        """Return ``None``."""
+
+
+class LogHistory(WholeHistory):
     """The past of a growing log."""
 
     def __init__(self, log: EventLog) -> None:
@@ -123,24 +146,8 @@ class LogHistory:
         newest = self._log.read(self._log.end - 1).events
         return newest[-1][0] if newest else self.first_ns
 
-    @property
-    def has_all_events(self) -> bool:
-        return True
-
-    @property
-    def missing(self) -> int:
-        return 0
-
     def events(self, start: int, end: int) -> list[RawEvent]:
         return self._log.slice(start, end)
-
-    def numbered(self, start: int, end: int) -> tuple[range, list[RawEvent]]:
-        events = self.events(start, end)
-        first = max(start, self.first)
-        return range(first, first + len(events)), events
-
-    def whole_until(self, start: int, end: int) -> int:
-        return max(start, end)
 
     def cursor_at(self, at_ns: int) -> int:
         return self._log.cursor_at(at_ns)
@@ -165,14 +172,6 @@ class LogHistory:
             self._keep(at, timeline.copy())
         timeline.apply_all(self.events(at, cursor))
         return timeline
-
-    def state_at(self, at_ns: int) -> Timeline:
-        timeline = self.state_before(self.cursor_at(at_ns))
-        timeline.set_present(at_ns)
-        return timeline
-
-    def unknown_around(self, _at_ns: int) -> None:
-        """Return ``None``: all states are known from the oldest event kept on."""
 
     def _forget_fallen(self) -> None:
         fallen = bisect_right(self._cursors, self.first - 1)

@@ -135,7 +135,7 @@ class EventLog:
     @property
     def end(self) -> int:
         """Cursor after the newest event: the number of events so far."""
-        return self._first + len(self)
+        return self._first + len(self._blocks) * _BLOCK + len(self._open) // _WIDTH
 
     @property
     def kept_bytes(self) -> int:

@@ -316,9 +316,9 @@ class _Chart:
     def _heading(self, text: str) -> Text:
         return Text(Point(self.area.x, self.area.y - 5), text, _SIZE, self.colors.muted_text)
 
-    def _foot(self, x: float, text: str, color: str = "") -> Text:
+    def _foot(self, x: float, text: str) -> Text:
         at = Point(round(x, 2), round(self.area.bottom + 10, 2))
-        return Text(at, text, _SIZE, color or self.colors.muted_text, Anchor.MIDDLE)
+        return Text(at, text, _SIZE, self.colors.muted_text, Anchor.MIDDLE)
 
     def _level(self, y: float, label: str) -> list[Item]:
         line = (Point(self.area.x, y), Point(self.area.right, y))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from inspector.analysis.lanes.lane_columns import Levels
 from inspector.analysis.lanes.spans import SpanColumns, Spans
+from inspector.events.history import WholeHistory
 from inspector.events.log import readable
 from inspector.events.schema import clock_at_parent_time
 from inspector.events.timeline import Timeline
@@ -43,7 +44,7 @@ _AT_ONCE: Final = 1 << 18
 _MOST_SUMS: Final = 64
 
 
-class CaptureHistory:
+class CaptureHistory(WholeHistory):
     """All events of a capture, as a :class:`~inspector.events.history.History`.
 
     Attributes:
@@ -54,8 +55,6 @@ class CaptureHistory:
 
     first: Final = 0
     first_ns: Final = 0
-    has_all_events: Final = True
-    missing: Final = 0
 
     def __init__(self, frames: FrameTimes, slices: Slices | None) -> None:
         self._slices = slices
@@ -111,17 +110,6 @@ class CaptureHistory:
             found += [tuple(row) for row in rows.tolist()]
         return found
 
-    def numbered(self, start: int, end: int) -> tuple[range, list[RawEvent]]:
-        events = self.events(start, end)
-        first = max(start, 0)
-        return range(first, first + len(events)), events
-
-    def whole_until(self, start: int, end: int) -> int:
-        return max(start, end)
-
-    def unknown_around(self, _at_ns: int) -> None:
-        """Return ``None``, as nothing is missing within a capture."""
-
     def cursor_at(self, at_ns: int) -> int:
         return 0 if at_ns < 0 else len(self._opening) + self._body.count_until(at_ns)
 
@@ -145,11 +133,6 @@ class CaptureHistory:
             state.at_ns = state.newest_ns = newest[0]
             state.events_folded = opening + place
         state.apply_all(self.events(opening + place, cursor))
-        return state
-
-    def state_at(self, at_ns: int) -> Timeline:
-        state = self.state_before(self.cursor_at(at_ns))
-        state.set_present(at_ns)
         return state
 
     # ------------------------------------------------------------------ contents

@@ -222,23 +222,16 @@ class DialectReports:
             reported.is_paused = is_paused
             reporter.set_paused(reported.number, paused=is_paused)
         if is_paused:
-            self._report_remaining(reported, nanoseconds(timer.remaining), is_new=is_pause_new)
+            remaining_ns = nanoseconds(timer.remaining)
+            if is_pause_new or reported.remaining_ns != remaining_ns:
+                reported.remaining_ns = remaining_ns
+                reporter.set(reported.number, Field.REMAINING, remaining_ns)
         elif is_new or is_pause_new or not self._is_in_frame:
             # Inside a frame, some timers have passed it and others have not.
             due_ns = nanoseconds(self._time + timer.remaining)
-            self._report_due(reported, due_ns, is_new=is_new or is_pause_new)
-
-    def _report_due(self, reported: _ReportedTimer, due_ns: int, *, is_new: bool) -> None:
-        if is_new or abs(due_ns - reported.due_ns) > self._same_due:
-            reported.due_ns = due_ns
-            self._reporter.set(reported.number, Field.DUE, due_ns)
-
-    def _report_remaining(
-        self, reported: _ReportedTimer, remaining_ns: int, *, is_new: bool
-    ) -> None:
-        if is_new or reported.remaining_ns != remaining_ns:
-            reported.remaining_ns = remaining_ns
-            self._reporter.set(reported.number, Field.REMAINING, remaining_ns)
+            if is_new or is_pause_new or abs(due_ns - reported.due_ns) > self._same_due:
+                reported.due_ns = due_ns
+                reporter.set(reported.number, Field.DUE, due_ns)
 
     def _report_left(self, reported: _ReportedTimer, left: int | None) -> None:
         if reported.left != left:

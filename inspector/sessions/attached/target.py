@@ -259,17 +259,6 @@ class RemoteSteps:
         return min(to_come, default=1 if waits else None)
 
 
-class RemoteStage:
-    """What a stage is to commands on a scene."""
-
-    def __init__(self, target: AttachedTarget) -> None:
-        self._target = target
-        self.frame_rate = target.frame_rate
-
-    def mark(self, text: str) -> None:
-        self._target.mark(text)
-
-
 @dataclass(slots=True)
 class _Asked:
     """A command whose programs have not all answered yet."""
@@ -285,8 +274,6 @@ class _Asked:
 
 class AttachedTarget:
     """The target of commands on attached programs."""
-
-    frame_rate: Final[Fraction] = DEFAULT_FRAME_RATE
 
     def __init__(
         self,
@@ -304,10 +291,12 @@ class AttachedTarget:
         self.programs, self.breakpoints, self.recorder = programs, breakpoints, recorder
         self._sorter, self._now_ns = sorter, now_ns
         self.undoing = Undoing()
+        self.frame_rate = DEFAULT_FRAME_RATE
         self.number = 0
         self.transport = RemoteTransport(self)
         self.steps = RemoteSteps(self)
-        self.stage = RemoteStage(self)
+        # Marks it can set, as a stage does.
+        self.stage = self
         self.pauses: dict[int, list[Callable[[], object]]] = {}
         self._family_pauses: set[int] = set()
         self.failure_policy = FailurePolicy.CONTINUE
