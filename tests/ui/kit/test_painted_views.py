@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
 from PySide6.QtGui import QColor, QPalette, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QApplication, QTableView
+from PySide6.QtWidgets import QApplication, QFrame, QTableView
 from typing_extensions import override
 
 from inspector.events.schema import EventGroup
@@ -333,6 +333,7 @@ def test_that_a_table_looks_as_qt_would_paint_it(
     images = []
     for view in (Plain(model := some_items()), QTableView()):
         qtbot.addWidget(view)
+        view.setFrameShape(QFrame.Shape.NoFrame)
         view.setPalette(palette)
         if view.model() is None:
             view.setModel(model)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QFrame,
     QStyle,
     QStyleOptionFocusRect,
     QTableView,
@@ -69,6 +70,7 @@ class PaintedTable(QTableView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
         self._kept: dict[int, Sequence[Cell]] = {}
         self._shown: list[tuple[RowPlace, Sequence[Cell]]] | None = None
         # Whether rows have changed since they were compared with what is on the screen.

@@ -33,6 +33,7 @@ from .places import Arrangement, Place, Placeholder, Reveal
 
 #: Heights and widths here are in px at 100 % text.
 _LEAST_TRAY: Final = 120
+_BESIDE_TRAY: Final = 8
 _MOST_TRAY_PERCENT: Final = 60
 #: A narrower window has its side column closed.
 _LEAST_WITH_COLUMN: Final = 960
@@ -103,6 +104,7 @@ class WindowPanels(QObject):
         self.tray = QStackedWidget()
         self.tray.setObjectName("tray")
         self.tray.hide()
+        self.tray.setContentsMargins(_BESIDE_TRAY, 0, _BESIDE_TRAY, 0)
         for panel_id in self._in_tray:
             self.tray.addWidget(self._places[panel_id])
         # Around the splitter, which sets itself how wide it may be.
