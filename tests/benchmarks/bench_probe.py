@@ -537,7 +537,8 @@ def _sleeps(
             receiver = dialled(address)
             receiver.wait_until_complete()
             # What hooks cost is measured first, and what is too much is thinned out then.
-            receiver.listen(1.2)
+            receiver.wait_for(lambda: receiver.said("Program.cost"))  # noqa: B023 - called now
+            receiver.listen(0.2)
             assert process.stdin is not None
             process.stdin.write(f"{seconds}\n")
             process.stdin.flush()
