@@ -272,7 +272,7 @@ class FrameSpansPanel(QWidget):
             self.range_box.addItem(f"Table: {text}", count)
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace, _PERIOD_MS)
-        self._connect(theme)
+        self._connect()
         self.on_selection_changed(bridge.selection)
         self.refresh()
 
@@ -546,7 +546,7 @@ class FrameSpansPanel(QWidget):
             share = _FLAME_BESIDE if is_beside else _FLAME_ABOVE
             self.splitter.setSizes([round(whole * share), round(whole * (1 - share))])
 
-    def _connect(self, theme: Theme) -> None:
+    def _connect(self) -> None:
         bridge = self._bridge
         bridge.refreshed.connect(self._pace.request)
         bridge.session_changed.connect(self.set_session)
@@ -562,7 +562,6 @@ class FrameSpansPanel(QWidget):
         self.next_button.clicked.connect(self._show_next)
         self.newest_button.toggled.connect(self._show_newest)
         self.range_box.currentIndexChanged.connect(self._change_range)
-        theme.changed.connect(self.view.repaint_rows)
 
 
 def _button(text: str, tip: str, key: str = "") -> QToolButton:

@@ -185,12 +185,6 @@ class LabForm(QWidget):
                 action.setChecked(name in names)
         self._on_choice_changed()
 
-    def choose_displays(self, names: list[str]) -> None:
-        for name, action in self.display_actions.items():
-            with QSignalBlocker(action):
-                action.setChecked(name in names)
-        self._on_choice_changed()
-
     def set_session_frames(self, frames: Callable[[], tuple[int, ...]]) -> None:
         """Set what returns the session's frame times in nanoseconds; empty without a session."""
         self._session_frames = frames

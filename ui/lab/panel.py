@@ -348,7 +348,6 @@ class LabPanel(QWidget):
     def _on_theme_changed(self) -> None:
         for label, role in ((self.problem, ColorRole.RED), (self.limits, ColorRole.MUTED)):
             color_text(label, self._theme.color(role))
-        self.view.repaint_rows()
 
     @Slot(float)
     def _show_progress(self, done: float) -> None:

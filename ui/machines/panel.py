@@ -169,7 +169,7 @@ class StateMachinesPanel(QWidget):
         self.notice = self.view.notice
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace)
-        self._connect(theme)
+        self._connect()
         self.set_session(bridge.session)
 
     # --------------------------------------------------------------- display
@@ -328,7 +328,7 @@ class StateMachinesPanel(QWidget):
         self.splitter = splitter(Qt.Orientation.Horizontal, *parts, sizes=(600, 500))
         fill(self, self._top, (self.splitter, 1))
 
-    def _connect(self, theme: Theme) -> None:
+    def _connect(self) -> None:
         bridge = self._bridge
         bridge.refreshed.connect(self._pace.request)
         bridge.session_changed.connect(self.set_session)
@@ -339,4 +339,3 @@ class StateMachinesPanel(QWidget):
         self.diagram.transition_chosen.connect(self._make_transition)
         self.diagram.transition_pointed.connect(self._point_at)
         self.view.clicked.connect(self._show_instant)
-        theme.changed.connect(self.view.repaint_rows)

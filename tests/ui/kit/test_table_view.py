@@ -362,3 +362,18 @@ def test_that_the_menu_of_the_titles_hides_columns_but_the_first(view: TableView
     popup = QApplication.activePopupWidget()
     assert popup is not None
     popup.close()
+
+
+def test_that_rows_have_the_colours_of_another_theme_at_once(
+    model: AnimalModel, qtbot: QtBot
+) -> None:
+    model.set_rows((STOOL,))
+    view = TableView(model, "Animals", {})
+    qtbot.addWidget(view)
+    legs = AnimalColumn.LEGS
+    assert view.cells_of(0)[legs].color == model.theme.color(ColorRole.RED)
+
+    model.theme.set_choice("dark")
+
+    assert view.cells_of(0)[legs].color == model.theme.color(ColorRole.RED)
+    assert model.theme.color(ColorRole.RED) != Theme("light").color(ColorRole.RED)

@@ -33,13 +33,17 @@ class Stand:
         """Change what is asked, and run it."""
         form = self.form
         if displays:
-            form.choose_displays(displays.split(","))
+            self.choose_displays(displays.split(","))
         if subjects:
             form.choose_subjects(subjects.split(","))
         if timers:
             form.timers_line.setText(timers)
         with self.qtbot.waitSignal(self.panel.runner.finished):
             self.panel.run_now()
+
+    def choose_displays(self, names: list[str]) -> None:
+        for name, action in self.form.display_actions.items():
+            action.setChecked(name in names)
 
     def wait_for_reading(self, text: str) -> None:
         self.qtbot.waitUntil(lambda: text in self.panel.readout.text())

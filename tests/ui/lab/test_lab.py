@@ -184,7 +184,7 @@ def test_that_what_makes_no_sense_is_said_instead_of_run(
     timers: str, displays: str, subjects: str, problem: str, stand: Stand
 ) -> None:
     stand.show()
-    stand.form.choose_displays(displays.split(","))
+    stand.choose_displays(displays.split(","))
     stand.form.choose_subjects(subjects.split(","))
     stand.form.timers_line.setText(timers)
 
@@ -203,7 +203,7 @@ def test_that_what_makes_no_sense_is_said_instead_of_run(
 
 def test_that_the_frames_of_the_session_are_a_display(stand: Stand) -> None:
     stand.show()
-    stand.form.choose_displays(["this session"])
+    stand.choose_displays(["this session"])
     stand.panel.run_now()
     assert "no frames yet" in stand.panel.problem.text()
 

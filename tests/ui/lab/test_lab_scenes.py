@@ -46,7 +46,7 @@ def scene_file(tmp_path: Path, text: str = SCENE) -> Path:
 
 def test_that_a_scene_file_is_run_under_the_displays(stand: Stand, tmp_path: Path) -> None:
     stand.show()
-    stand.form.choose_displays(["60 Hz", "240 Hz"])
+    stand.choose_displays(["60 Hz", "240 Hz"])
     with stand.qtbot.waitSignal(stand.panel.runner.finished):
         stand.panel.load_file("scene", scene_file(tmp_path))
 
@@ -154,7 +154,7 @@ def test_that_a_recording_brings_its_frame_times(
     stand.show()
 
     stand.panel.load_file("frame times", recording)
-    stand.form.choose_displays(["blinker.tlrec"])
+    stand.choose_displays(["blinker.tlrec"])
     stand.ask(subjects="scheduler")
 
     (result,) = stand.panel.model.results

@@ -38,7 +38,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
     def __init__(self, columns: type[ColumnEnum], theme: Theme) -> None:
         super().__init__()
         self.columns = self._shown = tuple(columns)
-        self._theme = theme
+        self.theme = theme
         self._colors: dict[ColorRole, QColor] = {}
         self._parts: list[tuple[Any, ...]] = []
         self._apart = apart_columns(self.columns)
@@ -112,7 +112,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
             return None
         color = self._colors.get(meaning)
         if color is None:
-            color = self._colors[meaning] = self._theme.color(meaning)
+            color = self._colors[meaning] = self.theme.color(meaning)
         return color
 
     def forget_colors(self) -> None:

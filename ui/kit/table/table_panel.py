@@ -50,10 +50,10 @@ class TablePanel(QWidget):
         self.filter_line.left_downwards.connect(view.setFocus)
         theme.changed.connect(self._apply_theme)
 
-    def lay_out(self, *tools: Part, above: tuple[Part, ...] = ()) -> None:
-        """Put ``tools`` between the filter and the count, and ``above`` above that line."""
+    def lay_out(self, *tools: Part) -> None:
+        """Put ``tools`` between the filter and the count."""
         top = bar((self.filter_line, 1), *tools, self.count_label)
-        fill(self, *above, top, (self.view, 1))
+        fill(self, top, (self.view, 1))
         self._apply_theme()
 
     # ---------------------------------------------------------------- said by the subclass
@@ -117,4 +117,3 @@ class TablePanel(QWidget):
     @Slot()
     def _apply_theme(self) -> None:
         self.filter_line.set_icon(self._theme.icon("find"))
-        self.view.repaint_rows()

@@ -219,6 +219,8 @@ class TableView(Arranging, PaintedTable):
         RowMenus(self).requested.connect(self._open_menu)
         model.modelAboutToBeReset.connect(self._note_marked)
         model.modelReset.connect(self._mark_again)
+        # After the model, which has the colours looked up again.
+        model.theme.changed.connect(self.repaint_rows)
 
     def _set_up_titles(self) -> None:
         titles = self.horizontalHeader()
