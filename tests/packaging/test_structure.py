@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("inspector", "ui")
-#: Where files import each other: a clock and what hangs on it, Creator's director and components.
-ROOMS_WITH_CIRCLES = {"inspector/clocks", "inspector/engines/creator"}
+#: Where files import each other: a clock and what hangs on it, Creator's director and components,
+#: schedulers and tickers and what they call.
+ROOMS_WITH_CIRCLES = {
+    *("inspector/clocks", "inspector/engines/cocos", "inspector/engines/creator"),
+    *("inspector/engines/egret", "inspector/frames/scheduler"),
+}
 #: The list of adapters, and the program that they are for.
 PAIR = {"inspector/probe/adapters/__init__.py", "inspector/probe/program.py"}
 
