@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import Enum
+from enum import IntEnum
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
@@ -24,13 +25,14 @@ _ELLIPSIS: Final = "…"
 _BASELINE: Final = 0.36
 
 
-class Kind(Enum):
-    """What the entries of a part are."""
+class Kind(IntEnum):
+    """What the entries of a part are; of a layer, the later ones lie over the others."""
 
-    RECTS = "rects"
-    HATCHED = "hatched"
-    COLUMNS = "columns"
-    TEXTS = "texts"
+    # Numbers: as keys of parts, members of a plain enumeration are found in twice the time.
+    RECTS = 0
+    HATCHED = 1
+    COLUMNS = 2
+    TEXTS = 3
 
 
 class Line(NamedTuple):
@@ -118,10 +120,7 @@ class Sheet:
 
     def parts(self) -> Iterator[tuple[Kind, str, list[object]]]:
         """Go through kinds, colours and their entries, back to front."""
-        order = list(Kind)
-        for layer, kind, color in sorted(
-            self._parts, key=lambda key: (key[0], order.index(key[1]))
-        ):
+        for layer, kind, color in sorted(self._parts, key=itemgetter(0, 1)):
             yield kind, color, self._parts[layer, kind, color]
 
     def clear(self) -> None:
