@@ -182,8 +182,11 @@ class ClockPasts:
         past.step(at_ns, n, -epoch_ns * n, n, parent, paused, cause)
 
     def _on_clock_rate(self, at_ns: int, subject: int, rate_n: int, cause: int) -> None:
-        n, off, _, parent, paused = self.by_id[subject].last
+        past = self.by_id[subject]
+        n, off, _, parent, paused = past.last
         new = n if paused else rate_n
+        # A pause goes on for the reason that it has.
+        cause = past.cause[-1] if paused else cause
         self._change(at_ns, subject, new, rate_n, paused, cause, (n, off, parent))
 
     def _on_clock_paused(self, at_ns: int, subject: int, cause: int, _b: int) -> None:

@@ -400,9 +400,15 @@ def _standstills_of(past: ClockPast, window: LaneWindow) -> _Standstills | None:
     at_ns = np.frombuffer(past.at_ns, np.int64)
     # The last step in view is as long as what is in view of it.
     stops_ns = np.append(at_ns[start + 1 : stop], past.end_of(stop - 1, int(end_ns)))
+    are_paused = np.frombuffer(past.paused, np.int8)[places] > 0
+    causes = np.frombuffer(past.cause, np.int64)[places]
+    # A rate that is set meanwhile, to be in force later, does not end a pause.
+    is_new = np.ones(len(places), dtype=bool)
+    is_new[1:] = (np.diff(places) > 1) | (np.diff(causes) != 0) | (np.diff(are_paused))
+    ends_ns = stops_ns[places - start][np.append(is_new[1:], True)]
     return _Standstills(
-        at_ns[places],
-        np.minimum(window.xs(stops_ns[places - start]), window.left + window.width),
-        np.frombuffer(past.paused, np.int8)[places] > 0,
-        np.frombuffer(past.cause, np.int64)[places],
+        at_ns[places][is_new],
+        np.minimum(window.xs(ends_ns), window.left + window.width),
+        are_paused[is_new],
+        causes[is_new],
     )

@@ -36,6 +36,7 @@ from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
     CLOCK_PAUSED,
+    CLOCK_RATE,
     CLOCK_RESUMED,
     RATE_DENOMINATOR,
     SAW_END,
@@ -285,6 +286,16 @@ def test_that_a_pause_of_a_nanosecond_is_painted(canvas: Canvas) -> None:
     )
     canvas.clock(clocks, 1, window(0, 1_000, 1_000))
     assert canvas.colors(200) != canvas.colors(190)
+
+
+def test_that_a_pause_stays_that_of_who_paused_when_the_program_sets_a_rate() -> None:
+    clocks = pasts(
+        *root_clock(0),
+        (200 * MS, CLOCK_PAUSED, 1, 7, 0),
+        (600 * MS, CLOCK_RATE, 1, RATE_DENOMINATOR // 4, 0),
+    )
+    said = [line.text for line in lines_of(clocks, window(0, 1_000, 1_000), 11)]
+    assert [text for text in said if text.startswith("paused")] == ["paused by you"]
 
 
 def test_that_a_clock_that_stands_still_because_of_another_is_not_shown_as_running(
