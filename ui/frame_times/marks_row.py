@@ -198,7 +198,6 @@ class MarksRow(QWidget):
                 *(sheet, self._placed(), Row(0, height), right),
                 ranges=[(int(left + begin), int(left + end)) for begin, end, _ in self.ranges],
                 shown=None if view.shown is None else self._x_of(view.shown),
-                scale=text_scale(self),
             )
             paint_sheet(painter, sheet)
             if view.series is not None:

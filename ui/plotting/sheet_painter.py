@@ -15,7 +15,7 @@ from inspector.formats.drawing.display_list import Columns
 from inspector.formats.drawing.pixel_rects import PixelRects
 from inspector.tokens import COLORS, HIGH_CONTRAST, ThemeName
 
-from ..kit.fonts import small_font
+from ..kit.fonts import small_font, text_scale
 from ..kit.theme import ColorRole, Theme
 from .bulk_paint import fill_all
 
@@ -39,7 +39,8 @@ def color_of(fill: AnyFill, theme: Theme) -> QColor:
 
 def new_sheet(painter: QPainter, theme: Theme) -> Sheet:
     metrics = QFontMetrics(small_font(painter))
-    return Sheet(theme_colors(theme), measure=metrics.horizontalAdvance)
+    measure, scale = metrics.horizontalAdvance, text_scale(painter)
+    return Sheet(theme_colors(theme), measure=measure, scale=scale)
 
 
 def paint_sheet(painter: QPainter, sheet: Sheet) -> None:

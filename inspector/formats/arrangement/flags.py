@@ -109,7 +109,6 @@ def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
     *,
     ranges: Sequence[tuple[int, int]] = (),
     shown: int | None = None,
-    scale: float = 1.0,
 ) -> int:
     """Lay out signs, the leftmost first, with their names as far as there is room.
 
@@ -117,11 +116,11 @@ def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
         right: The right edge.
         ranges: The edges of named ranges.
         shown: Where the line of the instant shown is, which no name crosses.
-        scale: The text scale.
 
     Returns:
         How many names are whole.
     """
+    scale = sheet.scale
     height = round(_RANGE * scale)
     for begin, end in ranges:
         bar = (begin, row.bottom - height - 1, max(end, begin + 1), row.bottom - 1)

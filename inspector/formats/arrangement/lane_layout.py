@@ -35,6 +35,8 @@ _PAD: Final = 3
 #: What part of a row is free above a tick, and below it.
 _TICK_PAD: Final = 5
 _MOST_HOLLOW: Final = 400
+#: The width of a tick to come, in pixels at 100 % text.
+_HOLLOW: Final = 4
 #: Slices within each other that have a line of their own.
 SLICE_LEVELS: Final = 4
 _SLICE_COLORS: Final = 8
@@ -108,6 +110,8 @@ class LaneLayout:
         if not wide:
             self._dense_instants(instants, window, row, kind, late_ns)
             return
+        if wide > 1:
+            wide = round(wide * self._sheet.scale)
         look = _Look(kind, late_ns, wide, has_whiskers, ends_whiskers)
         self._sparse.setdefault((window, look), []).append((instants, start, stop, row))
 
@@ -195,7 +199,8 @@ class LaneLayout:
             return
         pad = row.height // _TICK_PAD
         lefts = np.array(xs, dtype=np.int64) - 1
-        boxes = row_rects(lefts, row.top + pad, lefts + 4, row.bottom - pad)
+        wide = round(_HOLLOW * self._sheet.scale)
+        boxes = row_rects(lefts, row.top + pad, lefts + wide, row.bottom - pad)
         self._sheet.rects(_Layer.HOLLOW, self._sheet.colors["ghost"], edge_rects(boxes))
 
     def finish(self) -> None:

@@ -59,7 +59,11 @@ class Sheet:
     """Collects shapes on whole pixels; those of a layer and a colour are drawn at once."""
 
     def __init__(
-        self, colors: Colors, text_size: float = 11.0, measure: Callable[[str], float] | None = None
+        self,
+        colors: Colors,
+        text_size: float = 11.0,
+        measure: Callable[[str], float] | None = None,
+        scale: float = 1.0,
     ) -> None:
         """Collect shapes.
 
@@ -68,6 +72,7 @@ class Sheet:
             measure: Returns how wide a text is, by default in the bundled font.
         """
         self.colors = colors  # The colours of the theme
+        self.scale = scale  # The text scale, which signs grow with
         self._size = text_size
         self._measure = measure or (lambda text: text_width(text, text_size))
         self._parts: dict[tuple[int, Kind, str], list[object]] = {}

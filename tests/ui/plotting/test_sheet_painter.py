@@ -192,6 +192,21 @@ def test_that_a_slice_within_others_of_the_last_line_covers_them(canvas: Canvas)
     assert canvas.image.pixelColor(WIDTH // 2, ROW.height - 4) == innermost
 
 
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_that_ticks_are_as_wide_as_the_text_is_large(scale: float) -> None:
+    sheet = Sheet(theme_colors(Theme("dark")), scale=scale)
+    lanes, shown = LaneLayout(sheet), window(0, 1_000, 1_000)
+    instants = Instants()
+    instants.append(500 * MS, 0, 1)
+
+    lanes.instants(instants, shown, ROW, kind="tick", late_ns=0)
+    lanes.finish()
+
+    ((_, _, rects),) = sheet.parts()
+    left, _, right, _ = cast("list[np.ndarray]", rects)[0][0]
+    assert right + 1 - left == 2 * scale
+
+
 def test_that_what_is_to_come_is_hollow(canvas: Canvas) -> None:
     canvas.paint(lambda to: to.hollow(hollow_places([200 * MS], window(0, 400, 100)), ROW))
     background = canvas.theme.color(ColorRole.BG)
