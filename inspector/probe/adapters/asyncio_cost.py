@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: At least the short waits of one task in so many are followed.
 MOST_LEFT_OUT = 1_000
 #: What is slept to measure what that costs.
-_SLEEP_S, _TASKS, _ROUNDS = 1e-4, 100, 5
+_SLEEP_S, _TASKS, _ROUNDS = 1e-4, 40, 8
 
 
 def measured_costs(
