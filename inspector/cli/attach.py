@@ -64,7 +64,7 @@ def attach(options: Namespace, out: TextIO, err: TextIO) -> int:
     Raises:
         AttachError: The program cannot be started, attached to or reached.
     """
-    found = _door(options, err)
+    found = None if options.list else _door(options, err)
     if found is None:
         return _list_programs(options, out)
     door = _KeptDoor(found, err)

@@ -468,8 +468,9 @@ def test_that_a_program_on_another_host_is_watched_and_ended(run: Run, ticker: P
 
 
 @on_linux
-def test_that_programs_on_another_host_are_listed(run: Run) -> None:
-    code, out, _ = run("attach --exec env --json")
+@pytest.mark.parametrize("line", ["attach --exec env --json", "attach --exec env --list --json"])
+def test_that_programs_on_another_host_are_listed(run: Run, line: str) -> None:
+    code, out, _ = run(line)
 
     assert code == ExitCode.OK
     assert os.getpid() in [each["pid"] for each in json.loads(out)]

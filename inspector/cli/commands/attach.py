@@ -107,6 +107,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         nargs=REMAINDER,
         help="command line to launch, or the process of a running program",
     )
+    parser.add_argument(
+        "--list",
+        action="store_true",
+        help="list the programs that run, and which can be attached to; as without PROGRAM or PID",
+    )
     add_hosts(parser)
     add_ways(parser)
     program = parser.add_argument_group("the program")
