@@ -421,12 +421,13 @@ def _one_text(read: _Read, values: Sequence[MetricValue], *, is_all: bool) -> st
     what = "sample" if read.file.samples else "frame"
     heading = f"{read.text}: {counted(len(read.series), what)}{without}{column}"
     lines = [heading, "", table(("tool", "statistic", "value", "id"), rows, right={2})]
-    missing: dict[str, list[str]] = {}
+    said: dict[tuple[str, str], list[str]] = {}
     for value in values:
-        if value.why_not:
-            missing.setdefault(value.why_not, []).append(value.metric.id)
-    if missing:
-        lines += ["", *(f"no {', '.join(ids)}: {why}" for why, ids in missing.items())]
+        if value.why_not or value.damage:
+            about = ("no ", value.why_not) if value.why_not else ("", value.damage)
+            said.setdefault(about, []).append(value.metric.id)
+    if said:
+        lines += ["", *(f"{no}{', '.join(ids)}: {why}" for (no, why), ids in said.items())]
     return "\n".join(lines)
 
 
@@ -486,6 +487,7 @@ def _values(read: _Read, values: Iterable[MetricValue]) -> dict[str, object]:
                 "name": value.metric.name,
                 "formula": value.metric.formula,
                 **({"why_not": value.why_not} if value.why_not else {}),
+                **({"damage": value.damage} if value.damage else {}),
             }
             for value in values
         },

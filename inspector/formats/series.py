@@ -55,7 +55,10 @@ def series_of(
 
 
 def _with_columns(facts: FrameFacts, beside: Beside | None) -> FrameFacts:
-    return facts if beside is None else replace(facts, columns=partial(_columns_named, beside))
+    if beside is None:
+        return facts
+    columns, damage = partial(_columns_named, beside), partial(damage_in, beside)
+    return replace(facts, columns=columns, damage=damage)
 
 
 def _columns_named(

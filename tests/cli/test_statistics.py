@@ -538,3 +538,6 @@ def test_that_a_condition_on_a_damaged_column_cannot_be_told_unless_that_is_allo
     assert f"cannot be told: {damage} Add --allow-missing" in err
     assert damage in said
     assert f"c.csv: {damage}" in compared
+    _, out, _ = run("stats c.csv")
+    ids = ", ".join(f"capframex.gpu-{each}" for each in ("time", "average", "p1", "low-1"))
+    assert f"\n{ids}: {damage}\n" in out

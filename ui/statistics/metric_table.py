@@ -25,12 +25,18 @@ _column = Column[MetricValue]
 
 
 def _detail(row: MetricValue) -> str:
-    return row.why_not or row.metric.formula
+    return row.why_not or row.damage or row.metric.formula
 
 
 def tool_tip_of(row: MetricValue) -> str:
     metric = row.metric
-    lines = (row.why_not, metric.formula, f"Source: {metric.source}", f"Id: {metric.id}")
+    lines = (
+        row.why_not,
+        row.damage,
+        metric.formula,
+        f"Source: {metric.source}",
+        f"Id: {metric.id}",
+    )
     return "\n".join(filter(None, lines))
 
 

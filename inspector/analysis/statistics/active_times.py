@@ -49,6 +49,13 @@ def _columns(series: FrameSeries) -> list[Numbers | None]:
     return [None] * len(_COLUMNS) if read is None else read(_COLUMNS)
 
 
+def damage_text(series: FrameSeries, names: tuple[str, ...]) -> str:
+    """Return what of columns that are read here is damaged, as sentences; empty for nothing."""
+    said = series.facts.damage
+    is_read = names == LAG_COLUMNS or names in _COLUMNS
+    return said(names) if said is not None and is_read else ""
+
+
 def _sorted(values: Numbers | None) -> Numbers | None:
     """Return the active times that are known, the shortest first; ``None`` for none."""
     known = None if values is None else np.sort(values[np.isfinite(values) & (values >= 0)])

@@ -35,6 +35,8 @@ class FrameFacts:
     # Reads columns of a capture, each by the first of its names that there is: a number for each
     # frame, not a number where there is none; None for a column that is not there.
     columns: Callable[[Sequence[Sequence[str]]], list[NDArray[np.float64] | None]] | None = None
+    # Says what of columns is damaged, by their names, as sentences; empty for nothing.
+    damage: Callable[[Sequence[str]], str] | None = None
 
     def kept(self, is_kept: NDArray[np.bool_] | slice) -> FrameFacts:
         def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -42,7 +44,8 @@ class FrameFacts:
 
         read = None if self.columns is None else partial(_kept_columns, self.columns, is_kept)
         error, displayed = part(self.animation_error_ms), part(self.displayed_ms)
-        return FrameFacts(error, displayed, part(self.causes), part(self.runs), read)
+        known = (error, displayed, part(self.causes), part(self.runs))
+        return FrameFacts(*known, read, self.damage)
 
 
 def _kept_columns(
@@ -67,7 +70,7 @@ def joined(facts: Sequence[FrameFacts], lengths: Sequence[int]) -> FrameFacts:
         parts = [getattr(each, name) for each in facts]
         return None if any(each is None for each in parts) else np.concatenate(parts)
 
-    names = {each.name for each in fields(FrameFacts)} - {"columns", "runs"}
+    names = {each.name for each in fields(FrameFacts)} - {"columns", "damage", "runs"}
     known = {name: column(name) for name in names}
     return FrameFacts(**known, runs=np.repeat(np.arange(len(lengths)), lengths))
 

@@ -68,6 +68,7 @@ class MetricValue:
     metric: Metric
     value: float | None  # Its value in the metric's unit; None where it is undefined
     why_not: str = ""  # Why there is none; empty if there is one
+    damage: str = ""  # What of its columns is damaged and not in it, as sentences
 
     @property
     def text(self) -> str:
@@ -532,4 +533,5 @@ def _value(metric: Metric, series: FrameSeries) -> MetricValue:
     value = metric.compute(series)
     if value is None and metric.needs:
         return MetricValue(metric, None, f"This needs {metric.needs}.")
-    return MetricValue(metric, value, "" if value is not None else "There are too few frames.")
+    why_not = "" if value is not None else "There are too few frames."
+    return MetricValue(metric, value, why_not, active_times.damage_text(series, metric.columns))

@@ -11,12 +11,15 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from inspector.analysis.statistics.metrics import MetricValue
 from inspector.formats.arrangement.frame_series import XAxis
 from inspector.formats.options import curve_stroke
 from ui.kit.theme import Theme
 from ui.plotting.shared_view import SharedView
 from ui.session.bridge import SessionBridge
 from ui.statistics.column_plot import CaptureColumns, reduced
+from ui.statistics.frame_distribution import FrameDistribution
+from ui.statistics.metric_table import tool_tip_of
 
 AREA = QRectF(60, 0, 400, 100)
 
@@ -209,3 +212,31 @@ def test_that_the_tool_tip_has_percentiles_by_class_of_frame_time(
         "    frames up to P50: mean 24 ms, P5 2, median 24, P95 46",
         "    frames P95 to P99: mean 49 ms, P5 49, median 49, P95 49",
     ]
+
+
+def test_that_damaged_values_are_told_beside_the_column_and_what_is_made_of_it(
+    qtbot: QtBot, bridge: SessionBridge, theme: Theme, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "run.csv")
+    lines = path.read_text().splitlines()
+    lines[6] = lines[6].replace(",10,10,", ",10,oops,")
+    path.write_text("\n".join(lines))
+    bridge.open_capture(path)
+    shown = CaptureColumns(bridge, theme, lambda: AREA)
+    qtbot.addWidget(shown)
+    frames = FrameDistribution(bridge, theme)
+    qtbot.addWidget(frames)
+    found: list[MetricValue] = []
+    frames.metrics_found.connect(found.extend)
+
+    choose(shown, "MsGPUBusy")
+    frames.finish()
+
+    damage = "MsGPUBusy: 1 value is damaged and was left out; the first is in line 7: “oops”."
+    assert damage in shown.plots[0].toolTip()
+    assert shown.plots[0].texts()[0].endswith(", damaged values left out")
+    (average,) = (each for each in found if each.metric.id == "capframex.gpu-average")
+    assert average.value is not None
+    assert damage in tool_tip_of(average)
+    (p99,) = (each for each in found if each.metric.id == "p99")
+    assert p99.damage == ""
