@@ -276,7 +276,8 @@ def test_that_a_program_in_a_container_has_the_number_that_it_has_here(tmp_path:
         pytest.skip("this user cannot make a container")
     script = tmp_path / "numbered.py"
     script.write_text("import os, time\nif os.getpid() == 1:\n    os.fork()\ntime.sleep(100)\n")
-    with attached(Launch((*container, sys.executable, str(script)))) as session:
+    door = Launch((*container, sys.executable, str(script)), grace_s=0.5)
+    with attached(door) as session:
         clocks = session.timeline.clocks
         # Either may be the first to dial, and is moved when the other has.
         settle(session, lambda: len(session.own_clocks()) == 2 and len(clocks[1].children) == 1)
