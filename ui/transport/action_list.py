@@ -102,20 +102,20 @@ TIME_ACTIONS: Final[tuple[ActionDescription[TransportActions], ...]] = (
         file_tip="Show the state a duration later, or at an instant.",
     ),
     ActionDescription(
-        "step-back", "Step bac&k one frame", MenuId.TIME, TransportActions.step_back,
+        "step-back", "Bac&k one frame", MenuId.TIME, TransportActions.step_back,
         shortcuts=(",",), icon="step-back", needs=Needs.REWIND, starts_section=True,
         tip="Rebuild the scene and replay it up to the previous frame. Alt+Left only looks at it, "
         "at once.",
         file_tip="Show the state one frame earlier.",
     ),
     ActionDescription(
-        "step-back-n", "Step back n frames", MenuId.TIME, TransportActions.step_back_many,
+        "step-back-n", "Back n frames", MenuId.TIME, TransportActions.step_back_many,
         shortcuts=("Alt+,",), icon="step-back-n", needs=Needs.REWIND,
         tip="Rebuild the scene and replay it, except for as many frames as were asked for last.",
         file_tip="Show the state as many frames earlier as were asked for last.",
     ),
     ActionDescription(
-        "step-back-n-exact", "Step back a number of frames …", MenuId.TIME,
+        "step-back-n-exact", "Back a number of frames …", MenuId.TIME,
         TransportActions.ask_how_many_steps_back, needs=Needs.REWIND,
         tip="Ask how many frames to go back, and go back.",
         file_tip="Ask how many frames earlier to look.",

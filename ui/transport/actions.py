@@ -91,15 +91,15 @@ class TransportActions(QObject):
             self._step_frames = count
             frames = counted(count, "frame")
             self._actions["step-n"].show_text(f"Step &{frames}")
-            self._actions["step-back-n"].show_text(f"Step back {frames}")
+            self._actions["step-back-n"].show_text(f"Back {frames}")
             self.step_frames_changed.emit(count)
 
     def ask_how_many_steps(self) -> None:
         self._ask_how_many("Step a number of frames", "Frames to step", self.step_many)
 
     def ask_how_many_steps_back(self) -> None:
-        title = "Step back a number of frames"
-        self._ask_how_many(title, "Frames to step back", self.step_back_many)
+        title = "Back a number of frames"
+        self._ask_how_many(title, "Frames to go back", self.step_back_many)
 
     def _ask_how_many(self, title: str, question: str, step: Callable[[], None]) -> None:
         def take(text: str) -> None:
