@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from inspector.probe import connection, wire
+from inspector.probe import connection, link, wire
 from inspector.probe.connection import LinkClosed
 from inspector.probe.places import ListeningPlace, own_folder
 from inspector.probe.requests import Requests
@@ -219,7 +219,7 @@ def test_that_a_second_inspector_is_refused_and_the_first_stays() -> None:
 
 
 def test_that_a_connection_without_hello_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "HELLO_NS", 50_000_000)
+    monkeypatch.setattr(link._Stranger.__init__, "__defaults__", (300_000_000,))
     with served() as opened:
         silent = connected(opened.address)
         wait_until_closed(silent)
