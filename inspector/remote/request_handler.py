@@ -147,7 +147,7 @@ class Worker:
     """Carries out the requests to one session in a thread of its own, which that belongs to.
 
     Attributes:
-        opened: The session; ``None`` before it is opened, and of the worker for all other requests.
+        opened: The session; ``None`` before it is opened, and of the worker of a client.
     """
 
     def __init__(self, handler: RequestHandler, *, is_of_session: bool) -> None:
@@ -296,7 +296,7 @@ class Worker:
 
 
 class RequestHandler:
-    """Has requests carried out: those to one session by its worker, all others by one of its own.
+    """Has requests carried out: those to a session by its worker, all others by that of the client.
 
     Attributes:
         grant: What clients may do.
@@ -316,7 +316,8 @@ class RequestHandler:
         self._workers: set[Worker] = set()
         #: That of the session that a client has opened last.
         self._newest: WeakKeyDictionary[Client, Worker] = WeakKeyDictionary()
-        self._general = self._worker(is_of_session=False)
+        #: Those of clients, for requests that are to no session.
+        self._general: WeakKeyDictionary[Client, Worker] = WeakKeyDictionary()
 
     # ------------------------------------------------------ from any thread
 
@@ -376,9 +377,13 @@ class RequestHandler:
 
     def leave(self, client: Client) -> None:
         """Let go what a client holds."""
-        client.is_gone = True
+        with self._numbers:
+            client.is_gone = True
+            general = self._general.pop(client, None)
         for each in list(self._workers):
             each.post(partial(each.let_go, client))
+        if general is not None:
+            general.close()
 
     def ask(self, client: Client, name: str, params: dict[str, Any]) -> dict[str, Any]:
         """Carry out one request, and return its answer: a result, or an error."""
@@ -470,16 +475,28 @@ class RequestHandler:
             return worker
         number = getattr(params, "session", None)
         if number is None:
-            return self._general
+            return self._general_of(client)
         # One that is being opened answers once that is done.
         newest = self._newest.get(client)
         if not number and newest is not None and newest in self._workers:
             return newest
         opened = self.found(client, number)
         if opened is None:
-            return self._general
+            return self._general_of(client)
         assert isinstance(opened.worker, Worker)
         return opened.worker
+
+    def _general_of(self, client: Client) -> Worker:
+        """Return the worker of a client, so that what takes long holds up no other."""
+        with self._numbers:
+            found = self._general.get(client)
+            if found is None:
+                found = self._worker(is_of_session=False)
+                if client.is_gone:
+                    found.close()
+                else:
+                    self._general[client] = found
+            return found
 
     def _carry_out(
         self, asked: Asked, number: object, what: tuple[Method, Any], reply: _Respond

@@ -526,6 +526,34 @@ def test_that_a_session_that_is_slow_holds_up_no_other(
     assert answers[0]["result"]["value"]["total"] == 0
 
 
+def test_that_what_takes_a_client_long_holds_up_no_other(
+    handler: RequestHandler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, other, threads = _asker(handler), _asker(handler), threading.active_count()
+    begun, go_on = threading.Event(), threading.Event()
+
+    def running_programs() -> list[object]:
+        begun.set()
+        assert go_on.wait(60)
+        return []
+
+    monkeypatch.setattr("inspector.remote.questions.running_programs", running_programs)
+    asking = threading.Thread(target=slow, args=("programs.list",))
+    asking.start()
+    assert begun.wait(60)
+    try:
+        assert other("server.commands")["result"]["value"]
+    finally:
+        go_on.set()
+        asking.join()
+    for each in (slow, other):
+        handler.leave(each.client)  # type: ignore[attr-defined]
+    for thread in threading.enumerate():
+        if thread.name == "remote: worker":
+            thread.join(60)
+    assert threading.active_count() <= threads
+
+
 def test_that_requests_follow_a_session_that_is_being_opened(
     handler: RequestHandler, scene: str
 ) -> None:
