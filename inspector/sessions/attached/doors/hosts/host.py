@@ -9,7 +9,9 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from inspector.display_text import foreign_line
 from inspector.errors import AttachError, ProgramStartError
@@ -17,9 +19,18 @@ from inspector.exit_codes import ExitCode
 from inspector.probe.wire import FrameReader, WireError, frame
 from inspector.sessions.attached.connections import QueuedConnection
 from inspector.sessions.attached.doors.door import Door, Opened, ProbeAcceptor
-from inspector.sessions.attached.doors.hosts.line import LOADER, PATIENCE_S, HostLine
+from inspector.sessions.attached.doors.hosts.line import (
+    LOADER,
+    PATIENCE_S,
+    HostLine,
+    ProbeThere,
+    ProcessNumber,
+)
 from inspector.sessions.attached.doors.hosts.records import BROKEN_S, CLOSED, DATA
 from inspector.sessions.attached.doors.launch import Grant, Launch, Launched
+
+#: Connections on a host at a time.
+_MOST_PROBES: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +186,27 @@ def on_hosts(
     return Together(doors) if len(doors) > 1 else next(iter(doors), None)
 
 
+class _ProgramThere(msgspec.Struct):
+    pid: ProcessNumber
+    program: str
+    command: list[str]
+    runtime: str
+    is_listening: bool
+    reason: str
+
+
+class _ProgramsThere(msgspec.Struct):
+    programs: list[_ProgramThere]
+
+
+class _ProcessThere(msgspec.Struct):
+    """A process that runs there, and is attached to."""
+
+    title: str
+    pid: ProcessNumber | None
+    note: str
+
+
 def programs_on(host: Host) -> list[dict[str, Any]]:
     """Return the programs that run on a host, as :func:`described` says.
 
@@ -184,7 +216,7 @@ def programs_on(host: Host) -> list[dict[str, Any]]:
     settings = {"argv": [], "folder": "", "token": "", "grant": "read-only", "patience_s": BROKEN_S}
     line = host.line(settings, None, len)
     try:
-        found: list[dict[str, Any]] = line.ask({})["programs"]
+        found: list[dict[str, Any]] = msgspec.to_builtins(line.ask({}, _ProgramsThere).programs)
         return found
     finally:
         line.end()
@@ -254,13 +286,13 @@ class _JoinedThere:
     def __init__(self, door: OnHost, line: HostLine) -> None:
         """Attach to it; raises an :class:`AttachError` if that is not possible."""
         try:
-            told = line.ask({"pid": door.pid, "grant": door.grant})
+            told = line.ask({"pid": door.pid, "grant": door.grant}, _ProcessThere)
         except AttachError:
             line.end()
             raise
-        self.title = f"{foreign_line(told['title'])} on {line.name}"
-        self.pid = told["pid"]
-        self.note = foreign_line(told["note"])
+        self.title = f"{foreign_line(told.title)} on {line.name}"
+        self.pid = told.pid
+        self.note = foreign_line(told.note)
         self._line = line
 
     def poll(self) -> int | None:
@@ -288,13 +320,16 @@ class _Probes:
     def processes(self) -> list[int]:
         return [connection.peer_pid for connection, _ in list(self._connections.values())]
 
-    def begin(self, line: HostLine, channel: int, about: dict[str, Any]) -> None:
+    def begin(self, line: HostLine, channel: int, about: ProbeThere) -> None:
+        if len(self._connections) >= _MOST_PROBES:
+            line.send(CLOSED, channel)
+            return
         connection = QueuedConnection(
             f"line to {line.name}",
             lambda kind, payload: line.send(DATA, channel, frame(kind, payload)),
             lambda: line.send(CLOSED, channel),
             host=line.name,
-            peer_pid=about["pid"],
+            peer_pid=about.pid,
         )
         self._connections[channel] = connection, FrameReader()
         name = f"attach: {line.name}"
@@ -302,11 +337,10 @@ class _Probes:
             target=self._adopt, args=(connection, about), name=name, daemon=True
         ).start()
 
-    def _adopt(self, connection: QueuedConnection, about: dict[str, Any]) -> None:
+    def _adopt(self, connection: QueuedConnection, about: ProbeThere) -> None:
         # Whoever dials there and is no probe is told nothing.
         with suppress(AttachError):
-            token = about["token"]
-            self._acceptor.adopt(connection, dials=bool(token), token=token)
+            self._acceptor.adopt(connection, dials=bool(about.token), token=about.token)
 
     def receive(self, channel: int, data: bytes) -> None:
         found = self._connections.get(channel)

@@ -16,7 +16,9 @@ from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final, Protocol, TextIO
+from typing import Annotated, Any, Final, Protocol, TextIO, TypeVar
+
+import msgspec
 
 from inspector.display_text import foreign_line
 from inspector.errors import AttachError
@@ -40,9 +42,13 @@ PATIENCE_S: Final = 30.0
 _AGAIN_AFTER_S: Final = 0.25
 _MOST_BETWEEN_S: Final = 2.0
 _ANSWER_S: Final = 20.0
+_FIRST_S: Final = 120.0
+_LAST_WORDS_S: Final = 1.0
 _READ: Final = 1 << 16
 _MOST_INTRODUCTION: Final = 1 << 16
 _MOST_ERRORS: Final = 4_000
+#: Of a supervisor, before it is listened to.
+_MOST_EARLY: Final = 1 << 20
 _LOST: Final = 255
 _LONGEST_NAME: Final = 80
 _NUMBERED: Final = re.compile("[0-9a-f]{12}")
@@ -68,11 +74,21 @@ LOADER: Final = "import sys;exec(sys.stdin.buffer.read(int(sys.stdin.buffer.read
 _UNINTERRUPTED: Final = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")
 
 
+_T = TypeVar("_T")
+ProcessNumber = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+
+
+class ProbeThere(msgspec.Struct):
+    """A probe that has connected there."""
+
+    pid: ProcessNumber
+    token: str = ""  # If this side speaks first
+
+
 class Channels(Protocol):
     """Where the connections of probes go that a line carries, each by the number of its channel."""
 
-    def begin(self, line: HostLine, channel: int, about: dict[str, Any]) -> None:
-        """Begin with a probe; ``about``: its process, and its token if this side speaks first."""
+    def begin(self, line: HostLine, channel: int, about: ProbeThere) -> None: ...
 
     def receive(self, channel: int, data: bytes) -> None: ...
 
@@ -125,7 +141,8 @@ class HostLine:
         self._output: TextIO | None = None
         self._answers: list[dict[str, Any]] = []
         self._changed = threading.Condition()
-        self._is_over = self._is_gone = False
+        self._is_over = self._is_gone = self._has_heard = False
+        self._heard_s = monotonic()
 
     def open(self) -> None:
         """Reach the host.
@@ -149,11 +166,13 @@ class HostLine:
             connection.put(
                 b"%d\n" % len(source) + source + json.dumps(about).encode() + b"\n" + bundle
             )
-            told = connection.introduction()
+            # People may have to type a password first, but not again.
+            told = connection.introduction(PATIENCE_S if self._folder else _FIRST_S)
         except OSError:
             told = {}
-        if "folder" in told:
-            self._folder = told["folder"]
+        folder = told.get("folder")
+        if folder and isinstance(folder, str):
+            self._folder = folder
             name = foreign_line(str(told.get("host", "")))[:_LONGEST_NAME]
             # Another user of this host has its name, and Docker numbers what has none.
             has_own = name not in {"", socket.gethostname()} and not _NUMBERED.fullmatch(name)
@@ -184,8 +203,12 @@ class HostLine:
 
     def _reconnected(self) -> _Connection | None:
         """Return a new line, ``None`` when it has been down for too long."""
-        down_s, between_s = monotonic(), _AGAIN_AFTER_S
+        # A line on which nothing came was none.
+        down_s, between_s = self._heard_s, _AGAIN_AFTER_S
         reason = ""
+        if not self._has_heard:
+            with self._changed:
+                self._changed.wait_for(lambda: self._is_over, between_s)
         while not (self._is_over or self._is_gone) and monotonic() - down_s < PATIENCE_S:
             try:
                 connection = self._connected(self._again)
@@ -209,8 +232,17 @@ class HostLine:
 
     def _carry(self, connection: _Connection) -> None:
         """Carry what both sides say until the line breaks."""
+        try:
+            self._carry_records(connection)
+        finally:
+            with self._lock:
+                self._connection = None
+            connection.close()
+
+    def _carry_records(self, connection: _Connection) -> None:
         connection.put(self._records.begin_line())
         heard_s = monotonic()
+        self._has_heard = False
         while not self._is_over and monotonic() - heard_s < BROKEN_S:
             with self._lock:
                 heartbeat = self._records.heartbeat()
@@ -221,18 +253,19 @@ class HostLine:
                     continue
                 if not data:
                     break
-                heard_s = monotonic()
+                self._heard_s = heard_s = monotonic()
+                self._has_heard = True
                 with self._lock:
                     found, again = self._records.feed(data)
                     connection.put(again)
                     self._connection = connection
-            except (OSError, BrokenRecordError):
+                for kind, channel, payload in found:
+                    self._take(kind, channel, payload)
+            except OSError:
                 break
-            for kind, channel, payload in found:
-                self._take(kind, channel, payload)
-        with self._lock:
-            self._connection = None
-        connection.close()
+            except BrokenRecordError:
+                self.problem = f"{self.name} has sent what is not understood here."
+                self._is_over = True
 
     def _finish(self) -> None:
         self._is_over = True
@@ -247,7 +280,7 @@ class HostLine:
 
     def _take(self, kind: int, channel: int, payload: bytes) -> None:
         if kind == OPENED and self._channels is not None:
-            self._channels.begin(self, channel, json.loads(payload))
+            self._channels.begin(self, channel, _decoded(payload, ProbeThere))
         elif kind == DATA and self._channels is not None:
             self._channels.receive(channel, payload)
         elif kind == CLOSED and self._channels is not None:
@@ -255,18 +288,19 @@ class HostLine:
         elif kind == OUTPUT:
             self._write(channel, payload)
         elif kind == SUPERVISOR:
-            self._early += payload
-            self._pass_on()
+            self._pass_on(payload)
         elif kind == QUESTION:
-            answer = json.loads(payload)
-            with self._changed:
-                if "problem" in answer:
-                    self.problem = foreign_line(answer["problem"])
-                else:
-                    self._answers.append(answer)
-                self._changed.notify_all()
+            self._take_answer(_decoded(payload, dict[str, Any]))
         elif kind == END:
             self.end()
+
+    def _take_answer(self, answer: dict[str, Any]) -> None:
+        with self._changed:
+            if "problem" in answer:
+                self.problem = foreign_line(str(answer["problem"]))
+            elif not self._answers:
+                self._answers.append(answer)
+            self._changed.notify_all()
 
     def _write(self, channel: int, data: bytes) -> None:
         stream = self._output if channel == 1 and self._output is not None else sys.stderr
@@ -274,8 +308,11 @@ class HostLine:
             stream.buffer.write(data)
             stream.flush()
 
-    def _pass_on(self) -> None:
+    def _pass_on(self, more: bytes = b"") -> None:
+        if len(self._early) + len(more) > _MOST_EARLY:
+            raise BrokenRecordError
         with self._changed:
+            self._early += more
             if self._supervisor is not None:
                 with suppress(OSError):
                     self._supervisor.sendall(self._early)
@@ -289,11 +326,11 @@ class HostLine:
             if self._connection is not None:
                 self._connection.put(record)
 
-    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Ask about programs that run there.
+    def ask(self, question: dict[str, Any], kind: type[_T]) -> _T:
+        """Ask about programs that run there; returns the answer, of a kind of struct.
 
         Raises:
-            AttachError: There is no answer, or the answer is why not.
+            AttachError: There is no answer, it is of another kind, or it is why not.
         """
         self.send(QUESTION, 0, json.dumps(question).encode())
         with self._changed:
@@ -302,7 +339,11 @@ class HostLine:
         if "error" in answer:
             reason = foreign_line(str(answer["error"])) or f"{self.name} does not answer."
             raise AttachError(reason)
-        return answer
+        try:
+            return msgspec.convert(answer, kind)
+        except msgspec.ValidationError:
+            message = f"{self.name} has sent what is not understood here."
+            raise AttachError(message) from None
 
     def carry_supervisor(self, connected: socket.socket, output: TextIO) -> None:
         """Carry what the supervisor there says, and what it is told, and the program's output."""
@@ -361,27 +402,34 @@ class _Connection:
         self._beat_s = 0.0
         self._errors = bytearray()
         self._pending = b""
+        # Readable once it is closed; what the command has started may keep its pipes open.
+        self._closing, self._close = os.pipe()
+        assert self._process.stdin is not None
+        os.set_blocking(self._process.stdin.fileno(), False)
         self._reader = threading.Thread(target=self._read_errors, name="line", daemon=True)
         self._reader.start()
         self._writer = threading.Thread(target=self._write, name="line", daemon=True)
         self._writer.start()
 
-    def introduction(self) -> dict[str, Any]:
-        """Return what the far end says of itself first; empty if it says nothing."""
-        said = b"\n"
-        while len(said) < _MOST_INTRODUCTION:
+    def introduction(self, patience_s: float) -> dict[str, Any]:
+        """Return what the far end says of itself first; empty if it says nothing in time."""
+        said, until_s = b"\n", monotonic() + patience_s
+        while True:
             _, mark, rest = said.partition(MARK)
             line, end, self._pending = rest.partition(b"\n")
             if mark and end:
-                with suppress(ValueError):
-                    found = json.loads(line)
-                    return found if isinstance(found, dict) else {}
+                with suppress(BrokenRecordError):
+                    return _decoded(line, dict[str, Any])
                 return {}
-            data = os.read(self._stdout, _READ)
+            if len(said) > _MOST_INTRODUCTION:
+                return {}
+            self._pending = b""
+            data = self.receive(max(until_s - monotonic(), 0))
+            if data is None:
+                return {"error": f"it said nothing in {patience_s:g} s"}
             if not data:
                 return {}
             said += data
-        return {}
 
     @property
     def _stdout(self) -> int:
@@ -417,8 +465,8 @@ class _Connection:
     def errors(self) -> str:
         """Return the last line that the command has printed as an error, once it has ended."""
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(1.0)
-        self._reader.join(1.0)
+            self._process.wait(_LAST_WORDS_S)
+        self._reader.join(_LAST_WORDS_S)
         lines = self._errors.decode(errors="replace").strip().splitlines()
         return lines[-1].strip() if lines else ""
 
@@ -429,8 +477,10 @@ class _Connection:
         with suppress(OSError):
             self._process.kill()
         self._process.wait()
+        os.close(self._close)
         for thread in (self._reader, self._writer):
             thread.join()
+        os.close(self._closing)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
@@ -438,7 +488,11 @@ class _Connection:
     def _read_errors(self) -> None:
         assert self._process.stderr is not None
         with self._process.stderr as stream:
-            while data := stream.read1(_READ):  # type: ignore[attr-defined]
+            descriptor = stream.fileno()
+            while descriptor in select.select([descriptor, self._closing], [], [])[0]:
+                data = os.read(descriptor, _READ)
+                if not data:
+                    return
                 self._errors += data
                 del self._errors[:-_MOST_ERRORS]
 
@@ -452,10 +506,24 @@ class _Connection:
                     if self._is_closed:
                         return
                     data = bytes(self._outgoing[:_READ])
+                if self._closing in select.select([self._closing], [descriptor], [])[0]:
+                    return
                 written = os.write(descriptor, data)
                 with self._changed:
                     del self._outgoing[:written]
                     self._changed.notify_all()
+
+
+def _decoded(payload: bytes, kind: type[_T]) -> _T:
+    """Return what is there in JSON.
+
+    Raises:
+        BrokenRecordError: It is none, or of another kind.
+    """
+    try:
+        return msgspec.json.decode(payload, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        raise BrokenRecordError from None
 
 
 def _bundle() -> bytes:
