@@ -287,6 +287,7 @@ class Clock(ClockNode):
             tree.members.clock_removed(clock.id)
             clock.is_removed = True
             clock._armed_ns = NOTHING_IS_EARLIER
+            clock.queue.clear()
             clock.queue = TimerQueue()
             # Refuses new timers, so that setting them need not ask for that each time.
             clock.queue.buckets = defaultdict(clock._refuse_timers)
@@ -490,7 +491,7 @@ class Clock(ClockNode):
                 to another clock are left alone.
         """
         try:
-            if timer.clock is not self or timer.callback is None or self.is_removed:
+            if timer.clock is not self or timer.callback is None:
                 return False
         except AttributeError:
             message = f"clear(timer): not a timer of set_timeout or set_interval: {shown(timer)}"

@@ -107,7 +107,7 @@ class Timer:
     @property
     def is_pending(self) -> bool:
         """Whether it waits to be called."""
-        return self.callback is not None and not self.clock.is_removed
+        return self.callback is not None
 
     @property
     def fired(self) -> int:
