@@ -9,6 +9,7 @@ import pytest
 
 from inspector.analysis.statistics.comparison import (
     COMPARED,
+    Change,
     Comparison,
     Verdict,
     _student,
@@ -293,3 +294,22 @@ def test_that_constant_frames_differ_by_exactly_as_much_as_they_do() -> None:
     fps = compared(before, after).differences[0]
 
     assert fps.low == fps.high == pytest.approx(16 / 17 - 1)
+
+
+def test_that_the_change_of_a_time_is_that_of_its_rate_the_other_way_round() -> None:
+    rate = Change(50.0, 40.0, -0.2, -0.36, 0.25, why_not="", is_more_better=True)
+
+    time = rate.of_inverse(1_000)
+
+    assert (time.before, time.after) == (20.0, 25.0)
+    assert (time.share, time.low, time.high) == pytest.approx((0.25, -0.2, 0.5625))
+    assert time.is_more_better is False
+
+
+def test_that_there_is_no_time_for_a_rate_of_nothing() -> None:
+    rate = Change(0.0, 40.0, None, None, None, why_not="nothing before", is_more_better=None)
+
+    time = rate.of_inverse(1_000)
+
+    assert (time.before, time.after, time.share) == (None, 25.0, None)
+    assert time.interval_text == "nothing before"
