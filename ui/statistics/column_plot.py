@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from inspector.analysis.statistics.column_summary import (
-    ClassSummary,
     ColumnSummary,
     lasting_ns,
     summary_of,
@@ -68,35 +67,24 @@ class ShownColumn(Struct, frozen=True, eq=False):
 
     def text_at(self, place: int | None) -> str:
         """Return its name with its value at a frame, else with its mean."""
-        unit = f" {self.quantity.unit}" if self.quantity.unit else ""
         name = one_line(self.quantity.name)
         if place is not None and 0 <= place < len(self.values):
+            unit = f" {self.quantity.unit}" if self.quantity.unit else ""
             value = float(self.values[place])
             return f"{name}  {value:,.4g}{unit}" if np.isfinite(value) else f"{name}  no value"
         if self.summary is None:
             return f"{name}  no values"
-        by = ", by time" if self.summary.is_weighted else ""
-        per_joule = self.summary.frames_per_joule
-        frames = f", {per_joule:,.3g} frames per joule" if per_joule is not None else ""
         damaged = ", damaged values left out" if self.damage else ""
-        return f"{name}  mean {self.summary.mean:,.4g}{unit}{by}{frames}{damaged}"
+        return f"{name}  {self.summary.mean_text()}{damaged}"
 
     def lines(self) -> Iterator[str]:
-        summary = self.summary
-        if summary is None:
+        if self.summary is None:
             return
-        unit = f" {self.quantity.unit}" if self.quantity.unit else ""
-        yield f"{one_line(self.quantity.name)}: {_numbers_text(summary, unit)}"
+        first, *classes = self.summary.lines()
+        yield first
         if self.damage:
             yield self.damage
-        for each in summary.classes:
-            yield f"    frames {each.name}: {_numbers_text(each, unit)}"
-
-
-def _numbers_text(of: ColumnSummary | ClassSummary, unit: str) -> str:
-    numbers = (of.p5, of.median, of.p95)
-    low, middle, high = (f"{each:,.4g}" for each in numbers)
-    return f"mean {of.mean:,.4g}{unit}, P5 {low}, median {middle}, P95 {high}"
+        yield from classes
 
 
 def read_columns(

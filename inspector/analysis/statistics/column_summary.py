@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_series import quantile_7
 from inspector.analysis.statistics.frame_statistics import nearest_rank
+from inspector.display_text import one_line
 from inspector.timebase import NS_PER_SECOND
 
 #: Units of times of frames, of which each counts once.
@@ -54,8 +55,30 @@ class ColumnSummary:
     frames_per_joule: float | None = None
     classes: tuple[ClassSummary, ...] = ()  # By class of frame time; empty of samples
 
+    def mean_text(self) -> str:
+        """Return its mean, and of a power the frames per joule."""
+        by = ", by time" if self.is_weighted else ""
+        per_joule = self.frames_per_joule
+        frames = f", {per_joule:,.3g} frames per joule" if per_joule is not None else ""
+        return f"mean {self.mean:,.4g}{self._unit}{by}{frames}"
+
+    def lines(self) -> Iterator[str]:
+        """Yield what it comes to, as a whole and by class of frame time."""
+        yield f"{one_line(self.name)}: {_numbers_text(self, self._unit)}"
+        for each in self.classes:
+            yield f"    frames {each.name}: {_numbers_text(each, self._unit)}"
+
+    @property
+    def _unit(self) -> str:
+        return f" {self.unit}" if self.unit else ""
+
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def _numbers_text(of: ColumnSummary | ClassSummary, unit: str) -> str:
+    low, middle, high = (f"{each:,.4g}" for each in (of.p5, of.median, of.p95))
+    return f"mean {of.mean:,.4g}{unit}, P5 {low}, median {middle}, P95 {high}"
 
 
 def lasting_ns(

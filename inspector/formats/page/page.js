@@ -3,6 +3,8 @@
 
 /** Of more rows, only those in view say what they wait for. */
 const MOST_SAID = 300;
+/** A counter has no value from there on. */
+const NO_VALUE = -(2 ** 50) - 1;
 /** Height of slices within each other. */
 const LEVEL = 16;
 
@@ -75,8 +77,11 @@ class Page extends View {
   layOutRows() {
     const { about } = this, words = this.filter.toLowerCase();
     const byClock = about.clocks.map(() => []);
-    about.lanes.forEach((lane, place) => byClock[lane.clock].push(place));
     this.rows = [];
+    about.lanes.forEach((lane, place) => {
+      if (lane.clock >= 0) byClock[lane.clock].push(place);
+      else if (lane.name.toLowerCase().includes(words)) this.rows.push({ kind: "lane", place, depth: 0, height: Page.heightOf(lane) });
+    });
     const isHidden = (clock) => {
       for (let above = about.clocks[clock].parent; above >= 0; above = about.clocks[above].parent)
         if (this.folded.has(above)) return true;
@@ -335,7 +340,7 @@ class Page extends View {
 
   drawCounter(context, { at: instants, value: values }, y, height) {
     let low = 0, high = 0;
-    for (const value of values) { if (value < low) low = value; if (value > high) high = value; }
+    for (const value of values) { if (value < low && value !== NO_VALUE) low = value; if (value > high) high = value; }
     const level = (value) => y + height - ((value - low) / Math.max(high - low, 1)) * height;
     context.fillStyle = this.color("bar");
     for (let place = Math.max(placeAt(instants, this.low), 0); place < instants.length && instants[place] <= this.high;) {
@@ -343,6 +348,7 @@ class Page extends View {
       let next = place + 1, most = values[place];
       while (next < instants.length && this.x(instants[next]) < left + 1) most = Math.max(most, values[next++]);
       const right = next < instants.length ? Math.min(this.x(instants[next]), this.width) : Math.min(this.x(this.about.end), this.width);
+      if (most === NO_VALUE) { place = next; continue; }
       context.globalAlpha = 0.3;
       context.fillRect(left, Math.min(level(most), level(0)), Math.max(right - left, 1), Math.abs(level(0) - level(most)));
       context.globalAlpha = 1;
@@ -415,6 +421,7 @@ class Page extends View {
   describeLane(row, next) {
     const lane = this.about.lanes[row.place], word = lane.word ? this.about.texts[lane.word[Math.max(placeAt(lane.at, this.playhead), 0)]] : "";
     const due = lane.slices || lane.value ? this.partText(lane, this.playhead, 4) || "nothing" : next === undefined ? word || "nothing pending" : `${this.queue.rows.due[next] >= 0 ? "due in " : ""}${this.waits(next, this.playhead)}`;
+    if (lane.value) row.note.textContent = due === "nothing" ? "" : due;
     this.set(row.item, "aria-label", `${lane.name}, ${lane.kind}, ${due}`);
   }
 
@@ -471,7 +478,7 @@ class Page extends View {
     const ns = this.playhead, { about } = this, clock = about.clocks[lane.clock];
     const own = queue.filter((row) => this.isOf(row, place));
     const fired = lane.late ? placeAt(lane.at, ns) + 1 : 0;
-    const parts = [this.text("p", `${lane.kind} · ${clock.path.join(" / ")}`, "muted"), this.text("h2", lane.name, "name")];
+    const parts = [this.text("p", clock ? `${lane.kind} · ${clock.path.join(" / ")}` : lane.kind, "muted"), this.text("h2", lane.name, "name")];
     if (lane.slices || lane.value) return [...parts, ...this.whyParts(lane, ns)];
     if (this.firing >= 0 && lane.late) {
       const when = lane.at[this.firing], late = lane.late[this.firing], told = this.lateOf(lane, place, when);
@@ -498,7 +505,10 @@ class Page extends View {
 
   /** The slices around the playhead from the outermost on, or the value of a counter. */
   whyParts(lane, ns) {
-    if (lane.value) return [this.text("p", this.partText(lane, ns, 0) || "It has no value yet.")];
+    if (lane.value) {
+      const lines = (lane.lines || []).map((each) => this.text("p", each));
+      return [this.text("p", this.partText(lane, ns, 0) || "It has no value at this instant."), ...(lines.length ? [this.text("h3", "In all"), ...lines] : [])];
+    }
     const found = lane.slices.map((_, depth) => this.partText(lane, ns, 4 + depth * LEVEL)).filter(Boolean);
     const more = lane.more ? `${lane.more.toLocaleString("en")} shorter or deeper slices are not in this page.` : "";
     return [...(found.length ? found : ["No slice is open at this instant."]).map((each) => this.text("p", each)), more && this.text("p", more, "muted")];
@@ -571,7 +581,7 @@ class Page extends View {
   partText(lane, ns, y) {
     if (lane.value) {
       const place = placeAt(lane.at, ns);
-      return place < 0 ? "" : `${(lane.value[place] / 1000).toLocaleString("en")} ${lane.unit}`.trim();
+      return place < 0 || lane.value[place] === NO_VALUE ? "" : `${(lane.value[place] / 1000).toLocaleString("en")} ${lane.unit}`.trim();
     }
     const level = lane.slices[Math.floor((y - 4) / LEVEL)];
     const place = level ? placeAt(level.at, ns + (this.high - this.low) / this.width) : -1;

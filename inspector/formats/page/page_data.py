@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.analysis.explain.explain import CALL_OVERDUE, FIRES_IN, OVERDUE
 from inspector.analysis.lanes.clocks import GONE
@@ -15,8 +16,10 @@ from inspector.analysis.lanes.spans import depths_of
 from inspector.analysis.lateness.late_calls import late_calls
 from inspector.analysis.lateness.words import block_evidence, block_name, late_call_text, stack_text
 from inspector.analysis.lint.rules import findings
+from inspector.analysis.statistics.column_summary import lasting_ns, summary_of
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.calls.call import CallId, short_site
+from inspector.display_text import one_line
 from inspector.formats.page.columns import PageData
 from inspector.formats.page.queue import Queue
 from inspector.formats.page.scene_pictures import ScenePictures
@@ -50,9 +53,11 @@ _MOST_FINDINGS: Final = 500
 #: Slices of a thread, the longest, and how deep they lie within each other.
 _MOST_SLICES: Final = 200_000
 _MOST_LEVELS: Final = 16
-#: Values of counters are in thousandths, as far as a number of JavaScript is exact.
+#: Values of counters are in thousandths, as far as JavaScript is exact in twice their differences.
 _COUNTER_STEPS: Final = 1_000
-_MOST_STEPS: Final = 2**52
+_MOST_STEPS: Final = 2**50
+#: From here on a column has no value.
+NO_VALUE: Final = -_MOST_STEPS - 1
 _SIXTIETH: Final = NS_PER_SECOND // 60
 
 
@@ -102,6 +107,7 @@ def page_data(
     name = _FRAMES[options.measure]
     data.about["framesName"] = "Turns of the loop" if provenance.waits else name
     _add_frames(data, frames, budget, options.measure)
+    _add_columns(data, frames)
     if events is not None:
         _Session(data, frames, events, budget, options).add()
     return data
@@ -126,6 +132,53 @@ def _add_frames(data: PageData, frames: FrameTimes, budget: FrameBudget, measure
     if len(frames):
         data.about["start"] = int(at_ns[0] - frames.interval_ns[0])
         data.about["end"] = int(at_ns[-1])
+
+
+def _add_columns(data: PageData, frames: FrameTimes) -> None:
+    """Add what a capture has beside its frame times, as lanes of no clock."""
+    beside, are_frames = frames.beside, not frames.samples
+    if beside is None or not len(frames):
+        return
+    lasts_ns = lasting_ns(frames.at_ns, frames.interval_ns, are_samples=not are_frames)
+    begin_ns = frames.at_ns - lasts_ns
+    # Instants and frame times are rounded, and measured apart.
+    gaps = np.flatnonzero(begin_ns[1:] - frames.at_ns[:-1] > lasts_ns[1:] // 2)
+    begin_ns = np.maximum.accumulate(begin_ns)
+    at_ns = np.insert(begin_ns, gaps + 1, frames.at_ns[gaps])
+    quantities = beside.quantities
+    places = [each.at for each in quantities]
+    read, damage = beside.numbers(places), beside.damage(places)
+    for quantity, values in zip(quantities, read, strict=True):
+        name, unit = quantity.name, quantity.unit
+        summary = summary_of(name, unit, values, lasts_ns, are_frames=are_frames)
+        if summary is None:
+            continue
+        steps = _steps_of(np.insert(values, gaps + 1, np.nan))
+        kept = np.diff(steps, prepend=NO_VALUE) != 0
+        data.about["lanes"].append(
+            {
+                "clock": -1,
+                "name": one_line(name),
+                "kind": "column",
+                "family": "",
+                "site": "",
+                "at": data.column(at_ns[kept]),
+                "value": data.column(steps[kept]),
+                "unit": unit,
+                "lines": [
+                    summary.mean_text(),
+                    *summary.lines(),
+                    *filter(None, [damage.get(quantity.at)]),
+                ],
+            }
+        )
+
+
+def _steps_of(values: NDArray[np.float64]) -> NsColumn:
+    """Return the values of a counter as whole numbers."""
+    there = np.isfinite(values)
+    steps = np.round(np.where(there, values, 0) * _COUNTER_STEPS).clip(-_MOST_STEPS, _MOST_STEPS)
+    return np.where(there, steps.astype(np.int64), NO_VALUE)
 
 
 def frames_about(  # noqa: PLR0913, PLR0917 - as many columns make frames
@@ -347,10 +400,9 @@ class _Session:
         kept = np.isfinite(values) & (at_ns <= self._end_ns)
         if not kept.any():
             return
-        steps = np.round(values[kept] * _COUNTER_STEPS).clip(-_MOST_STEPS, _MOST_STEPS)
         columns = {
             "at": self._data.column(at_ns[kept]),
-            "value": self._data.column(steps.astype(np.int64)),
+            "value": self._data.column(_steps_of(values[kept])),
         }
         self._add_lane(lane, "counter", **columns, unit=levels.unit)
 

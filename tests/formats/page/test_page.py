@@ -19,6 +19,7 @@ from typing_extensions import override
 
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.landmarks import Landmark
+from inspector.analysis.statistics.column_summary import summary_of
 from inspector.calls.call import SCHEDULED, Call, CallId, call_of
 from inspector.cli import main as cli
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
@@ -30,6 +31,7 @@ from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.formats.page import page
 from inspector.formats.traces.session_trace import Events
+from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.timebase import format_at, format_duration, format_instant
@@ -269,6 +271,52 @@ def test_that_a_page_of_a_trace_has_its_slices_and_counters(
         tab.run("page.select('lane', page.about.lanes.findIndex((lane) => lane.value))")
         tab.rest()
         assert tab.run(said)[1].startswith("2.5")
+
+
+COLUMNS = """\
+TimeInSeconds,MsBetweenPresents,GPUPower(W),GPUClock(MHz),<b>Load</b>(%)
+1.010,10,250,1500,NA
+1.020,10,250.5,1500,NA
+1.030,10,NA,1500,NA
+1.060,10,100,1500,NA
+1.080,20,100,2000,NA
+"""
+
+
+def test_that_a_page_of_a_capture_has_the_columns_beside_its_frames(
+    tmp_path: Path, browser: Browser
+) -> None:
+    path, out = tmp_path / "presents.csv", tmp_path / "presents.page.html"
+    path.write_text(COLUMNS)
+    read = read_frame_file(path).frames
+    assert read.beside is not None
+
+    assert cli.main(["export", str(path), "-o", str(out)]) == ExitCode.OK
+
+    with browser.opened(out) as tab:
+        lanes = "page.about.lanes.map((lane) => [lane.name, lane.unit, [...lane.value]])"
+        nothing = -(2**50) - 1
+        assert tab.run(lanes) == [
+            ["GPUPower(W)", "W", [250_000, 250_500, nothing, 100_000]],
+            ["GPUClock(MHz)", "MHz", [1_500_000, nothing, 1_500_000, 2_000_000]],
+        ]
+        said = "[...document.querySelectorAll('#side p')].map((each) => each.textContent)"
+        tab.run("page.select('lane', 0)")
+        for at_ns, lasts_ns, value in zip(read.at_ns, read.interval_ns, TEXTS, strict=True):
+            tab.run(f"page.goTo({at_ns - lasts_ns // 2})")
+            tab.rest()
+            assert tab.run(said)[1] == value
+            note = tab.run("page.rows[0].note.textContent")
+            assert note == (value if value.endswith(" W") else "")
+        summary = summary_of(
+            "GPUPower(W)", "W", read.beside.numbers([2])[0], read.interval_ns, are_frames=True
+        )
+        assert summary is not None
+        assert tab.run(said)[2:] == [summary.mean_text(), *summary.lines()]
+
+
+#: The value of a column in each frame.
+TEXTS = ("250 W", "250.5 W", "It has no value at this instant.", "100 W", "100 W")
 
 
 def test_that_marks_and_what_was_done_can_be_left_out_of_a_page(
