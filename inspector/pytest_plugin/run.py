@@ -24,7 +24,7 @@ from inspector.probe.sampler import Sampler
 from inspector.probe.waits import JUMP, PASS, STAND, Waits
 
 from .log import Log
-from .report import own_frame, unfollowed_text
+from .pending import own_frame, unfollowed_text
 from .timeline import Timeline
 
 #: Seconds since 1970 are multiples of 238 ns: after a sleep, so much more has passed.

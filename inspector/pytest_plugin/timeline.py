@@ -16,7 +16,7 @@ from inspector.probe.program import CLOCK, DUE, NAME, PERIOD, SITE, Program, nam
 from inspector.probe.waits import Goal, Waits
 
 from .log import Log
-from .report import pending_lines
+from .pending import pending_lines
 
 _T = TypeVar("_T")
 #: Firings that were later than this by the machine's time are told.

@@ -1,4 +1,4 @@
-"""The details panel: everything about what is selected, and why."""
+"""*Why*: everything about what is selected, and the reasons for it."""
 
 from __future__ import annotations
 

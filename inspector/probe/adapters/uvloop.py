@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary, ref
 from ..clocks import whole_ns
 from . import Adapter
 from .asyncio import AsyncioAdapter
-from .sleeps import Sleeps
+from .task_sleeps import Sleeps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

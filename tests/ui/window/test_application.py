@@ -54,7 +54,7 @@ def own_modules():
 
 ON_DEMAND = {
     "help.pages", "help.viewer", "scene.export", "export.picture_files",
-    "window.dialogs.scene_error", "window.handlers.command_palette",
+    "window.dialogs.scene_error", "window.handlers.palette_dialog",
     "window.handlers.window_dialogs", "inspector.formats.file_formats",
     "inspector.formats.frame_times", "inspector.formats.options", "inspector.sessions.provenance",
 }

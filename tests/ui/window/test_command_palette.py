@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from ui.kit.theme import Theme
 from ui.window.handlers import palette_entries
-from ui.window.handlers.command_palette import CommandPalette, parts_of, sections_of
+from ui.window.handlers.palette_dialog import CommandPalette, parts_of, sections_of
 from ui.window.handlers.palette_entries import (
     EntryKind,
     PaletteEntry,

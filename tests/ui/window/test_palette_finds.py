@@ -15,7 +15,7 @@ from tests.ui.shell import Shell, open_shell
 from ui.findings import FindingsPanel
 from ui.kit.filter_line import FilterLine
 from ui.session.bridge import Selection, SelectionKind
-from ui.window.handlers.command_palette import CommandPalette
+from ui.window.handlers.palette_dialog import CommandPalette
 from ui.window.handlers.palette_finds import PaletteFinder
 
 SCENE = """

@@ -19,7 +19,7 @@ from inspector.sessions.session import SessionPhase
 from tests.ui.shell import SCENE, SMALL_GAME, Shell, open_shell
 from ui.scene.panel import ScenePanel
 from ui.window.dialogs.scene_error import SceneErrorDialog, SceneErrorView
-from ui.window.handlers.command_palette import CommandPalette
+from ui.window.handlers.palette_dialog import CommandPalette
 from ui.window.status_line import FailureNote
 
 BROKEN = "def build(stage):\n    clock = stage.root\n    clock.no_such_thing()\n"

@@ -16,7 +16,7 @@ from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from ui.clock_tree.panel import ClockTreePanel
 from ui.export.export_dialog import ExportDialog
 from ui.kit.prompts import Prompt
-from ui.window.handlers.command_palette import CommandPalette
+from ui.window.handlers.palette_dialog import CommandPalette
 
 Key = Qt.Key
 

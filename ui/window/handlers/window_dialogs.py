@@ -22,7 +22,7 @@ from ..dialogs.extensions import ExtensionsDialog
 from ..dialogs.gallery import GalleryDialog
 from ..dialogs.keys_page import KeysPage
 from ..dialogs.scene_error import SceneErrorDialog, SceneErrorView
-from .command_palette import CommandPalette
+from .palette_dialog import CommandPalette
 from .palette_entries import palette_entries
 from .palette_finds import PaletteFinder
 
