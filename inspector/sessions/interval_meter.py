@@ -203,10 +203,13 @@ class TimersMeter:
     What the host itself does between wake-ups is not counted: only stretches in which
     an event was recorded, from the beginning of a wake-up or the end of a frame. Readings of
     the time source are no such events.
+
+    Attributes:
+        busy_ns: What was added up; who uses it sets it to 0.
     """
 
     def __init__(self) -> None:
-        self._since_ns = self._events = self._busy_ns = 0
+        self._since_ns = self._events = self.busy_ns = 0
 
     def begin(self, events: int | None = None) -> None:
         """Measure from now on; there are as many events as before if they are not given."""
@@ -225,13 +228,8 @@ class TimersMeter:
             charged_ns += now_ns - self._since_ns
             self._since_ns = now_ns
             self._events = events
-        self._busy_ns += charged_ns
+        self.busy_ns += charged_ns
         return charged_ns
-
-    def pop_ns(self) -> int:
-        """Return what was added up, and begin again at 0."""
-        busy_ns, self._busy_ns = self._busy_ns, 0
-        return busy_ns
 
 
 def fitted(shares_ns: list[int], interval_ns: int) -> list[int]:

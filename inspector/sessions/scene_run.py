@@ -357,7 +357,8 @@ class SceneRun:
         timers, known = self._timers, self.shares
         self._charge_timers()
         shares = None if known is None else known.take(self.frames_run, interval_ns)
-        own_ns = self.director.run_frame(interval_ns, cut_ns, timers.pop_ns(), shares)
+        timers_ns, timers.busy_ns = timers.busy_ns, 0
+        own_ns = self.director.run_frame(interval_ns, cut_ns, timers_ns, shares)
         self.leave_if_forked()
         if known is not None:
             known.calls_ns += own_ns

@@ -11,7 +11,7 @@ from inspector.sessions.hosted import HostedSession
 from inspector.testing import scene_file
 
 #: More means that somebody has to go through more files to understand what a frame does.
-MOST_CHANGES = 19
+MOST_CHANGES = 18
 
 SCENE = """
     def build(stage):
