@@ -145,7 +145,7 @@ def test_that_every_adapter_is_listed_once() -> None:
         "__init__",
         "asyncio_cost",
         "loop",
-        "sleeps",
+        "task_sleeps",
     }
 
     assert {entry.place.removeprefix(".") for entry in ADAPTERS} == files

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
+from queue import Queue
 from typing import Any
 from unittest.mock import Mock
 
@@ -348,13 +349,14 @@ def test_that_a_line_without_end_is_refused_unread_and_the_next_is_answered() ->
 
 
 def test_that_a_batch_is_answered_by_one_line(handler: RequestHandler) -> None:
-    lines: list[bytes] = []
-    client = handler.connect(lines.append)
+    lines: Queue[bytes] = Queue()
+    client = handler.connect(lines.put)
     good = {"jsonrpc": "2.0", "method": "session.list"}
     handler.take(client, json.dumps([{**good, "id": 1}, good, 3, {**good, "id": 2}]).encode())
-    _asker(handler)("server.about")
-    (answers,) = map(json.loads, lines)
+    handler.take(client, json.dumps({**good, "id": 3}).encode())
+    answers, next_answer = (json.loads(lines.get(timeout=30)) for _ in range(2))
     assert [each["id"] for each in answers] == [1, None, 2]
+    assert next_answer["id"] == 3
 
 
 def test_that_the_client_starts_a_server_that_ends_with_it(scene: str) -> None:
