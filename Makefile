@@ -42,7 +42,7 @@ test: check
 
 test-full: check
 	@.ci/qt-libraries $(PYTHON)
-	TIMELINE_INSPECTOR_FUZZ=$${TIMELINE_INSPECTOR_FUZZ:-25} HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} \
+	TIMELINE_INSPECTOR_FUZZ=$${TIMELINE_INSPECTOR_FUZZ:-50} HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} \
 		$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal -o timeout=3600 -o faulthandler_timeout=7200
 
 check: $(VENV)/.installed-dev
