@@ -81,7 +81,7 @@ COUNT = FileFormat("count", ".count", "number of frames", write_count)
         answer="wrote a.count (3 frames)",
     ),
     "command of the command line": Part(
-        path="inspector/cli/commands/longest.py",
+        path="inspector/cli/commands/peak.py",
         source="""
 from pathlib import Path
 
@@ -94,11 +94,11 @@ def run(options, out, errors):
     out.write(f"the longest frame takes {frames.interval_ns.max()} ns")
     return 0
 
-LONGEST = Command(lambda parser: parser.add_argument("file"), run)
+PEAK = Command(lambda parser: parser.add_argument("file"), run)
 """,
         registry="inspector/cli/commands/__init__.py",
-        entry='CommandEntry("longest", "FILE", "find the longest frame", ".longest:LONGEST"),',
-        arguments=("-m", "inspector", "longest", "two.csv"),
+        entry='CommandEntry("peak", "FILE", "find the longest frame", ".peak:PEAK"),',
+        arguments=("-m", "inspector", "peak", "two.csv"),
         answer="the longest frame takes 20000000 ns",
     ),
     "time source": Part(
