@@ -58,7 +58,7 @@ _ALIEN_NS = 500_000_000
 _PASSING_S = 0.005
 #: Readings of a clock without any wait, after which a reader is taken to wait for time to pass,
 #: and by how much each further one lets it.
-_MOST_READINGS, _PER_READING_NS = 100_000, 1_000_000
+MOST_READINGS, _PER_READING_NS = 100_000, 1_000_000
 
 
 def _never(*_: object) -> bool:
@@ -213,6 +213,8 @@ class Waits:
         outside: What happens to time while something outside is awaited.
         rounding_ns: What is slept more, so that no sleep seems too short: by so much may the
             difference of two readings in seconds be off.
+        readings: How often a clock was read since a thread has begun to wait; see
+            :meth:`was_read_often`.
         passed_for: What time has passed for as on the machine, and for how long.
         stuck: Describes what waits when nothing can end it; ``None`` to let it wait.
         deliver: Called with what could not be raised in the test, and with what ends its loop.
@@ -249,7 +251,7 @@ class Waits:
         self.interrupt: Callable[[BaseException], object] = _ignore
         self.returning: set[int] = set()
         self.note: Callable[[FrameType], object] = _ignore
-        self._readings = 0
+        self.readings = 0
         self._is_creeping = False
         # Of the thread that looks at others.
         self._signal = allocate_lock()
@@ -279,7 +281,7 @@ class Waits:
             self._spared_children = WeakSet()
             self._goals.clear()
             self._waiting.clear()
-            self._readings = 0
+            self.readings = 0
             self.passed_for = {}
             self._has_told = False
             self._looping.clear()
@@ -344,7 +346,7 @@ class Waits:
             self._waiting[thread] = wait
             if wait.is_idle:
                 self._looping.add(wait.clock.number)
-            self._readings = 0
+            self.readings = 0
             self._look()
             if self._look_again_s >= 0:
                 self._hurry()
@@ -650,13 +652,12 @@ class Waits:
             self.interrupt(error)
         return self._in_c[self._main]
 
-    def was_read(self) -> None:
-        """A clock was read; who does so again and again without a wait waits for time to pass.
+    def was_read_often(self) -> None:
+        """A clock was read more than so often; who does so without a wait waits for time to pass.
 
         Called with the lock of the clocks held.
         """
-        self._readings += 1
-        if self._readings <= _MOST_READINGS or not self.is_jumping or self._is_creeping:
+        if not self.is_jumping or self._is_creeping:
             return
         if self._program.waits is not self or not self._lock.acquire(blocking=False):
             return
