@@ -482,6 +482,8 @@ def test_that_programs_on_another_host_are_listed(run: Run, line: str) -> None:
         ("attach --ssh a --ssh b", "one host, or a program to be launched on each"),
         ("attach --ssh a --ssh b 4711", "one host, or a program to be launched on each"),
         ("attach --ssh a --listen unix", "ive either a program, or another way in"),
+        ("attach --list 4711", "--list lists all programs"),
+        ("attach --list --listen unix", "--list lists all programs"),
         ("attach --ssh=-v -- python3 x.py", "“-v” names no host"),
         ("attach --exec '' -- python3 x.py", "--exec is empty"),
         ("attach --exec nosuchcommand -- python3 x.py", "nosuchcommand was not reached"),

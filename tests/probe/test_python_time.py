@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -65,6 +66,14 @@ def test_that_a_held_program_sleeps_on_and_its_time_stands_still() -> None:
         for monotonic_s, perf_ns, wall_s in readings:
             assert abs(monotonic_s - perf_ns / 1e9) < 0.05
             assert abs((wall_s - monotonic_s) - (readings[0][2] - readings[0][0])) < 0.05
+
+
+def answer_of(process: subprocess.Popen[str]) -> list[float]:
+    """Let a program read its clocks, and return what it found."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    print(file=process.stdin, flush=True)
+    return [float(each) for each in process.stdout.readline().split()]
 
 
 def test_that_a_rate_scales_sleeps_and_readings_alike() -> None:
@@ -261,14 +270,7 @@ for line in sys.stdin:
     print(*before, flush=True)
 """
     with attached(code) as (receiver, process):
-        assert process.stdin is not None
-        assert process.stdout is not None
-
-        def read() -> list[float]:
-            print(file=process.stdin, flush=True)
-            assert process.stdout is not None
-            return [float(each) for each in process.stdout.readline().split()]
-
+        read = partial(answer_of, process)
         receiver.wait_until_complete()
         first = read()
         receiver.ask("Clock.rate", clock=receiver.clocks()["python -c"], rate_n=100 * D)
@@ -290,7 +292,7 @@ class Moment(datetime):
         return super().__new__(cls, *args, **kwargs)
     @classmethod
     def fromtimestamp(cls, _):
-        raise NotImplementedError
+        raise AssertionError("now() does not ask it")
 east = timezone(module.timedelta(hours=5))
 def present():
     made = [datetime.now(), module.datetime.now(tz=east), datetime.utcnow(), Moment.now()]
@@ -311,14 +313,7 @@ for line in sys.stdin:
 @pytest.mark.parametrize("version", [*VERSIONS, "3.11"])
 def test_that_datetime_follows_the_time_of_day(version: str) -> None:
     with attached(DATETIMES, python=interpreter(version)) as (receiver, process):
-        assert process.stdin is not None
-        assert process.stdout is not None
-
-        def read() -> list[float]:
-            print(file=process.stdin, flush=True)
-            assert process.stdout is not None
-            return [float(each) for each in process.stdout.readline().split()]
-
+        read = partial(answer_of, process)
         receiver.wait_until_complete()
         top, first = receiver.clocks()["python -c"], read()
         receiver.ask("Clock.rate", clock=top, rate_n=1000 * D)

@@ -158,9 +158,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 _HEADLESS: Final = ("rate", "hold_at", "hold_for", "stream", "export", "record", "quiet")
 
 
+def _check_list(options: Namespace) -> None:
+    other = options.program or options.dial or options.listen or options.browser
+    if options.list and (other or options.listen_websocket is not None):
+        options.parser.error("--list lists all programs: give none, and no way in but a host")
+
+
 def _check(options: Namespace) -> None:
     error = options.parser.error
     _read_program(options)
+    _check_list(options)
     ways = options.dial or options.listen or options.browser
     ways = bool(ways) or options.listen_websocket is not None
     hosts = [*options.ssh, *options.exec]
