@@ -120,11 +120,7 @@ def check_display(environment: Mapping[str, str]) -> None:
 
 
 def _check_platforms(asked: list[str], environment: Mapping[str, str]) -> None:
-    """Check that Qt has a plugin for one of the requested platforms.
-
-    Raises:
-        EnvironmentProblemError: It has none; Qt would abort the process.
-    """
+    """Check that Qt has a plugin for one of the requested platforms."""
     if not asked or environment.get("QT_QPA_PLATFORM_PLUGIN_PATH"):
         return
     known = qt_platforms()

@@ -93,11 +93,7 @@ def spans_of(history: History, timeline: Timeline, index: int) -> tuple[FrameSpa
 
 
 def phases_of(timeline: Timeline, index: int) -> tuple[FrameSpan, ...]:
-    """Return the phases of a frame without their calls.
-
-    Raises:
-        IndexError: There is no such frame, or it is no longer kept.
-    """
+    """Return the phases of a frame without their calls."""
     frame = timeline.frames.frame(index)
     phases: dict[int, int] = {phase: ns for phase in Phase if (ns := frame.phases[phase])}
     return tuple(_laid_out(phases, {}))

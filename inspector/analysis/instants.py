@@ -45,11 +45,7 @@ class InstantFinder:
     # ---------------------------------------------------------------- as it is typed
 
     def find(self, text: str, from_ns: int) -> int:
-        """Return the instant for a typed text.
-
-        Raises:
-            InstantError: The text is not understood, or the instant is outside the log.
-        """
+        """Return the instant for a typed text."""
         typed = _SPACES.sub(" ", text.strip())
         word = typed.casefold()
         if word in _FIRST_WORDS or word in _LAST_WORDS:
@@ -84,11 +80,7 @@ class InstantFinder:
     # ---------------------------------------------------------------- frames
 
     def frame(self, index: int) -> int:
-        """Return when a frame began.
-
-        Raises:
-            InstantError: There is no such frame, or it is no longer in the log.
-        """
+        """Return when a frame began."""
         frames = self._frames
         if not len(frames):
             raise InstantError(f"There is no frame {index:,}: none has run yet.")

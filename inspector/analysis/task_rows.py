@@ -94,8 +94,6 @@ class TaskRow(Struct, frozen=True):
 
 
 class _Told(Struct, frozen=True, eq=False):
-    """What the rows of one state have in common."""
-
     strings: Sequence[str]
     blocked: dict[int, str]  # By clock: the function that its loop is in
     below: Counter[int]  # By task: how many others it waits for

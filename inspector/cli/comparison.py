@@ -90,11 +90,7 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _files_to_compare(options: Namespace) -> FilesToCompare:
-    """Return the files of each side.
-
-    Raises:
-        InspectorError: There is no such file, or a folder or pattern has none.
-    """
+    """Return the files of each side."""
     if options.before is not None:
         sides = [[split_column(text)] for text in (options.before, *options.after)]
     else:

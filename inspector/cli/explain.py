@@ -56,8 +56,6 @@ _OFTEN = 20
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """The past to explain."""
-
     history: History
     title: str
     end_ns: int  # Session instant of its end
@@ -106,11 +104,7 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _check_known(history: History, at_ns: int) -> None:
-    """Check that the state at an instant can be read.
-
-    Raises:
-        RecordingError: Events are missing there.
-    """
+    """Check that the state at an instant can be read."""
     if missing := missing_text(history, at_ns):
         raise RecordingError(f"{missing} Choose an instant before or after that: --at.")
 

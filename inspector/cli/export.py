@@ -92,12 +92,7 @@ def export(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _export_picture(path: Path, options: Namespace, out: TextIO) -> int:
-    """Write the picture that the scene of a recording drew of a frame.
-
-    Raises:
-        InspectorError: It is no recording, it has no such frame or picture, or it cannot be
-            written.
-    """
+    """Write the picture that the scene of a recording drew of a frame."""
     check_readable(path)
     check_file(options.picture, SCENE_PICTURE_FORMATS)
     refuse_existing(options.picture, options)
@@ -228,9 +223,6 @@ def _targets(file: str, options: Namespace) -> list[tuple[Path, AnyExporter]]:
 
     A format that --as names is that of an output whose name ends alike; otherwise it is written
     beside the file, or to --out.
-
-    Raises:
-        ExportError: A suffix is unknown, a folder cannot be written, or it is the file itself.
     """
     named = [each for each in exporters() if each.key in options.formats]
     targets: list[tuple[Path, AnyExporter]] = []
@@ -267,11 +259,7 @@ def refuse_existing(path: Path, options: Namespace) -> None:
 def _export_file(
     file: str, targets: list[tuple[Path, AnyExporter]], options: Namespace, err: TextIO
 ) -> tuple[list[str], list[InspectorError]]:
-    """Write one file in all formats; returns what was written, and why the rest was not.
-
-    Raises:
-        InspectorError: It cannot be read.
-    """
+    """Write one file in all formats; returns what was written, and why the rest was not."""
     path, column = split_column(file)
     wanted = [exporter for _path, exporter in targets]
     needs_frames = not all(exporter in (*TRACE_EXPORTERS, PAGE) for exporter in wanted)
@@ -349,11 +337,7 @@ def read_frames(
 
 
 def _check_known(path: Path, read: FrameFile, options: Namespace) -> None:
-    """Refuse to draw what a file does not say of its frames.
-
-    Raises:
-        CaptureError: It does not say it.
-    """
+    """Refuse to draw what a file does not say of its frames."""
     is_captured = read.provenance.source == CAPTURED
     for is_asked, is_known, what, instead in (
         (options.stacked, not is_captured, "the phases of frames", "Omit --stacked"),
@@ -392,11 +376,7 @@ def worth_plotting(frames: FrameTimes) -> Measure:
 
 
 def part_in(options: Namespace) -> SessionPart:
-    """Return the part that ``--range`` names.
-
-    Raises:
-        ArgumentError: It is not a range.
-    """
+    """Return the part that ``--range`` names."""
     try:
         return parse_range(options.range)
     except ExportError as error:

@@ -95,11 +95,7 @@ def _quoted(name: str) -> str:
 
 
 def _numbered(history: History, timeline: Timeline, digits: str, *, is_member: bool) -> Match:
-    """Find a timer or member by number.
-
-    Raises:
-        ArgumentError: None ever had it, as far as events are kept.
-    """
+    """Find a timer or member by number."""
     what = "member" if is_member else "timer"
     # Longer numbers do not exist.
     number = count_in(digits) or 0
@@ -204,11 +200,7 @@ def _one_member(timeline: Timeline, name: str, numbers: list[int]) -> Match:
 
 
 def _check_one(found: str, count: int, candidates: Iterable[str]) -> None:
-    """Refuse a name of several.
-
-    Raises:
-        ArgumentError: There are several; the message lists them.
-    """
+    """Refuse a name of several."""
     if count > 1:
         more = [f"and {count - _MOST_LISTED:,} more"] if count > _MOST_LISTED else []
         listed = "\n".join(f"  {each}" for each in [*candidates, *more])

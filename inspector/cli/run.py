@@ -114,11 +114,7 @@ def _run_session(
 
 
 def _write_picture(session: HostedSession, path: Path) -> None:
-    """Write the picture of the last frame.
-
-    Raises:
-        ExportError: The scene has no picture, drawing it failed, or it cannot be written.
-    """
+    """Write the picture of the last frame."""
     session.hold()
     session.draw_picture()
     session.refresh()

@@ -47,8 +47,6 @@ _RowT = TypeVar("_RowT")
 
 @dataclass(frozen=True, slots=True)
 class ClockLine:
-    """A clock at the end."""
-
     depth: int
     name: str
     local_ns: int
@@ -76,8 +74,6 @@ class ProbeLine:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """A run at its end, and how it is reported."""
-
     title: str
     scene: str
     how: str  # How time passed

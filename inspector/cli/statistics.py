@@ -67,8 +67,6 @@ _FEW: Final = ("frames", "fps", "p50", "p95", "p99", "max", "frameview.low-1", "
 
 @dataclass(frozen=True, slots=True)
 class MetricCondition:
-    """A condition on a metric."""
-
     text: str  # As it was written
     metric: Metric
     sign: str  # How it is compared
@@ -105,8 +103,6 @@ class _Checked:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A file that was read."""
-
     text: str  # How it was named
     file: FrameFile  # What is in it
     series: FrameSeries  # The frame times that are asked for
@@ -250,11 +246,7 @@ def _results(
 
 
 def _read_all(options: Namespace, err: TextIO) -> tuple[list[_Read], dict[str, str]]:
-    """Read the files; of several, return why some cannot be read.
-
-    Raises:
-        InspectorError: The only file cannot be read.
-    """
+    """Read the files; of several, return why some cannot be read."""
     files: list[_Read] = []
     unread: dict[str, str] = {}
     for text in options.files:
@@ -268,11 +260,7 @@ def _read_all(options: Namespace, err: TextIO) -> tuple[list[_Read], dict[str, s
 
 
 def _show_zones(options: Namespace, out: TextIO, err: TextIO) -> bool:
-    """Print the sums of Tracy's zones, if that is what the file has.
-
-    Raises:
-        InspectorError: It cannot be read, or an option asks for more than sums.
-    """
+    """Print the sums of Tracy's zones, if that is what the file has."""
     path, column = split_column(options.files[0])
     sums = None if column else zone_sums(path)
     if sums is None:
@@ -389,11 +377,7 @@ def _read(text: str, options: Namespace, err: TextIO) -> _Read:
 
 
 def _budget(path: Path, file: FrameFile, options: Namespace) -> FrameBudget:
-    """Return what frames are held against: the refresh rate, or the target of the scene.
-
-    Raises:
-        CaptureError: Neither is known.
-    """
+    """Return what frames are held against: the refresh rate, or the target of the scene."""
     rate = file.provenance.frame_rate
     if options.refresh is None and rate is None:
         message = f"{path} has no target frame rate. Add --refresh, such as --refresh 60."

@@ -75,8 +75,6 @@ class StoppedClock:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A callback that raised."""
-
     at_ns: int
     frame: int  # Index of the running or next frame
     label: str
@@ -129,8 +127,6 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class BreakHit:
-    """A breakpoint that was hit."""
-
     at_ns: int
     number: int  # Number of the breakpoint
     text: str  # The condition and what happened, in words

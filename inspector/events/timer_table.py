@@ -67,19 +67,10 @@ class TimerTable:
         return iter(self._row_by_id)
 
     def index(self, timer_id: int) -> int:
-        """Return the present row of a timer.
-
-        Raises:
-            KeyError: It is not pending.
-        """
+        """Return the present row of a timer."""
         return self._row_by_id[timer_id]
 
     def row(self, timer_id: int) -> TimerRow:
-        """Return a pending timer.
-
-        Raises:
-            KeyError: It is not pending.
-        """
         i = self._row_by_id[timer_id]
         return TimerRow(
             id=timer_id,
@@ -103,11 +94,7 @@ class TimerTable:
     # ---------------------------------------------------------- for the fold
 
     def add(self, timer_id: int, clock_id: int, label: int) -> None:
-        """Add a timer that is not armed yet.
-
-        Raises:
-            ValueError: The timer exists.
-        """
+        """Add a timer that is not armed yet."""
         if timer_id in self._row_by_id:
             raise ValueError(f"timer {timer_id} exists")
         self._row_by_id[timer_id] = len(self.id)

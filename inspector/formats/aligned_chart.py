@@ -39,8 +39,6 @@ _STEP: Final = 0.75
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AlignedRun:
-    """The frames of a capture."""
-
     name: str
     times_ns: NDArray[np.int64]  # The frame times
     ends_ns: NDArray[np.int64]  # When each frame ends, from the beginning

@@ -72,8 +72,6 @@ class ChartKind(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """The frames of one capture."""
-
     name: str
     times: Distribution  # The frame times in nanoseconds
 
@@ -174,8 +172,6 @@ def distribution_chart(  # noqa: PLR0913 - as many things make a chart
 
 @dataclass(frozen=True, slots=True)
 class _Chart:
-    """Makes the shapes of a chart."""
-
     curves: tuple[Curve, ...]
     area: Box
     theme: ThemeName

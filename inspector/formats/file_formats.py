@@ -64,11 +64,7 @@ class FileFormat(Generic[DataT, OptionsT]):
     needs: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a suffix that no file has.
-
-        Raises:
-            ValueError: It does not begin with a dot, or is not in lower case.
-        """
+        """Refuse a suffix that no file has."""
         if not self.suffix.startswith(".") or self.suffix != self.suffix.strip().lower():
             raise ValueError(f"a suffix is a dot and lower-case letters: {self.suffix!r}")
 
@@ -262,9 +258,5 @@ def write_document(first: DisplayList, stream: BinaryIO, more: Sequence[DisplayL
 
 
 def _picture_writer() -> PictureWriter:
-    """Return the module that draws with Qt.
-
-    Raises:
-        EnvironmentProblemError: Qt is missing, or does not work here.
-    """
+    """Return the module that draws with Qt."""
     return cast("PictureWriter", load_ui("export.picture_files"))

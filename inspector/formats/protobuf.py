@@ -30,11 +30,7 @@ class DamageError(ValueError):
 
 
 def varint_at(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number and where it ends.
-
-    Raises:
-        DamageError: It does not end.
-    """
+    """Return a number and where it ends."""
     value = shift = 0
     for place in range(at, min(at + MOST_VARINT, len(data))):
         byte = data[place]
@@ -76,11 +72,7 @@ def fields_in(data: bytes, at: int, end: int) -> Iterator[Field]:
 
 
 def message_in(data: bytes, field: Field) -> dict[int, Field]:
-    """Return the last value of each field of a message within a message.
-
-    Raises:
-        DamageError: The field is not a message.
-    """
+    """Return the last value of each field of a message within a message."""
     if field[1] != BYTES:
         raise DamageError
     return {each[0]: each for each in fields_in(data, field[2], field[3])}

@@ -57,8 +57,6 @@ class NoDuckDbError(InspectorError):
 
 @dataclass(frozen=True, slots=True)
 class Queried:
-    """Frames that a query can read."""
-
     name: str  # What file is in the tables
     stream: str  # Which of several streams they are
     frames: FrameTimes
@@ -66,8 +64,6 @@ class Queried:
 
 @dataclass(frozen=True, slots=True)
 class QueryColumn:
-    """A column that a query can name."""
-
     table: str  # frames or metrics
     name: str  # Its name, in quotation marks where SQL needs them
     type: str  # Its type in SQL
@@ -95,11 +91,7 @@ def is_duckdb_missing() -> bool:
 
 
 def query_columns(captures: Iterable[Beside | None]) -> list[QueryColumn]:
-    """Return all columns that a query can name.
-
-    Args:
-        captures: The columns of each file beside its frame times.
-    """
+    """Return all columns that a query can name."""
     beside: dict[str, QueryColumn] = {}
     for each in captures:
         for name, unit in _beside_names(each):
@@ -116,7 +108,6 @@ class Query:
     """One SELECT, which any thread can stop."""
 
     def __init__(self, sql: str, most: int) -> None:
-        """Ask for at most so many rows."""
         self._sql = sql
         self._most = most
         self._is_stopped = False

@@ -19,8 +19,6 @@ _NOTE: Final = 1 / 38
 
 @dataclass(frozen=True, slots=True)
 class PictureOptions:
-    """How a picture is written."""
-
     width: float = 640.0  # Width in points
     dots_per_inch: float = 144.0
     is_in_pixels = False

@@ -359,11 +359,7 @@ def _finished(returned: ResultT) -> ResultT:
 
 
 def _checked_edges(name: str, edges: object) -> tuple[Edge[Any], ...]:
-    """Return the edges of a transition.
-
-    Raises:
-        TypeError: One of them is something else.
-    """
+    """Return the edges of a transition."""
     if isinstance(edges, Edge):
         return (edges,)
     listed = (edges,) if isinstance(edges, str) or not isinstance(edges, Iterable) else (*edges,)

@@ -85,8 +85,6 @@ class InTurn(float):
 
 
 class Clock:
-    """A clock of the program."""
-
     __slots__ = (
         "__weakref__",
         "_clocks",

@@ -29,8 +29,6 @@ class LinkClosed(Exception):  # noqa: N818 - an end is not always an error
 
 
 class Connection:
-    """A connected socket."""
-
     def __init__(self, sock: socket.socket) -> None:
         sock.setblocking(False)
         if sock.family in _INTERNET:
@@ -41,22 +39,18 @@ class Connection:
         self._message_bytes = 0
 
     def fileno(self) -> int:
-        """Return the descriptor, to wait for."""
         return self._sock.fileno()
 
     def send(self, message: dict[str, Any]) -> None:
-        """Queue a message."""
         data = wire.frame(wire.JSON, wire.packed_json(message))
         self._queue.append((memoryview(data), True))
         self._message_bytes += len(data)
 
     def send_events(self, data: bytes) -> None:
-        """Queue a frame of events."""
         self._queue.append((memoryview(data), False))
 
     @property
     def wants_to_send(self) -> bool:
-        """Whether something is queued."""
         return bool(self._queue)
 
     @property

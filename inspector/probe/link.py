@@ -46,8 +46,6 @@ _MOST_OF_NAME = 100
 
 
 class Attachment:
-    """An inspector that is attached."""
-
     def __init__(
         self, program: Program, connection: Connection, grant: str, behind: list[dict[str, Any]]
     ) -> None:

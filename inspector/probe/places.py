@@ -54,7 +54,6 @@ class ListeningPlace:
 
     @property
     def address(self) -> str:
-        """Where to listen."""
         return f"unix:{self._path / 'socket'}"
 
     def write_token(self, token: str) -> None:

@@ -73,8 +73,6 @@ PUMP_S = 0.01
 
 
 class Timer:
-    """A pending timer of the program."""
-
     # What is known of it is in the program, as plain numbers: Python's garbage collector would go
     # through the whole program if an inspector that comes to 100 000 timers made as many objects.
     __slots__ = ("_program", "handle", "number")
@@ -86,7 +84,6 @@ class Timer:
 
     @property
     def clock(self) -> Clock:
-        """The clock it waits on."""
         return self._program.clocks.by_number[self._program.timers[self.number][CLOCK]]
 
     @property
@@ -282,7 +279,6 @@ class Program(Texts):
             self.emit = self.clocks.emit = emit
 
     def describe_clocks(self) -> None:
-        """Describe all clocks as they are now."""
         with self.clocks.lock:
             self.extend(tuple(self.clocks.described()))
 
@@ -516,13 +512,11 @@ class Program(Texts):
                 emit((self.clocks.now_ns(), TIMER_CLEARED, number, site, cause))
 
     def pending(self, number: int) -> Optional[Timer]:
-        """Return the pending timer with a number."""
         if number not in self.timers:
             return None
         return self._objects.get(number) or Timer(self, number, None)
 
     def forget(self, number: int) -> None:
-        """Forget a timer that is gone."""
         self.timers.pop(number, None)
         self._objects.pop(number, None)
 
@@ -569,7 +563,6 @@ class Program(Texts):
         )
 
     def clear_timer(self, timer: Timer, cause: int) -> None:
-        """Clear a timer by command."""
         adapter = timer.clock.adapter
         if adapter is not None:
             self.guarded(adapter, adapter.clear_timer, timer.clock, timer, cause)
@@ -616,7 +609,6 @@ class Program(Texts):
         emit((now_ns, FRAME_BEGAN, clock.number, frames.index, delta_ns))
 
     def phase_ended(self, clock: Clock, phase: int, duration_ns: int) -> None:
-        """A phase of the running frame has ended."""
         emit = self.emit
         if emit is not None:
             emit((self.clocks.now_ns(), PHASE_ENDED, phase, self.frames(clock).index, duration_ns))
@@ -670,14 +662,12 @@ class Program(Texts):
             emit((self.clocks.now_ns(), CALLBACK_FAILED, 0, *texts))
 
     def mark(self, text: str) -> None:
-        """Mark the present instant."""
         emit = self.emit
         if emit is not None:
             emit((self.clocks.now_ns(), MARK, self.own_clock.number, self.text(text), 0))
 
 
 def name_of(callback: Any) -> str:
-    """Return a readable name of what is called."""
     while isinstance(callback, partial):
         callback = callback.func
     owner = getattr(callback, "__self__", None)

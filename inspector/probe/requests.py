@@ -47,7 +47,6 @@ class Requests:
         }
 
     def knows(self, method: str) -> bool:
-        """Return whether there is such a request."""
         return method in self._methods
 
     def apply(self, method: str, params: dict[str, Any]) -> dict[str, Any]:

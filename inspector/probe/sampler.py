@@ -78,8 +78,6 @@ _TOLD_NS = 1_000_000
 
 
 class Watched:
-    """A loop that is looked at."""
-
     __slots__ = (
         "base",
         "clock",

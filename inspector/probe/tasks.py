@@ -105,8 +105,6 @@ class Facts:
 
 
 class AsyncioTasks:
-    """The tasks of a loop of asyncio or uvloop."""
-
     def __init__(self, program: Program, loop: Any) -> None:
         self._program = program
         self._loop = ref(loop)
@@ -160,7 +158,6 @@ class AsyncioTasks:
             yield found if is_here else None
 
     def facts(self, task: Any) -> Facts:
-        """Return what a task is doing."""
         coroutine = task.get_coro()
         name = str(getattr(coroutine, "__qualname__", type(coroutine).__qualname__))
         given = task.get_name()
@@ -213,8 +210,6 @@ class AsyncioTasks:
 
 
 class TrioTasks:
-    """The tasks of a run of trio."""
-
     def __init__(self, program: Program, runner: Any, call_soon: Callable[[Any], None]) -> None:
         self._program = program
         self._runner = runner
@@ -247,11 +242,9 @@ class TrioTasks:
         self._sites[task] = self._program.call_site()
 
     def tasks(self) -> Iterator[Optional[ref[Any]]]:
-        """Yield references to the tasks of the run."""
         yield from map(ref, list(self._runner.tasks))
 
     def facts(self, task: Any) -> Facts:
-        """Return what a task is doing."""
         facts = Facts(task.name, task.coro)
         facts.created = self._sites.get(task, 0)
         frames = frames_of(task.coro)

@@ -23,8 +23,6 @@ _PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen")
 
 
 class Texts:
-    """The texts of a program."""
-
     def __init__(self) -> None:
         self.texts = [""]  # Every text so far; its place is its number
         self._numbers = {"": 0}

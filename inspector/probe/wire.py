@@ -136,11 +136,7 @@ def _fitting(number: float) -> int:
 
 
 def unpacked_events(payload: bytes) -> list[tuple[int, int, int, int, int]]:
-    """Return the events of a payload.
-
-    Raises:
-        WireError: It holds no whole events, or too many.
-    """
+    """Return the events of a payload."""
     if len(payload) > MAX_EVENTS * BYTES_PER_EVENT:
         raise WireError(TOO_LARGE, f"a batch has at most {MAX_EVENTS:,} events")
     if not payload or len(payload) % BYTES_PER_EVENT:
@@ -152,11 +148,7 @@ def unpacked_events(payload: bytes) -> list[tuple[int, int, int, int, int]]:
 
 
 def packed_json(message: object) -> bytes:
-    """Return a message as a payload.
-
-    Raises:
-        WireError: It is larger than a frame may be.
-    """
+    """Return a message as a payload."""
     payload = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     encoded = payload.encode("utf-8", "replace")
     if len(encoded) >= MAX_FRAME_BYTES:
@@ -249,17 +241,14 @@ def _check_shape(message: dict[str, Any]) -> None:
 
 
 def request(number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return a request, which will be answered."""
     return {"id": number, "method": method, "params": params}
 
 
 def notification(method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return a notification, which is not answered."""
     return {"method": method, "params": params}
 
 
 def answer(number: int, result: Optional[dict[str, Any]] = None) -> dict[str, Any]:
-    """Return the answer to a request."""
     return {"id": number, "result": result or {}}
 
 
@@ -272,11 +261,7 @@ def refusal(number: int, error: WireError) -> dict[str, Any]:
 
 
 def whole(params: dict[str, Any], name: str, lowest: int = 0, highest: int = MAX_NUMBER) -> int:
-    """Return a whole number of the parameters.
-
-    Raises:
-        WireError: It is missing, not a whole number or out of range.
-    """
+    """Return a whole number of the parameters."""
     value = params.get(name)
     if type(value) is not int or not lowest <= value <= highest:
         raise WireError(BAD_PARAMS, f"{name} is a whole number from {lowest} to {highest}")
@@ -284,11 +269,7 @@ def whole(params: dict[str, Any], name: str, lowest: int = 0, highest: int = MAX
 
 
 def text(params: dict[str, Any], name: str) -> str:
-    """Return a text of the parameters.
-
-    Raises:
-        WireError: It is missing or not a text.
-    """
+    """Return a text of the parameters."""
     value = params.get(name)
     if not isinstance(value, str):
         raise WireError(BAD_PARAMS, f"{name} is a text")

@@ -248,11 +248,7 @@ class Timeline:
         return Done(twisted.blockon(over))
 
     def _idle_loops(self) -> list[Any]:
-        """Return the loop of asyncio to run meanwhile, if there is any.
-
-        Raises:
-            AssertionError: There are several.
-        """
+        """Return the loop of asyncio to run meanwhile, if there is any."""
         adapters = self._program.adapters.values()
         loops = [
             loop

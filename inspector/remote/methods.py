@@ -80,8 +80,6 @@ class RemoteError(InspectorError):
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method."""
-
     name: str  # What requests call it
     summary: str  # What it does, in a sentence
     params: type[Struct]  # Its parameters; a session among them is the one whose state is answered

@@ -25,8 +25,6 @@ class Works(Protocol):
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class Client:
-    """Who asks."""
-
     name: str  # What others are told of it
     send: Callable[[bytes], object]  # Sends an answer; called in any thread, one at a time
     is_gone: bool = False  # Whether it has left

@@ -79,11 +79,7 @@ def _page(items: Sequence[object], offset: int, limit: int) -> dict[str, object]
 
 
 def _past(opened: OpenSession, at_ns: int | None) -> Timeline:
-    """Return the state at an instant, the present without one.
-
-    Raises:
-        RemoteError: It is not known.
-    """
+    """Return the state at an instant, the present without one."""
     session = opened.session
     if at_ns is None:
         return session.timeline

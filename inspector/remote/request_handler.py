@@ -327,7 +327,6 @@ class RequestHandler:
         return worker
 
     def forget(self, worker: Worker) -> None:
-        """Forget a worker that has ended."""
         self._workers.discard(worker)
 
     def connect(self, send: Callable[[bytes], object]) -> Client:
@@ -401,11 +400,7 @@ class RequestHandler:
             each.thread.join()
 
     def next_number(self) -> int:
-        """Return the number of a new session.
-
-        Raises:
-            RemoteError: There are too many.
-        """
+        """Return the number of a new session."""
         with self._numbers:
             if len(self.sessions) >= _MOST_SESSIONS:
                 message = f"{_MOST_SESSIONS} sessions are open. Close one first."
@@ -547,11 +542,7 @@ class RequestHandler:
 
 
 def _method_in(message: dict[str, Any]) -> tuple[Method, Any]:
-    """Return the method that a request names, and its parameters.
-
-    Raises:
-        RemoteError: There is none, or they are not its parameters.
-    """
+    """Return the method that a request names, and its parameters."""
     found = METHODS.get(message["method"])
     if found is None:
         name = message["method"][:80]
@@ -614,11 +605,7 @@ def submit(asked: Asked, session: int, timeout_s: float, command: Command) -> La
 
 
 def _message_in(line: bytes) -> object:
-    """Return what a line says.
-
-    Raises:
-        RemoteError: It is too long, or no JSON.
-    """
+    """Return what a line says."""
     if len(line) > MOST_BYTES:
         raise RemoteError(NOT_A_REQUEST, f"A request has at most {MOST_BYTES:,} bytes.")
     try:

@@ -227,8 +227,6 @@ def _keys(slices: Slices, part: slice, width: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class SliceAbout:
-    """What is known of a slice of a trace."""
-
     start_ns: int  # When it began, from the beginning of the capture
     took_ns: int  # How long it took
     arguments: Mapping[str, object]  # What the trace says of it, as in JSON

@@ -179,11 +179,6 @@ class CapturedSession(UniformSession):
     # ------------------------------------------------------------------ what is shown
 
     def choose_stream(self, name: str) -> None:
-        """Show another stream.
-
-        Raises:
-            CaptureError: There is none of that name.
-        """
         if self._capture is not None and name != self.stream:
             self._capture.stream(name)
             self._wanted = name
@@ -234,11 +229,7 @@ class CapturedSession(UniformSession):
         """Do nothing: see :attr:`capabilities`."""
 
     def refresh(self) -> int:
-        """Read on; returns how many events are new in the log.
-
-        Raises:
-            CaptureError: There is nothing to show in all of the file.
-        """
+        """Read on; returns how many events are new in the log."""
         reader, work = self._reader, self._work
         if work is not None and work.is_over:
             self._work = None
@@ -261,8 +252,6 @@ class CapturedSession(UniformSession):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Arranged:
-    """What is shown of a capture."""
-
     file: FrameFile
     capture: Capture | None
     stream: Stream | None  # The stream of the frames, if there is one

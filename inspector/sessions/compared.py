@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FilesToCompare:
-    """What the window is to compare."""
-
     # The runs of each side: files, each perhaps with its column of frame times.
     sides: tuple[tuple[tuple[Path, str | None], ...], ...]
     stream: str | None = None  # Name of one of several streams, or a part of it

@@ -74,8 +74,6 @@ _SHARE_COLUMNS: Final = tuple(share.column for share in Share)
 
 @dataclass(frozen=True, slots=True)
 class FrameFile:
-    """Frame times from a file."""
-
     frames: FrameTimes
     provenance: Provenance  # Where they come from, as far as the file says
     notes: tuple[str, ...]  # Sentences that the user should read
@@ -147,11 +145,7 @@ def read_frame_file(
 
 
 def is_recording(path: Path) -> bool:
-    """Return whether a file is a recording, which has events besides its frames.
-
-    Raises:
-        UnreadableFileError: The file cannot be read.
-    """
+    """Return whether a file is a recording, which has events besides its frames."""
     with open_binary(path) as file:
         return file.read(len(_SQLITE)) == _SQLITE
 
@@ -477,11 +471,7 @@ def _frames(path: Path, columns: dict[str, NsColumn]) -> FrameTimes:
 
 
 def _column(path: Path, name: str, values: msgspec.Raw | None) -> NsColumn:
-    """Return a column of whole numbers, decoded piece by piece.
-
-    Raises:
-        CaptureError: It is not there, or holds something else.
-    """
+    """Return a column of whole numbers, decoded piece by piece."""
     text = memoryview(values or b"")
     if bytes(text[:1]) != b"[":
         raise _damaged(path, f"no column {name}")

@@ -37,8 +37,6 @@ NEWEST: Final = 200_000
 
 
 class RecordedPictures:
-    """The pictures of a recording."""
-
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._last: tuple[int, Picture] | None = None
@@ -88,11 +86,6 @@ class RecordedSession(UniformSession):
     undoing: Final = None
 
     def __init__(self, path: Path) -> None:
-        """Open a recording.
-
-        Raises:
-            RecordingError: It cannot be opened; the message says why.
-        """
         self._path = path
         self.history = recording = open_recording(path)  # Everything that was recorded
         self.log, self.timeline = self._read()

@@ -135,8 +135,6 @@ class SceneProblem(SceneError):  # noqa: N818 - it is shown as the sentence it c
 
 
 class LoadedScene(Struct, frozen=True):
-    """A scene that was imported and can be built."""
-
     path: Path
     module: ModuleType
     known_before: frozenset[str]  # Names of the modules that were there before it
@@ -149,11 +147,7 @@ class LoadedScene(Struct, frozen=True):
         return text.partition("\n")[0].rstrip(".")
 
     def build(self, stage: "Stage") -> None:
-        """Call the scene's ``build``.
-
-        Raises:
-            SceneProblem: It raised.
-        """
+        """Call the scene's ``build``."""
         build: Callable[[Stage], object] = self.module.build
         with _importable(self):
             try:

@@ -611,11 +611,7 @@ class SceneRun:
         return self
 
     def check_journal(self) -> None:
-        """Refuse to go back when the journal was given up.
-
-        Raises:
-            CommandError: It was.
-        """
+        """Refuse to go back when the journal was given up."""
         if self.journal.is_given_up:
             raise CommandError(_TOO_LONG_AGO)
 

@@ -33,11 +33,7 @@ class SceneSteps:
         return self._up_to(self._tree.now_ns + duration_ns)
 
     def to(self, at_ns: int) -> Action:
-        """Let session time pass up to an instant.
-
-        Raises:
-            CommandError: It has passed, or is too far away.
-        """
+        """Let session time pass up to an instant."""
         now_ns = self._tree.now_ns
         if at_ns < now_ns:
             raise CommandError(
@@ -47,11 +43,7 @@ class SceneSteps:
         return self._up_to(at_ns)
 
     def to_next_timer(self) -> Action:
-        """Let session time pass up to the next timer.
-
-        Raises:
-            CommandError: No timer will fire, or it is too far away.
-        """
+        """Let session time pass up to the next timer."""
         due_ns = self._tree.next_wake_ns()
         if due_ns is None:
             raise CommandError(self._why_no_timer_is_next())

@@ -128,8 +128,6 @@ def _blocked_text(
 
 
 class _Present:
-    """Explains a call that is scheduled."""
-
     def __init__(self, history: History, timeline: Timeline, story: CallStory, call: Call) -> None:
         self.history = history
         self.timeline = timeline

@@ -50,8 +50,6 @@ def explain_gone(
 
 
 class _Gone:
-    """Explains a call that has ended."""
-
     def __init__(self, history: History, timeline: Timeline, story: CallStory, cursor: int) -> None:
         self.history = history
         self.timeline = timeline
@@ -102,7 +100,6 @@ class _Gone:
         return _End(last.cursor, last.at_ns, headline, text, frame)
 
     def _timer_reasons(self, before: Timeline, call: Call, end: _End) -> list[Reason]:
-        """Return the past of a timer up to its end."""
         history, timeline, story = self.history, self.timeline, self.story
         last = story.last
         if last is not None and last.cursor == end.cursor:

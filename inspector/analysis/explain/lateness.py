@@ -339,7 +339,6 @@ def _cut(context: _Context) -> list[Reason]:
 
 
 def _out_of_turn(history: History, firing: PastCall) -> Reason:
-    """Return what called a timer that was not due."""
     kept = "" if firing.next_ns == NEVER else " Its schedule is unchanged."
     early = (
         f"It was called {format_duration(-firing.late_ns)} early"

@@ -113,8 +113,6 @@ _COMPUTING: Final = {
 
 
 class Culprit(Struct, frozen=True):
-    """Who it was."""
-
     place: Place  # The function, with the line that most samples have seen
     task: str | None = None  # The task in whose step it was, if any
     thread: str | None = None  # The other thread that it ran on, if it was not the loop's
@@ -122,8 +120,6 @@ class Culprit(Struct, frozen=True):
 
 
 class LatenessShare(Struct, frozen=True):
-    """A part of a lateness."""
-
     cause: Cause  # Why
     culprit: Culprit | None  # Who, None if there is no single one
     ns: int  # How much of the lateness

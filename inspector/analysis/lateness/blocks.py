@@ -100,7 +100,6 @@ class Blocks:
 
     @property
     def clocks(self) -> set[int]:
-        """The clocks that have any."""
         found = {number for number, blocks in self._settled.items() if blocks}
         return found | {number for number, blocks in self._latest.items() if blocks}
 

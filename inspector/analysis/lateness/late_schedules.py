@@ -24,8 +24,6 @@ _ODD_ONE_IN: Final = 10
 
 
 class LateSetting(Struct, frozen=True):
-    """A call that was set late."""
-
     timer_id: int  # Its timer
     clock_id: int  # The clock of that
     label: str
@@ -35,8 +33,6 @@ class LateSetting(Struct, frozen=True):
 
 
 class _Set(Struct):
-    """A timer that was set."""
-
     timer_id: int
     clock_id: int
     added_ns: int

@@ -116,7 +116,6 @@ class Sample(Struct, frozen=True):
 
     @property
     def has_times(self) -> bool:
-        """Whether the times of the thread are known."""
         return not self.form.flags & SAW_NO_TIMES
 
     @property

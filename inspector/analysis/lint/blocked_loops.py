@@ -29,8 +29,6 @@ _LEAST_NS: Final = 10 * NS_PER_MS
 
 @dataclass
 class _Blocker:
-    """A function, and what it has kept."""
-
     place: Place
     blocks: int = 0
     ns: int = 0

@@ -42,7 +42,6 @@ _Culprit: TypeAlias = tuple[str, int | frozenset[tuple[int, int]]]
 
 
 def over_budget_frames(survey: Survey) -> Iterator[Finding]:
-    """Find out whether many frames are over budget."""
     long_frames = survey.long_frames
     count = len(long_frames.over)
     if count < OVER_LEAST or count * OVER_ONE_IN < long_frames.frames:

@@ -119,8 +119,6 @@ class TimerGroup:
 
 @dataclass(slots=True)
 class SurveyedFailures:
-    """The failures of callbacks with one name."""
-
     timer_id: int  # The timer that failed first, 0 if it was none of a clock
     at_ns: int  # Session instant of the first failure
     cursor: int

@@ -59,8 +59,6 @@ class CallChange:
 
 @dataclass(frozen=True, slots=True)
 class SessionCalls:
-    """All calls of a session."""
-
     samples: Mapping[Key, CallSamples]  # By clock and name
     seconds: float  # How long the session was
 

@@ -323,8 +323,6 @@ class _Estimate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pair:
-    """The statistics of two sides."""
-
     one: _Estimate  # Those of the first
     other: _Estimate  # Those of the second
     why_not: str  # Why nothing can be said of their differences, as a sentence

@@ -79,11 +79,6 @@ class FrameBudget(Struct, frozen=True):
     origin: str = ""  # Where the budget comes from, in words; empty for a budget that was given
 
     def __post_init__(self) -> None:
-        """Check the budget.
-
-        Raises:
-            ValueError: The budget is not above 0.
-        """
         if self.budget_ns <= 0:
             message = f"a budget is a positive number of nanoseconds, not {self.budget_ns!r}"
             raise ValueError(message)

@@ -209,7 +209,6 @@ class Outliers:
 
     @property
     def text(self) -> str:
-        """Their number and the rule."""
         if not len(self.places):
             return "no outlier: no frame is longer than the others"
         are = "1 outlier is" if len(self.places) == 1 else f"{len(self.places):,} outliers are"

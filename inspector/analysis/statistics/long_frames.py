@@ -12,8 +12,6 @@ from inspector.vocabulary import Share
 
 
 class LongFrameCause(IntEnum):
-    """Why a frame is long."""
-
     TIMERS = 0
     UPDATES = 1
     INSPECTOR = 2

@@ -59,7 +59,6 @@ class Metric:
 
     @property
     def source(self) -> str:
-        """Where the definition is from."""
         return _SOURCES.get(self.tool, _SOURCES[""])
 
 

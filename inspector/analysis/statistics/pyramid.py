@@ -84,11 +84,7 @@ class Pyramid:
         return Stretches(found[_MIN], found[_MAX], found[_SUM], highs - lows)
 
     def index_of_maximum(self, column: NsColumn, start: int, stop: int, *, first: int = 0) -> int:
-        """Return the index of the first highest value from ``start`` to ``stop - 1``.
-
-        Raises:
-            ValueError: There is no value in that range.
-        """
+        """Return the index of the first highest value from ``start`` to ``stop - 1``."""
         if not first <= start < stop <= self._length:
             message = f"no values from {start} to {stop - 1} in {first} to {self._length - 1}"
             raise ValueError(message)

@@ -58,8 +58,6 @@ _WIDTH: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at."""
-
     subject: str
     found: str
     problem: str = ""  # What does not work and what to do about it; empty if it works

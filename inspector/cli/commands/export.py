@@ -120,11 +120,7 @@ def suffixes() -> str:
 
 
 def check_export_arguments(options: Namespace) -> None:
-    """Check what argparse cannot.
-
-    Raises:
-        SystemExit: The combination is invalid; the reason is on stderr.
-    """
+    """Check what argparse cannot."""
     error = options.parser.error
     if options.frame is not None and options.picture is None:
         error("argument --frame: add --picture, the file to write")

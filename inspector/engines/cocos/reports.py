@@ -94,8 +94,6 @@ class DialectUpdate:
 
 
 class _ReportedTimer:
-    """The last report of a timer."""
-
     __slots__ = ("due_ns", "interval", "is_paused", "left", "number", "remaining_ns")
 
     def __init__(self) -> None:

@@ -97,7 +97,6 @@ class _ByOrder:
         return iter([*self.negative.items, *self.zero.items, *self.positive.items])
 
     def list_of(self, component: Component) -> ComponentList:
-        """Return the list for a component."""
         order = component.execution_order
         return self.zero if order == 0 else self.negative if order < 0 else self.positive
 

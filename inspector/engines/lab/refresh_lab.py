@@ -19,8 +19,6 @@ from inspector.timebase import NS_PER_MS, format_instant
 
 
 class LabVerdict(Enum):
-    """The verdict on a run."""
-
     EXACT = "exact"
     ON_TIME = "within a frame"
     EARLY = "too early"

@@ -186,11 +186,6 @@ class _FiringReader:
         self._members = MemberNames(self.log.strings)
 
     def read(self) -> None:
-        """Take what is new.
-
-        Raises:
-            InspectorError: Events were lost.
-        """
         batch = self.log.read(self._cursor)
         self._cursor = batch.cursor
         if batch.lost:

@@ -27,11 +27,6 @@ class LabTimer:
     name: str = ""  # Its display name; empty for a name made of the interval
 
     def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ValueError: The interval or the count is not above 0, or the delay is negative.
-        """
         if self.interval_ns <= 0:
             raise ValueError(
                 f"an interval must be above 0, not {duration_text(self.interval_ns)}"

@@ -105,11 +105,6 @@ class Breakpoint:
     saved_ns: int = DEFAULT_SAVED_NS  # How much of the past BreakAction.SAVE keeps
 
     def __post_init__(self) -> None:
-        """Check all values.
-
-        Raises:
-            BreakpointError: A value is invalid.
-        """
         if isinstance(self.from_hit, bool) or not isinstance(self.from_hit, int):
             raise BreakpointError(f"Hits are counted in whole numbers, not {self.from_hit!r}.")
         if self.from_hit < 1:
@@ -136,11 +131,6 @@ class Breakpoint:
         return f"{text} and {field} == {quoted(self.subject)}" if field and self.subject else text
 
     def parsed(self) -> Condition:
-        """Return the parsed condition.
-
-        Raises:
-            ConditionError: It is invalid; the message says where and why.
-        """
         return parsed_condition(self.condition_text)
 
     @property
@@ -170,11 +160,7 @@ class Breakpoint:
 
     @classmethod
     def from_values(cls, values: object) -> Breakpoint:
-        """Return the breakpoint from the result of :meth:`as_values`.
-
-        Raises:
-            BreakpointError: The values are invalid; the message says why.
-        """
+        """Return the breakpoint from the result of :meth:`as_values`."""
         if not isinstance(values, Mapping):
             raise BreakpointError(f"A breakpoint is a set of named values, not {values!r}.")
         known = {"kind", "subject", "limit", "condition", "action", "save"}

@@ -71,11 +71,7 @@ def annotate(path: Path, annotation: Annotation) -> int:
 
 
 def remove(path: Path, number: int) -> bool:
-    """Delete an annotation from a recording; returns whether it existed.
-
-    Raises:
-        RecordingError: The recording cannot be written.
-    """
+    """Delete an annotation from a recording; returns whether it existed."""
     return bool(_changed(path, lambda connection: _take_out(connection, number)))
 
 
@@ -181,11 +177,7 @@ def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
 
 
 def _check_writable(asked: Path, path: Path) -> None:
-    """Check that a file exists, is writable and complete.
-
-    Raises:
-        RecordingError: It must not be changed; the message says why.
-    """
+    """Check that a file exists, is writable and complete."""
     if not path.is_file():
         raise RecordingError(f"There is no file {asked}.")
     if is_written_here(path):

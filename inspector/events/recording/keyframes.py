@@ -338,11 +338,7 @@ def _open_frame(values: list[int]) -> list[int]:
 
 
 def _checked_task(task: TaskState, sound: Soundness) -> TaskState:
-    """Return a task of a keyframe.
-
-    Raises:
-        ValueError: It has a text that there is not, or waits for nothing that there is.
-    """
+    """Return a task of a keyframe."""
     texts = task.name, task.created, task.defined, task.line, task.what
     if not all(0 <= text < sound.texts for text in texts):
         raise ValueError(f"task {task.id} has a text that is not in the string table")
@@ -355,11 +351,7 @@ def _values_of(each: msgspec.Struct | tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _decoded(text: str, kind: type[_T]) -> _T:
-    """Decode JSON.
-
-    Raises:
-        ValueError: It is invalid.
-    """
+    """Decode JSON."""
     try:
         return msgspec.json.decode(text, type=kind)
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -367,11 +359,7 @@ def _decoded(text: str, kind: type[_T]) -> _T:
 
 
 def _check_tree(what: str, found: Mapping[int, ClockState] | Mapping[int, MemberState]) -> None:
-    """Check that parents and children agree and that nothing is its own ancestor.
-
-    Raises:
-        ValueError: It is not a tree.
-    """
+    """Check that parents and children agree and that nothing is its own ancestor."""
     waiting = [number for number, each in found.items() if not each.parent_id]
     seen = 0
     while waiting:
@@ -395,11 +383,7 @@ def _member_from(values: _Member, sound: Soundness) -> MemberState:
 
 
 def _fill_timers(timeline: Timeline, timers: Block, sound: Soundness) -> None:
-    """Fill the table of timers.
-
-    Raises:
-        ValueError: They are invalid.
-    """
+    """Fill the table of timers."""
     columns = dict(zip(TIMER_COLUMNS, timers, strict=True))
     kinds = columns["kind"]
     if len(kinds) and not (kinds.min() >= min(TimerKind) and kinds.max() <= max(TimerKind)):

@@ -107,8 +107,6 @@ class RecordingError(InspectorError):
 
 
 class RecordingWriteError(RecordingError):
-    """A recording cannot be written."""
-
     exit_code = ExitCode.FAILED
 
 

@@ -86,11 +86,7 @@ class PictureBlocks:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits.
-
-        Raises:
-            sqlite3.Error: The file cannot be written.
-        """
+        """Write what waits."""
         waiting, self._waiting, self._size = self._waiting, [], 0
         if not waiting:
             return

@@ -57,8 +57,6 @@ class _Layer(IntEnum):
 
 
 class _Standstills(NamedTuple):
-    """The standstills of a clock in view."""
-
     begins_ns: NDArray[np.int64]  # When each began
     rights: NDArray[np.float64]  # Where each ends, in pixels
     are_paused: NDArray[np.bool_]  # Whether it was paused, or had rate 0

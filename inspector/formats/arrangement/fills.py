@@ -29,8 +29,6 @@ class Tone(Enum):
 
 
 class PaceFill(Struct, frozen=True):
-    """The fill of bars coloured by pace."""
-
     pace: Pace
     tone: Tone
 
@@ -42,8 +40,6 @@ class PhaseFill(Struct, frozen=True):
 
 
 class Fill(Enum):
-    """Other fills."""
-
     WAITING = "waiting"
     OUTLINE = "outline"
     #: The inspector's own share of a bar, and its edge.

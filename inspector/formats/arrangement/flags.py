@@ -76,8 +76,6 @@ def flags_of(frames: FrameTimes, options: ExportOptions) -> list[Flag]:
 
 
 class PlacedMark(NamedTuple):
-    """A sign in the row of marks."""
-
     x: int  # The pixel of its pole
     name: str  # Empty for a sign without one
     glyph: Glyph = FLAG

@@ -44,8 +44,6 @@ class Window(Struct, frozen=True):
 
 
 class FrameColumns(Struct, frozen=True, eq=False):
-    """The frames of each column of pixels."""
-
     # Index of the first frame of each column, and the index after the last frame of the last one;
     # ascending, no column is empty.
     edges: NsColumn
@@ -64,12 +62,6 @@ class FrameSeries:
     def __init__(
         self, history: FrameHistory, x_axis: XAxis = XAxis.FRAME, measure: Measure = "interval"
     ) -> None:
-        """Draw from a history.
-
-        Args:
-            history: Append-only frames.
-            measure: The time of frames that is looked at.
-        """
         # The unit of the axis: frame numbers (frame i extends from i - 0.5 to i + 0.5), or session
         # time in seconds (a frame extends over the time that is measured, see counts_back)
         self.x_axis = x_axis
@@ -351,11 +343,7 @@ class FrameSeries:
         return pyramid.indices_of_maxima(column, columns.edges, first=self.first)
 
     def slowest_within(self, measure: Measure, start: int, stop: int) -> int:
-        """Return the index of the slowest of some frames, the first of several.
-
-        Raises:
-            ValueError: There is no such frame.
-        """
+        """Return the index of the slowest of some frames, the first of several."""
         pyramid = self._pyramid(measure)
         column = self._view(_column_name(measure))
         return pyramid.index_of_maximum(column, start, stop, first=self.first)

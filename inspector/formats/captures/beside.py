@@ -44,17 +44,12 @@ class TableColumns:
         return self.stop - self.start
 
     def between(self, start: int, stop: int) -> TableColumns:
-        """Return those of the frames at places ``start`` up to, not including, ``stop``."""
         begin, end, _step = slice(start, stop).indices(len(self))
         start, stop = self.start + begin, self.start + max(begin, end)
         return replace(self, start=start, stop=stop, _damage={})
 
     def cells(self, columns: Sequence[int]) -> Iterator[list[TextCells]]:
-        """Yield some columns as they are written, in parts; quoted where a CSV needs it.
-
-        Raises:
-            CaptureError: The file has changed.
-        """
+        """Yield some columns as they are written, in parts; quoted where a CSV needs it."""
         known: dict[str, bytes] = {}
         for rows, places in self._parts():
             yield [
@@ -65,11 +60,7 @@ class TableColumns:
             ]
 
     def numbers(self, columns: Sequence[int]) -> list[NDArray[np.float64]]:
-        """Return some columns as numbers, not a number where there is none.
-
-        Raises:
-            CaptureError: The file has changed.
-        """
+        """Return some columns as numbers, not a number where there is none."""
         parts: list[list[NDArray[np.float64]]] = [[np.zeros(0)] for _ in columns]
         counts, first = [0] * len(columns), [""] * len(columns)
         for rows, places in self._parts():
@@ -135,8 +126,6 @@ def _cells_of(texts: list[bytes]) -> TextCells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownColumn:
-    """A column in memory."""
-
     name: str
     unit: str  # Its unit; empty if unknown
     values: NDArray[np.float64]  # Its values, not a number where there is none

@@ -116,7 +116,6 @@ class CapFrameXReader:
         return self._source.done
 
     def read_on(self) -> bool:
-        """Read some megabytes; returns whether there are more."""
         piece = next(self._pieces, None)
         if piece is not None:
             self._text += piece
@@ -135,11 +134,7 @@ class CapFrameXReader:
         return False
 
     def capture(self) -> Capture:
-        """Return the runs, all together first if there are several.
-
-        Raises:
-            CaptureError: There is no frame.
-        """
+        """Return the runs, all together first if there are several."""
         info = self._file.info or _Info()
         # In files of old versions, the two are exchanged.
         names = sorted(map(str, filter(None, (info.game, info.process))))

@@ -171,8 +171,6 @@ def frames_as_slices(frames: FrameTimes, process: str) -> Slices:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Capture:
-    """What is in a capture file."""
-
     format: str  # The program or format that wrote it
     # The streams, the one to show by default first, then by their number of frames.
     streams: tuple[Stream | SliceStream, ...]

@@ -84,8 +84,6 @@ def is_json(head: bytes) -> bool:
 
 
 class JsonTraceReader:
-    """Reads trace-event JSON."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
         self._source = CaptureSource(path)
@@ -102,7 +100,6 @@ class JsonTraceReader:
         return self._source.done
 
     def read_on(self) -> bool:
-        """Read some megabytes; returns whether there are more."""
         if self._has_ended:
             return False
         piece = next(self._pieces, None)
@@ -123,11 +120,6 @@ class JsonTraceReader:
         return True
 
     def capture(self) -> Capture:
-        """Return what was read so far.
-
-        Raises:
-            CaptureError: There is no slice.
-        """
         if not self._has_begun:
             raise refuse_json(self._path, self._source.head)
         notes = tuple(self._source.notes)
@@ -307,11 +299,7 @@ class JsonTraceReader:
 
 
 def _ns(value: object) -> int:
-    """Return microseconds as nanoseconds.
-
-    Raises:
-        ValueError: It is not a number, or absurd.
-    """
+    """Return microseconds as nanoseconds."""
     if type(value) is int:
         found = value * NS_PER_US
     elif type(value) is str:

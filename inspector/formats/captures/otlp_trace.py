@@ -133,11 +133,7 @@ class OtlpReader:
         return False
 
     def capture(self) -> Capture:
-        """Return all spans, none before all were read.
-
-        Raises:
-            CaptureError: There is no span.
-        """
+        """Return all spans, none before all were read."""
         if self._has_ended and not self._has_spans:
             message = f"{self._path} is a trace of OpenTelemetry without spans. Choose another."
             raise CaptureError(message)
@@ -241,11 +237,7 @@ def _known(span: _Span) -> _Known:
 
 
 def _ns(value: object) -> int:
-    """Return an instant, which JSON has as a text or as a number.
-
-    Raises:
-        ValueError: It is neither, or absurd.
-    """
+    """Return an instant, which JSON has as a text or as a number."""
     if type(value) not in (int, str):
         raise ValueError
     found = int(value if isinstance(value, int) else str(value)[:_LONGEST_NAME])

@@ -162,8 +162,6 @@ def is_perfetto(head: bytes) -> bool:
 
 
 class PerfettoReader:
-    """Reads the packets of a trace."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
         self._source = CaptureSource(path)
@@ -202,11 +200,6 @@ class PerfettoReader:
         return True
 
     def capture(self) -> Capture:
-        """Return what was read so far.
-
-        Raises:
-            CaptureError: There is no slice.
-        """
         self._name_tracks()
         notes = (*self._source.notes, *self._jank_notes())
         return self._builder.capture(self._path, "Perfetto trace", notes, is_last=self._is_over)

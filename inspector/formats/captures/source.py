@@ -51,12 +51,7 @@ class CaptureSource:
     """The bytes of a capture file, in pieces."""
 
     def __init__(self, path: Path) -> None:
-        """Read the beginning of a file.
-
-        Raises:
-            UnreadableFileError: The file cannot be read.
-            CaptureError: It is an archive that cannot be read.
-        """
+        """Read the beginning of a file."""
         self.path = path  # The file
         self.done = 0.0  # The share of the file that was read, from 0 to 1
         self.notes: list[str] = []  # Sentences on what is in an archive, or cut off
@@ -76,11 +71,7 @@ class CaptureSource:
                 raise CaptureError(message)
 
     def pieces(self, size: int = 0) -> Generator[bytes, None, None]:
-        """Yield all bytes in pieces, of :data:`PIECE_BYTES` unless a size is given.
-
-        Raises:
-            CaptureError: It expands too much, or cannot be read at all.
-        """
+        """Yield all bytes in pieces, of :data:`PIECE_BYTES` unless a size is given."""
         size = size or PIECE_BYTES
         with open_binary(self.path) as file:
             start = file.read(4)

@@ -63,8 +63,6 @@ _NO_VALUE: Final = frozenset({"", "NA", "N/A", "NAN", "-"})
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The layout of a table."""
-
     source: CaptureSource
     encoding: str  # Character encoding
     comments: tuple[str, ...]  # The comment lines above the table
@@ -107,11 +105,7 @@ class Table:
         return f"Its columns are {names}{more}."
 
     def blocks(self) -> Iterator[Rows]:
-        """Yield all rows below the header, thousands at once.
-
-        Raises:
-            CaptureError: A line is so long that it cannot be a row.
-        """
+        """Yield all rows below the header, thousands at once."""
         line = self.lines_above + 1
         to_skip = self.lines_above
         for piece in self._lines():

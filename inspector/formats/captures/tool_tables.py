@@ -183,13 +183,7 @@ class FrameTableReader:
         return True
 
     def capture(self) -> Capture:
-        """Return the streams read so far, those with the most frames first.
-
-        The compositor, which presents frames while any program does, comes after all programs.
-
-        Raises:
-            CaptureError: There is no frame; the message names the columns.
-        """
+        """Return the streams read so far, those with the most frames first."""
         table, name = self._table, self._table.name_of(self._at)
         if self._negative > len(self._values) // 100 and not self._is_frame_time:
             raise self._refused(f"holds {self._negative:,} values below 0, so not frame times")
@@ -650,7 +644,6 @@ def _spread(seconds: NsColumn) -> NsColumn:
 
 
 def _is_compositor(name: str) -> bool:
-    """Return whether a stream is of the compositor, by its name."""
     return name.casefold().partition(" ")[0] in _COMPOSITORS
 
 

@@ -57,8 +57,6 @@ _AT_ONCE: Final = 1 << 18
 
 @dataclass(slots=True)
 class _OpenSlice:
-    """A slice that has begun."""
-
     track: int  # Number of its track
     name: int  # Number of its name
     start_ns: int  # When it began
@@ -263,11 +261,7 @@ class TraceBuilder:
         return capture
 
     def _ordered(self, still_open: list[_OpenSlice], path: Path, *, is_last: bool) -> Slices:
-        """Return all slices in order, column by column, as there are millions.
-
-        Raises:
-            CaptureError: They are too far apart.
-        """
+        """Return all slices in order, column by column, as there are millions."""
         begun = np.array([each.start_ns for each in still_open], dtype=np.int64)
         further = (
             begun,

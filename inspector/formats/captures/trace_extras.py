@@ -43,8 +43,6 @@ _decode_raw: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 @dataclass(frozen=True, slots=True)
 class CounterTrack:
-    """What a counter counts."""
-
     process: str  # Name of its process
     name: str  # Its own name
     series: str = ONLY_SERIES  # Which of several values that are counted together

@@ -25,8 +25,6 @@ _LONGEST_NUMBER: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A form of the table."""
-
     columns: tuple[str, ...]  # Its columns from the left
     at: int  # Place of the instant, counted from the right
     took: int = 0  # Place of the duration, likewise; 0 for instants
@@ -111,14 +109,7 @@ def zone_sums(path: Path) -> tuple[list[ZoneSums], tuple[str, ...]] | None:
 
 
 class TracyReader:
-    """Reads a table of Tracy."""
-
     def __init__(self, path: Path) -> None:
-        """Find out which form it is.
-
-        Raises:
-            CaptureError: It has no instants, or is of an unknown form.
-        """
         self._path = path
         self._source = CaptureSource(path)
         header = self._source.head.split(b"\n", 1)[0].decode("utf-8-sig", "replace").rstrip("\r")
@@ -170,11 +161,6 @@ class TracyReader:
         return True
 
     def capture(self) -> Capture:
-        """Return what was read so far.
-
-        Raises:
-            CaptureError: There is no zone.
-        """
         notes = tuple(self._source.notes)
         return self._builder.capture(self._path, "Tracy", notes, is_last=self._is_over)
 

@@ -19,8 +19,6 @@ _MOST_MORE: Final = 4
 
 
 class Tick(Struct, frozen=True):
-    """A position on an axis and its label."""
-
     value_ns: float
     label: str
 

@@ -23,7 +23,6 @@ class PageData:
     columns: list[NDArray[np.int64]] = field(default_factory=list)
 
     def column(self, values: Iterable[int]) -> int:
-        """Add a column; returns its place."""
         known = values if isinstance(values, np.ndarray | array) else array("q", values)
         self.columns.append(np.array(known, dtype=np.int64))
         return len(self.columns) - 1

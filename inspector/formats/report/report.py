@@ -53,11 +53,7 @@ class Report:
 def write_html(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions, stream: BinaryIO
 ) -> None:
-    """Write frame times as an HTML report.
-
-    Args:
-        options: How the graph is drawn; the statistics are of the same measure.
-    """
+    """Write frame times as an HTML report."""
     stream.write(html_of(report_of(frames, provenance, options)).encode())
 
 
@@ -101,11 +97,7 @@ def _in_markdown(text: str) -> str:
 def write_pdf(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions, stream: BinaryIO
 ) -> None:
-    """Write frame times as a PDF report, on pages of A4.
-
-    Args:
-        options: How the graph is drawn; the size of the picture is that of the page.
-    """
+    """Write frame times as a PDF report, on pages of A4."""
     first, *more = report_pages(frames, provenance, options)
     write_document(first, stream, more)
 

@@ -31,8 +31,6 @@ CLASSES: Final = "mean (P5 to P95) by class of frame time"
 
 @dataclass(frozen=True, slots=True)
 class FileStatistics:
-    """The statistics of a file."""
-
     name: str  # How it was named
     frames: int  # How many frames they are of
     values: Sequence[MetricValue]

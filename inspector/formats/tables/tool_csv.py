@@ -64,11 +64,7 @@ _MANGOHUD: Final = (
 def write_presentmon(
     frames: FrameTimes, provenance: Provenance, _options: ExportOptions, stream: BinaryIO
 ) -> None:
-    """Write frames in the columns of PresentMon: a frame is a present.
-
-    Raises:
-        ExportError: They are samples.
-    """
+    """Write frames in the columns of PresentMon: a frame is a present."""
     _refuse_samples(frames, "PresentMon")
     columns: dict[str, Cells] = {
         "Application": _text(provenance.scene or "session"),
@@ -85,11 +81,7 @@ def write_presentmon(
 def write_mangohud(
     frames: FrameTimes, provenance: Provenance, _options: ExportOptions, stream: BinaryIO
 ) -> None:
-    """Write frames as a log of MangoHud, with every frame.
-
-    Raises:
-        ExportError: They are samples.
-    """
+    """Write frames as a log of MangoHud, with every frame."""
     _refuse_samples(frames, "MangoHud")
     about = (
         _text(f"Timeline Inspector {provenance.version}"),

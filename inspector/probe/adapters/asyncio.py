@@ -166,7 +166,6 @@ class AsyncioAdapter(Adapter):
         ]
 
     def closed(self, loop: Any) -> None:
-        """A loop is closed: its timers are gone."""
         hooks = self._loops.pop(loop, None)
         if hooks is not None:
             hooks.forget_timers()
@@ -670,7 +669,6 @@ class LoopHooks:
         self._settling, self._woken = [], []
 
     def number_of(self, handle: Any) -> Optional[int]:
-        """Return the number of the timer with a handle."""
         found = self.timers.get(id(handle))
         return found.number if isinstance(found, _Sleeper) else found
 
@@ -709,8 +707,6 @@ class LoopHooks:
         run, cancel = handle_type._run, handle_type.cancel
 
         class TimerHandle(handle_type):  # type: ignore[misc] # known when asyncio is
-            """A timer that is followed."""
-
             __slots__ = ()
 
             def _run(self) -> Any:

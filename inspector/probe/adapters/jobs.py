@@ -112,8 +112,6 @@ _SAME_NS = 1_000_000
 
 
 class ScheduleAdapter(JobsAdapter):
-    """The jobs of schedule."""
-
     library = "schedule"
     hides: tuple[str, ...] = ("schedule",)
 
@@ -172,8 +170,6 @@ class ScheduleAdapter(JobsAdapter):
 
 
 class APSchedulerAdapter(JobsAdapter):
-    """The jobs of APScheduler's schedulers."""
-
     library = "APScheduler"
     hides: tuple[str, ...] = ("apscheduler",)
 

@@ -207,11 +207,7 @@ class PygameAdapter(Adapter):
             pass
 
     def _keep_alive(self) -> None:
-        """Keep the window of the held program alive.
-
-        Raises:
-            _ClosedError: It is asked to close, which the program has to see.
-        """
+        """Keep the window of the held program alive."""
         pygame = self._pygame
         if current_thread() is not main_thread() or not pygame.display.get_init():
             return
@@ -284,7 +280,6 @@ class PygameAdapter(Adapter):
         return int(self._base_ms + local_ms)
 
     def get_ticks(self) -> int:
-        """The replacement of pygame.time.get_ticks."""
         self._reads_time = True
         return self.ticks_ms()
 
@@ -350,7 +345,6 @@ class PygameAdapter(Adapter):
         )
 
     def post_due(self) -> None:
-        """Post the events of all timers that are due."""
         now_ns = self._local_ns()
         if self._next_due_ns is None or now_ns < self._next_due_ns:
             return

@@ -351,7 +351,6 @@ class PygletAdapter(Adapter):
                 self._is_drawing_held = False
 
     def _dispatch_events(self) -> None:
-        """Have windows answer their events."""
         for window in self._windows():
             window.dispatch_events()
 

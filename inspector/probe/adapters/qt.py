@@ -168,8 +168,6 @@ class QtAdapter(Adapter):
 
 
 class _QtTimer:
-    """A timer of Qt."""
-
     def __init__(  # noqa: PLR0913 - what a timer is
         self,
         loop: QtLoop,
@@ -195,7 +193,6 @@ class _QtTimer:
         self.shown: Optional[Timer] = None  # The timer in the inspector
 
     def show(self) -> None:
-        """Describe the timer."""
         period_ns, kind = (0, TIMEOUT) if self.is_once else (self.interval_ms * _MS, INTERVAL_SKIP)
         loop = self.loop
         self.shown = loop.adapter.program.timer(
@@ -298,7 +295,6 @@ class QtLoop:
             timer.shown.cleared(site, cause)
 
     def stop(self, shown: Timer, cause: int) -> None:
-        """Stop a timer by command."""
         timer = self.timers.get(shown.handle)
         if timer is None or timer.shown is not shown:
             return

@@ -21,8 +21,6 @@ _STEP_MS = 16
 
 
 class _Animation:
-    """A running animation."""
-
     __slots__ = ("from_ms", "from_ns", "loop", "shown")
 
     def __init__(self, loop: QtLoop) -> None:

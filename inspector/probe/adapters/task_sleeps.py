@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 
 class Sleeps:
-    """What the tasks of a loop sleep."""
-
     def __init__(self, program: Program, clock: Clock) -> None:
         self._program = program
         self._clock = clock

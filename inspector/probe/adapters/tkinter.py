@@ -385,7 +385,6 @@ class _TclTimer:
             pass
 
     def show(self) -> None:
-        """Describe the timer."""
         hooks = self.hooks
         kind = INTERVAL_DELAY if self.period_ns else TIMEOUT
         self.shown = hooks.adapter.program.timer(
@@ -546,7 +545,6 @@ class TclHooks:
         timer.fired(max(clock.local_ns() - due_ns, 0))
 
     def clear(self, shown: Timer, cause: int) -> None:
-        """Clear a timer by command."""
         timer = self.timers.get(shown.handle)
         if timer is not None and timer.shown is shown:
             del self.timers[timer.identifier]

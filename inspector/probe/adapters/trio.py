@@ -245,8 +245,6 @@ class TrioAdapter(Adapter):
 
 
 class _Run:
-    """One run."""
-
     clock: Clock
     sleeps: Sleeps  # What its tasks sleep
 
@@ -306,8 +304,6 @@ def _awaited_files(runner: Any) -> list[int]:
 
 def _clock_class(trio: Any) -> Any:
     class InspectedClock(trio.abc.Clock):  # type: ignore[misc]
-        """The clock of a run."""
-
         def __init__(self, run: _Run) -> None:
             self._run = run
 

@@ -32,8 +32,6 @@ _OWN_TIME = "This reactor has a time of its own."
 
 
 class TwistedAdapter(Adapter):
-    """The reactors of the program."""
-
     library = "Twisted"
     hides: tuple[str, ...] = ("twisted",)
     reads_anywhere = True
@@ -137,8 +135,6 @@ class TwistedAdapter(Adapter):
 
 
 class ReactorHooks:
-    """One reactor."""
-
     def __init__(self, adapter: TwistedAdapter, reactor: Any, clock: Clock) -> None:
         self.clock = clock  # Its clock
         # Whether it reads the clock
@@ -223,7 +219,6 @@ class ReactorHooks:
         return timer is not None and timer.number in self._adapter.program.timers
 
     def added(self, call: Any) -> None:
-        """A call was set by the program."""
         before, program = self._calling, self._adapter.program
         site = program.call_site(2)
         if before is None or not is_same(before[0], call.func):
@@ -241,7 +236,6 @@ class ReactorHooks:
         timer.armed(due_ns, period_ns)
 
     def show(self, call: Any, site: int = 0, period_ns: int = 0) -> None:
-        """Describe a call."""
         program = self._adapter.program
         if type(call) not in {self._adapter.call_type, self._call_type}:
             return
@@ -289,8 +283,6 @@ class ReactorHooks:
         call_type: Any = adapter.call_type
 
         class DelayedCall(call_type):  # type: ignore[misc] # known when Twisted is
-            """A call that is followed."""
-
             @property
             def called(self) -> Any:
                 return self.__dict__["called"]

@@ -169,8 +169,6 @@ class UvloopAdapter(Adapter):
 
 
 class _Loop:
-    """One loop."""
-
     def __init__(self, adapter: UvloopAdapter, loop: Any, clock: Clock) -> None:
         self.adapter = adapter
         self.loop: Callable[[], Any] = ref(loop)
@@ -180,13 +178,11 @@ class _Loop:
         self.base_s = float(adapter.native_time(loop)) - clock.local_ns() / _NS
 
     def time_s(self) -> float:
-        """Return the time of the loop."""
         return self.base_s + self.clock.local_ns() / _NS
 
     def call_in(
         self, delay: float, callback: Callable[..., object], args: Any, context: Any
     ) -> _Handle:
-        """Set a timer."""
         handle = _Handle(self, delay, callback, args, context)
         self.pending[id(handle)] = handle
         self.set(handle)
@@ -273,7 +269,6 @@ class _Handle(asyncio.TimerHandle):
         self._run()
 
     def cancel(self) -> None:
-        """Cancel the timer."""
         following = self.following
         if following.pending.pop(id(self), None) is not None:
             if self.native is not None:

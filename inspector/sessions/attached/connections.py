@@ -125,11 +125,6 @@ class StreamConnection:
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def send(self, kind: int, payload: bytes) -> None:
-        """Send a message soon.
-
-        Raises:
-            ConnectionClosedError: The other side reads nothing.
-        """
         if len(self._waiting) > _MOST_WAITING:
             message = "it reads nothing"
             raise ConnectionClosedError(message)
@@ -288,11 +283,7 @@ def dialled(address: str) -> StreamConnection:
 
 
 def _target_of(address: str) -> tuple[socket.socket, str | tuple[str, int]]:
-    """Return a socket and what to connect it to.
-
-    Raises:
-        AttachError: It is no address, or not one of this host.
-    """
+    """Return a socket and what to connect it to."""
     if address.startswith(_UNIX) and hasattr(socket, "AF_UNIX"):
         path = address.removeprefix(_UNIX)
         if path and "\0" not in path:
@@ -324,11 +315,7 @@ def _peer(connected: socket.socket) -> tuple[int, int]:
 
 
 def _check_peer(connected: socket.socket) -> None:
-    """Refuse a process of another user at a Unix socket.
-
-    Raises:
-        AttachError: The process is of another user.
-    """
+    """Refuse a process of another user at a Unix socket."""
     _pid, uid = _peer(connected)
     if uid not in {os.getuid(), 0}:
         message = f"The process at the other end belongs to another user ({uid})."
@@ -339,11 +326,6 @@ class Listener:
     """Listens for probes on a Unix socket that only this user can open, or on loopback TCP."""
 
     def __init__(self, *, is_tcp: bool = False) -> None:
-        """Begin to listen.
-
-        Raises:
-            AttachError: There is no room for a socket.
-        """
         self._folder: Path | None = None
         try:
             if is_tcp or sys.platform == "win32":

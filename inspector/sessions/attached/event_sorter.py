@@ -53,8 +53,6 @@ _WIDTH: Final = 5
 
 
 class EventSorter:
-    """Sorts events and lets those that fit into the log."""
-
     def __init__(self, log: EventLog, timeline: Timeline) -> None:
         self.at_ns = 0  # Session time up to which events are in the log, unless they come late
         self.newest_ns = 0  # Session time of the newest event in the log

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 
 class JoinedPrograms:
-    """The programs of a session."""
-
     def __init__(self, sorter: EventSorter) -> None:
         self._sorter = sorter
         # Every program that was attached, by its number in the session

@@ -86,8 +86,6 @@ Done: TypeAlias = "Callable[[dict[str, Any], str], None]"
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """A program has connected."""
-
     link: ProbeLink
     hello: HelloMessage
     offset_ns: int  # What to add to its instants for those of this process
@@ -114,8 +112,6 @@ class ClockCompared:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch of events, as it came, and when."""
-
     link: ProbeLink
     payload: bytes
     at_ns: int
@@ -123,8 +119,6 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A notification of a program."""
-
     link: ProbeLink
     method: str
     params: dict[str, Any]
@@ -132,8 +126,6 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer of a program."""
-
     link: ProbeLink
     done: Done
     result: dict[str, Any]
@@ -142,8 +134,6 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A connection has ended."""
-
     link: ProbeLink
     reason: str  # Why, as part of a sentence; empty if the program said nothing
     is_orderly: bool  # Whether the program said goodbye
@@ -164,8 +154,6 @@ def _own_hello() -> dict[str, Any]:
 
 
 class ProbeLink:
-    """The connection with one program."""
-
     def __init__(self, connection: ProbeConnection, acceptor: ProbeServer) -> None:
         self.text = connection.text  # What carries it, for people
         self.host = connection.host  # The name of the host on which it runs, empty for this one
@@ -472,11 +460,6 @@ class ProbeServer:
     """Where programs connect, and where the session finds what they say."""
 
     def __init__(self, now_ns: Callable[[], int] = time.monotonic_ns) -> None:
-        """Listen for programs.
-
-        Raises:
-            AttachError: The inspector cannot listen.
-        """
         self.token = secrets.token_hex(16)  # What a probe has to say first, in hexadecimal digits
         self.on_news: Callable[[], None] = _nothing  # Called in any thread when there are news
         self.now_ns = now_ns  # The clock of this side
@@ -526,19 +509,9 @@ class ProbeServer:
         return self._waiting
 
     def dial(self, address: str, token: str) -> None:
-        """Connect to a program that listens.
-
-        Raises:
-            AttachError: Nothing listens there, or the program refuses.
-        """
         self.adopt(dialled(address), dials=True, token=token)
 
     def adopt(self, connection: ProbeConnection, *, dials: bool, token: str = "") -> None:
-        """Take over a connection; ``dials``: this side speaks first.
-
-        Raises:
-            AttachError: The program refuses, or is none.
-        """
         link = ProbeLink(connection, self)
         try:
             link.shake_hands(token or self.token, dials=dials)

@@ -40,8 +40,6 @@ _WIDTH: Final = 5
 
 
 class _Loop:
-    """A loop."""
-
     __slots__ = ("ended", "id", "is_in_frame")
 
     def __init__(self, number: int) -> None:
@@ -52,8 +50,6 @@ class _Loop:
 
 
 class Loops:
-    """Tells the loops apart."""
-
     def __init__(self) -> None:
         # first: The loop whose frames are those of the log; 0 until the first frame
         # wanted: The loop that goes on while nothing is shown, 0 for none

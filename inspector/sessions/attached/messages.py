@@ -34,8 +34,6 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class RuntimeMessage(Message, frozen=True):
-    """What a program runs on."""
-
     language: Name = ""
     version: Name = ""
     implementation: Name = ""
@@ -158,11 +156,7 @@ class ChildMessage(Message, frozen=True):
 
 
 def decoded(params: dict[str, Any], kind: type[_T]) -> _T:
-    """Return parameters as what they are to be.
-
-    Raises:
-        WireError: They are something else.
-    """
+    """Return parameters as what they are to be."""
     try:
         return msgspec.convert(params, kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:

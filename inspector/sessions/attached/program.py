@@ -66,8 +66,6 @@ _STATES: Final = {"active": "seen", "failed": "cannot be seen"}
 
 
 class JoinedProgram:
-    """A program that is or was attached."""
-
     def __init__(self, index: int, attached: Attached, translation: Translation) -> None:
         hello = attached.hello
         self.index = index  # Its number in the session

@@ -42,8 +42,6 @@ def _sentence(reason: str) -> str:
 
 
 class RemoteClock:
-    """A clock of a program."""
-
     def __init__(self, target: AttachedTarget, program: JoinedProgram, clock_id: int) -> None:
         self._target = target
         self._program = program
@@ -126,8 +124,6 @@ class RemoteFamily:
 
 
 class RemoteTimer:
-    """A pending timer of a program."""
-
     def __init__(self, clock: RemoteClock | RemoteFamily, timer_id: int) -> None:
         self.clock = clock
         self.id = timer_id
@@ -204,11 +200,7 @@ class RemoteSteps:
         return step
 
     def _able(self, capability: Capability) -> list[tuple[JoinedProgram, int]]:
-        """Return the programs that can take a step, with their clocks.
-
-        Raises:
-            CommandError: None can.
-        """
+        """Return the programs that can take a step, with their clocks."""
         clocks = self._target.programs.own_clocks()
         reasons = [
             _still_stepping(program) if program.is_stepping else program.why_not(capability, clock)
@@ -273,8 +265,6 @@ class _Asked:
 
 
 class AttachedTarget:
-    """The target of commands on attached programs."""
-
     def __init__(
         self,
         programs: JoinedPrograms,
@@ -283,11 +273,6 @@ class AttachedTarget:
         recorder: Recorder,
         now_ns: Callable[[], int],
     ) -> None:
-        """Take commands from now on.
-
-        Args:
-            now_ns: Returns session time.
-        """
         self.programs, self.breakpoints, self.recorder = programs, breakpoints, recorder
         self._sorter, self._now_ns = sorter, now_ns
         self.undoing = Undoing()

@@ -68,8 +68,6 @@ _RANGES: Final = {
 
 
 class Translation:
-    """Translates what one program sends."""
-
     def __init__(self, index: int, shift_ns: int, intern: Callable[[str], int]) -> None:
         self.index = index
         self.shift_ns = shift_ns  # What is added to its instants

@@ -93,11 +93,7 @@ class Breakpoints:
         return self._hits.get(number, 0)
 
     def add(self, breakpoint_: Breakpoint) -> int:
-        """Look out for one more, from the next event on; returns its number.
-
-        Raises:
-            BreakpointError: There are too many already.
-        """
+        """Look out for one more, from the next event on; returns its number."""
         self.check_room()
         self._last_number += 1
         self._by_number[self._last_number] = breakpoint_
@@ -106,20 +102,12 @@ class Breakpoints:
         return self._last_number
 
     def check_room(self) -> None:
-        """Refuse one more when there are too many.
-
-        Raises:
-            BreakpointError: There are too many already.
-        """
+        """Refuse one more when there are too many."""
         if len(self) >= MAX_BREAKPOINTS:
             raise BreakpointError(f"There are {len(self):,} breakpoints; remove some first.")
 
     def replace(self, number: int, breakpoint_: Breakpoint) -> bool:
-        """Change a breakpoint, keeping its hits, and have it look from the next event on.
-
-        Returns:
-            Whether there is such a one.
-        """
+        """Change a breakpoint, keeping its hits, and have it look from the next event on."""
         if number not in self._by_number:
             return False
         self._by_number[number] = breakpoint_

@@ -107,11 +107,7 @@ class Beginning:
 
     @classmethod
     def from_json(cls, text: str) -> Beginning:
-        """Return what :meth:`as_json` gave.
-
-        Raises:
-            JournalError: It cannot be understood.
-        """
+        """Return what :meth:`as_json` gave."""
         try:
             values = json.loads(text)
             return _checked(values | {"breakpoints": _breakpoints_in(values)}, cls)
@@ -398,11 +394,7 @@ class PackedEntries:
         return self._packed_bytes + len(self._tail) * self._tail.itemsize
 
     def append(self, entry: tuple[int, int, int]) -> None:
-        """Add an entry.
-
-        Raises:
-            OverflowError: A number of it is too large.
-        """
+        """Add an entry."""
         self._tail.extend(entry)
         if len(self._tail) >= BLOCK * _COLUMNS:
             block = _packed(self._tail)

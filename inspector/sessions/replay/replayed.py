@@ -35,8 +35,6 @@ _MOST_LISTED: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What a scene did."""
-
     # Session times at which timers fired, in nanoseconds, by the timers' names.
     firings: dict[str, list[int]]
     marks: list[tuple[int, str]]  # Session times and texts of the marks
@@ -57,12 +55,7 @@ def what_happened(events: Sequence[RawEvent], strings: Sequence[str]) -> Replaye
 
 
 def replayed(scene_path: Path, outside: str) -> Replayed:
-    """Run a scene again with the readings and commands of :func:`outside_text`.
-
-    Raises:
-        JournalError: The text cannot be understood.
-        SceneProblem: The scene cannot be built.
-    """
+    """Run a scene again with the readings and commands of :func:`outside_text`."""
     strings = [""]
     journal = Journal.from_events(list(_events_in(outside, strings)), strings)
     with run_again(scene_path, journal) as session:

@@ -16,8 +16,6 @@ _METHODS: Final = ("now_ns", "set_wake", "attach", "close")
 
 @dataclass(frozen=True, slots=True)
 class TimeSourceKind:
-    """A kind of time source."""
-
     name: str  # What recordings and the command line call it
     summary: str  # Where its time comes from, in a few words
     # Makes one, given the source of the host, which wakes: a QTimer in the window, a loop that
@@ -74,11 +72,7 @@ def choosable_sources() -> tuple[TimeSourceKind, ...]:
 
 
 def source_kind(name: str) -> TimeSourceKind:
-    """Return the kind of that name that can be chosen.
-
-    Raises:
-        ValueError: There is no such source; the message lists the known ones.
-    """
+    """Return the kind of that name that can be chosen."""
     kinds = choosable_sources()
     for each in kinds:
         if each.name == name:
@@ -88,11 +82,7 @@ def source_kind(name: str) -> TimeSourceKind:
 
 
 def make_source(kind: TimeSourceKind, host: TimeSource) -> TimeSource:
-    """Make a time source that is woken by the source of the host.
-
-    Raises:
-        ExtensionError: It is a package's, and cannot be made.
-    """
+    """Make a time source that is woken by the source of the host."""
     assert kind.make is not None, kind.name
     with TIME_SOURCES.guarding(kind):
         source: TimeSource = kind.make(host)

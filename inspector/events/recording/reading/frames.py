@@ -25,8 +25,6 @@ _MOST_MISSING: Final = 1_000_000
 
 
 class _Chunk(Struct, frozen=True):
-    """Frames that are read together."""
-
     key: int  # Number of the first frame in its row of the file, -1 for frames that are missing
     rows: int  # Number of frames in that row
     skipped: int  # How many of these the chunk before has too
@@ -174,11 +172,7 @@ class StoredFrames:
 
 
 def _checked(first: int, count: int, crc: int, data: bytes, columns: int) -> Block:
-    """Unpack and check frames.
-
-    Raises:
-        ValueError, IndexError: They are invalid.
-    """
+    """Unpack and check frames."""
     if crc32(data) != crc:
         raise ValueError(f"the frames from {first:,} on are damaged")
     # Each has its own number, at least a byte.

@@ -149,11 +149,7 @@ class OpenFile:
         return copy
 
     def _version_in_copy(self, copy: Path, version: int) -> int:
-        """Return the version of the tables, which may be in a file beside the recording only.
-
-        Raises:
-            RecordingError: It is not a recording, or one of a newer version.
-        """
+        """Return the version of the tables, which may be in a file beside the recording only."""
         connection = _connect(copy, is_copy=True)
         try:
             (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -282,11 +278,7 @@ class OpenFile:
 
 
 def annotations_of(path: Path) -> list[Annotation]:
-    """Return the annotations in a recording, earliest first.
-
-    Raises:
-        RecordingError: The recording cannot be opened.
-    """
+    """Return the annotations in a recording, earliest first."""
     with closing(OpenFile(path)) as file:
         return read_annotations(file.rows)
 
@@ -312,11 +304,7 @@ def _short(error: object) -> str:
 
 
 def _checked_version(path: Path, real: Path) -> int:
-    """Return the version of the tables in a file.
-
-    Raises:
-        RecordingError: It cannot be read, or is not a recording.
-    """
+    """Return the version of the tables in a file."""
     if is_written_here(real):
         return SCHEMA_VERSION
     try:
@@ -342,11 +330,7 @@ def _checked_version(path: Path, real: Path) -> int:
 
 
 def _supported(path: Path, version: int) -> int:
-    """Return a version if it is supported.
-
-    Raises:
-        RecordingError: It is newer.
-    """
+    """Return a version if it is supported."""
     if version > SCHEMA_VERSION:
         raise RecordingError(_newer(path, str(version)))
     return version

@@ -13,8 +13,6 @@ from inspector.events.recording.reading.opening import OpenFile
 
 
 class RecordedBlocks:
-    """Reads the pictures of a recording."""
-
     def __init__(self, file: OpenFile) -> None:
         self._file = file
         self._firsts: list[int] = []
@@ -75,11 +73,7 @@ class RecordedBlocks:
 def _checked_block(
     first: int, count: int, crc: int, places: bytes, data: bytes
 ) -> list[tuple[int, bytes]]:
-    """Return the frames and the pictures of a block.
-
-    Raises:
-        ValueError, TypeError, IndexError, OverflowError, zlib.error: It is damaged.
-    """
+    """Return the frames and the pictures of a block."""
     if zlib.crc32(data, zlib.crc32(places)) != crc:
         raise ValueError("their checksum is wrong")
     frames, sizes = unpack(places, 2, count)

@@ -58,8 +58,6 @@ def open_recording(path: Path) -> Recording:
 
 
 class Recording:
-    """The past of a recorded session."""
-
     def __init__(self, file: OpenFile) -> None:
         self._file = file
         self._index = self._read_index()

@@ -164,11 +164,7 @@ class Soundness(Struct):
         return number if 0 <= number < self.texts else self.unknown_text()
 
     def value_of(self, field: int, value: int) -> int:
-        """Return the value of a field, repaired if it is a text.
-
-        Raises:
-            ValueError: There is no such field, or the value is invalid.
-        """
+        """Return the value of a field, repaired if it is a text."""
         row = FIELDS[Field(field)]
         low, high = _LIMITS.get(row.unit, _ANY)
         if not low <= value <= high:

@@ -176,11 +176,6 @@ class RecordingFile:
         self.strings.extend(map(_storable, texts))
 
     def add(self, events: Sequence[RawEvent]) -> None:
-        """Add the next events.
-
-        Raises:
-            sqlite3.Error: The file cannot be written.
-        """
         self.add_numbers(list(chain.from_iterable(events)))
 
     def add_numbers(self, numbers: Numbers) -> None:
@@ -270,20 +265,10 @@ class RecordingFile:
         return 0 if row is None else int(row[0])
 
     def annotate(self, changes: Sequence[AnnotationChange]) -> None:
-        """Add, change and delete annotations.
-
-        Raises:
-            sqlite3.Error: The file cannot be written.
-        """
         write_annotations(self._connection, changes)
 
     def commit(self) -> None:
-        """Commit everything to disk.
-
-        Raises:
-            RecordingWriteError: The file no longer exists.
-            sqlite3.Error: The file cannot be written.
-        """
+        """Commit everything to disk."""
         self._add_fresh()
         self.pictures.flush()
         strings = self.strings
@@ -357,11 +342,7 @@ class RecordingFile:
 
 
 def _spare_space(folder: Path) -> IO[bytes]:
-    """Return a file without a name that keeps space on a disk until it is closed.
-
-    Raises:
-        OSError: The disk has not even that.
-    """
+    """Return a file without a name that keeps space on a disk until it is closed."""
     spare = TemporaryFile(dir=folder)  # noqa: SIM115 - it is closed with the recording
     try:
         if hasattr(os, "posix_fallocate"):

@@ -61,8 +61,6 @@ _END_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """Pages in a browser."""
-
     # A URL or a file, shown in a browser of its own; or the debugging port of a browser that runs
     # already, as 9222 or 127.0.0.1:9222.
     target: str
@@ -77,11 +75,7 @@ class Browser:
         return urlsplit(self.target).netloc or Path(self.target).name or self.target
 
     def open(self, acceptor: ProbeAcceptor) -> OpenedBrowser:
-        """Start a browser with the page, or attach to the pages of one that runs.
-
-        Raises:
-            AttachError: There is no browser, or it refuses.
-        """
+        """Start a browser with the page, or attach to the pages of one that runs."""
         port = _PORT.match(self.target)
         if port is not None:
             return self._attached(acceptor, int(port[2]))
@@ -106,8 +100,6 @@ class Browser:
 
 
 class OpenedBrowser:
-    """A browser whose pages are followed."""
-
     note = ""
 
     def __init__(
@@ -126,11 +118,7 @@ class OpenedBrowser:
     def follow(
         self, transport: CdpTransport, acceptor: ProbeAcceptor, options: dict[str, Any]
     ) -> BrowserPages:
-        """Put the probe into every page from now on; return the pages.
-
-        Raises:
-            AttachError: The browser refuses.
-        """
+        """Put the probe into every page from now on; return the pages."""
         self.pages = BrowserPages(transport, acceptor, options, self._ended)
         self.pages.begin()
         return self.pages
@@ -166,11 +154,7 @@ class OpenedBrowser:
 
 
 def page_url(target: str) -> str:
-    """Return the URL of a page that is given as a URL or a file.
-
-    Raises:
-        AttachError: It is neither.
-    """
+    """Return the URL of a page that is given as a URL or a file."""
     scheme = urlsplit(target).scheme
     if scheme in _SCHEMES:
         return target
@@ -203,11 +187,7 @@ def find_browser() -> str:
 
 
 def _started(*, headless: bool) -> tuple[subprocess.Popen[bytes], CdpTransport, Path]:
-    """Start a browser with a profile of its own, which only this user can reach.
-
-    Raises:
-        AttachError: There is none, or it does not start.
-    """
+    """Start a browser with a profile of its own, which only this user can reach."""
     if sys.platform == "win32":
         message = (
             "On Windows, start the browser with --remote-debugging-port and attach to the port."

@@ -74,19 +74,11 @@ class BrowserPages:
         )
 
     def begin(self) -> None:
-        """Follow the pages that are there and those to come.
-
-        Raises:
-            CdpError: The browser refuses.
-        """
+        """Follow the pages that are there and those to come."""
         self._cdp.call("Target.setAutoAttach", _FOLLOW)
 
     def show(self, url: str) -> None:
-        """Show a page in the first tab.
-
-        Raises:
-            CdpError: There is no tab, or the browser refuses.
-        """
+        """Show a page in the first tab."""
         self.first_page.wait(_PAGE_S)
         session = next((key for key, target in self._targets.items() if target.kind == "page"), "")
         if not session:

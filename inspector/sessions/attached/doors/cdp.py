@@ -62,11 +62,6 @@ class WebSocketTransport:
 
     def __init__(self, port: int, path: str) -> None:
         # Only debugging ports need it, and it takes 60 ms.
-        """Connect.
-
-        Raises:
-            CdpError: Nothing answers there.
-        """
         import websockets.sync.client  # noqa: PLC0415
 
         self._errors = (OSError, websockets.WebSocketException)
@@ -156,11 +151,7 @@ class PipeTransport:
 
 
 def listed(port: int, path: str) -> object:
-    """Return what a debugging port says of its targets (JSON over HTTP).
-
-    Raises:
-        CdpError: Nothing that is a debugging port answers there.
-    """
+    """Return what a debugging port says of its targets (JSON over HTTP)."""
     connection = http.client.HTTPConnection(_LOOPBACK, port, timeout=_CONNECT_S)
     try:
         connection.request("GET", path)
@@ -178,11 +169,7 @@ def listed(port: int, path: str) -> object:
 
 
 def socket_path(listing: object, port: int) -> str:
-    """Return the path of the WebSocket that a listing names.
-
-    Raises:
-        CdpError: It names none.
-    """
+    """Return the path of the WebSocket that a listing names."""
     address = listing.get("webSocketDebuggerUrl") if isinstance(listing, dict) else None
     path = urlsplit(address).path if isinstance(address, str) else ""
     if len(path) < len("/a"):

@@ -32,11 +32,7 @@ def program_title(argv: Sequence[str]) -> str:
 
 
 def refuse_isolated(argv: Sequence[str], program: str) -> None:
-    """Refuse a Python that ignores its environment.
-
-    Raises:
-        AttachError: It does, by an option or by the first line of its script.
-    """
+    """Refuse a Python that ignores its environment."""
     way = "leave the option out, or call timeline_probe.serve() in the program"
     if _PYTHON.match(Path(argv[0]).name):
         option = _isolating_option(argv)

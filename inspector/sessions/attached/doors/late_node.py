@@ -63,11 +63,7 @@ class LateNode:
         return title_of(self.pid)
 
     def open(self, acceptor: ProbeAcceptor) -> AttachedNode:
-        """Put the probe into the program, and close its debugger again.
-
-        Raises:
-            AttachError: That is not possible; the message says why, and what is.
-        """
+        """Put the probe into the program, and close its debugger again."""
         target = attachable(self.pid, why_not_node, f"Instead, {_LAUNCH}")
         before = listening_ports(self.pid)
         os.kill(self.pid, signal.SIGUSR1)
@@ -82,8 +78,6 @@ class LateNode:
 
 
 class AttachedNode:
-    """A Node program that the probe was put into."""
-
     def __init__(self, target: Process, port: int, *, is_closed: bool) -> None:
         self.title = f"{target.title} ({target.pid})"
         self.pid = target.pid
@@ -131,11 +125,7 @@ class _AtDebugger:
             self._is_paused.set()
 
     def enter(self, address: str, options: Mapping[str, object]) -> None:
-        """Put the probe in, hand over the timers that were set before, and close the debugger.
-
-        Raises:
-            CdpError: The program refuses, or does not answer.
-        """
+        """Put the probe in, hand over the timers that were set before, and close the debugger."""
         try:
             self._wait_for_loop()
             self._evaluate(PROBE_JS.read_text(encoding="utf-8"))
@@ -156,9 +146,6 @@ class _AtDebugger:
 
         A request may come while Node itself is in the middle of something, such as loading a module
         of its own; what a probe replaces must not be touched then.
-
-        Raises:
-            CdpError: Its event loop does not turn.
         """
         self._cdp.call("Debugger.enable")
         self._evaluate(_STOP)
@@ -252,7 +239,6 @@ def _status(pid: int) -> dict[str, str]:
 
 
 def listening_ports(pid: int) -> set[int]:
-    """Return the TCP ports on which a process listens, as far as the system says so."""
     inodes = set()
     with suppress(OSError):
         for entry in Path(f"/proc/{pid}/fd").iterdir():
@@ -272,11 +258,7 @@ def listening_ports(pid: int) -> set[int]:
 
 
 def _debugger(target: Process) -> tuple[int, str]:
-    """Wait for the debugger of a process; return its port and the path of its WebSocket.
-
-    Raises:
-        AttachError: None opens: another process has the port, or the event loop does not turn.
-    """
+    """Wait for the debugger of a process; return its port and the path of its WebSocket."""
     until_s = monotonic() + _DEBUGGER_S
     while monotonic() < until_s:
         # Only a port of this very process is asked.

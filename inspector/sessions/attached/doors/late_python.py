@@ -69,11 +69,6 @@ class LatePython:
         return title_of(self.pid)
 
     def open(self, acceptor: ProbeAcceptor) -> AttachedPython:
-        """Run the probe in the program.
-
-        Raises:
-            AttachError: That is not possible; the message says why, and what is.
-        """
         target = attachable(self.pid, why_not, INSTEAD)
         folder = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
         script = folder / "attach.py"
@@ -96,8 +91,6 @@ class LatePython:
 
 
 class AttachedPython:
-    """A program that was told to run the probe."""
-
     note = ""
 
     def __init__(self, target: Process, script: Path) -> None:
@@ -205,11 +198,7 @@ def wake(target: Process) -> None:
 
 
 def _let_run(target: Process, script: Path) -> None:
-    """Let the program's own executable tell it to run a file: their versions have to be equal.
-
-    Raises:
-        AttachError: It could not.
-    """
+    """Let the program's own executable tell it to run a file: their versions have to be equal."""
     try:
         done = subprocess.run(  # noqa: S603 - the interpreter that runs the program
             [target.executable, "-ISc", _CALL, str(target.pid), str(script)],

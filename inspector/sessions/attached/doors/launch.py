@@ -124,8 +124,6 @@ class Launch:
 
 
 class Launched:
-    """A program that was launched."""
-
     def __init__(
         self,
         door: Launch,

@@ -36,8 +36,6 @@ _PROBE_PATH: Final = "/probe.js"
 
 @dataclass(frozen=True, slots=True)
 class PageListener:
-    """Pages that dial by themselves."""
-
     port: int = 0  # The port to listen on; 0 for any
     # Origins of pages that may dial besides those of this machine, such as https://example.org;
     # null for files.
@@ -48,11 +46,6 @@ class PageListener:
         return f"pages that dial port {self.port}" if self.port else "pages that dial"
 
     def open(self, acceptor: ProbeAcceptor) -> OpenedListener:
-        """Begin to listen.
-
-        Raises:
-            AttachError: The port is taken.
-        """
         return OpenedListener(self, acceptor)
 
 

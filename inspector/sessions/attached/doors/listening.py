@@ -29,11 +29,6 @@ class Dial:
         return self.address if found is None else f"{found.title} ({found.pid})"
 
     def open(self, acceptor: ProbeAcceptor) -> Joined:
-        """Connect to the program.
-
-        Raises:
-            AttachError: Nothing listens there, or the token is refused.
-        """
         acceptor.dial(self.address, self.token)
         return Joined(self.title, self.pid)
 

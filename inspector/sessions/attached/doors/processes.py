@@ -25,8 +25,6 @@ _OWN_FILE: Final = re.compile(rb"/(?:lib)?python(\d+)\.(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class ProcessRuntime:
-    """What runs the code of a process."""
-
     language: Literal["python", "node"]
     version: tuple[int, int] | None  # Major and minor number, None if unknown
     is_embedded: bool = False  # Whether it is a library in a program of another kind
@@ -39,8 +37,6 @@ class ProcessRuntime:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A running process."""
-
     pid: int
     user_id: int
     argv: tuple[str, ...]
@@ -151,11 +147,6 @@ def title_of(pid: int) -> str:
 
 
 def process_of(pid: int) -> Process:
-    """Return a running process.
-
-    Raises:
-        AttachError: There is no such process.
-    """
     found = process(pid)
     if found is None:
         message = f"There is no process {pid}. “timeline-inspector attach” lists programs."

@@ -59,11 +59,6 @@ def described(program: RunningProgram) -> dict[str, Any]:
 
 
 def door_of_process(pid: int, grant: Grant = "full") -> Door:
-    """Return the door into a running program.
-
-    Raises:
-        AttachError: There is no such process.
-    """
     found = process_of(pid)
     if (listening := listening_door(pid)) is not None:
         return listening

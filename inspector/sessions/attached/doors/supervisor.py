@@ -52,8 +52,6 @@ class _Process(NamedTuple):
 
 
 class Supervisor:
-    """Runs a program and keeps its family together."""
-
     def __init__(self, inspector: socket.socket, grace_s: float, *, is_bound: bool) -> None:
         """Handle signals and inherit orphans from now on.
 

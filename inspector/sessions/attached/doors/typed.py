@@ -40,11 +40,6 @@ class TypedProgram:
     host: str = ""
 
     def door(self) -> Door:
-        """Return the door.
-
-        Raises:
-            AttachError: It leads nowhere; the message says what to change.
-        """
         if self.host.strip():
             return self._door_on(self._host())
         word = self.command.strip()

@@ -51,11 +51,7 @@ class Host:
 
     @classmethod
     def by_ssh(cls, text: str) -> Host:
-        """Return a host that the system's ``ssh`` reaches: ``[OPTIONS] [USER@]HOST``.
-
-        Raises:
-            AttachError: It names no host.
-        """
+        """Return a host that the system's ``ssh`` reaches: ``[OPTIONS] [USER@]HOST``."""
         words = _words(text, "--ssh")
         if words[-1].startswith("-"):
             message = f"“{text}” names no host: write --ssh HOST, or --ssh '-p 2222 USER@HOST'."
@@ -67,11 +63,7 @@ class Host:
 
     @classmethod
     def by_command(cls, text: str) -> Host:
-        """Return what a command reaches that runs the words after it, as ``docker exec`` does.
-
-        Raises:
-            AttachError: It is empty.
-        """
+        """Return what a command reaches that runs the words after it, as ``docker exec`` does."""
         words = _words(text, "--exec")
         command = (*words, "python3", "-c", LOADER)
         name = next((each for each in reversed(words) if not each.startswith("-")), words[0])
@@ -80,11 +72,6 @@ class Host:
     def line(
         self, settings: dict[str, Any], probes: _Probes | None, tell: Callable[[str], object]
     ) -> HostLine:
-        """Reach the host.
-
-        Raises:
-            AttachError: It is not reached.
-        """
         commands, is_named_there = (self.command, self.again), self.is_named_there
         line = HostLine(self.name, commands, settings, probes, tell, is_named_there=is_named_there)
         line.open()
@@ -127,12 +114,6 @@ class OnHost:
         return f"{what} on {self.host.name}"
 
     def open(self, acceptor: ProbeAcceptor) -> Opened:
-        """Reach the host, and start the program or attach to it.
-
-        Raises:
-            AttachError: The host is not reached, or it is not possible there.
-            ProgramStartError: The program is not there, or may not be executed.
-        """
         probes = _Probes(acceptor)
         line = self.host.line(self._settings(acceptor), probes, self.tell)
         if self.launch is not None:
@@ -164,11 +145,7 @@ class OnHost:
 
 
 def hosts_named(by_ssh: Sequence[str], by_command: Sequence[str]) -> list[Host]:
-    """Return the hosts that the options ``--ssh`` and ``--exec`` name.
-
-    Raises:
-        AttachError: One of them names none.
-    """
+    """Return the hosts that the options ``--ssh`` and ``--exec`` name."""
     found = [Host.by_ssh(each) for each in by_ssh]
     return found + [Host.by_command(each) for each in by_command]
 
@@ -176,11 +153,7 @@ def hosts_named(by_ssh: Sequence[str], by_command: Sequence[str]) -> list[Host]:
 def on_hosts(
     by_ssh: Sequence[str], by_command: Sequence[str], launch: Launch, tell: Callable[[str], object]
 ) -> Door | None:
-    """Return the door to a program on the hosts that options name; ``None`` if they name none.
-
-    Raises:
-        AttachError: An option names no host.
-    """
+    """Return the door to a program on the hosts that options name; ``None`` if they name none."""
     hosts = hosts_named(by_ssh, by_command)
     doors = tuple(OnHost(host, launch, tell=tell) for host in hosts)
     return Together(doors) if len(doors) > 1 else next(iter(doors), None)
@@ -200,19 +173,13 @@ class _ProgramsThere(msgspec.Struct):
 
 
 class _ProcessThere(msgspec.Struct):
-    """A process that runs there, and is attached to."""
-
     title: str
     pid: ProcessNumber | None
     note: str
 
 
 def programs_on(host: Host) -> list[dict[str, Any]]:
-    """Return the programs that run on a host, as :func:`described` says.
-
-    Raises:
-        AttachError: The host is not reached, or cannot tell.
-    """
+    """Return the programs that run on a host, as :func:`described` says."""
     settings = {"argv": [], "folder": "", "token": "", "grant": "read-only", "patience_s": BROKEN_S}
     line = host.line(settings, None, len)
     try:
@@ -233,11 +200,7 @@ class Together:
         return ", ".join(each.title for each in self.doors)
 
     def open(self, acceptor: ProbeAcceptor) -> Opened:
-        """Open all of them, or none.
-
-        Raises:
-            AttachError: One of them does not open.
-        """
+        """Open all of them, or none."""
         opened: list[Opened] = []
         try:
             for each in self.doors:
@@ -250,8 +213,6 @@ class Together:
 
 
 class _AllOpened:
-    """What several doors have opened."""
-
     pid = None
 
     def __init__(self, opened: Sequence[Opened]) -> None:

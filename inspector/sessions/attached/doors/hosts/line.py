@@ -79,8 +79,6 @@ ProcessNumber = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 
 
 class ProbeThere(msgspec.Struct):
-    """A probe that has connected there."""
-
     pid: ProcessNumber
     token: str = ""  # If this side speaks first
 
@@ -381,11 +379,6 @@ class _Connection:
     """One process that gives a pipe; what it is sent is written by a thread of its own."""
 
     def __init__(self, command: tuple[str, ...]) -> None:
-        """Start it.
-
-        Raises:
-            AttachError: There is no such program.
-        """
         try:
             self._process = subprocess.Popen(  # noqa: S603 - what the user has typed
                 [*_UNINTERRUPTED, *command],
@@ -515,11 +508,7 @@ class _Connection:
 
 
 def _decoded(payload: bytes, kind: type[_T]) -> _T:
-    """Return what is there in JSON.
-
-    Raises:
-        BrokenRecordError: It is none, or of another kind.
-    """
+    """Return what is there in JSON."""
     try:
         return msgspec.json.decode(payload, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

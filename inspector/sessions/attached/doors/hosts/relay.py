@@ -61,8 +61,6 @@ _LEAVES_S: Final = 2.0
 
 
 class _Probe:
-    """The connection of a probe."""
-
     def __init__(self, connected: socket.socket, number: int) -> None:
         self.socket = connected
         self.number = number
@@ -429,11 +427,6 @@ class _RelayedAcceptor:
         self.token = token
 
     def dial(self, address: str, token: str) -> None:
-        """Connect to a program that listens on a Unix socket.
-
-        Raises:
-            OSError: Nothing listens there.
-        """
         connected = socket.socket(socket.AF_UNIX)
         connected.connect(address[len("unix:") :])
         self._relay.begin(connected, token)
