@@ -34,6 +34,7 @@ class Reason:
     member_id: int = 0
     again_ns: tuple[int, ...] = ()  # Later instants at which the same happened
     is_number: bool = False  # Whether it only says in words what the call's own numbers say
+    helps_against: str = ""  # Which function kept the loop, if the text is what helps: “crunch()”
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ class Explanation:
                 frame = ""
             found = ", ".join(filter(None, (event, frame)))
             proof = f"  [{found}]" if event else ""
-            lines.append(f"  {format_instant(reason.at_ns)}  {reason.text}{proof}")
+            helps = "What helps: " if reason.helps_against else ""
+            lines.append(f"  {format_instant(reason.at_ns)}  {helps}{reason.text}{proof}")
         return lines
 
 

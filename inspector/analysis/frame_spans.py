@@ -45,6 +45,7 @@ class SampledFunction:
     looks: int  # How many there are of the frame
     is_own: bool  # Whether it is the program's own, rather than a library's
     blocks: bool  # Whether it had most of the frame
+    helps: str = ""  # How it would no longer keep the loop, empty where that is not known
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,4 +128,4 @@ def blocked_by(history: History, clock_id: int, at_ns: int) -> str:
         return ""
     looked = [each for each in seen if each.is_look and each.stack]
     places = own_places(looked[-1].stack) if looked else []
-    return places[-1].short.partition(" (")[0] if places else ""
+    return places[-1].call if places else ""

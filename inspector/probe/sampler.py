@@ -496,7 +496,7 @@ class Sampler:
         if is_whole or (identity, told[0]) != watched.running:
             events.append((now_ns, RUNNING_CALL, number, *told))
         watched.running = (identity, told[0])
-        sites = [program.code_site(code, line) for code, line in view.stack]
+        sites = [program.resumed_site(code, line) for code, line in view.stack]
         waits, what = (False, "") if view.asks else wait_of(view.runner)
         if waits:
             flags |= SAW_WAIT

@@ -20,6 +20,8 @@ LONGEST_NAME = 512
 #: What the paths of installed packages have, and what those of Python itself begin with.
 _INSTALLED = ("site-packages", "dist-packages")
 _PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen")
+#: By flags of code (CO_COROUTINE, CO_ASYNC_GENERATOR, CO_GENERATOR): what cannot be merely called.
+_RESUMED = ((0x80 | 0x200, "async"), (0x20, "generator"))
 
 
 class Texts:
@@ -27,7 +29,8 @@ class Texts:
         self.texts = [""]  # Every text so far; its place is its number
         self._numbers = {"": 0}
         self._text_lock = Lock()
-        #: By code and line, or by code and minus the place in its instructions.
+        #: By code and line, or by code and minus the place in its instructions; minus the code for
+        #: places with a word before what is resumed.
         self._sites: dict[tuple[int, int], int] = {}
         # Keeps the identity of code objects in the keys of _sites.
         self._codes: dict[int, CodeType] = {}
@@ -86,6 +89,20 @@ class Texts:
         key = (id(code), line)
         number = self._sites.get(key)
         return self._new_site(key, code) if number is None else number
+
+    def resumed_site(self, code: CodeType, line: int) -> int:
+        """Return a place like :meth:`code_site`, with a word before coroutines and generators."""
+        word = next((each for flag, each in _RESUMED if code.co_flags & flag), "")
+        if not word:
+            return self.code_site(code, line)
+        key = (-id(code), line)
+        number = self._sites.get(key)
+        if number is None:
+            file, found, name = self.texts[self.code_site(code, line)].rpartition(" in ")
+            number = self.text(f"{file} in {word} {name}") if found else 0
+            if number:
+                self._sites[key] = number
+        return number
 
     def is_library(self, code: CodeType) -> bool:
         """Return whether code belongs to Python or an installed package, not to the program."""

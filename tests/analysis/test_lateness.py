@@ -160,6 +160,76 @@ def test_that_an_explanation_says_the_same_with_the_stack() -> None:
     ) in texts
 
 
+ASYNCIO = "/usr/lib/python3.11/asyncio/events.py:80 in Handle._run"
+TRIO = "/srv/lib/trio/_core/_run.py:2621 in unrolled_run"
+TWISTED = "/srv/lib/twisted/internet/base.py:1101 in ReactorBase.runUntilCurrent"
+HANDLE = "/srv/server.py:40 in async Server.handle"
+
+
+@pytest.mark.parametrize(
+    ("stack", "advice"),
+    [
+        ((ASYNCIO, HANDLE, CRUNCH), "Call it in a thread: await asyncio.to_thread(crunch)."),
+        (
+            (ASYNCIO, HANDLE, REBUILD, CRUNCH),
+            "Call rebuild() in a thread: await asyncio.to_thread(rebuild).",
+        ),
+        ((ASYNCIO, CRUNCH), "Call it in a thread: loop.run_in_executor(None, crunch)."),
+        ((TRIO, HANDLE, CRUNCH), "Call it in a thread: await trio.to_thread.run_sync(crunch)."),
+        ((TWISTED, CRUNCH), "Call it in a thread: deferToThread(crunch)."),
+        ((ASYNCIO, HANDLE), ""),
+        ((ASYNCIO, "/srv/server.py:4 in generator lines"), ""),
+        (("/srv/server.py:90 in main", CRUNCH), ""),
+    ],
+)
+def test_that_what_helps_depends_on_the_loop_and_on_who_calls(
+    stack: tuple[str, ...], advice: str
+) -> None:
+    program = Program()
+    for until_ms in range(10, 261, 10):
+        program.sample(*stack, until_ms=until_ms)
+    history = LogHistory(program.log)
+
+    explanation = explain(history, CallId(TIMER), history.last_ns)
+
+    assert [each.text for each in explanation.reasons if each.helps_against] == [advice] * bool(
+        advice
+    )
+    assert any(line.endswith(f"What helps: {advice}") for line in explanation.lines()) == bool(
+        advice
+    )
+
+
+def test_that_a_coroutine_that_sleeps_is_to_await_its_sleep() -> None:
+    program = Program()
+    for until_ms in range(10, 261, 10):
+        program.sample(
+            ASYNCIO,
+            HANDLE,
+            "<built-in>:0 in time.sleep",
+            until_ms=until_ms,
+            ran_ms=0,
+            flags=SAW_WAIT,
+        )
+    history = LogHistory(program.log)
+
+    explanation = explain(history, CallId(TIMER), history.last_ns)
+
+    helps = [each.text for each in explanation.reasons if each.helps_against]
+    assert helps == ["Sleep without keeping the loop: await asyncio.sleep()."]
+
+
+def test_that_nothing_is_said_to_help_against_what_c_keeps_the_interpreter_for() -> None:
+    program = Program()
+    program.sample(ASYNCIO, HANDLE, CRUNCH, until_ms=260, covers_ms=260, flags=SAW_AFTERWARDS)
+    history = LogHistory(program.log)
+
+    explanation = explain(history, CallId(TIMER), history.last_ns)
+
+    assert "taken right afterwards" in explanation.headline
+    assert not any(each.helps_against for each in explanation.reasons)
+
+
 def test_that_a_call_that_is_still_kept_waiting_has_a_culprit_so_far() -> None:
     program = Program()
     for until_ms in range(10, 261, 10):

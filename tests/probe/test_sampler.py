@@ -8,6 +8,7 @@ from os.path import sep
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 from inspector.analysis.lateness.attribution import Cause, Culprit, attribute
 from inspector.analysis.lateness.samples import SAMPLE_KINDS, Place, Samples
@@ -88,7 +89,7 @@ def test_that_a_long_turn_is_sampled_with_its_task_its_stack_and_its_times(versi
     assert all(each.waits for each in sleeping)
     first = Place.of(computing[0].stack[-2])
     for further, seen in enumerate((computing, sleeping, searching)):
-        place = Place(first.file, first.line + 2 * further, "rebuild")
+        place = Place(first.file, first.line + 2 * further, "rebuild", "async")
         assert all(Place.of(each.stack[-2]) == place for each in seen)
 
 
@@ -149,7 +150,7 @@ def test_that_a_sleep_within_a_turn_is_a_blocking_call_with_its_line() -> None:
     assert lateness.main is not None
     assert (lateness.cause, lateness.main.culprit) == (
         Cause.BLOCKING_CALL,
-        Culprit(Place(place.file, place.line + 2, "rebuild"), task="rebuild", what="time.sleep"),
+        Culprit(structs.replace(place, line=place.line + 2), task="rebuild", what="time.sleep"),
     )
 
 

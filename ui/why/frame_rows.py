@@ -53,7 +53,7 @@ class Heaviest:
     def __init__(self) -> None:
         self._history: History | None = None
         self._known: dict[tuple[int, bool], tuple[int, str] | None] = {}
-        self._seen: dict[int, str] = {}
+        self._seen: dict[int, tuple[str, str]] = {}
 
     def of(
         self, history: History, timeline: Timeline, index: int, *, before: bool = False
@@ -72,18 +72,21 @@ class Heaviest:
             )
         return self._known[key]
 
-    def seen(self, history: History, timeline: Timeline, index: int) -> str:
-        """Return the function that samples saw for most of a frame, after :meth:`of`."""
+    def seen(self, history: History, timeline: Timeline, index: int) -> tuple[str, str]:
+        """Return the function that samples saw for most of a frame, and what helps.
+
+        After :meth:`of`.
+        """
         if index not in self._seen:
             extent = extent_of(history, timeline, index)
             spans = sampled_spans(history, timeline, index, extent)
             blocking = [(span.label, span.seen) for span in spans if span.seen is not None]
             found = [
-                f"{label}, {seen.samples:,} of {counted(seen.looks, 'sample')}"
+                (f"{label}, {seen.samples:,} of {counted(seen.looks, 'sample')}", seen.helps)
                 for label, seen in blocking
                 if seen.blocks
             ]
-            self._seen[index] = found[-1] if found else ""
+            self._seen[index] = found[-1] if found else ("", "")
         return self._seen[index]
 
 
@@ -140,8 +143,10 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
     if frame.busy_ns >= NS_PER_MS:
         most = heaviest.of(history, timeline, index)
         rows += _most_rows(timeline, most, index)
-        if not (most and most[1]) and (seen := heaviest.seen(history, timeline, index)):
-            rows.append(DetailRow("Most of it", without_quotes(seen)))
+        if not (most and most[1]):
+            seen, helps = heaviest.seen(history, timeline, index)
+            rows += [DetailRow("Most of it", without_quotes(seen))] if seen else []
+            rows += [heading("What helps"), sentence(helps)] if helps else []
     shares = _share_rows(frame)
     if shares and interval_ns >= NS_PER_MS:
         most = heaviest.of(history, timeline, index, before=True)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollArea, QWidg
 from typing_extensions import override
 
 from inspector.calls.call import CallId
+from inspector.commands.command import Capability
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
 from inspector.sessions.session import Session, unknown_of_frames
@@ -255,7 +256,14 @@ class WhyPanel(QWidget):
 
     def _told(self, history: History, timeline: Timeline, call_id: CallId) -> Told:
         is_live = timeline is self._bridge.timeline
-        return self._why.rows(history, timeline, call_id, is_live=is_live, is_whole=self._is_whole)
+        return self._why.rows(
+            history,
+            timeline,
+            call_id,
+            is_live=is_live,
+            is_whole=self._is_whole,
+            can_pause=is_live and Capability.PAUSE in self._bridge.capabilities,
+        )
 
     # ------------------------------------------------------------------ rows
 

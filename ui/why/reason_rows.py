@@ -21,7 +21,7 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import format_at, format_instant
 
 from ..session.bridge import Selection
-from .rows import DetailRow, RowKind, TextLink, heading, note, opening, step
+from .rows import DetailRow, RowKind, TextLink, heading, note, opening, sentence, step
 
 #: Seconds from one look at the past to the next while a session runs.
 LOOK_EVERY_S: Final = 0.3
@@ -72,7 +72,7 @@ class WhyRows:
     def subject(self) -> str:
         return self._subject
 
-    def rows(
+    def rows(  # noqa: PLR0913 - the call, its past, and what is wanted
         self,
         history: History,
         timeline: Timeline,
@@ -80,6 +80,7 @@ class WhyRows:
         *,
         is_live: bool,
         is_whole: bool = False,
+        can_pause: bool = False,
     ) -> Told:
         story, cursor = self._story, timeline.events_folded
         is_elsewhere = not story.first <= cursor <= story.cursor + LONGEST_STORY
@@ -109,6 +110,7 @@ class WhyRows:
             else:
                 scores = scored_rows(history, timeline, call_id)
             chain = chain_rows(explanation, timeline, is_whole=self._is_whole)
+            chain += helping_rows(explanation, timeline, can_pause=can_pause)
             self._told = Told(without_quotes(explanation.headline), tuple(chain), tuple(scores))
         return self._told
 
@@ -147,7 +149,11 @@ def chain_rows(explanation: Explanation, timeline: Timeline, *, is_whole: bool) 
         timeline: The state that is explained.
         is_whole: Whether all are wanted, not only the first.
     """
-    reasons = [each for each in explanation.reasons if each.text != explanation.headline]
+    reasons = [
+        each
+        for each in explanation.reasons
+        if each.text != explanation.headline and not each.helps_against
+    ]
     happened = [each for each in reasons if _has_instant(each, timeline)]
     follows = [each for each in reasons if not (_has_instant(each, timeline) or each.is_number)]
     rows = [_step(each, timeline) for each in (happened if is_whole else happened[:_MOST_STEPS])]
@@ -159,6 +165,24 @@ def chain_rows(explanation: Explanation, timeline: Timeline, *, is_whole: bool) 
     if not rows:
         return []
     return [heading("Why so late" if explanation.is_delayed else "Why"), *rows]
+
+
+def helping_rows(
+    explanation: Explanation, timeline: Timeline, *, can_pause: bool
+) -> list[DetailRow]:
+    """Return what helps against the function that keeps a loop or kept it the last time.
+
+    Args:
+        can_pause: Whether clocks can be paused now.
+    """
+    found = [each for each in explanation.reasons if each.helps_against]
+    if not found:
+        return []
+    last = max(found, key=lambda each: each.at_ns)
+    text = last.text
+    if can_pause and last.at_ns == timeline.at_ns:
+        text += f" Pause and rate take effect when {last.helps_against} returns."
+    return [heading("What helps"), sentence(text)]
 
 
 def tally_rows(forecast: Forecast) -> list[DetailRow]:

@@ -76,7 +76,11 @@ def overview_rows(  # noqa: PLR0913 - the session in two states, and what is wan
     timeline.resolve_dues()
     are_samples = bool(samples_of(session))
     if timeline is present or session.is_recorded:
-        rows = [heading(session.title or "Session"), *_timer_rows(session, timeline)]
+        pictures = pictures_of(session)
+        body = ", a bar or a body in the scene"
+        others = body if pictures is not None and pictures.is_described else " or a bar"
+        rows = [about(f"Nothing is selected. Click a lane{others}.")] if timeline.clocks else []
+        rows += [heading(session.title or "Session"), *_timer_rows(session, timeline)]
         rows += [heading("So far"), *_counted_rows(timeline, are_samples=are_samples)]
         if session.is_recorded and session.history.missing:
             rows.append(DetailRow("Missing", counted(session.history.missing, "event")))

@@ -30,7 +30,7 @@ from inspector.analysis.interval_shares import (
 )
 from inspector.analysis.lateness.attribution import Lateness
 from inspector.analysis.lateness.late_calls import lateness_at, window_of
-from inspector.analysis.lateness.words import lateness_text, stack_text
+from inspector.analysis.lateness.words import advice_text, lateness_text, stack_text
 from inspector.commands.timers import FireTimer
 from inspector.display_text import counted
 from inspector.events.history import History
@@ -106,7 +106,8 @@ def _sampled(  # noqa: PLR0913, PLR0917 - the call, its past and its place
     if not lateness.shares:
         return []
     text = f"It was {lateness_text(lateness)}"
-    return [Reason(text, lateness.begin_ns, firing.cursor, frame=frame), *_stacks(lateness)]
+    reason = Reason(text, lateness.begin_ns, firing.cursor, frame=frame)
+    return [reason, *_stacks(lateness), *_advice(lateness, firing.at_ns)]
 
 
 def overdue_reasons(
@@ -119,7 +120,8 @@ def overdue_reasons(
     if lateness.main is None:
         return []
     text = f"It is due, and {lateness_text(lateness, so_far=True)}"
-    return [Reason(text, timeline.at_ns), *_stacks(lateness)]
+    helps = _advice(lateness, timeline.at_ns)
+    return [Reason(text, timeline.at_ns), *_stacks(lateness), *helps]
 
 
 def kept_reasons(history: History, timeline: Timeline) -> tuple[int, list[Reason]]:
@@ -145,6 +147,15 @@ def _stacks(lateness: Lateness) -> list[Reason]:
         for share in lateness.shares[:_MOST_STACKS]
         if share.stack
     ]
+
+
+def _advice(lateness: Lateness, at_ns: int) -> list[Reason]:
+    """Return what helps against the function that had most of a lateness, if that is known."""
+    main = lateness.main
+    text = "" if main is None else advice_text(main)
+    if main is None or main.culprit is None or not text:
+        return []
+    return [Reason(text, at_ns, helps_against=main.culprit.place.call)]
 
 
 def repetition_reasons(history: History, story: CallStory, cursor: int) -> list[Reason]:

@@ -540,13 +540,22 @@ def places_below_loop(stack: Sequence[str]) -> list[Place]:
             return []
         del places[len(is_engines) :]
     for index in range(len(places) - 1, -1, -1):
-        file = places[index].file.replace("\\", "/")
-        if file.endswith(_LOOP_FILES) or is_engines[index]:
+        if _is_loops(places[index]) or is_engines[index]:
             below = places[index + 1 :]
             if below:
                 places = below
             break
     return places
+
+
+def _is_loops(place: Place) -> bool:
+    return place.file.replace("\\", "/").endswith(_LOOP_FILES)
+
+
+def loop_file(stack: Sequence[str]) -> str:
+    """Return the file of the library whose loop made a call, empty if that is not known."""
+    places = map(Place.of, reversed(stack))
+    return next((each.file.replace("\\", "/") for each in places if _is_loops(each)), "")
 
 
 def _is_named(place: Place) -> bool:

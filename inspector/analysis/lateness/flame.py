@@ -17,6 +17,7 @@ from inspector.analysis.lateness.attribution import (
 )
 from inspector.analysis.lateness.late_calls import program_clock
 from inspector.analysis.lateness.samples import SAMPLE_KINDS, Place, Sample, Samples, samples_around
+from inspector.analysis.lateness.words import advice_text
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS
@@ -69,7 +70,7 @@ def sampled_spans(
 
 
 def _span(
-    seen: FunctionSeen, from_ns: int, looks: int, blocking: set[tuple[str, str]]
+    seen: FunctionSeen, from_ns: int, looks: int, blocking: dict[tuple[str, str], str]
 ) -> FrameSpan:
     place = seen.hottest
     told = SampledFunction(
@@ -78,6 +79,7 @@ def _span(
         looks,
         not is_library(place),
         (place.file, place.function) in blocking,
+        blocking.get((place.file, place.function), ""),
     )
     began_ns = seen.began_ns - from_ns
     return FrameSpan(
@@ -87,10 +89,11 @@ def _span(
 
 def _blocking(
     samples: Samples, clock_id: int, program: int, begin_ns: int, end_ns: int
-) -> set[tuple[str, str]]:
+) -> dict[tuple[str, str], str]:
+    """Return the functions that had most of a frame, each with what helps."""
     seen = attribute(samples, (clock_id,), program, begin_ns, end_ns)
     return {
-        (share.culprit.place.file, share.culprit.place.function)
+        (share.culprit.place.file, share.culprit.place.function): advice_text(share)
         for share in seen.shares
         if share.culprit is not None
         and share.culprit.thread is None

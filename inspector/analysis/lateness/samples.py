@@ -42,20 +42,21 @@ _MOST_EVENTS: Final = 100_000
 #: Every so many samples the whole stack is told.
 _WHOLE_EVERY: Final = 32
 
-_PLACE: Final = re.compile(r"(.*):(\d+) in (.*)", re.DOTALL)
+_PLACE: Final = re.compile(r"(.*):(\d+) in (?:(async|generator) )?(.*)", re.DOTALL)
 
 
 class Place(Struct, frozen=True):
     file: str
     line: int
     function: str
+    kind: str = ""  # “async” or “generator” for functions that are resumed, where that is told
 
     @classmethod
     def of(cls, text: str) -> Place:
         found = _PLACE.fullmatch(text)
         if found is None:
             return cls("", 0, text)
-        return cls(found[1], int(found[2]), found[3])
+        return cls(found[1], int(found[2]), found[4], found[3] or "")
 
     @property
     def file_name(self) -> str:
@@ -63,11 +64,15 @@ class Place(Struct, frozen=True):
         return self.file.replace("\\", "/").rpartition("/")[2]
 
     @property
+    def call(self) -> str:
+        """The function in a sentence: ``crunch()``."""
+        name = self.function.rpartition("<locals>.")[2]
+        return name if name.startswith("<") else f"{name}()"
+
+    @property
     def short(self) -> str:
         """The place in a sentence: ``crunch() (server.py:4)``."""
-        name = self.function.rpartition("<locals>.")[2]
-        call = name if name.startswith("<") else f"{name}()"
-        return f"{call} ({self.file_name}:{self.line})" if self.line else call
+        return f"{self.call} ({self.file_name}:{self.line})" if self.line else self.call
 
 
 class Sample(Struct, frozen=True):

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from inspector.analysis.lateness.attribution import Cause, Lateness, LatenessShare
+from inspector.analysis.lateness.attribution import (
+    Cause,
+    Lateness,
+    LatenessShare,
+    loop_file,
+    own_places,
+)
 from inspector.analysis.lateness.samples import Place
 from inspector.display_text import counted
 from inspector.timebase import NS_PER_MS, format_duration
@@ -23,6 +29,20 @@ _MOST_NAMED: Final = 4
 _MOST_FRAMES: Final = 12
 #: Less is not worth a word.
 _LEAST_NS: Final = NS_PER_MS
+
+#: What a function of the program did on the thread of its loop, and could do on another one.
+_MOVABLE: Final = frozenset({Cause.CALLBACK, Cause.TASK_STEP, Cause.BLOCKING_CALL})
+#: By a part of the file of a loop: how a function is called in a thread, from a coroutine and from
+#: elsewhere; and what sleeps without keeping the loop. Empty where there is no such way.
+_THREADS: Final = {
+    "/asyncio/": (
+        "await asyncio.to_thread({})",
+        "loop.run_in_executor(None, {})",
+        "await asyncio.sleep()",
+    ),
+    "/trio/": ("await trio.to_thread.run_sync({})", "", "await trio.sleep()"),
+    "/twisted/": ("deferToThread({})", "deferToThread({})", ""),
+}
 
 _PLAIN: Final = {
     Cause.GARBAGE_COLLECTION: "garbage was collected",
@@ -118,7 +138,32 @@ def block_text(block: Block) -> str:
 
 def block_name(block: Block) -> str:
     """Return what blocked a loop, without how long and where: ``blocked by crunch()``."""
-    return f"blocked by {block.culprit.place.short.partition(' (')[0]}"
+    return f"blocked by {block.culprit.place.call}"
+
+
+def advice_text(share: LatenessShare) -> str:
+    """Return how a function would no longer keep its loop, empty where that is not known.
+
+    What C keeps the interpreter for is as late in a thread.
+    """
+    file, culprit = loop_file(share.stack), share.culprit
+    ways = next((each for part, each in _THREADS.items() if part in file), None)
+    if ways is None or culprit is None or share.is_after or share.cause not in _MOVABLE:
+        return ""
+    from_coroutine, from_elsewhere, sleep = ways
+    if culprit.place.kind == "async" and culprit.what == "time.sleep" and sleep:
+        return f"Sleep without keeping the loop: {sleep}."
+    # A coroutine can only wait for what it calls itself.
+    places = own_places(share.stack)
+    kinds = [place.kind for place in places]
+    called = len(kinds) - kinds[::-1].index("async") if "async" in kinds else -1
+    way = from_elsewhere if called < 0 else from_coroutine
+    moved = culprit.place if called < 0 else next(iter(places[called:]), culprit.place)
+    name = moved.function.rpartition(".")[2]
+    if moved.kind or name.startswith("<") or not way:
+        return ""
+    is_culprit = moved.function == culprit.place.function
+    return f"Call {'it' if is_culprit else f'{name}()'} in a thread: {way.format(name)}."
 
 
 def block_evidence(block: Block) -> str:

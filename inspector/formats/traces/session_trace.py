@@ -267,6 +267,6 @@ class SampleTracks:
             ended_ns = seen.began_ns + seen.took_ns
             self._reached[clock_id] = max(self._reached.get(clock_id, 0), ended_ns)
             place = seen.hottest
-            name = place.short.partition(" (")[0]
+            name = place.call
             told = {"file": place.file, "line": place.line, "samples": seen.samples}
             self._writer.slice(track, name, seen.began_ns, seen.took_ns, SliceDetails(told))

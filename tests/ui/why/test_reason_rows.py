@@ -11,12 +11,15 @@ from pytestqt.qtbot import QtBot
 from inspector.calls.call import CallId
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import RewindTo
+from inspector.events.history import LogHistory
 from inspector.testing import pass_seconds, scene_file, virtual_session
+from tests.analysis.test_lateness import CRUNCH, HANDLE, LIBRARY, TIMER, Program
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SelectionKind, SessionBridge
 from ui.why.labels import LinkedLabel
 from ui.why.panel import WhyPanel
 from ui.why.reason_rows import LOOK_EVERY_S, WhyRows
+from ui.why.rows import RowKind
 
 SCENE = """
     def build(stage):
@@ -59,6 +62,25 @@ class Stand:
 @pytest.fixture
 def stand(qtbot: QtBot, tmp_path: Path) -> Stand:
     return Stand(qtbot, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("can_pause", "more"),
+    [(True, " Pause and rate take effect when crunch() returns."), (False, "")],
+)
+def test_that_a_timer_whose_loop_is_blocked_says_what_helps(*, can_pause: bool, more: str) -> None:
+    program = Program()
+    for until_ms in range(10, 301, 10):
+        program.sample(LIBRARY, HANDLE, CRUNCH, until_ms=until_ms, begins=until_ms == 10)
+    history = LogHistory(program.log)
+    timeline = history.state_before(history.end)
+
+    told = WhyRows().rows(history, timeline, CallId(TIMER), is_live=True, can_pause=can_pause)
+
+    title, text = told.chain[-2:]
+    assert (title.text, title.kind) == ("What helps", RowKind.HEADING)
+    assert text.text == f"Call it in a thread: await asyncio.to_thread(crunch).{more}"
+    assert text.text not in [row.text for row in told.chain[:-1]]
 
 
 def test_that_a_selected_timer_says_why_each_reason_with_its_instant_and_a_link(
