@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QRect, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -28,6 +28,9 @@ _BETWEEN: Final = 8
 _LABELS: Final = 40
 _LINE: Final = 18
 _SQUARE: Final = 9
+#: Where the words of the legend begin.
+_BESIDE: Final = _SQUARE + 7
+_WRAPPED: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap)
 #: Room that the legend needs below the numbers; with less it is in the tool tip.
 _LEGEND_FROM: Final = 96
 
@@ -68,24 +71,36 @@ class FrameLegend(QWidget):
 
     def show_entries(self, entries: tuple[tuple[AnyFill, str], ...]) -> None:
         self.entries = entries
-        self.setFixedHeight(_line_of(self) * len(entries))
+        self._fit()
         self.update()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setFixedHeight(sum(map(self._height_of, self.entries)))
+
+    def _height_of(self, entry: tuple[AnyFill, str]) -> int:
+        words = QRect(0, 0, max(self.width() - _BESIDE, 1), 1)
+        return max(self.fontMetrics().boundingRect(words, _WRAPPED, entry[1]).height() + 3, _LINE)
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        metrics, line = painter.fontMetrics(), _line_of(self)
-        for number, (fill, text) in enumerate(self.entries):
-            top = number * line + (line - _SQUARE) // 2
+        line, y = _line_of(self), 0
+        for entry in self.entries:
+            fill, text = entry
+            top = y + (line - _SQUARE) // 2
             painter.fillRect(0, top, _SQUARE, _SQUARE, color_of(fill, self._theme))
             if fill is Fill.INSPECTOR:
                 painter.setPen(color_of(Fill.INSPECTOR_EDGE, self._theme))
                 painter.drawRect(0, top, _SQUARE - 1, _SQUARE - 1)
             painter.setPen(self._theme.color(ColorRole.MUTED))
-            room = self.width() - _SQUARE - 7
-            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
-            middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-            painter.drawText(_SQUARE + 7, number * line, room, line, middle, shown)
+            high = self._height_of(entry)
+            painter.drawText(_BESIDE, y, self.width() - _BESIDE, high, _WRAPPED, text)
+            y += high
 
 
 def _line_of(widget: QWidget) -> int:

@@ -255,7 +255,7 @@ class LaneNames:
         bold = QFont(font)
         bold.setBold(not is_usual)
         painter.setFont(bold)
-        if painter.fontMetrics().horizontalAdvance(rate) > box.width() - 2:
+        if painter.fontMetrics().horizontalAdvance(rate) > box.width() - 6:
             # As briefly as it can be said: without bold letters and commas.
             painter.setFont(font)
             rate = rate.replace(",", "")

@@ -219,6 +219,16 @@ def test_that_the_legend_is_where_there_is_room_for_it_else_in_the_tool_tip(
     assert all(word in header.toolTip() for word in words)
 
 
+def test_that_words_of_the_legend_go_on_below_where_it_is_narrow(panel: FrameTimesPanel) -> None:
+    legend = panel.header.legend
+    legend.resize(600, legend.height())
+    of_four_lines = legend.height()
+
+    legend.resize(110, legend.height())
+
+    assert legend.height() > of_four_lines
+
+
 def test_that_busy_time_is_not_given_as_a_rate(
     panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
 ) -> None:
