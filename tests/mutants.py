@@ -1,7 +1,9 @@
 """How much the tests notice: small faults are put into the code, one at a time.
 
 ``python -m tests.mutants --count 300 --seed 1`` draws places at random, changes each in a copy of
-the project, and runs the tests that import the changed module or stand beside it. A fault that no
+the project, and runs the tests that execute the changed line, the nearest first: one run of all
+tests finds out which these are (``--lines FILE`` keeps that for the next time). Where none does in
+the process of the tests, those that import the module or stand beside it are run. A fault that no
 test notices is printed; too many of them fail.
 """
 
@@ -22,6 +24,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from coverage import CoverageData
+
 PROJECT: Final = Path(__file__).resolve().parents[1]
 #: What decides about time, numbers and what is said about them.
 SUBJECTS: Final = (
@@ -39,6 +43,8 @@ _COPIED: Final = ("inspector", "ui", "tests", "resources", "pyproject.toml", "RE
 #: Tests that take longer than this in a mutant have noticed it, in seconds.
 _TEST_LIMIT_S: Final = 60
 _MUTANT_LIMIT_S: Final = 900
+#: A line that more tests than this execute is tried with the nearest of them.
+_MOST_TESTS: Final = 1_000
 
 _OPPOSITES: Final[dict[type[ast.AST], type[ast.AST]]] = {
     ast.Lt: ast.LtE,
@@ -73,6 +79,7 @@ class Mutant:
         before: The replaced text.
         after: What takes its place.
         line: Number of its first line.
+        in_function: Whether it is executed by a call, rather than once by an import.
     """
 
     path: Path
@@ -81,6 +88,7 @@ class Mutant:
     before: str
     after: str
     line: int
+    in_function: bool
 
     def __str__(self) -> str:
         before, after = (" ".join(text.split()) for text in (self.before, self.after))
@@ -99,12 +107,19 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
     def place(line: int, column: int) -> int:
         return starts[line - 1] + len(lines[line - 1][:column].decode())
 
-    for node, changed in _changes(ast.parse(text)):
+    tree = ast.parse(text)
+    called = [
+        range(node.body[0].lineno, (node.end_lineno or 0) + 1)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    for node, changed in _changes(tree):
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         start = place(node.lineno, node.col_offset)
         end = place(node.end_lineno, node.end_col_offset)
-        yield Mutant(path, start, end, text[start:end], changed, node.lineno)
+        in_function = any(node.lineno in lines for lines in called)
+        yield Mutant(path, start, end, text[start:end], changed, node.lineno, in_function)
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
@@ -213,11 +228,42 @@ def tests_for(path: Path, tests: Path) -> list[str]:
     return [str(file.relative_to(tests.parent)) for file in [*near, *in_folder, *rest]]
 
 
+def measure_lines(file: Path) -> None:
+    """Run all tests, and keep which of them executes which line."""
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"]
+    command += ["--cov=inspector", "--cov-context=test", "--cov-report="]
+    environment = {**os.environ, "COVERAGE_FILE": str(file)}
+    # Tests that count bytecodes fail under a tracer; the lines are kept all the same.
+    subprocess.run(command, cwd=PROJECT, env=environment, check=False)
+
+
+class Lines:
+    """Which tests execute which lines."""
+
+    def __init__(self, file: Path) -> None:
+        self._data = CoverageData(str(file))
+        self._data.read()
+
+    def tests_of(self, mutant: Mutant) -> list[str]:
+        """Return the tests that execute a line, the nearest first; none if it is not known."""
+        if not mutant.in_function:
+            # It is executed by whichever test imports it first.
+            return []
+        contexts: list[str] = []
+        for path in self._data.measured_files():
+            if path.endswith(f"/{mutant.path.as_posix()}"):
+                contexts = self._data.contexts_by_lineno(path).get(mutant.line, [])
+        tests = {context.rpartition("|")[0] for context in contexts} - {""}
+        near = {file: i for i, file in enumerate(tests_for(mutant.path, PROJECT / "tests"))}
+        return sorted(tests, key=lambda test: (near.get(test.partition("::")[0], len(near)), test))
+
+
 class Copy:
     """A copy of the project, to be changed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, lines: Lines) -> None:
         self.folder = folder
+        self._lines = lines
         for name in _COPIED:
             source = PROJECT / name
             if source.is_dir():
@@ -233,7 +279,8 @@ class Copy:
         text = (self.folder / mutant.path).read_text(encoding="utf-8")
         self._write(mutant.path, text[: mutant.start] + mutant.after + text[mutant.end :])
         try:
-            return self.first_failure(tests_for(mutant.path, self.folder / "tests"))
+            tests = self._lines.tests_of(mutant)[:_MOST_TESTS]
+            return self.first_failure(tests or tests_for(mutant.path, self.folder / "tests"))
         finally:
             self._write(mutant.path, text)
 
@@ -245,7 +292,9 @@ class Copy:
     def first_failure(self, tests: list[str]) -> str:
         """Run tests up to the first that fails; return its name, or an empty text."""
         command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no"]
-        command += ["-p", "no:cacheprovider", "-o", f"timeout={_TEST_LIMIT_S}", *tests]
+        command += ["-p", "no:cacheprovider", "-o", f"timeout={_TEST_LIMIT_S}"]
+        command += [f"--basetemp={self.folder / 'temporary'}", f"@{self.folder / 'tests.txt'}"]
+        (self.folder / "tests.txt").write_text("\n".join(tests), encoding="utf-8")
         environment = {**os.environ, "PYTHONPATH": str(self.folder)}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         try:
@@ -286,12 +335,16 @@ def main() -> int:
     parser.add_argument("--skip", type=int, default=0, help="how many of these to pass over")
     parser.add_argument("--take", type=int, help="how many of the rest to try, if not all")
     parser.add_argument("--at-least", type=float, default=92, metavar="PERCENT")
+    parser.add_argument("--lines", type=Path, help="which test executes which line: kept here")
     options = parser.parse_args()
     mutants = drawn(list(options.subjects), options.count, options.seed)
     mutants = mutants[options.skip :][: options.take]
     unnoticed = []
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        copy = Copy(Path(folder))
+        lines = options.lines or Path(folder) / "lines"
+        if not lines.exists():
+            measure_lines(lines)
+        copy = Copy(Path(folder) / "project", Lines(lines))
         for number, mutant in enumerate(mutants, options.skip + 1):
             noticed = copy.failure_of(mutant)
             if not noticed:
