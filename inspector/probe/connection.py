@@ -28,18 +28,48 @@ class LinkClosed(Exception):  # noqa: N818 - an end is not always an error
     """The link has ended; the message says why."""
 
 
-class Connection:
+class OwnSocket:
+    """A socket of the probe.
+
+    The program may close its descriptor, as daemons do, and have another file of that number.
+    """
+
     def __init__(self, sock: socket.socket) -> None:
         sock.setblocking(False)
+        self.sock = sock
+        self._file = _file_of(sock)
+
+    def fileno(self) -> int:
+        return self.sock.fileno()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the program has closed it."""
+        return _file_of(self.sock) != self._file
+
+    def close(self) -> None:
+        if self.is_lost:
+            self.sock.detach()
+        else:
+            self.sock.close()
+
+
+def _file_of(sock: socket.socket) -> Optional[tuple[int, int, int]]:
+    try:
+        found = os.fstat(sock.fileno())
+    except OSError:
+        return None  # closed; also where sockets are no files, as on Windows
+    return found.st_dev, found.st_ino, found.st_mode
+
+
+class Connection(OwnSocket):
+    def __init__(self, sock: socket.socket) -> None:
+        super().__init__(sock)
         if sock.family in _INTERNET:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._sock = sock
         self._reader = FrameReader()
         self._queue: deque[tuple[memoryview, bool]] = deque()
         self._message_bytes = 0
-
-    def fileno(self) -> int:
-        return self._sock.fileno()
 
     def send(self, message: dict[str, Any]) -> None:
         data = wire.frame(wire.JSON, wire.packed_json(message))
@@ -68,7 +98,7 @@ class Connection:
         try:
             while queue:
                 data, is_message = queue[0]
-                sent = self._sock.send(data)
+                sent = self.sock.send(data)
                 if is_message:
                     self._message_bytes -= sent
                 if sent == len(data):
@@ -90,7 +120,7 @@ class Connection:
         if not self.wants_to_receive:
             return []
         try:
-            data = self._sock.recv(_RECEIVE_BYTES)
+            data = self.sock.recv(_RECEIVE_BYTES)
         except (BlockingIOError, InterruptedError):
             return []
         except OSError as error:
@@ -104,7 +134,7 @@ class Connection:
             messages.append(wire.unpacked_json(payload))
         return messages
 
-    def close(self, *last: dict[str, Any], patience_ns: int = 0) -> None:
+    def end(self, *last: dict[str, Any], patience_ns: int = 0) -> None:
         """Send last messages, and close.
 
         Args:
@@ -112,23 +142,21 @@ class Connection:
             patience_ns: How long to wait, again and again, for the other side to take more;
                 0 sends what the socket takes at once.
         """
-        self._sock.settimeout(patience_ns / 1e9)
         try:
+            if self.is_lost:
+                raise LinkClosed
+            self.sock.settimeout(patience_ns / 1e9)
             for message in last:
                 self.send(message)
             self.flush()
-            if patience_ns and self._sock.family in _INTERNET:
+            if patience_ns and self.sock.family in _INTERNET:
                 # Closed with unread data, TCP drops what it has not delivered yet.
-                self._sock.shutdown(socket.SHUT_WR)
-                while self._sock.recv(_RECEIVE_BYTES):
+                self.sock.shutdown(socket.SHUT_WR)
+                while self.sock.recv(_RECEIVE_BYTES):
                     pass
         except (LinkClosed, WireError, OSError):
             pass
-        self._sock.close()
-
-    def abandon(self) -> None:
-        """Close this process's copy, in a child that was forked."""
-        self._sock.close()
+        self.close()
 
 
 # --------------------------------------------------------------------- addresses

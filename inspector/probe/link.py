@@ -13,7 +13,7 @@ from threading import Event, Thread
 from time import monotonic_ns
 
 from . import wire
-from .connection import Connection, LinkClosed, dialled, is_same_user
+from .connection import Connection, LinkClosed, OwnSocket, dialled, is_same_user
 from .cost import CostMeter
 from .keyframe import Keyframe
 from .kinds import VOCABULARY_VERSION
@@ -257,7 +257,7 @@ class Attachment:
         self._program.detach()
         self._send_events(is_last=True)
         self._tell_loss(is_last=True)
-        self._connection.close(*last, patience_ns=patience_ns)
+        self._connection.end(*last, patience_ns=patience_ns)
 
 
 class _Stranger:
@@ -284,7 +284,7 @@ class Link:
         self._token = token
         self._grant = grant
         self._address = address
-        self._listener = listener
+        self._listener = None if listener is None else OwnSocket(listener)
         self._strangers: list[_Stranger] = []
         self._dialled: Optional[_Stranger] = None
         self._attachment: Optional[Attachment] = None
@@ -293,9 +293,7 @@ class Link:
         self._is_stopping = False
         self._waiting = _Waiting()
         self._settled = Event()
-        self._waker, self._woken = socket.socketpair()
-        self._waker.setblocking(False)
-        self._woken.setblocking(False)
+        self._waker, self._woken = map(OwnSocket, socket.socketpair())
         self.problem = ""  # Why there is no inspector, for people
 
     @property
@@ -310,8 +308,8 @@ class Link:
         self._is_stopping = False
         try:
             # What has woken the thread before.
-            self._woken.recv(64)
-        except (BlockingIOError, InterruptedError):
+            self._woken.sock.recv(64)
+        except OSError:
             pass
         self._thread = _ProbeThread(target=self._run, name=PROBE_THREAD, daemon=True)
         self._thread.start()
@@ -327,7 +325,8 @@ class Link:
             return
         self._is_stopping = True
         try:
-            self._waker.send(b"x")
+            if not self._waker.is_lost:
+                self._waker.sock.send(b"x")
         except OSError:
             pass
         thread.join()
@@ -340,38 +339,33 @@ class Link:
         if self._attachment is not None:
             # An inspector that takes nothing for so long is gone.
             self._end(wire.notification("Link.bye", {"reason": reason}), wire.SILENCE_NS)
-        self._hang_up()
+        self._close_sockets()
         self._settled.set()
-        if self._listener is not None:
-            self._listener.close()
-            self._listener = None
-        for stranger in self._strangers:
-            stranger.connection.close()
-        self._strangers.clear()
-        self._waker.close()
-        self._woken.close()
 
     def abandon(self) -> None:
         """Close this process's copies of the sockets, in a child that was forked."""
         self._thread = None
         if self._attachment is not None:
             self._attachment.sampler.end()
+        self._close_sockets()
+
+    def _close_sockets(self) -> None:
         for stranger in self._strangers:
-            stranger.connection.abandon()
-        if self._dialled is not None:
-            self._dialled.connection.abandon()
-        if self._connection is not None:
-            self._connection.abandon()
-        if self._listener is not None:
-            self._listener.close()
-        self._waker.close()
-        self._woken.close()
+            stranger.connection.close()
+        self._strangers.clear()
+        self._hang_up()
+        for each in (self._connection, self._listener, self._waker, self._woken):
+            if each is not None:
+                each.close()
+        self._listener = None
 
     def _run(self) -> None:
         try:
             if self._listener is None and not self._settled.is_set():
                 self._dial()
             while not self._is_stopping:
+                if self._woken.is_lost:
+                    self._begin_again()
                 if self._attachment is None and self._listener is None:
                     return
                 has_news = self._wait()
@@ -427,6 +421,17 @@ class Link:
             self.problem = error.message
             self._hang_up()
 
+    def _begin_again(self) -> None:
+        """The program has closed what it does not know, as daemons do: dial once more."""
+        self.problem = "the program has closed the sockets of its probe"
+        if self._attachment is not None:
+            self._end(wire.notification("Link.bye", {"reason": self.problem}))
+        self._close_sockets()
+        self._waker, self._woken = map(OwnSocket, socket.socketpair())
+        if self._address:
+            self._settled.clear()
+            self._dial()
+
     def _hang_up(self) -> None:
         if self._dialled is not None:
             self._dialled.connection.close()
@@ -462,7 +467,7 @@ class Link:
         if listener is None:
             return
         try:
-            sock, _ = listener.accept()
+            sock, _ = listener.sock.accept()
         except OSError:
             pass
         else:
@@ -488,7 +493,7 @@ class Link:
             pass
         except WireError as error:
             last = [wire.refusal(0, error)]
-        stranger.connection.close(*last)
+        stranger.connection.end(*last)
         return False
 
     def _meet(self, connection: Connection, messages: list[dict[str, Any]]) -> None:
@@ -508,7 +513,7 @@ class Link:
             if self._attachment is not None:
                 raise WireError(wire.NOT_POSSIBLE, "Another inspector is attached.")
         except WireError as error:
-            connection.close(wire.refusal(number, error))
+            connection.end(wire.refusal(number, error))
             return
         connection.send(wire.answer(number, self._hello()))
         self._attach(connection, messages)

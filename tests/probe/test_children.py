@@ -87,6 +87,42 @@ def test_that_a_forked_child_dials_by_itself_and_its_parent_goes_on(
         assert process.communicate(timeout=PATIENCE_S) == ("0\n", "")
 
 
+_DAEMON = """
+import asyncio, os, select, sys
+if os.fork():
+    print(os.wait()[1], flush=True)
+    sys.exit()
+os.closerange(3, 256)
+files = [open(sys.argv[0] + str(number), "w+") for number in range(20)]
+async def tick():
+    while True:
+        await asyncio.sleep(0.01)
+        if sys.stdin in select.select([sys.stdin], [], [], 0)[0]:
+            break
+asyncio.run(tick())
+print(sum(len(file.read()) for file in files), flush=True)
+os._exit(0)
+"""
+
+
+def test_that_a_daemon_that_closes_what_it_does_not_know_dials_again(
+    python: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "daemon.py"
+    script.write_text(_DAEMON)
+    with (
+        inlet() as opened,
+        launched(python, script, opened) as process,
+        closing(opened.accepted()),
+        closing(opened.accepted()) as forked,
+        closing(opened.accepted()) as daemon,
+    ):
+        assert daemon.hello["pid"] == forked.hello["pid"]
+        daemon.wait_for(lambda: daemon.firings().total() >= 5)
+        # Its files have the numbers of the sockets that it has closed, and stay open and empty.
+        assert process.communicate("end\n", timeout=PATIENCE_S) == ("0\n0\n", "")
+
+
 _LOCKED = """
 import os, threading, timeline_probe
 program = timeline_probe.starting._program

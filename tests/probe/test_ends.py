@@ -55,7 +55,7 @@ def test_that_closing_waits_until_a_slow_inspector_has_taken_everything(family: 
         far.send(b"acknowledged")
         patience_ns = int(PATIENCE_S * 1e9)
         closing = threading.Thread(
-            target=lambda: connection.close(_LONG, patience_ns=patience_ns), daemon=True
+            target=lambda: connection.end(_LONG, patience_ns=patience_ns), daemon=True
         )
         closing.start()
 
@@ -71,7 +71,7 @@ def test_that_an_inspector_that_takes_nothing_delays_the_end_no_longer_than_aske
         for _ in range(200):
             connection.send(_LONG)
 
-        connection.close(patience_ns=1_000_000)
+        connection.end(patience_ns=1_000_000)
 
         assert connection.fileno() == -1
 

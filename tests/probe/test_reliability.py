@@ -22,7 +22,7 @@ from inspector.probe.kinds import (
 from inspector.probe.program import Program
 from inspector.probe.sink import MOST_WAITING, WINDOW_EVENTS, Sink
 from tests.interpreters import interpreter
-from tests.probe.receiver import TOKEN, Receiver, attached, dialled, inlet, program
+from tests.probe.receiver import PATIENCE_S, TOKEN, Receiver, attached, dialled, inlet, program
 from tests.probe.served import served
 from tests.probe.test_asyncio import TICK, TICKS, own_clock, wait_for_ticks
 
@@ -356,6 +356,18 @@ asyncio.run(main())
         assert states[-1] == "complete"
         assert states.count("partial") > 5
         receiver.close()
+
+
+def test_that_a_program_that_closes_what_it_does_not_know_is_left_alone(tmp_path: Path) -> None:
+    code = f"""
+import os, time
+server = timeline_probe.serve("unix:{tmp_path}/socket", token={TOKEN!r})
+os.closerange(3, 256)
+time.sleep(0.5)
+print(time.process_time() - time.thread_time() < 0.2, flush=True)
+"""
+    with program(code) as process:
+        assert process.communicate(timeout=PATIENCE_S) == ("True\n", "")
 
 
 def test_that_marks_and_frames_of_a_plain_loop_are_seen_held_and_stepped() -> None:

@@ -97,8 +97,10 @@ def when_left(close: Callable[[], object]) -> None:
     leave = os._exit
 
     def _exit(status: int) -> NoReturn:
-        close()
-        leave(status)
+        try:
+            close()
+        finally:
+            leave(status)
 
     os._exit = _exit
 

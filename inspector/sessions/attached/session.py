@@ -600,7 +600,12 @@ class AttachedSession:
         opened = self._opened
         is_own = opened is not None and opened.pid == program.pid
         exit_code = opened.poll() if opened is not None and is_own else None
-        if is_own and exit_code is None and self._now_ns() - news.at_ns < _EXITS_WITHIN_NS:
+        # A thread of Node may end alone.
+        is_process = not program.host and program.pid != program.parent_pid
+        is_silent = not news.is_orderly and not news.reason
+        goes_on = is_silent and is_process and is_alive(program.pid)
+        may_end = exit_code is None if is_own else goes_on
+        if may_end and self._now_ns() - news.at_ns < _EXITS_WITHIN_NS:
             # Its connection ends a moment before the process does.
             self._ending[program] = news
             return
@@ -608,7 +613,7 @@ class AttachedSession:
             how = how_it_ended(exit_code)
         elif news.is_orderly:
             how = news.reason or "it has ended"
-        elif is_own and not news.reason and not program.host and is_alive(program.pid):
+        elif goes_on:
             how = "the connection was lost, and it goes on by itself"
         else:
             how = news.reason or "it has ended, or was killed"

@@ -687,8 +687,11 @@ def paused_by_hand(attachment: Attachment) -> tuple[StoppedClock, ...]:
     return session.timeline.pause_reasons(SERVER)
 
 
-def test_that_a_program_that_was_let_go_unsaid_is_not_called_ended(attachment: Attachment) -> None:
-    attachment.door.opened.pid = os.getpid()
+@pytest.mark.parametrize("is_own", [True, False])
+def test_that_a_program_that_was_let_go_unsaid_is_not_called_ended(
+    attachment: Attachment, *, is_own: bool
+) -> None:
+    attachment.door.opened.pid = os.getpid() if is_own else 4_711
     probe = attachment.join(pid=os.getpid())
     attachment.settle(lambda: attachment.session.programs)
     probe.close()
