@@ -158,11 +158,7 @@ def installed_version(package: str) -> str:
 
 
 def check_qt(pyside_version: str, python_version: tuple[int, int]) -> None:
-    """Check that this PySide6 works with this Python.
-
-    Raises:
-        EnvironmentProblemError: It is known not to.
-    """
+    """Check that this PySide6 works with this Python."""
     version = tuple(int(part) for part in pyside_version.split(".")[:3] if part.isdigit())
     python = f"{python_version[0]}.{python_version[1]}"
     if version >= (6, 12) and python_version < (3, 12):

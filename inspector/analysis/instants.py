@@ -96,9 +96,6 @@ class InstantFinder:
         """Return the beginning of the frame ``steps`` frames later; earlier below 0.
 
         Between two frames, one step leads to the beginning of either.
-
-        Raises:
-            InstantError: There are fewer frames.
         """
         if not steps:
             return self._checked(at_ns)
@@ -119,9 +116,6 @@ class InstantFinder:
         """Return the instant ``steps`` timer firings later; earlier below 0.
 
         Timers that fire at the same instant count once.
-
-        Raises:
-            InstantError: Fewer timers fired.
         """
         if not steps:
             return self._checked(at_ns)

@@ -59,11 +59,7 @@ class _KeptDoor:
 
 
 def attach(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """List programs, watch one without a window, or open the window on it.
-
-    Raises:
-        AttachError: The program cannot be started, attached to or reached.
-    """
+    """List programs, watch one without a window, or open the window on it."""
     found = None if options.list else _door(options, err)
     if found is None:
         return _list_programs(options, out)

@@ -47,9 +47,6 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
 
     Returns:
         The exit code: 1 if a condition of failure holds, 8 if it cannot be told of one.
-
-    Raises:
-        InspectorError: A file cannot be read, or has no frames.
     """
     if options.window:
         # The window handles signals itself.

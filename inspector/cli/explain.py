@@ -66,12 +66,7 @@ class _Past:
 
 
 def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Explain why a timer has not fired, or fired when it did; or preview a change.
-
-    Raises:
-        SceneError: The scene could not be loaded.
-        InspectorError: There is no such timer or clock, or more than one.
-    """
+    """Explain why a timer has not fired, or fired when it did; or preview a change."""
     if (options.timer is None) == (options.preview is None):
         message = "Name either a timer or a --preview, not both."
         if options.timer is None:
@@ -148,10 +143,6 @@ def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
 
     Returns:
         The exit code: 0 without findings in all of it, 8 without findings in what can be read.
-
-    Raises:
-        SceneError: The scene could not be loaded.
-        InspectorError: The recording cannot be read.
     """
     with open_past(options, err, None) as past:
         history = past.history

@@ -63,11 +63,7 @@ _ARGUMENT_NAMES: Final = {
 
 
 def export(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Export frame times, or recordings.
-
-    Raises:
-        InspectorError: The only file cannot be read, or something cannot be written.
-    """
+    """Export frame times, or recordings."""
     if PYTEST in options.formats:
         return export_as_pytest(options, out, err)
     if options.picture is not None:
@@ -114,9 +110,6 @@ def scene_moment(session: Session, name: str, wanted: int | None) -> tuple[Scene
 
     Args:
         name: What the session is called in an error.
-
-    Raises:
-        CaptureError: There is no such frame, or no picture of it.
     """
     frames, pictures = session.timeline.frames, pictures_of(session)
     frame = frames.end - 1 if wanted is None else wanted
@@ -137,11 +130,7 @@ def scene_moment(session: Session, name: str, wanted: int | None) -> tuple[Scene
 
 
 def _export_figure(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Draw several files in one picture.
-
-    Raises:
-        InspectorError: A file cannot be read, or the picture cannot be written.
-    """
+    """Draw several files in one picture."""
     for path in options.output:
         check_file(path, FIGURE_FORMATS)
         refuse_existing(path, options)
@@ -247,11 +236,7 @@ def _targets(file: str, options: Namespace) -> list[tuple[Path, AnyExporter]]:
 
 
 def refuse_existing(path: Path, options: Namespace) -> None:
-    """Refuse to replace a file without ``--overwrite``.
-
-    Raises:
-        ExportError: It exists.
-    """
+    """Refuse to replace a file without ``--overwrite``."""
     if is_there(path) and not options.overwrite:
         raise ExportError(f"{path} exists. Add --overwrite to replace it.")
 
@@ -307,11 +292,7 @@ def _export_file(
 def _events_in(
     path: Path, part: SessionPart, read: FrameFile, stream: str | None
 ) -> Iterator[Events]:
-    """Open the events of a file: those of a recording, or what a capture comes to.
-
-    Raises:
-        RecordingError: A recording cannot be opened.
-    """
+    """Open the events of a file: those of a recording, or what a capture comes to."""
     within = part.instants(read.frames)
     if not is_recording(path):
         yield Events(CaptureHistory(read.frames, read.slices), *within)
@@ -323,11 +304,7 @@ def _events_in(
 def read_frames(
     path: Path, column: str | None, stream: str | None, err: TextIO, *, needs_frames: bool = True
 ) -> FrameFile:
-    """Read frame times, and say what the user should know about them.
-
-    Raises:
-        InspectorError: They cannot be read.
-    """
+    """Read frame times, and say what the user should know about them."""
     with closing(Progress(err)) as progress:
         read = read_frame_file(
             path, column, stream=stream, needs_frames=needs_frames, on_progress=progress.show
@@ -355,11 +332,7 @@ def _check_known(path: Path, read: FrameFile, options: Namespace) -> None:
 
 
 def check_knows_inspector(path: Path, read: FrameFile) -> None:
-    """Refuse to leave out what the inspector cost where that is not known.
-
-    Raises:
-        CaptureError: The file does not say it.
-    """
+    """Refuse to leave out what the inspector cost where that is not known."""
     if not read.frames.has_shares:
         raise CaptureError(
             f"{path} does not say how much of a frame the inspector took: it is measured in real "
@@ -388,9 +361,6 @@ def checked_part(frames: FrameTimes, part: SessionPart, text: str) -> FrameTimes
 
     Args:
         text: The range as it was written.
-
-    Raises:
-        ExportError: The part is empty, but there are frames.
     """
     found = part.of(frames)
     count = len(frames)
@@ -420,9 +390,6 @@ def graph_options(
         measure: The time it shows by default.
         frame_rate: Target frames per second of the scene, whose budget is included.
         target: That of a file, of which it is not.
-
-    Raises:
-        ArgumentError: One is out of range.
     """
     preset = PRESETS.get(options.preset)
     width_pt, height_pt = options.size or (preset.size_pt if preset else DEFAULT_SIZE_PT)

@@ -43,13 +43,7 @@ _MOST_LISTED = 40
 
 
 def late(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """List the late calls of a recording, a scene or a program.
-
-    Raises:
-        AttachError: The program cannot be started or attached to.
-        SceneError: The scene could not be loaded.
-        InspectorError: The recording cannot be read.
-    """
+    """List the late calls of a recording, a scene or a program."""
     with _history(options, err) as history:
         found = sorted(late_calls(history, options.over), key=lambda call: -call.lateness.late_ns)
     if options.json:

@@ -216,10 +216,6 @@ def considered_command(timeline: Timeline, text: str) -> Command:
     Args:
         text: The change, with its subject as a name, path or number, or for a member as in
             ``member:5``.
-
-    Raises:
-        ArgumentError: The change or the rate is invalid, or there is no such clock or member,
-            or more than one.
     """
     verb, _, rest = text.strip().partition(" ")
     rest = rest.strip()

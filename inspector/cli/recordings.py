@@ -33,12 +33,6 @@ def replay_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
 
     Returns:
         The exit code: 6 if it behaves differently and ``--verify`` is given.
-
-    Raises:
-        RecordingError: The recording cannot be opened.
-        JournalError: It lacks data.
-        ChangedSceneError: The scene's file has changed, and ``--anyway`` is not given.
-        SceneError: The scene cannot be built any more.
     """
     with closing(_opened(options.file, err)) as recording:
         scene = _scene_of(recording, options.scene)
@@ -55,13 +49,7 @@ def replay_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def export_as_pytest(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Write a recording as a test.
-
-    Raises:
-        RecordingError: The recording cannot be opened.
-        JournalError: It lacks data.
-        ExportError: The test cannot be written.
-    """
+    """Write a recording as a test."""
     path = Path(options.files[0])
     paths = options.output or [path.with_name(f"test_{_identifier(path.stem)}.py")]
     for test in paths:
@@ -115,12 +103,7 @@ def _identifier(text: str) -> str:
 
 
 def annotate_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """List, add, change or remove annotations.
-
-    Raises:
-        RecordingError: The recording cannot be opened or written.
-        InspectorError: The arguments are invalid for this recording.
-    """
+    """List, add, change or remove annotations."""
     path: Path = options.file
     try:
         if options.remove:
@@ -203,11 +186,7 @@ def _kind(options: Namespace, former: Annotation | None, *, has_end: bool) -> st
 
 
 def _span(options: Namespace, former: Annotation | None, err: TextIO) -> tuple[int, int | None]:
-    """Return the start, and the end of a range.
-
-    Raises:
-        InstantError: There is no such instant in the recording.
-    """
+    """Return the start, and the end of a range."""
     at_ns, end_ns = (0, None) if former is None else (former.at_ns, former.end_ns)
     if options.at is None and options.until is None:
         return at_ns, end_ns

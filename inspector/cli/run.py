@@ -64,12 +64,7 @@ class _Way:
 
 
 def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Run a scene without a window, print a report and export its frame times.
-
-    Raises:
-        SceneError: The scene could not be loaded.
-        InspectorError: Something cannot be read or written.
-    """
+    """Run a scene without a window, print a report and export its frame times."""
     scene = find_scene(options.scene)
     if options.frames is options.seconds is options.frame_times is None:
         options.parser.error("give a length: --frames N or --seconds S")
@@ -191,11 +186,7 @@ def put_out(  # noqa: PLR0913, PLR0917
 
 
 def start_recording(recorder: Recorder, options: Namespace) -> None:
-    """Record to a new file, in place of one that may be replaced.
-
-    Raises:
-        ExportError: The former file cannot be removed.
-    """
+    """Record to a new file, in place of one that may be replaced."""
     if options.overwrite:
         try:
             options.record.unlink(missing_ok=True)
@@ -206,11 +197,7 @@ def start_recording(recorder: Recorder, options: Namespace) -> None:
 
 
 def check_outputs(options: Namespace) -> None:
-    """Refuse invalid arguments of what a run leaves before it begins, so that it is not in vain.
-
-    Raises:
-        InspectorError: They are not valid, or a file cannot be written.
-    """
+    """Refuse invalid arguments of what a run leaves before it begins, so that it is not in vain."""
     for path in options.export:
         check_export(path)
         refuse_existing(path, options)

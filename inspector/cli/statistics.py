@@ -111,11 +111,7 @@ class _Read:
     outliers: Outliers | None = None  # Which long frames are left out, None if none were to be
 
     def columns(self, err: TextIO) -> list[ColumnSummary]:
-        """Return the columns of the capture beside the frame times, in numbers; say what is not.
-
-        Raises:
-            CaptureError: The file has changed.
-        """
+        """Return the columns of the capture beside the frame times, in numbers; say what is not."""
         beside, frames = self.frames.beside, self.frames
         if beside is None:
             return []
@@ -135,9 +131,6 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
     Returns:
         The exit code: 0 if all conditions hold, else the first of: 1 if one does not, 9 if a file
         cannot be read, 8 if it cannot be told whether one holds.
-
-    Raises:
-        InspectorError: A file cannot be read, or has no frames.
     """
     if options.formulas:
         out.write(formulas_text() + "\n")

@@ -52,9 +52,6 @@ class MemberCommand(Command, ABC):
         """Return what carries out the command.
 
         Errors in it are recorded like those of callbacks.
-
-        Raises:
-            CommandError: It cannot be carried out; the message says why.
         """
         scene, timeline = target.scene, target.timeline
         members, state = scene.tree.members, self.state(timeline)

@@ -36,11 +36,7 @@ class Annotation:
     created: str = ""  # Time of creation, ISO 8601
 
     def __post_init__(self) -> None:
-        """Check what holds even for annotations from a file.
-
-        Raises:
-            AnnotationError: It is invalid.
-        """
+        """Check what holds even for annotations from a file."""
         if self.kind not in KINDS:
             raise AnnotationError(f"“{self.kind}” is not one of {', '.join(KINDS)}.")
         if (self.kind == "range") != (self.end_ns is not None):

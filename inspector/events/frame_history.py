@@ -180,11 +180,7 @@ class FrameHistory:
         return index - self.first
 
     def frame(self, index: int) -> Frame:
-        """Return one frame.
-
-        Raises:
-            IndexError: There is no such frame, or it is no longer kept.
-        """
+        """Return one frame."""
         i = self._place(index)
         at_ns, interval_ns, delta_ns, busy_ns, cut_ns, *rest = (
             column[i] for column in self._columns
@@ -375,11 +371,7 @@ class FrameHistory:
 
 
 def with_phase(phases: Sequence[int], phase: int, took_ns: int) -> tuple[int, ...]:
-    """Return the measured times of a frame's phases after one more has ended.
-
-    Raises:
-        IndexError: There is no such phase.
-    """
+    """Return the measured times of a frame's phases after one more has ended."""
     times = list(phases)
     times[phase] += took_ns
     return tuple(times)

@@ -154,11 +154,7 @@ class MemberTable:
         return len(self.by_id)
 
     def path(self, number: int) -> list[MemberState]:
-        """Return the member and its ancestors, itself first.
-
-        Raises:
-            KeyError: There is no such member.
-        """
+        """Return the member and its ancestors, itself first."""
         found = []
         while number:
             member = self.by_id[number]
@@ -167,20 +163,13 @@ class MemberTable:
         return found
 
     def pausing(self, number: int) -> MemberState | None:
-        """Return the member that pauses this one: itself or an ancestor, otherwise ``None``.
-
-        Raises:
-            KeyError: There is no such member.
-        """
+        """Return the member that pauses this one: itself or an ancestor, otherwise ``None``."""
         return next((member for member in self.path(number) if member.is_paused), None)
 
     def run_by(self, number: int) -> MemberState | None:
         """Return the scheduler, component director or ticker that a frame callback runs.
 
         They share a name and a clock, and are shown as one.
-
-        Raises:
-            KeyError: There is no such member.
         """
         callback = self.by_id[number]
         if callback.kind is not MemberKind.FRAME_CALLBACK:
@@ -203,11 +192,7 @@ class MemberTable:
         return {each.name: each for each in beside if each.kind in _RUN}
 
     def scheduler_of(self, number: int) -> MemberState | None:
-        """Return the scheduler or ticker in whose time a member is called.
-
-        Raises:
-            KeyError: There is no such member.
-        """
+        """Return the scheduler or ticker in whose time a member is called."""
         return next((member for member in self.path(number) if member.kind in WITH_TIME), None)
 
     def branch(self, number: int) -> Iterator[MemberState]:
@@ -219,11 +204,7 @@ class MemberTable:
             waiting.extend(reversed(member.children))
 
     def updates_of(self, number: int) -> list[MemberState]:
-        """Return the update callbacks below a scheduler in call order.
-
-        Raises:
-            KeyError: There is no such member.
-        """
+        """Return the update callbacks below a scheduler in call order."""
         updates = [member for member in self.branch(number) if member.kind is MemberKind.UPDATE]
         return sorted(
             updates, key=lambda update: (update.fields.get(Field.PRIORITY, 0), update.turn)

@@ -52,11 +52,7 @@ def open_binary(path: Path) -> BinaryIO:
 
 
 def check_readable(path: Path) -> None:
-    """Refuse a file that :func:`open_binary` cannot open, before anything else is said.
-
-    Raises:
-        UnreadableFileError: It does not exist, is not a file, or cannot be read.
-    """
+    """Refuse a file that :func:`open_binary` cannot open, before anything else is said."""
     open_binary(path).close()
 
 
@@ -66,9 +62,6 @@ def read_whole(path: Path, most_bytes: int, what: str) -> bytes:
     Args:
         most_bytes: A larger file is refused, even if it grows while it is read.
         what: The expected contents, such as "a table of timers".
-
-    Raises:
-        UnreadableFileError: As for :func:`open_binary`, or it is too large.
     """
     try:
         with open_binary(path) as file:

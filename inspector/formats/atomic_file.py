@@ -45,9 +45,6 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
     On failure the existing file stays untouched and the temporary file is removed. The
     permissions of an existing file are kept, and a symbolic link keeps pointing to its file.
-
-    Raises:
-        ExportError: The file cannot be written; the message says why.
     """
     check_target(path)
     target = path.resolve()

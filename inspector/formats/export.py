@@ -129,9 +129,6 @@ def exporter_for(path: Path, wanted: Iterable[AnyExporter] = ()) -> AnyExporter:
     Args:
         wanted: Exporters that have been chosen: the first of those whose suffix ends like the
             path's, as ``.presentmon.csv`` and ``.csv`` do, if there is one.
-
-    Raises:
-        ExportError: No exporter has that suffix; the message names the known ones.
     """
     ending = path.suffix.lower()
     fitting = (each for each in wanted if ending and each.suffix.endswith(ending))

@@ -328,11 +328,7 @@ class SessionPart:
 
 
 def parse_range(text: str) -> SessionPart:
-    """Parse a range of frames (``"all"``, ``"120:600"``) or of time (``"2s:5.5s"``, ``"1:00.."``).
-
-    Raises:
-        ExportError: The text is not such a range, or the range is empty.
-    """
+    """Parse ``"all"``, a range of frames, ``"120:600"``, or of time, ``"2s:5s"``, ``"1:00.."``."""
     if text.strip().lower() == "all":
         return SessionPart()
     is_time = ".." in text or text.strip(" 0123456789:.") != ""

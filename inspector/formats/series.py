@@ -76,11 +76,7 @@ def _columns_named(
 
 
 def damage_in(beside: Beside | None, names: Sequence[str] | None = None) -> str:
-    """Return what of some columns, or of all that measure something, is damaged, as sentences.
-
-    Raises:
-        CaptureError: The file has changed.
-    """
+    """Return what of some columns, or of all that measure something, is damaged, as sentences."""
     if beside is None:
         return ""
     wanted = None if names is None else set(map(comparable, names))

@@ -177,11 +177,7 @@ class Tools:
 
 
 def serve_mcp(options: Namespace, _out: TextIO, _err: TextIO) -> int:
-    """Serve tools on standard input and output until the input ends.
-
-    Raises:
-        NoLibraryError: The library of the protocol is not installed.
-    """
+    """Serve tools on standard input and output until the input ends."""
     try:
         # Nothing else needs it, and it is not installed with the inspector.
         from mcp.server import MCPServer  # noqa: PLC0415

@@ -90,11 +90,7 @@ class Asked:
     state: dict[str, Any] | None = None  # That of a session that has another worker
 
     def session(self, number: int) -> OpenSession:
-        """Return the session of the worker, which is the one with a number, or the newest for 0.
-
-        Raises:
-            RemoteError: There is no such session.
-        """
+        """Return the session of the worker, which is the one with a number, or the newest for 0."""
         found = self.worker.opened
         if found is None:
             raise RemoteError(REFUSED, self.handler.none_text(number))
@@ -104,11 +100,7 @@ class Asked:
         return found
 
     def in_session(self, number: int, job: Callable[[OpenSession], Any]) -> Any:  # noqa: ANN401 - what the job returns
-        """Return what a job returns that the worker of another session carries out.
-
-        Raises:
-            RemoteError: There is no such session.
-        """
+        """Return what a job returns that the worker of another session carries out."""
         opened = self.handler.found(self.client, number)
         if opened is None:
             raise RemoteError(REFUSED, self.handler.none_text(number))
@@ -122,11 +114,7 @@ class Asked:
         return opened.worker.call(call)
 
     def check(self, needed: str, what: str) -> None:
-        """Refuse what the server does not grant.
-
-        Raises:
-            RemoteError: It is not granted.
-        """
+        """Refuse what the server does not grant."""
         if not is_granted(needed, self.handler.grant):
             message = f"This server grants “{self.handler.grant}” only; {what} needs “{needed}”."
             raise RemoteError(NOT_GRANTED, message)
@@ -555,11 +543,7 @@ def _method_in(message: dict[str, Any]) -> tuple[Method, Any]:
 
 
 def submit(asked: Asked, session: int, timeout_s: float, command: Command) -> Later:
-    """Give a command to a session; the answer is what became of it.
-
-    Raises:
-        RemoteError: The session does not take it, or it is not granted.
-    """
+    """Give a command to a session; the answer is what became of it."""
     opened = asked.session(session)
     of, timeline = opened.session, opened.session.timeline
     asked.check(grant_of(command), f"“{command.sentence(timeline)}”")

@@ -26,11 +26,7 @@ for _module in ("questions", "changes"):
 
 
 def serve(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Answer requests until the input ends, or until Ctrl+C.
-
-    Raises:
-        ArgumentError: The socket cannot be made.
-    """
+    """Answer requests until the input ends, or until Ctrl+C."""
     if options.schema:
         write_json(out, schema())
         return ExitCode.OK

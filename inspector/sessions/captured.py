@@ -80,9 +80,6 @@ class CapturedSession(UniformSession):
             column: Column of frame times, in a table that does not say which.
             stream: Name of the stream to show, or a part of it.
             clock: Tells how long reading takes.
-
-        Raises:
-            InspectorError: It cannot be opened; the message says why.
         """
         self._path = path
         self._wanted = stream

@@ -52,9 +52,6 @@ def files_named(text: str) -> list[tuple[Path, str | None]]:
     Args:
         text: A file, a folder for all files in it, or a pattern such as ``runs/*.csv``, each
             perhaps with a column.
-
-    Raises:
-        CaptureError: There is none.
     """
     path, column = split_column(text)
     if is_folder(path):
@@ -81,9 +78,6 @@ def run_of_file(
     Args:
         stream: Name of one of several streams, or a part of it, of a file that has several.
         on_progress: Called with the share that was read; what it raises ends the reading.
-
-    Raises:
-        InspectorError: The file cannot be read, or what it has cannot be compared.
     """
     if is_recording_name(path):
         with closing(recording_showing(path, stream)) as recording, as_far_as_it_goes(recording):
@@ -164,9 +158,6 @@ def columns_of(
 
     Args:
         sampled_ns: For how long each value holds, if they are samples.
-
-    Raises:
-        CaptureError: The file has changed.
     """
     if beside is None:
         return []

@@ -151,11 +151,7 @@ def is_recording(path: Path) -> bool:
 
 
 def open_frame_file(path: Path, column: str | None = None) -> FrameFile | CaptureReader:
-    """Return the frame times in a file, or a reader if that takes a while.
-
-    Raises:
-        InspectorError: See :func:`read_frame_file`.
-    """
+    """Return the frame times in a file, or a reader if that takes a while."""
     with open_binary(path) as file:
         head = file.read(_HEAD_BYTES)
     is_recording = head.startswith(_SQLITE)
@@ -266,12 +262,7 @@ def _read_recording(path: Path, stream: str | None = None) -> FrameFile:
 
 
 def recording_showing(path: Path, stream: str | None) -> Recording:
-    """Open a recording, with the frames of one of the loops of its programs.
-
-    Raises:
-        RecordingError: It cannot be opened.
-        CaptureError: There is no such loop, or more than one.
-    """
+    """Open a recording, with the frames of one of the loops of its programs."""
     recording = open_recording(path)
     if stream is not None:
         try:

@@ -166,9 +166,6 @@ class Recorder:
         """Record from now on, including the events in the log.
 
         It goes to a new file in :attr:`folder` if none is named.
-
-        Raises:
-            RecordingWriteError: It cannot be written, or something is recorded already.
         """
         if self.is_recording:
             raise RecordingWriteError(f"{self.path} is being recorded already. Stop that first.")
@@ -238,9 +235,6 @@ class Recorder:
         """Save the last session time to a file, in another thread; returns the file.
 
         It is a new one in :attr:`folder` if none is named.
-
-        Raises:
-            RecordingWriteError: It cannot be written.
         """
         path = path or self._new_path()
         history = self._session.history

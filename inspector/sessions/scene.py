@@ -251,9 +251,6 @@ def find_scene(text: str) -> Path:
 
     That is a path, or the name or number of a built-in scene: ``1``, ``small_game``,
     ``01_small_game``.
-
-    Raises:
-        SceneError: There is no such file and no such scene; names what is close.
     """
     if not text.strip():
         raise SceneError("The name of the scene is empty. “timeline-inspector scenes” lists some.")

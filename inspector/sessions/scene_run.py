@@ -601,11 +601,7 @@ class SceneRun:
 
     @property
     def scene(self) -> SceneRun:
-        """The run itself, when its scene was built.
-
-        Raises:
-            CommandError: No scene is running.
-        """
+        """The run itself, when its scene was built."""
         if self.loaded is None:
             raise CommandError("No scene is running. Fix the file and reload it.")
         return self

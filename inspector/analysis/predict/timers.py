@@ -64,11 +64,7 @@ def next_calls(timeline: Timeline, call_id: CallId, most: int) -> list[Predictio
 
 
 def next_fires(timeline: Timeline, timer_id: int, until_ns: int, most: int = 100) -> list[int]:
-    """Return the session instants at which a timer fires next, at present rates.
-
-    Raises:
-        KeyError: The timer is not pending.
-    """
+    """Return the session instants at which a timer fires next, at present rates."""
     steady = _steady_firings(timeline, timer_id, until_ns)
     if steady is not None:
         return list(steady[:most])
@@ -147,9 +143,6 @@ def _steady_firings(timeline: Timeline, timer_id: int, until_ns: int) -> range |
     """Return the calls of an interval at the rate of the session that is not late, else ``None``.
 
     Most timers are such, and their next calls are at equal distances.
-
-    Raises:
-        KeyError: The timer is not pending.
     """
     table = timeline.timers
     row = table.index(timer_id)

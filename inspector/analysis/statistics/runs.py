@@ -47,11 +47,7 @@ class ComparedRun:
     distribution: Distribution = field(init=False)
 
     def __post_init__(self) -> None:
-        """Sort the frame times.
-
-        Raises:
-            CaptureError: There are none.
-        """
+        """Sort the frame times."""
         if not len(self.times_ns):
             raise CaptureError(f"{self.name} has no frames. Choose another one to compare.")
         object.__setattr__(self, "distribution", Distribution(self.times_ns))
@@ -208,9 +204,6 @@ def differences(
         asked: Ids of the metrics that the verdicts are to be about; by default all compared.
         with_columns: Whether to compare the columns of captures, too.
         stutter: What stutters and what is slow; if given, the time of either is compared, too.
-
-    Raises:
-        CaptureError: A file has changed.
     """
     before, *others = runs
     read = {each: each.columns() for side in runs for each in side.runs} if with_columns else {}

@@ -28,12 +28,7 @@ def add_scenes_arguments(parser: ArgumentParser) -> None:
 
 
 def list_scenes(options: Namespace, out: TextIO, _errors: TextIO) -> int:
-    """List the scenes, or copy one as ``--copy`` says; return the exit code.
-
-    Raises:
-        SceneError: The scene to copy does not exist.
-        ExportError: The target cannot be written, or exists.
-    """
+    """List the scenes, or copy one as ``--copy`` says; return the exit code."""
     if options.copy:
         return _copy_scene(find_scene(options.copy[0]), Path(options.copy[1]), out)
     scenes = built_in_scenes()

@@ -61,7 +61,6 @@ class UpdateEntry:
         return "update" if self.callback is None else label_of(self.callback)
 
     def pending_call(self) -> PendingCall:
-        """Return its present state as a value."""
         return PendingCall(self.target, self.label, self.priority, 0.0, None, None, self.paused)
 
 
@@ -76,7 +75,6 @@ class ArrayOrder(Generic[ItemT]):
         return iter(list(self._items))
 
     def append(self, item: ItemT) -> None:
-        """Add at the end."""
         self._items.append(item)
 
     def insert(self, item: ItemT) -> None:
@@ -128,7 +126,6 @@ class LinkedOrder(Generic[ItemT]):
         return iter(items)
 
     def append(self, item: ItemT) -> None:
-        """Add at the end."""
         item.previous, item.following = self._tail, None
         if self._tail is None:
             self._head = item
@@ -216,7 +213,6 @@ class DialectUpdates:
         self._by_target[id(target)] = entry
 
     def remove(self, entry: UpdateEntry) -> None:
-        """Remove an update callback from its list and its target from the table."""
         entry.order.remove(entry)
         del self._by_target[id(entry.target)]
 

@@ -27,15 +27,7 @@ _SAME_DUE_SINGLE: Final = 100_000
 
 
 class DialectTarget:
-    """A target of a dialect's scheduler, as commands control it.
-
-    Attributes:
-        target: The target itself.
-        number: Its number in events.
-        timers: Its reported timers.
-        update: Its reported update callback.
-        is_paused: Whether the target was reported as paused.
-    """
+    """A target of a dialect's scheduler, as commands control it."""
 
     def __init__(self, scheduler: DialectScheduler, target: object) -> None:
         self._scheduler = scheduler
@@ -46,26 +38,22 @@ class DialectTarget:
         self.is_paused = False
 
     def pause(self) -> bool:
-        """Pause what it has now; returns whether anything changed."""
         was_paused = self.is_paused
         self._scheduler.pause_target(self.target)
         return not was_paused
 
     def resume(self) -> bool:
-        """Resume what it has; returns whether anything changed."""
         was_paused = self.is_paused or self.is_partly_paused
         self._scheduler.resume_target(self.target)
         return was_paused
 
     def unschedule(self) -> bool:
-        """Unschedule what it has; returns whether it had anything."""
         has_calls = bool(self.timers) or self.update is not None
         self._scheduler.unschedule_target(self.target)
         return has_calls
 
     @property
     def is_partly_paused(self) -> bool:
-        """Whether some of its calls are paused."""
         update = self.update
         timers = self.timers.values()
         return any(reported.is_paused for reported in timers) or (
@@ -74,13 +62,7 @@ class DialectTarget:
 
 
 class DialectUpdate:
-    """An update callback of a dialect's scheduler, as commands control it.
-
-    Attributes:
-        entry: The callback itself.
-        number: Its number in events.
-        is_paused: Whether it was reported as paused.
-    """
+    """An update callback of a dialect's scheduler, as commands control it."""
 
     def __init__(self, scheduler: DialectScheduler, entry: UpdateEntry) -> None:
         self._scheduler = scheduler
@@ -89,7 +71,6 @@ class DialectUpdate:
         self.is_paused = False
 
     def unschedule(self) -> bool:
-        """Unschedule it; returns whether it existed."""
         return not self.entry.is_marked and self._scheduler.unschedule_update(self.entry.target)
 
 
@@ -109,13 +90,6 @@ class DialectReports:
     """Compares a dialect's scheduler with its last report, and reports the changes."""
 
     def __init__(self, scheduler: DialectScheduler, reporter: Reporter, number: int) -> None:
-        """Report the scheduler.
-
-        Args:
-            scheduler: The scheduler.
-            reporter: Takes the reports.
-            number: Number of the scheduler; not 0.
-        """
         self._scheduler = scheduler
         self._reporter = reporter
         self._number = number
@@ -151,7 +125,6 @@ class DialectReports:
         self.call(0 if reported is None else reported.number, timer.callback, argument)
 
     def call_update(self, entry: UpdateEntry, callback: Callback, argument: float) -> None:
-        """Do what :meth:`call` does, for an update callback."""
         known = self._targets.get(id(entry.target))
         update = None if known is None else known.update
         self.call(0 if update is None else update.number, callback, argument)
@@ -166,7 +139,6 @@ class DialectReports:
             self.target_changed(known.target)
 
     def target_changed(self, target: object) -> None:
-        """Report the changes of one target."""
         scheduler = self._scheduler
         element, entry = scheduler.element_of(target), scheduler.entry_of(target)
         timers = [] if element is None else element.timers

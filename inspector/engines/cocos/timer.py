@@ -93,7 +93,6 @@ class DialectTimer:
         self._executed = 0
 
     def set_up(self, interval: float, repeat: int | None, delay: float) -> None:
-        """Restart the timer with new times."""
         self._elapsed = _NOT_ARMED
         self.interval = self._number(interval)
         self._delay = self._number(delay)
@@ -118,7 +117,6 @@ class DialectTimer:
         return wait - max(0.0, self._elapsed)
 
     def pending_call(self) -> PendingCall:
-        """Return its present state as a value."""
         return PendingCall(
             self.element.target,
             label_of(self.callback),
@@ -130,7 +128,6 @@ class DialectTimer:
         )
 
     def unschedule(self) -> bool:
-        """Remove this timer; returns whether it existed."""
         is_there = self in self.element.timers
         self._scheduler.remove_timer(self)
         return is_there

@@ -111,7 +111,6 @@ class OneShotCalls(_ByOrder):
         self.list_of(component).items.append(component)
 
     def remove(self, component: Component) -> None:
-        """Remove a component if present."""
         self.list_of(component).remove_by_swap(component)
 
     def call_all(
@@ -150,7 +149,6 @@ class FrameCalls(_ByOrder):
         self._key = _key_by_text if compares_ids_as_text else _key_by_number
 
     def add(self, component: Component) -> None:
-        """Add a component in its place."""
         components = self.list_of(component)
         if components is self.zero:
             components.items.append(component)
@@ -158,7 +156,6 @@ class FrameCalls(_ByOrder):
             components.items.insert(self._place(components, component), component)
 
     def remove(self, component: Component) -> None:
-        """Remove a component if present."""
         components = self.list_of(component)
         if components is self.zero:
             components.remove_by_swap(component)
@@ -170,7 +167,6 @@ class FrameCalls(_ByOrder):
     def call_all(
         self, call: Callable[[Component], object], on_error: OnError | None = None
     ) -> None:
-        """Call each."""
         for components in (self.negative, self.zero, self.positive):
             components.call_all(call, on_error)
 

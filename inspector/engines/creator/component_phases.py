@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 
 
 class ComponentPhases:
-    """The lists of components that a frame iterates over, and when components join them.
-
-    Attributes:
-        starts: Components to be started.
-        updates: Components with ``update``.
-        late_updates: Components with ``late_update``.
-    """
+    """The lists of components that a frame iterates over, and when components join them."""
 
     def __init__(
         self, scheduler: DialectScheduler, dialect: ComponentDialect, report: Report
@@ -51,7 +45,6 @@ class ComponentPhases:
         self.clear()
 
     def clear(self) -> None:
-        """Drop all components."""
         self.starts = OneShotCalls()
         self.updates = FrameCalls(compares_ids_as_text=self._compares_ids_as_text)
         self.late_updates = FrameCalls(compares_ids_as_text=self._compares_ids_as_text)
@@ -97,7 +90,6 @@ class ComponentPhases:
             self._join(component)
 
     def disable(self, component: Component) -> None:
-        """Disable a component if it is on."""
         if not component.life.is_on:
             return
         if defines(component, "on_disable"):
@@ -139,7 +131,6 @@ class ComponentPhases:
             self._start_deferred()
 
     def update_phase(self, delta: float) -> None:
-        """Call every ``update``."""
         call = self._reported(methodcaller("update", delta))
         self.updates.call_all(call, self._reporting("update"))
 

@@ -31,14 +31,11 @@ class LifeComplaint(Enum):
 
     @property
     def text(self) -> str:
-        """The complaint in words."""
         return self.value[1]
 
 
 @dataclass(frozen=True, slots=True)
 class LifeDiagnostic:
-    """A complaint about a node or component."""
-
     complaint: LifeComplaint
     subject: object
 

@@ -29,26 +29,14 @@ _LIVES: Final = {
 
 
 class PhaseMember:
-    """A part of a director's frame.
-
-    Attributes:
-        number: Its number in events.
-    """
+    """A part of a director's frame."""
 
     def __init__(self, reporter: Reporter, name: str, above: int) -> None:
         self.number = reporter.add(self, MemberKind.PHASE, name, above)
 
 
 class NodeControl:
-    """A node, as commands control it, and its last report.
-
-    Attributes:
-        node: The node itself.
-        number: Its number in events.
-        above: Number of its parent.
-        life: Reported life cycle.
-        is_off: Whether its own flag was reported as off.
-    """
+    """A node, as commands control it, and its last report."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -62,20 +50,12 @@ class NodeControl:
         return was_active
 
     def resume(self) -> bool:
-        """Activate it; returns whether it was not."""
         was_active, self.node.active = self.node.active, True
         return not was_active
 
 
 class ComponentControl:
-    """A component, as commands control it, and its last report.
-
-    Attributes:
-        component: The component itself.
-        number: Its number in events.
-        life: Reported life cycle.
-        is_off: Whether its own flag was reported as off.
-    """
+    """A component, as commands control it, and its last report."""
 
     def __init__(self, component: Component) -> None:
         self.component = component
@@ -89,22 +69,12 @@ class ComponentControl:
         return was_enabled
 
     def resume(self) -> bool:
-        """Enable it; returns whether it was not."""
         was_enabled, self.component.enabled = self.component.enabled, True
         return not was_enabled
 
 
 class CreatorReports:
-    """Reports the nodes, components and phases of a director."""
-
     def __init__(self, reporter: Reporter, number: int, dialect: ComponentDialect) -> None:
-        """Report the rules and the phases.
-
-        Args:
-            reporter: Takes the reports.
-            number: Number of the director; not 0.
-            dialect: The rules it follows.
-        """
         self._reporter = reporter
         self._number = number
         self._phases = {name: PhaseMember(reporter, name, number) for name in dialect.phases}
@@ -115,7 +85,6 @@ class CreatorReports:
     # ---------------------------------------------------------------- calls
 
     def phase(self, name: str, run: Callable[[ArgumentT], object], argument: ArgumentT) -> None:
-        """Run a phase of the frame, and report its duration."""
         began_ns = perf_counter_ns()
         try:
             run(argument)
@@ -123,7 +92,6 @@ class CreatorReports:
             self._reporter.call_ended(self._phases[name].number, began_ns)
 
     def call(self, component: Component, run: Callable[[Component], object]) -> None:
-        """Call a life-cycle method, and report the call."""
         began_ns = perf_counter_ns()
         known = self._components.get(id(component))
         number = 0 if known is None else known.number
@@ -153,13 +121,11 @@ class CreatorReports:
             self._reporter.move(known.number, above_number)
 
     def node_renamed(self, node: Node) -> None:
-        """Report a node's new name."""
         known = self._nodes.get(id(node))
         if known is not None:
             self._reporter.set_text(known.number, Field.NAME, text_of(node.name))
 
     def node_changed(self, node: Node) -> None:
-        """Report the changes of a node's life cycle."""
         known = self._nodes.get(id(node))
         if known is None:
             return
@@ -197,7 +163,6 @@ class CreatorReports:
         self._say(known, _LIVES.get(component.state, LifeCycle.NEW), is_off=not life.is_enabled)
 
     def life_changed(self, subject: Destroyable) -> None:
-        """Report the changes of the life cycle of a node or component."""
         if isinstance(subject, Component):
             self.component_changed(subject)
         else:

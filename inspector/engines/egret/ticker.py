@@ -52,20 +52,12 @@ class Countdown:
     def __init__(
         self, listener: Callable[[], object], delay_ms: float, forget: Callable[[], bool]
     ) -> None:
-        """Start with the whole delay.
-
-        Args:
-            listener: What is called.
-            delay_ms: Milliseconds.
-            forget: Removes it, and returns whether it existed.
-        """
         self.listener = listener
         self.left_ms = self.delay_ms = delay_ms
         self.number = 0
         self._forget = forget
 
     def unschedule(self) -> bool:
-        """Clear it; returns whether anything changed."""
         return self._forget()
 
 
@@ -95,11 +87,9 @@ class Countdowns:
         return number
 
     def entries(self) -> list[Countdown]:
-        """Return the entries in the order in which they were added."""
         return list(self._entries.values())
 
     def clear(self, number: int) -> bool:
-        """Clear an entry; returns whether it existed."""
         entry = self._entries.pop(number, None)
         if entry is None:
             return False

@@ -53,12 +53,7 @@ _HEADS: Final = ("", "result", "fired", "period", "lateness min", "median", "max
 
 
 def run_lab_command(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Run timers or a scene at display rates, print the results and export them.
-
-    Raises:
-        SceneError: The scene could not be loaded.
-        InspectorError: Something cannot be read, written or parsed.
-    """
+    """Run timers or a scene at display rates, print the results and export them."""
     if options.list:
         out.write(f"{subjects_text()}\n")
         return ExitCode.OK

@@ -101,11 +101,7 @@ def display_named(text: str, duration_ns: int) -> Display:
 
 
 def steady_display(rate: Fraction | int, duration_ns: int) -> Display:
-    """Return a display that refreshes at a rate, exact to the nanosecond at any length.
-
-    Raises:
-        ValueError: The rate is not within 1 and 1000, or there would be too many refreshes.
-    """
+    """Return a display that refreshes at a rate, exact to the nanosecond at any length."""
     if not 1 <= rate <= HIGHEST_RATE:
         message = f"a display rate must be between 1 and {HIGHEST_RATE} Hz, not {_rate_text(rate)}"
         raise ValueError(message)
@@ -119,11 +115,7 @@ def steady_display(rate: Fraction | int, duration_ns: int) -> Display:
 
 
 def variable_display(duration_ns: int, seed: int = 1) -> Display:
-    """Return a display that waits for its frames; see :data:`VARIABLE_MODEL`.
-
-    Raises:
-        ValueError: There would be too many refreshes.
-    """
+    """Return a display that waits for its frames; see :data:`VARIABLE_MODEL`."""
     _check_count(duration_ns // _SHORTEST_NS)
     dice = random.Random(seed)  # noqa: S311 - frame times must be reproducible
     name = VARIABLE if seed == 1 else f"{VARIABLE}:{seed}"
@@ -141,11 +133,7 @@ def variable_display(duration_ns: int, seed: int = 1) -> Display:
 def recorded_display(
     name: str, frame_times_ns: Iterable[int], duration_ns: int | None = None
 ) -> Display:
-    """Return the frames of a recording as a display, for its length or a shorter duration.
-
-    Raises:
-        ValueError: There are too many frames.
-    """
+    """Return the frames of a recording as a display, for its length or a shorter duration."""
     # To a timer, two frames at the same instant are one.
     instants = sorted(set(accumulate(frame_times_ns)) - {0})
     end_ns = instants[-1] if instants else 0

@@ -21,21 +21,12 @@ LAB_EXPORTERS: Final[tuple[FileFormat[_Results, LabGraphOptions], ...]] = (
 
 
 def check_lab_export(path: Path) -> None:
-    """Refuse an export that cannot succeed, before a run starts for it.
-
-    Raises:
-        ExportError: The suffix is unknown or the folder cannot be written.
-    """
+    """Refuse an export that cannot succeed, before a run starts for it."""
     check_file(path, LAB_EXPORTERS)
 
 
 def export_lab(
     results: _Results, provenance: Provenance, options: LabGraphOptions, path: Path
 ) -> None:
-    """Write ``results`` to ``path`` in the format of its suffix, completely or not at all.
-
-    Raises:
-        ExportError: The suffix is unknown, the file cannot be written, or there are too
-            many results for a picture.
-    """
+    """Write ``results`` to ``path`` in the format of its suffix, completely or not at all."""
     write_file(results, provenance, options, path, LAB_EXPORTERS)

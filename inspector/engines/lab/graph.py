@@ -201,11 +201,7 @@ def end_of(results: Sequence[LabResult]) -> int:
 def lab_graph(
     results: Sequence[LabResult], provenance: Provenance, options: LabGraphOptions
 ) -> DisplayList:
-    """Return the picture of ``results``.
-
-    Raises:
-        ExportError: There are more runs than a picture can hold.
-    """
+    """Return the picture of ``results``."""
     return _Drawing(results, provenance, options).picture()
 
 

@@ -161,11 +161,7 @@ EXAMPLE_TIMER: Final = LabTimer(1_000 * NS_PER_MS)
 
 
 def run_cell(timer: LabTimer, subject: Subject, display: Display) -> LabResult:
-    """Run one timer on one subject under one display.
-
-    Raises:
-        ValueError: The timer would fire too often.
-    """
+    """Run one timer on one subject under one display."""
     steps = begin_cell(timer, subject, display)
     while True:
         try:
@@ -178,11 +174,7 @@ def run_cell(timer: LabTimer, subject: Subject, display: Display) -> LabResult:
 def begin_cell(
     timer: LabTimer, subject: Subject, display: Display
 ) -> Generator[None, None, LabResult]:
-    """Run a cell like :func:`run_cell`, in steps of about a millisecond.
-
-    Raises:
-        ValueError: The timer would fire too often.
-    """
+    """Run a cell like :func:`run_cell`, in steps of about a millisecond."""
     # Checked first, so that a run that would take forever is refused.
     timer.expected_ns(display.end_ns)
     fired_ns = yield from subject.begin(timer, display)
@@ -206,11 +198,7 @@ def compared(
 def run_lab(
     timers: Iterable[LabTimer], subjects: Iterable[Subject], displays: Iterable[Display]
 ) -> Iterator[LabResult]:
-    """Run every timer on every subject under every display, one result at a time.
-
-    Raises:
-        ValueError: A timer would fire too often.
-    """
+    """Run every timer on every subject under every display, one result at a time."""
     subjects, displays = tuple(subjects), tuple(displays)
     for timer in timers:
         for display in displays:

@@ -55,10 +55,6 @@ def run_scene_lab(
 
     The displays follow one another, each from the beginning. ``on_progress`` is called now and
     then with the share that is done, from 0 to 1.
-
-    Raises:
-        SceneError: The scene could not be loaded.
-        InspectorError: The scene stopped, or does too much to be compared.
     """
     tell = on_progress or (lambda _done: None)
     steps = begin_scene_lab(path, displays)
@@ -80,10 +76,6 @@ def begin_scene_lab(path: Path, displays: Iterable[Display]) -> Generator[float,
     Yields the share that is done, from 0 to 1. Closing the generator leaves the scene. It
     shares the modules beside it with a scene that runs in the same process meanwhile;
     :func:`~inspector.engines.lab.scene_process.begin_scene_process` does not.
-
-    Raises:
-        SceneError: The scene could not be loaded.
-        InspectorError: The scene stopped, or does too much to be compared.
     """
     displays = tuple(displays)
     longest_ns = max((display.end_ns for display in displays), default=0)

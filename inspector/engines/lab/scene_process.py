@@ -46,9 +46,6 @@ def begin_scene_process(
 
     Yields the share that is done, from 0 to 1, or ``None`` while there is nothing new.
     Closing the generator ends the process.
-
-    Raises:
-        InspectorError: The scene could not be loaded, stopped, or ended the process.
     """
     process = _started((str(path.absolute()), tuple(displays)))
     news: SimpleQueue[_News] = SimpleQueue()

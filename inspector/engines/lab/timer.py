@@ -57,11 +57,7 @@ class LabTimer:
         return self.first_ns + index * self.interval_ns
 
     def expected_ns(self, end_ns: int) -> tuple[int, ...]:
-        """Return the instants at which it should fire, up to the end, which counts.
-
-        Raises:
-            ValueError: There are too many of them.
-        """
+        """Return the instants at which it should fire, up to the end, which counts."""
         count = max(0, (end_ns - self.first_ns) // self.interval_ns + 1)
         if self.count is not None:
             count = min(count, self.count)

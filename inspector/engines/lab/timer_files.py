@@ -36,9 +36,6 @@ def parse_timer(text: str) -> LabTimer:
     Args:
         text: ``NAME=INTERVAL`` or ``INTERVAL``, optionally followed by ``,repeat=N`` and
             ``,delay=D``: ``blink=500ms,repeat=4``.
-
-    Raises:
-        ValueError: It is not a timer; the message says what is wrong.
     """
     head, *options = text.split(",")
     name, equals, interval = head.rpartition("=")

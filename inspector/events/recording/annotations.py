@@ -56,11 +56,7 @@ _PATIENCE_S: Final = 2.0
 
 
 def annotate(path: Path, annotation: Annotation) -> int:
-    """Add an annotation to a recording, or change the one with its number.
-
-    Raises:
-        RecordingError: The recording cannot be written, or there is no such annotation.
-    """
+    """Add an annotation to a recording, or change the one with its number."""
 
     def write(connection: sqlite3.Connection) -> int:
         if annotation.id and not _count(connection, annotation.id):
@@ -83,9 +79,6 @@ def annotate_all(path: Path, changes: Iterable[AnnotationChange]) -> list[int]:
 
     Returns:
         The number of each.
-
-    Raises:
-        RecordingError: The recording cannot be written.
     """
     return _changed(path, lambda connection: write_annotations(connection, changes))
 
@@ -93,11 +86,7 @@ def annotate_all(path: Path, changes: Iterable[AnnotationChange]) -> list[int]:
 def write_annotations(
     connection: sqlite3.Connection, changes: Iterable[AnnotationChange]
 ) -> list[int]:
-    """Add, change and delete annotations by their numbers; returns the numbers.
-
-    Raises:
-        sqlite3.Error: The file cannot be written.
-    """
+    """Add, change and delete annotations by their numbers; returns the numbers."""
     numbers = []
     for change in changes:
         if isinstance(change, Annotation):

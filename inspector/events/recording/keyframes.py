@@ -255,9 +255,6 @@ class Growth:
 
         Args:
             timeline: The state at the next one, as far as the events tell it.
-
-        Raises:
-            ValueError, TypeError, KeyError: The keyframe is invalid.
         """
         lengths, new = _decoded(state, _State), _decoded(news, _News)
         for name, own in self._lists.items():

@@ -65,11 +65,7 @@ class PictureBlocks:
         self.bytes = self.frames = 0  # From how many frames they are
 
     def add(self, frame: int, packed: bytes) -> None:
-        """Add the picture of a frame, or replace it; frames come in order.
-
-        Raises:
-            sqlite3.Error: The file cannot be written.
-        """
+        """Add the picture of a frame, or replace it; frames come in order."""
         waiting = self._waiting
         if waiting and waiting[-1][0] == frame:
             self._size -= len(waiting.pop()[1])

@@ -183,11 +183,7 @@ class Capture:
     created: datetime | None = None  # When it was captured, as the file says, None if it does not
 
     def stream(self, wanted: str | None = None) -> Stream:
-        """Return a stream by its name or a part of it, by default the one to show.
-
-        Raises:
-            CaptureError: There is none, or more than one; the message names them.
-        """
+        """Return a stream by its name or a part of it, by default the one to show."""
         if wanted is None:
             if self.no_frames:
                 raise CaptureError(self.no_frames)

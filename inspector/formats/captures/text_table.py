@@ -391,9 +391,6 @@ def read_table(source: CaptureSource, known_names: Container[str], wanted: str |
     Args:
         known_names: Names (comparable) by which the header line is recognised.
         wanted: The requested column; also recognises the header line.
-
-    Raises:
-        CaptureError: It is not a table.
     """
     encoding = _encoding(source)
     text = source.head.decode(encoding, "replace")

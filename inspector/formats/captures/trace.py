@@ -234,9 +234,6 @@ class TraceBuilder:
         Args:
             notes: Sentences about it.
             is_last: Whether nothing is added any more, so that what was collected is given away.
-
-        Raises:
-            CaptureError: There is no slice.
         """
         if self._last is not None:
             return self._last

@@ -75,10 +75,6 @@ def zone_sums(path: Path) -> tuple[list[ZoneSums], tuple[str, ...]] | None:
     """Return the zones in Tracy's default form, longest in total first, and sentences on damage.
 
     ``None`` if the file is something else.
-
-    Raises:
-        UnreadableFileError: The file cannot be read.
-        CaptureError: There is no zone in it.
     """
     source = CaptureSource(path)
     header = source.head.split(b"\n", 1)[0].decode("utf-8-sig", "replace").rstrip("\r")

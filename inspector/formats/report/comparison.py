@@ -87,9 +87,6 @@ def write_comparison(  # noqa: PLR0913 - as for a report
 
     Args:
         found: The comparisons, at least one.
-
-    Raises:
-        ExportError: The file cannot be written, or its suffix is another.
     """
     check_comparison(path)
     created = datetime.now(UTC)

@@ -54,9 +54,6 @@ def write_statistics(files: Sequence[FileStatistics], results: object, path: Pat
 
     Args:
         results: The same for JSON.
-
-    Raises:
-        ExportError: The file cannot be written, or its suffix is another.
     """
     check_statistics(path)
     kind, created = path.suffix.lower(), datetime.now(UTC)

@@ -55,12 +55,7 @@ def is_arrow(head: bytes) -> bool:
 
 
 def read_arrow(path: Path) -> tuple[dict[str, Any], dict[str, NsColumn]]:
-    """Return what the JSON export has beside the columns, and the columns of whole numbers.
-
-    Raises:
-        UnreadableFileError: The file cannot be read.
-        CaptureError: It is not one of ours, or damaged, or pyarrow is missing.
-    """
+    """Return what the JSON export has beside the columns, and the columns of whole numbers."""
     try:
         arrow = import_module(PACKAGE)
     except ImportError:

@@ -262,11 +262,7 @@ def _reason(error: OSError) -> str:
 
 
 def dialled(address: str) -> StreamConnection:
-    """Connect to a program that listens at ``unix:PATH`` or ``tcp:127.0.0.1:PORT``.
-
-    Raises:
-        AttachError: It is no such address, or nothing listens there.
-    """
+    """Connect to a program that listens at ``unix:PATH`` or ``tcp:127.0.0.1:PORT``."""
     found, target = _target_of(address)
     try:
         found.settimeout(_DIAL_S)

@@ -129,11 +129,7 @@ class AttachedSession:
         now_ns: Callable[[], int] = time.monotonic_ns,
         acceptor: ProbeServer | None = None,
     ) -> None:
-        """Open a door; :attr:`status` says what becomes of it.
-
-        Raises:
-            AttachError: The inspector cannot listen for programs.
-        """
+        """Open a door; :attr:`status` says what becomes of it."""
         self.title = door.title
         # The events of all programs, with the frames of the loop that is shown
         self.log = EventLog()

@@ -66,10 +66,6 @@ def read_breakpoints(path: Path) -> list[Breakpoint]:
 
 
 def write_breakpoints(path: Path, breakpoints: Sequence[Breakpoint]) -> None:
-    """Write breakpoints to a file, whole or not at all.
-
-    Raises:
-        ExportError: It cannot be written.
-    """
+    """Write breakpoints to a file, whole or not at all."""
     with replacing(path) as file:
         file.write(breakpoints_to_json(breakpoints).encode())

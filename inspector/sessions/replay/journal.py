@@ -246,11 +246,7 @@ class _JournalReader:
 
 
 def events_to_run_again(history: History) -> Sequence[RawEvent]:
-    """Return all that has happened to a scene since it was built.
-
-    Raises:
-        JournalError: Some of it is missing.
-    """
+    """Return all that has happened to a scene since it was built."""
     if history.first:
         raise JournalError(
             f"The first {history.first:,} events are lost; a scene can only be replayed from "

@@ -126,9 +126,6 @@ def pytest_text(history: History, title: str, scene_path: Path, test_path: Path)
     """Return a test that runs a recorded scene again and looks whether it does the same.
 
     The test finds the scene from ``test_path``, where it will be.
-
-    Raises:
-        JournalError: The beginning of the recording is lost.
     """
     events, strings = events_to_run_again(history), history.strings
     # Refuse what cannot be run again now, not when the test is run.

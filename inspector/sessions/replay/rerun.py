@@ -83,9 +83,6 @@ def run_again(
     """Build a scene in a session and replay a journal to its end.
 
     ``on_built`` is given the session before it runs. No event falls off its log.
-
-    Raises:
-        SceneProblem: The scene cannot be built.
     """
     beginning = journal.beginning
     source = ManualTimeSource() if beginning.is_manual else VirtualTimeSource()

@@ -370,9 +370,6 @@ def upgraded(path: Path, version: int, original: Path) -> Path:
     Args:
         path: The private copy.
         original: Name of the original in messages.
-
-    Raises:
-        RecordingError: It cannot be upgraded.
     """
     step = _UPGRADES.get(version)
     if step is None:

@@ -49,11 +49,7 @@ _LONGEST_SAID: Final = 4_096
 
 
 def open_recording(path: Path) -> Recording:
-    """Open a recording; the file is not changed.
-
-    Raises:
-        RecordingError: It cannot be opened; the message says why, in a sentence.
-    """
+    """Open a recording; the file is not changed."""
     return Recording(OpenFile(path))
 
 

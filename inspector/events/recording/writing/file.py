@@ -68,11 +68,7 @@ class RecordingInfo:
 
 
 def reserve(path: Path) -> None:
-    """Create an empty file, so that no other program takes its name.
-
-    Raises:
-        RecordingWriteError: The file exists or cannot be created.
-    """
+    """Create an empty file, so that no other program takes its name."""
     try:
         with path.open("xb"):
             pass
@@ -182,9 +178,6 @@ class RecordingFile:
         """Add the next events, the numbers of which lie one event behind another.
 
         What does not fill a chunk waits for more, or for :meth:`commit`.
-
-        Raises:
-            sqlite3.Error: The disk does not take them.
         """
         count = len(numbers) // EVENT_COLUMNS
         first = 0

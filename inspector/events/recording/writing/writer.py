@@ -125,11 +125,7 @@ class RecordingWriter:
         return self._committed
 
     def start(self) -> None:
-        """Create the file, and hand over the events in the log.
-
-        Raises:
-            RecordingWriteError: The file exists or cannot be created.
-        """
+        """Create the file, and hand over the events in the log."""
         if self._start is None:
             self._start = (self._log.base.copy(), self._log.first)
         timeline, cursor = self._start
@@ -368,10 +364,6 @@ def save_last(
     Args:
         past: The log of the session, or its history.
         seconds: Session time to save, above 0; less if there is less.
-
-    Raises:
-        RecordingWriteError: The file cannot be written.
-        ValueError: The time is not above 0.
     """
     if not seconds > 0:
         raise ValueError(f"the time to save must be above 0 seconds: {seconds}")

@@ -48,9 +48,6 @@ class Way:
         Args:
             tell: Called in any thread with a sentence on the line to a host.
             on_listening: Called with the address and the token that programs elsewhere need.
-
-        Raises:
-            AttachError: It leads nowhere; the message says what to change.
         """
         if self.dial:
             return Dial(self.dial, self.token)

@@ -143,11 +143,7 @@ class HostLine:
         self._heard_s = monotonic()
 
     def open(self) -> None:
-        """Reach the host.
-
-        Raises:
-            AttachError: It is not reached, or has no Python that is new enough.
-        """
+        """Reach the host."""
         connection = self._connected(self._first)
         threading.Thread(
             target=self._serve, args=(connection,), name=f"line: {self.name}", daemon=True
