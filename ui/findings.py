@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Final
 
@@ -62,12 +63,6 @@ class FindingColumn(ColumnEnum):
     # fmt: on
 
 
-class FindingModel(ListTableModel[Finding]):
-    @override
-    def key_of(self, row: Finding) -> tuple[object, ...]:
-        return row.kind, row.subject, row.clock_id, row.member_id
-
-
 @guarded
 class FindingsPanel(QWidget):
     """Lists what looks wrong, each with its evidence.
@@ -96,7 +91,8 @@ class FindingsPanel(QWidget):
         self._looks_at: History | None = None
         self._done = 0.0
         self._looking_to = 0
-        self.model = FindingModel(FindingColumn, theme)
+        key_of = attrgetter("kind", "subject", "clock_id", "member_id")
+        self.model = ListTableModel[Finding](FindingColumn, theme, key_of)
         self.view = TableView(self.model, "Findings", bridge.panel_choices)
         self.view.make_menu = self.make_menu
         self.notice = self.view.notice

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Slot
@@ -69,14 +70,6 @@ class TaskColumn(ColumnEnum):
     # fmt: on
 
 
-class TaskModel(ListTableModel[TaskRow]):
-    """A row for each task, in the order of the tree."""
-
-    @override
-    def key_of(self, row: TaskRow) -> int:
-        return row.task.id
-
-
 @guarded
 class TasksPanel(TablePanel):
     """Lists the tasks at the instant that is shown, and has programs tell them while it is seen.
@@ -85,7 +78,7 @@ class TasksPanel(TablePanel):
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        self.model = TaskModel(TaskColumn, theme)
+        self.model = ListTableModel[TaskRow](TaskColumn, theme, attrgetter("task.id"))
         super().__init__(
             TableView(self.model, "Tasks", bridge.panel_choices),
             theme,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Slot
@@ -98,12 +99,8 @@ class AnnotationModel(ListTableModel[Annotation]):
 
     def __init__(self, change: Callable[[Annotation], bool], theme: Theme) -> None:
         """Begin without rows; ``change`` replaces the annotation of the same number."""
-        super().__init__(AnnotationColumn, theme)
+        super().__init__(AnnotationColumn, theme, attrgetter("id"))
         self._change = change
-
-    @override
-    def key_of(self, row: Annotation) -> int:
-        return row.id
 
     @override
     def setData(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -90,10 +91,6 @@ class BreakpointModel(ListTableModel[BreakpointRow]):
     toggled = Signal(object)  # BreakpointRow: a box was clicked: the row
 
     @override
-    def key_of(self, row: BreakpointRow) -> int:
-        return row.number
-
-    @override
     def setData(
         self,
         index: QModelIndex | QPersistentModelIndex,
@@ -117,7 +114,7 @@ class BreakpointsPanel(QWidget):
         self._last: dict[int, BreakHit] = {}
         self._edited = 0
         self.form = BreakpointForm(theme)
-        self.model = BreakpointModel(BreakpointColumn, theme)
+        self.model = BreakpointModel(BreakpointColumn, theme, attrgetter("number"))
         self.view = TableView(self.model, "Breakpoints", bridge.panel_choices)
         self.notice = self.view.notice
         self.problem = WrappedLabel()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, partial
+from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
@@ -277,10 +278,6 @@ class ClockTreeModel(ListTableModel[TreeRow]):
     """The rows that are not folded away, each below its parent."""
 
     @override
-    def key_of(self, row: TreeRow) -> int:
-        return row.node
-
-    @override
     def row_at(self, key: int) -> TreeRow | None:
         row = super().row_at(key)
         # What has gone since the last refresh says nothing; its row goes with the next one.
@@ -308,7 +305,7 @@ class ClockTreePanel(TablePanel):
     """All clocks by branch, with schedulers, components and machines below theirs."""
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        self.model = ClockTreeModel(ClockColumn, theme)
+        self.model = ClockTreeModel(ClockColumn, theme, attrgetter("node"))
         view = _ClockTable(self.model, "Clocks", bridge.panel_choices)
         super().__init__(view, theme, parent, filter_hint="Filter clocks")
         self._bridge = bridge

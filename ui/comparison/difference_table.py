@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableMapping
+from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
@@ -115,12 +116,7 @@ class DifferenceColumn(ColumnEnum):
 class DifferenceModel(ListTableModel[DifferenceRow]):
     """A row for each number."""
 
-    is_sortable = True
     reach = 1.0  # The change at the ends of the picture of the intervals, as a share
-
-    @override
-    def key_of(self, row: DifferenceRow) -> tuple[str, str, str]:
-        return row.run, row.subject, row.name
 
     @override
     def set_rows(self, rows: Iterable[DifferenceRow]) -> None:
@@ -190,7 +186,8 @@ class DifferenceTable(TablePanel):
     """The differences; with a filter above them where there are many."""
 
     def __init__(self, choices: MutableMapping[str, str], theme: Theme, parent: QWidget) -> None:
-        self.model = DifferenceModel(DifferenceColumn, theme)
+        key = attrgetter("run", "subject", "name")
+        self.model = DifferenceModel(DifferenceColumn, theme, key, is_sortable=True)
         view = DifferenceView(self.model, "Differences", choices)
         view.theme = theme
         super().__init__(view, theme, parent, filter_hint="Filter differences")

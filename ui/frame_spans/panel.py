@@ -131,20 +131,16 @@ class SpanColumn(ColumnEnum):
     # fmt: on
 
 
+def _key_of(span: FrameSpan | SpanTotal) -> tuple[int, int, int, str]:
+    return span.member_id, span.timer_id, span.phase, span.label if span.is_phase else ""
+
+
 class FrameSpanModel(ListTableModel[SpanRow]):
     """A row for each phase, member and timer, in the order in which they began."""
 
-    is_sortable = True
-
     def __init__(self, theme: Theme) -> None:
-        super().__init__(SpanColumn, theme)
+        super().__init__(SpanColumn, theme, lambda row: _key_of(row.total), is_sortable=True)
         self.unlisted_count = 0  # How many have no row: those that took least
-
-    @override
-    def key_of(self, row: SpanRow) -> tuple[int, int, int, str]:
-        total = row.total
-        label = total.label if total.is_phase else ""
-        return total.member_id, total.timer_id, total.phase, label
 
     def show_spans(self, spans: Sequence[FrameSpan], whole_ns: int) -> None:
         """Show the spans of one frame; shares are shares of ``whole_ns``, the frame time."""
@@ -153,8 +149,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
         for span in spans:
             # Several threads of a trace are in the same phase, below each other.
             top = span.depth if span.is_phase else top
-            key = (span.member_id, span.timer_id, span.phase, span.label if span.is_phase else "")
-            former = found.get(key)
+            former = found.get(key := _key_of(span))
             took_ns = 0 if span.timer_id else span.took_ns
             if former is None:
                 total = SpanTotal(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import lru_cache, partial
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from PySide6.QtCore import QModelIndex, Slot
@@ -116,13 +117,10 @@ class InterventionModel(ListTableModel[InterventionRow]):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(InterventionColumn, theme)
+        key = attrgetter("entry.is_hit", "entry.number", "entry.at_ns")
+        super().__init__(InterventionColumn, theme, key)
         self._list: InterventionList | None = None
         self._undoing: Undoing | None = None
-
-    @override
-    def key_of(self, row: InterventionRow) -> object:
-        return row.entry.is_hit, row.entry.number, row.entry.at_ns
 
     @override
     def color_of(self, row: InterventionRow, column: ColumnEnum) -> ColorRole | None:

@@ -141,14 +141,8 @@ class LabColumn(ColumnEnum):
 class LabResultsModel(ListTableModel[LabResult]):
     """Rows in the order of arrival, or sorted by a column."""
 
-    is_sortable = True
-
     def __init__(self, theme: Theme) -> None:
-        super().__init__(LabColumn, theme)
-
-    @override
-    def key_of(self, row: LabResult) -> int:
-        return id(row)
+        super().__init__(LabColumn, theme, id, is_sortable=True)
 
     @property
     def results(self) -> tuple[LabResult, ...]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
-
-from typing_extensions import override
 
 from inspector.display_text import one_line
 from inspector.formats.query import Answer, QueryColumn, cell_text
@@ -38,10 +37,6 @@ class NameColumn(ColumnEnum):
     # fmt: on
 
 
-class NameModel(ListTableModel[QueryColumn]):
-    """A row for each column that a query can name."""
-
-
 class AnswerRow(NamedTuple):
     number: int  # Its place
     values: tuple[Any, ...]
@@ -59,20 +54,10 @@ def _value_at(place: int, row: AnswerRow) -> object:
     return value if value is None or isinstance(value, int | str) else str(value)
 
 
-class AnswerModel(ListTableModel[AnswerRow]):
-    """The rows of an answer, sorted by a click on a title."""
-
-    is_sortable = True
-
-    @override
-    def key_of(self, row: AnswerRow) -> int:
-        return row.number
-
-
 def answer_view(answer: Answer, theme: Theme) -> TableView:
     make = cast("Callable[[str, dict[str, Column[AnswerRow]]], type[ColumnEnum]]", ColumnEnum)
     columns = make("AnswerColumn", dict(_columns_of(answer)))
-    model = AnswerModel(columns, theme)
+    model = ListTableModel[AnswerRow](columns, theme, attrgetter("number"), is_sortable=True)
     model.set_rows(map(AnswerRow, range(len(answer.rows)), answer.rows))
     # Another answer has other columns: what is made of these is not kept.
     return TableView(model, "Answer", {}, selects_many=True)

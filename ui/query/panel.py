@@ -21,6 +21,7 @@ from inspector.formats.query import (
     Answer,
     Queried,
     Query,
+    QueryColumn,
     is_duckdb_missing,
     query_columns,
 )
@@ -32,9 +33,10 @@ from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, WrappedLabel, plain_label
 from ..kit.layouts import bar, fill, splitter, tool_button
 from ..kit.range_note import RangeNote
+from ..kit.table.models import ListTableModel
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import ENTER, TableView
-from .answer_table import NameColumn, NameModel, answer_view
+from .answer_table import NameColumn, answer_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -116,7 +118,7 @@ class QueryPanel(QWidget):
         self._background = Background(self, expected=InspectorError)
         choices = bridge.panel_choices
         self.statement = _Statement(choices.get(_SQL, _EXAMPLE))
-        self.names = NameModel(NameColumn, theme)
+        self.names = ListTableModel[QueryColumn](NameColumn, theme)
         self._names_view = TableView(self.names, "Columns", choices)
         self._name_list = _NameList(self._names_view, theme)
         self.limit_box = QSpinBox()

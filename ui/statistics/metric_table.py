@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
+from operator import attrgetter
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QMenu, QWidget, QWidgetAction
@@ -55,12 +56,6 @@ class MetricColumn(ColumnEnum):
     # fmt: on
 
 
-class MetricModel(ListTableModel[MetricValue]):
-    @override
-    def key_of(self, row: MetricValue) -> str:
-        return row.metric.id
-
-
 @guarded
 class MetricTable(TablePanel):
     """The metrics, with a filter and options above them."""
@@ -69,7 +64,7 @@ class MetricTable(TablePanel):
 
     def __init__(self, choices: MutableMapping[str, str], theme: Theme, parent: QWidget) -> None:
         self._choices = choices
-        self.model = MetricModel(MetricColumn, theme)
+        self.model = ListTableModel[MetricValue](MetricColumn, theme, attrgetter("metric.id"))
         view = TableView(self.model, "Statistics by tool", choices)
         super().__init__(view, theme, parent, filter_hint="Filter statistics")
         kept = MetricOptions.kept_in(choices)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt
@@ -59,19 +60,12 @@ class ZoneColumn(ColumnEnum):
     # fmt: on
 
 
-class ZoneModel(ListTableModel[ZoneSums]):
-    is_sortable = True
-
-    @override
-    def key_of(self, row: ZoneSums) -> tuple[str, str]:
-        return row.name, row.place
-
-
 class ZoneTable(TablePanel):
     """The zones, with a filter above them."""
 
     def __init__(self, choices: MutableMapping[str, str], theme: Theme, parent: QWidget) -> None:
-        self.model = ZoneModel(ZoneColumn, theme)
+        key = attrgetter("name", "place")
+        self.model = ListTableModel[ZoneSums](ZoneColumn, theme, key, is_sortable=True)
         view = TableView(self.model, "Sums of zones", choices)
         super().__init__(view, theme, parent, filter_hint="Filter zones")
         self.lay_out()

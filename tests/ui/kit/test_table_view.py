@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from operator import attrgetter
 from typing import NamedTuple
 
 import pytest
@@ -13,7 +14,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
-from typing_extensions import override
 
 from ui.kit.table import roles
 from ui.kit.table.columns import Column, ColumnEnum, apart_columns
@@ -53,14 +53,8 @@ class AnimalColumn(ColumnEnum):
 class AnimalModel(ListTableModel[Animal]):
     """Animals, known by their names."""
 
-    is_sortable = True
-
     def __init__(self) -> None:
-        super().__init__(AnimalColumn, Theme("light"))
-
-    @override
-    def key_of(self, row: Animal) -> str:
-        return row.name
+        super().__init__(AnimalColumn, Theme("light"), attrgetter("name"), is_sortable=True)
 
 
 CAT, BIRD, FISH, STOOL = (
@@ -140,7 +134,7 @@ def test_that_the_same_rows_again_are_compared_and_no_more(
     model: AnimalModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Animal] = []
-    monkeypatch.setattr(AnimalModel, "key_of", lambda _model, row: asked.append(row))
+    monkeypatch.setattr(model, "key_of", asked.append)
 
     model.set_rows([CAT, BIRD, FISH, STOOL])
 

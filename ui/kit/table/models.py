@@ -17,7 +17,7 @@ from .cell_painting import EMPTY, Cell
 from .columns import ColumnEnum, RowT, apart_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from ..theme import ColorRole, Theme
 
@@ -102,11 +102,6 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
             )
         return found
 
-    def _mark(self, row: RowT, column: ColumnEnum) -> object:
-        if column.spec.mark is not None:
-            return column.spec.mark(row)
-        return roles.gap() if column in self._apart else None
-
     def color(self, meaning: ColorRole | None) -> QColor | None:
         if meaning is None:
             return None
@@ -124,9 +119,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
             return ""
         return "\t".join(each.spec.text(row) for each in self.columns if each.spec.is_copied)
 
-    def cell_data(  # noqa: C901, PLR0911 - one question a role
-        self, key: int, column: ColumnEnum, role: int
-    ) -> object:
+    def cell_data(self, key: int, column: ColumnEnum, role: int) -> object:  # noqa: PLR0911
         spec = column.spec
         if role == roles.ALIGNMENT:
             return spec.alignment
@@ -140,19 +133,18 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
                 return spec.text(row)
             case roles.TOOL_TIP:
                 return None if spec.detail is None else spec.detail(row)
-            case roles.FOREGROUND:
-                return self.color(self.color_of(row, column))
-            case roles.FONT:
-                return self._bold if self.is_bold(row, column) else None
-            case roles.DECORATION:
-                return self._mark(row, column)
-            case roles.CHECK_STATE:
-                tick = None if spec.tick is None else spec.tick(row)
-                states = Qt.CheckState
-                return None if tick is None else states.Checked if tick else states.Unchecked
             case roles.ACCESSIBLE_TEXT:
                 return f"{spec.title}: {spec.text(row)}"
-        return None
+        (cell,) = self.cells(row, (column,))
+        states = Qt.CheckState
+        ticked = {None: None, True: states.Checked, False: states.Unchecked}
+        looks = {
+            roles.FOREGROUND: cell.color,
+            roles.FONT: self._bold if cell.is_bold else None,
+            roles.DECORATION: cell.mark,
+            roles.CHECK_STATE: ticked[cell.tick],
+        }
+        return looks.get(role)
 
     @override
     def headerData(  # noqa: PLR0911 - one question a role
@@ -205,18 +197,28 @@ def raw_value(column: ColumnEnum, row: object) -> Any:  # noqa: ANN401 - of what
 class ListTableModel(TableModel[RowT]):
     """A table whose rows are a list: filtered by words, and sorted if that is wanted."""
 
-    def __init__(self, columns: type[ColumnEnum], theme: Theme) -> None:
+    def __init__(
+        self,
+        columns: type[ColumnEnum],
+        theme: Theme,
+        key_of: Callable[[RowT], Hashable] = lambda row: cast("Hashable", row),
+        *,
+        is_sortable: bool = False,
+    ) -> None:
+        """Begin without rows.
+
+        Args:
+            key_of: Returns what stays the same while a row says something else.
+            is_sortable: Whether a click on a title sorts.
+        """
         super().__init__(columns, theme)
+        self.key_of, self.is_sortable = key_of, is_sortable
         self.rows: list[RowT] = []  # What is shown, from the top
         self._all: list[RowT] = []
         self._searched = [column for column in self.columns if column.spec.is_searched]
         self._words: tuple[str, ...] = ()
         self._sorted_by: ColumnEnum | None = None
         self._is_descending = False
-
-    def key_of(self, row: RowT) -> Hashable:
-        """Return what stays the same while a row says something else; by default all of it."""
-        return cast("Hashable", row)
 
     @property
     def hidden_count(self) -> int:
