@@ -24,11 +24,7 @@ def debug_log_path() -> Path:
 
 
 def begin_debug_log(arguments: Sequence[str]) -> None:
-    """Log everything from now on, also where a signal ends the process.
-
-    Args:
-        arguments: What the inspector was started with, which is logged first.
-    """
+    """Log everything from now on, also where a signal ends the process."""
     path = debug_log_path()
     handlers: list[logging.Handler] = [logging.StreamHandler()]
     try:

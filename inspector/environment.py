@@ -19,11 +19,7 @@ from inspector.exit_codes import ExitCode
 
 
 class EnvironmentProblemError(InspectorError):
-    """No window can be opened; the message says why and what to do.
-
-    Attributes:
-        exit_code: Exit code of the command.
-    """
+    """No window can be opened; the message says why and what to do."""
 
     def __init__(self, message: str, exit_code: ExitCode = ExitCode.BAD_ENVIRONMENT) -> None:
         super().__init__(message)

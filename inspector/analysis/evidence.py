@@ -124,11 +124,7 @@ def last_event(  # noqa: PLR0913 - what to search for, and where
     *,
     first: int = 0,
 ) -> tuple[int, RawEvent] | None:
-    """Return the last event of some kinds about a subject before a cursor, if it is not far back.
-
-    Args:
-        first: Where to stop.
-    """
+    """Return the last event of some kinds about a subject before a cursor, unless too far back."""
     first = max(first, history.first, cursor - _NAMES_BACK)
     while cursor > first:
         start = max(first, cursor - NEARBY)

@@ -160,11 +160,7 @@ class FrameSums:
         return at_ns > first_ns or (at_ns == first_ns and number >= self._start)
 
     def _fold(self, cursor: int, stop: int, count: int) -> int:
-        """Add up a slice; returns how many frames have yet to end.
-
-        Args:
-            count: How many frames had yet to end.
-        """
+        """Add up a slice; returns how many frames have yet to end."""
         sums, ended, call_kinds, firings = self._sums, self._ended, CALLS, FIRINGS
         is_begun = self._is_begun
         for place, (_, kind, subject, _, b) in zip(

@@ -164,9 +164,6 @@ def interventions_between(
 def held_host_ms(timeline: Timeline, at_ns: int) -> int:
     """Return how long a scene was held on command, in the host's milliseconds.
 
-    Args:
-        at_ns: Session time at which it was held.
-
     Returns:
         0 if unknown: it is still held, or not by a command.
     """

@@ -101,11 +101,7 @@ class _Told(Struct, frozen=True, eq=False):
 
 
 def task_rows(history: History, timeline: Timeline) -> list[TaskRow]:
-    """Return the tasks of a state, each below the one that waits for it, by name beside others.
-
-    Args:
-        history: The past, for what blocks a loop.
-    """
+    """Return the tasks of a state, each below the one that waits for it, by name beside others."""
     tasks, strings = timeline.tasks, timeline.strings
     is_busy = {TaskWait.RUNNING, TaskWait.READY}
     busy = {task.clock_id for task in tasks.by_id.values() if task.wait in is_busy}

@@ -106,11 +106,7 @@ def _export_picture(path: Path, options: Namespace, out: TextIO) -> int:
 
 
 def scene_moment(session: Session, name: str, wanted: int | None) -> tuple[SceneMoment, int]:
-    """Return what a scene drew of a frame, by default of the last, and which frame that is.
-
-    Args:
-        name: What the session is called in an error.
-    """
+    """Return what a scene drew of a frame, by default of the last, and which frame that is."""
     frames, pictures = session.timeline.frames, pictures_of(session)
     frame = frames.end - 1 if wanted is None else wanted
     if not frames.first <= frame < frames.end:
@@ -357,11 +353,7 @@ def part_in(options: Namespace) -> SessionPart:
 
 
 def checked_part(frames: FrameTimes, part: SessionPart, text: str) -> FrameTimes:
-    """Return a part of frames.
-
-    Args:
-        text: The range as it was written.
-    """
+    """Return a part of frames."""
     found = part.of(frames)
     count = len(frames)
     if count and not len(found):

@@ -152,11 +152,7 @@ def _write_what_can_be_written() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command that needs no window; return its exit code.
-
-    Args:
-        argv: The arguments without the program's name; by default those of the process.
-    """
+    """Run a command that needs no window; return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     _write_what_can_be_written()
     try:
@@ -265,9 +261,6 @@ def _with_negative_values(arguments: list[str]) -> list[str]:
 def window_scene(argv: Sequence[str]) -> Path | None:
     """Return the file for the window, or ``None`` for a command without one.
 
-    Args:
-        argv: The arguments without the program's name.
-
     Raises:
         SceneError: The scene does not exist.
         SystemExit: The arguments are invalid; the reason is on stderr.
@@ -337,11 +330,7 @@ def _own(name: str) -> tuple[CommandEntry, ...]:
 
 
 def build_parser(loaded: Sequence[str] | None = None) -> argparse.ArgumentParser:
-    """Return the parser of all commands that need no window.
-
-    Args:
-        loaded: The commands to load with their arguments; by default all.
-    """
+    """Return the parser of all commands that need no window."""
     own = _own(loaded[0]) if loaded else ()
     entries = COMMANDS.own if own else tuple(COMMANDS)
     parser = _Parser(

@@ -146,11 +146,6 @@ def put_out(  # noqa: PLR0913, PLR0917
 ) -> RunReport:
     """Print the report of a run, export its frame times and complete its recording.
 
-    Args:
-        how: How time passed.
-        place: What was run.
-        probes: What the probes of attached programs cost.
-
     Raises:
         ExportError: Something could not be written; the rest was.
     """

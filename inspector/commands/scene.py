@@ -157,10 +157,6 @@ class GoBack(Command, ABC):
     def frame_to_go_back_to(self, timeline: Timeline, frames: int) -> int:
         """Return how many frames the new run has to run.
 
-        Args:
-            timeline: The state of the scene.
-            frames: How many frames have begun.
-
         Raises:
             CommandError: There is no such frame; the message says why.
         """

@@ -478,9 +478,6 @@ def kinds_of(groups: frozenset[EventGroup]) -> frozenset[int]:
 def group_of(event: RawEvent, member_kind: MemberKind | None = None) -> EventGroup:
     """Return the group of an event.
 
-    Args:
-        member_kind: Kind of the subject, if it is a known member.
-
     Raises:
         ValueError: The kind is unknown.
     """

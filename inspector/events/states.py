@@ -83,11 +83,7 @@ class Failure:
 
 
 def detached_text(name: str, how: str) -> str:
-    """Return the mark of a program's clock that stands still as the program was let go.
-
-    Args:
-        how: Why it is no longer attached, as part of a sentence.
-    """
+    """Return the mark of a program's clock that stands still as the program was let go."""
     return f"“{name}{_DETACHED}{how}."
 
 

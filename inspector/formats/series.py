@@ -103,12 +103,7 @@ def facts_in(
     facts: FrameFacts | None,
     beside: Beside | None = None,
 ) -> FrameFacts:
-    """Return what is known of frames of a session besides their times.
-
-    Args:
-        facts: What the capture says of all its frames, if it is one.
-        beside: Its columns beside the frame times.
-    """
+    """Return what is known of frames of a session besides their times."""
     if facts is not None or beside is not None:
         part = slice(frames.start - history.first, frames.stop - history.first)
         kept = (facts or NO_FACTS).kept(part)

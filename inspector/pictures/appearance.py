@@ -96,10 +96,6 @@ def hatching(shape: Shape, gap: float, reach: float) -> list[tuple[float, float]
     """Return a line to and fro across the area of a shape, diagonally, ``gap`` apart.
 
     Empty for what has no area, or is too small for a line, or is outside of the picture.
-
-    Args:
-        gap: Distance of the lines.
-        reach: Width plus height of the picture: beyond it nothing is seen of a shape.
     """
     if shape.kind in _THIN:
         return []

@@ -99,9 +99,6 @@ class Attachment:
     def turn(self, *, has_news: bool) -> None:
         """Do what is due.
 
-        Args:
-            has_news: Whether the inspector may have sent something.
-
         Raises:
             LinkClosed: The inspector has gone.
             WireError: It does not follow the protocol.

@@ -356,12 +356,7 @@ class Program(Texts):
         self._woken.notify_all()
 
     def wait_while_held(self, clock: Clock, pump: Optional[Callable[[], object]] = None) -> None:
-        """Hold the calling thread here while a clock is held, for loops that read no time.
-
-        Args:
-            clock: The clock.
-            pump: Called again and again meanwhile, to keep a window alive.
-        """
+        """Hold the calling thread here while a clock is held, for loops that read no time."""
         # In virtual time, which stands while a loop works, only what reads or waits for it is held.
         while clock.is_held and self.waits is None:
             if pump is not None:
@@ -373,13 +368,7 @@ class Program(Texts):
     def sleep_until(
         self, clock: Clock, local_ns: int, pump: Optional[Callable[[], object]] = None
     ) -> None:
-        """Let the calling thread sleep until a clock has reached a local instant.
-
-        Args:
-            clock: The clock, whose rate and pauses the sleep follows.
-            local_ns: The local instant.
-            pump: Called again and again while the clock is held, to keep a window alive.
-        """
+        """Let the calling thread sleep until a clock has reached a local instant."""
         if pump is None and current_thread() is main_thread():
             pump = self.keep_alive
         while True:

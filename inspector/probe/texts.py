@@ -60,11 +60,7 @@ class Texts:
         self._is_hidden.clear()
 
     def call_site(self, level: int = 1) -> int:
-        """Return the number of the place in the program that called, as a text.
-
-        Args:
-            level: How many frames above the caller to begin.
-        """
+        """Return the number of the place in the program that called, as a text."""
         frame: Optional[FrameType] = sys._getframe(level + 1)
         is_hidden = self._is_hidden
         while frame is not None:

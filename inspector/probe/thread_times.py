@@ -165,10 +165,6 @@ class OtherThreads:
         """Return the thread that has run most since the call before, and how long all have.
 
         It is 0 if that thread has ended, or is none of Python's.
-
-        Args:
-            times: What :func:`other_times` has returned.
-            without: The thread of the loop.
         """
         before, self._times = self._times, times
         # The thread that looks is not the program's.

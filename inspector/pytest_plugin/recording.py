@@ -53,12 +53,7 @@ def _log_of(title: str, events: array[int], texts: Sequence[str]) -> tuple[Event
 
 
 def late_lines(log: Log, texts: Sequence[str], began_ns: int, over_ns: int) -> list[str]:
-    """Return what was late and who made it late.
-
-    Args:
-        began_ns: When the test began.
-        over_ns: By how much a call has been late at least.
-    """
+    """Return what was late and who made it late."""
     events, first_ns = _log_of("test", log.events, texts)
     late = sorted(late_calls(LogHistory(events), over_ns), key=lambda call: -call.lateness.late_ns)
     lines = ["Late:"]

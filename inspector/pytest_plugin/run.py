@@ -284,12 +284,6 @@ def _before_time_out(look: Callable[[], None]) -> Iterator[None]:
 
 
 class VirtualRun:
-    """One test.
-
-    Attributes:
-        timeline: What the test has of it.
-    """
-
     def __init__(self, virtual: VirtualTime, item: pytest.Item) -> None:
         self._virtual = virtual
         mark = item.get_closest_marker("timeline")

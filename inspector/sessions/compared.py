@@ -117,11 +117,7 @@ def run_of_file(
 def told_apart(
     runs: Sequence[ComparedRun], files: Sequence[tuple[Path | None, str | None]]
 ) -> list[ComparedRun]:
-    """Return runs, with folders or columns in the names of different files that share a name.
-
-    Args:
-        files: The file of each, perhaps with its column, ``None`` for a session.
-    """
+    """Return runs, with folders or columns in the names of different files that share a name."""
     paths = {path for path, _ in files if path is not None}
     found = []
     for run, (path, column) in zip(runs, files, strict=True):
@@ -176,11 +172,7 @@ def columns_of(
 
 
 def run_of_session(session: Session, name: str) -> Callable[[Progress], ComparedRun]:
-    """Return what makes a run of the frames and calls of a session as it is now, in any thread.
-
-    Args:
-        name: What the run is called.
-    """
+    """Return what makes a run of the frames and calls of a session as it is now, in any thread."""
     frames, history = session.timeline.frames, session.history
     times_ns = frames.numpy("interval_ns", frames.first, frames.end)
     events, strings = [], list(history.strings)

@@ -42,11 +42,7 @@ class ReportsWaits(Protocol):
 
 
 class KnownShares:
-    """The shares of frames that have run before, for a run that repeats them.
-
-    Attributes:
-        calls_ns: Time in callbacks so far, which tells nothing here.
-    """
+    """The shares of frames that have run before, for a run that repeats them."""
 
     def __init__(self, frames: FrameHistory) -> None:
         self.calls_ns = 0
@@ -79,11 +75,7 @@ class IntervalMeter:
     def __init__(
         self, clock: Callable[[], int], processor_clock: Callable[[], int] | None = _PROCESSOR_CLOCK
     ) -> None:
-        """Measure from now on.
-
-        Args:
-            processor_clock: Returns the processor time of this thread; ``None`` for none.
-        """
+        """Measure from now on."""
         self.calls_ns = 0
         self.is_calling: Callable[[], bool] = bool
         self._clock, self._processor_clock = clock, processor_clock

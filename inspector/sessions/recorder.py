@@ -90,11 +90,6 @@ class Recorder:
     """
 
     def __init__(self, session: Recordable, pictures: Pictures | None = None) -> None:
-        """Record nothing yet.
-
-        Args:
-            pictures: What it draws of itself; ``None`` if it cannot.
-        """
         # Whether files that begin from now on have the pictures of the scene
         self.keeps_pictures = True
         self._pictures = pictures

@@ -99,12 +99,7 @@ class ClockPasts:
         return found
 
     def standstills(self, clock_id: int, low_ns: float, high_ns: float) -> Iterator[Standstill]:
-        """Yield the standstills of a clock in view.
-
-        Args:
-            low_ns: Left edge of the view.
-            high_ns: Right edge, at most the present.
-        """
+        """Yield the standstills of a clock in view."""
         past = self.by_id.get(clock_id)
         if past is None:
             return

@@ -38,9 +38,6 @@ def sampled_spans(
 
     A function that several samples in a row have seen is one span; whether it was called anew in
     between is not known.
-
-    Args:
-        extent: Cursors closely around the events of the frame.
     """
     frame = timeline.frames.frame(index)
     start, end = extent

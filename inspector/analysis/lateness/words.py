@@ -56,11 +56,7 @@ _PLAIN: Final = {
 
 
 def lateness_text(lateness: Lateness, *, so_far: bool = False) -> str:
-    """Return what made a call late as a sentence: ``258 ms late: task “rebuild” was in …``.
-
-    Args:
-        so_far: Whether the call has not been made yet.
-    """
+    """Return what made a call late as a sentence: ``258 ms late: task “rebuild” was in …``."""
     late = f"{format_duration(lateness.late_ns)} late{' so far' if so_far else ''}"
     spent = spent_text(lateness) or "what kept it was not measured"
     return f"{late}: {spent}."

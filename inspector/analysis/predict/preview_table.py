@@ -45,11 +45,7 @@ class PreviewTable(Struct, frozen=True):
 
 
 def preview_table(timeline: Timeline, preview: Preview, most: int = MOST_ROWS) -> PreviewTable:
-    """Return the first timers of a preview in words, at about the cost of counting them.
-
-    Args:
-        timeline: The state for which the preview was made.
-    """
+    """Return the first timers of a preview in words, at about the cost of counting them."""
     changed = np.flatnonzero(preview.old_ns != preview.new_ns)
     rows = tuple(_row(timeline, preview[int(place)]) for place in changed[:most])
     more, same = len(changed) - len(rows), len(preview) - len(changed)

@@ -59,15 +59,6 @@ class RunColumn:
 
 @dataclass(frozen=True, slots=True)
 class ColumnChange:
-    """What has become of a column.
-
-    Attributes:
-        subject: The column.
-        what: Which number of it.
-        unit: Its unit.
-        change: How it has changed.
-    """
-
     subject: str
     what: str
     unit: str

@@ -60,11 +60,7 @@ NO_FACTS: Final = FrameFacts()
 
 
 def joined(facts: Sequence[FrameFacts], lengths: Sequence[int]) -> FrameFacts:
-    """Return what is known of the frames of several runs, where it is known of all.
-
-    Args:
-        lengths: How many frames each run has.
-    """
+    """Return what is known of the frames of several runs, where it is known of all."""
 
     def column(name: str) -> Any:  # noqa: ANN401 - an array, of the type of its field
         parts = [getattr(each, name) for each in facts]

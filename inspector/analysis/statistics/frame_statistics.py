@@ -72,10 +72,6 @@ def frame_statistics(
     """Return the statistics of some frame times, ``None`` if there are none.
 
     Percentiles are nearest-rank, see :func:`percentile_frame_time_ns`.
-
-    Args:
-        times_ns: Frame times in any order; not changed.
-        budgets_ns: Budgets to count against.
     """
     if not len(times_ns):
         return None

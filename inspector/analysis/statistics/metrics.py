@@ -508,11 +508,7 @@ METRICS: Final = (*_ours(), *_frameview(), *_presentmon(), *_capframex(), *_othe
 def metric_values(
     series: FrameSeries, *, wanted: frozenset[str] | None = None
 ) -> list[MetricValue]:
-    """Return the values of all metrics, or of the wanted ones, in the order of :data:`METRICS`.
-
-    Args:
-        wanted: The ids of the metrics; ``None`` for all.
-    """
+    """Return the values of all metrics, or of the wanted ones, in the order of :data:`METRICS`."""
     is_ours = series.facts.causes is not None
     if wanted is None:
         chosen = [each for each in METRICS if is_ours or not each.is_of_sessions]

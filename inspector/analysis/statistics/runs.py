@@ -58,11 +58,6 @@ class ComparedRun:
     ) -> ComparedRun:
         """Return runs of the same version as one side of a comparison.
 
-        Args:
-            name: What they are called together.
-            runs: The runs, at least one.
-            without_outliers: Whether to leave out those that :attr:`outliers` would name.
-
         Raises:
             CaptureError: A run is there twice, which would make all look more alike.
         """

@@ -81,12 +81,7 @@ def explain_rules(dialect: DataclassInstance) -> list[ExplainedRule]:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The rules of one original.
-
-    Attributes:
-        name: Short name for the command line.
-        title: Name of the engine.
-    """
+    """The rules of one original."""
 
     name: str
     title: str

@@ -40,14 +40,6 @@ class Node:
         parent: Node | None = None,
         active: bool = True,
     ) -> None:
-        """Make a node under another.
-
-        Args:
-            director: Runs its frames.
-            name: Display name.
-            parent: The node above; ``None`` for none yet.
-            active: Its own flag.
-        """
         if not hasattr(director, "destruction"):
             what = f"{type(self).__name__}(director, name)"
             raise TypeError(f"{what}: needs a CreatorDirector, not {shown(director)}")

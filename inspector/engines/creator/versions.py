@@ -50,12 +50,7 @@ class BackwardTime(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ComponentDialect:
-    """The rules of a version of Cocos Creator for frames, nodes and components.
-
-    Attributes:
-        name: Short name.
-        title: Display name of the version.
-    """
+    """The rules of a version of Cocos Creator for frames, nodes and components."""
 
     name: str
     title: str

@@ -62,14 +62,6 @@ class ElapsedGuard:
         expected_ms: float = 1000,
         tolerance_ms: float | None = 100,
     ) -> None:
-        """Start without a stamp.
-
-        Args:
-            now_ms: The ticker's time.
-            on_accepted: Called for each accepted firing.
-            expected_ms: Milliseconds from one accepted firing to the next.
-            tolerance_ms: ``None`` for the check as described.
-        """
         self.expected_ms = expected_ms
         self.tolerance_ms = tolerance_ms
         self.last_ms: float | None = None

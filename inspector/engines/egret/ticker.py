@@ -38,14 +38,7 @@ Tick: TypeAlias = Callable[[float], object]
 
 
 class Countdown:
-    """A timeout or an interval.
-
-    Attributes:
-        listener: What is called.
-        left_ms: Milliseconds left.
-        delay_ms: The whole delay.
-        number: Its number in events; 0 while nothing records.
-    """
+    """A timeout or an interval."""
 
     __slots__ = ("__weakref__", "_forget", "delay_ms", "left_ms", "listener", "number")
 

@@ -63,13 +63,7 @@ class DriftChart:
     def nearest(
         self, x: float, y: float, current: LabResult | None = None
     ) -> tuple[LabResult, int] | None:
-        """Return the run and the number of the firing nearest to a position.
-
-        Args:
-            x: Position, in points.
-            y: Position, in points.
-            current: The run to choose where several curves overlap.
-        """
+        """Return the run and the number of the firing nearest to a position."""
         at_ns = (x - self.area.x) / self.area.width * self.end_ns
         best: tuple[float, bool, LabResult, int] | None = None
         for result in self.results:
@@ -97,14 +91,6 @@ def drift_height(count: int) -> float:
 def drift_chart(
     results: Sequence[LabResult], box: Box, theme: ThemeName, marked: LabResult | None = None
 ) -> DriftChart:
-    """Return a chart of the drift of runs over time.
-
-    Args:
-        results: The runs, a curve each.
-        box: Its area, with axes and key.
-        theme: Its colours.
-        marked: The run whose curve is emphasised and in front.
-    """
     low_ns, high_ns = _range(results)
     end_ns = max((each.display.end_ns for each in results), default=0) or NS_PER_SECOND
     room = max(box.height - _HEAD - _FOOT, 10.0)

@@ -47,11 +47,6 @@ class LabTimer:
         return self.delay_ns or self.interval_ns
 
     def due_ns(self, index: int) -> int | None:
-        """Return when a firing is due, ``None`` after the last.
-
-        Args:
-            index: Its number, from 0.
-        """
         if self.count is not None and index >= self.count:
             return None
         return self.first_ns + index * self.interval_ns

@@ -118,9 +118,6 @@ def text_of(raw: bytes) -> str:
 def check_tables(connection: sqlite3.Connection, path: Path) -> None:
     """Check that a file has plain tables only: views and triggers can run forever.
 
-    Args:
-        path: Its name in messages.
-
     Raises:
         RecordingError: It has something else.
         sqlite3.Error: It cannot be read.

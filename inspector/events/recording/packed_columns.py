@@ -195,11 +195,7 @@ def grouped(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 def group_by_group(group: NDArray[np.intp], groups: int) -> NDArray[np.intp]:
-    """Return the indexes of numbers, group after group, in their order within each.
-
-    Args:
-        group: The group of each, as returned by :func:`grouped`.
-    """
+    """Return the indexes of numbers, group after group, in their order within each."""
     keys = group.astype(np.uint16) if groups <= _QUICKLY_SORTED else group
     return np.argsort(keys, kind="stable")
 

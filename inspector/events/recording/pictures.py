@@ -41,11 +41,7 @@ def bytes_a_frame(packed: Sequence[bytes]) -> float:
 
 
 def cost_text(size: float, frames: float, frame_rate: float) -> str:
-    """Return what pictures take, as ``1.7 MB a minute``.
-
-    Args:
-        frame_rate: Frames per second.
-    """
+    """Return what pictures take, as ``1.7 MB a minute``."""
     kilobytes = size / max(frames, 1) * frame_rate * _SECONDS_A_MINUTE / 1_000
     if kilobytes < _KILOBYTES_BELOW:
         return f"{kilobytes:.0f} kB a minute"

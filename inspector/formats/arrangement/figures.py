@@ -72,16 +72,6 @@ class FigureData:
 
 
 def figure(data: FigureData, provenance: Provenance, options: ExportOptions) -> DisplayList:
-    """Return a figure.
-
-    Args:
-        data: One capture or several.
-        provenance: Where the first is from.
-        options: The figure, its size, title, budgets and theme.
-
-    Raises:
-        ExportError: So many captures have no room beside one another, or one has no frames.
-    """
     for each in data.shown:
         if not len(each.frames):
             raise ExportError(f"{each.name} has no frames to draw. Choose another file.")

@@ -85,12 +85,7 @@ class PlacedMark(NamedTuple):
 def placed_flags(
     flags: Sequence[Flag], right: int, x_of: Callable[[int, int], int]
 ) -> list[PlacedMark]:
-    """Return flags in their places; of those of a name, that which has most room has it.
-
-    Args:
-        right: The right edge.
-        x_of: Returns the place of an instant and a frame.
-    """
+    """Return flags in their places; of those of a name, that which has most room has it."""
     places = [x_of(flag.at_ns, flag.frame) for flag in flags]
     named: dict[str, tuple[int, int]] = {}
     for flag, x, end in zip(flags, places, [*places[1:], right], strict=True):

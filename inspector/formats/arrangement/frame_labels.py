@@ -31,13 +31,7 @@ class Label(Struct, frozen=True):
 def spike_labels(
     spikes: Spikes, left: float, width: float, ratio: float, width_of: Callable[[str], float]
 ) -> list[Label]:
-    """Return values beside the largest of the frames beyond a plot, as many as have room.
-
-    Args:
-        left: The left edge of the plot.
-        width: Its width.
-        ratio: In how many columns a pixel of it is drawn.
-    """
+    """Return values beside the largest of the frames beyond a plot, as many as have room."""
     order = (-spikes.times_ns).argsort(kind="stable")[: 4 * _LABELLED_SPIKES]
     taken: list[tuple[float, float]] = []
     found: list[Label] = []
@@ -64,12 +58,7 @@ def budget_labels(  # noqa: PLR0913, PLR0917 - budgets and where they are
     line: float,
     width_of: Callable[[str], float],
 ) -> Iterator[Label]:
-    """Yield the rate of each budget above its line, the most important where two are close.
-
-    Args:
-        right: The right edge of the plot, from whose upper edge places are counted.
-        line: The height of a line of text.
-    """
+    """Yield the rate of each budget above its line, the most important where two are close."""
     taken: list[float] = []
     for number, budget_ns in enumerate(budgets_ns):
         y = height * (1 - budget_ns / top_ns)

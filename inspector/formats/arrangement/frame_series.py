@@ -237,10 +237,6 @@ class FrameSeries:
 
         The columns have a fixed grid, so that moving the window does not redistribute the frames. A
         part has the columns of the whole, so the outermost may extend beyond the part.
-
-        Args:
-            start: First pixel.
-            stop: The pixel after the last; by default the right edge.
         """
         end = window.width if stop is None else stop
         low, per_pixel = window.low, window.per_pixel

@@ -214,11 +214,7 @@ class LaneLayout:
     def slices(
         self, spans: Spans, window: LaneWindow, row: Row, name_of: Callable[[int], str]
     ) -> None:
-        """Lay out slices of a thread within each other, as far as there are levels.
-
-        Args:
-            name_of: Returns the name of a slice by its subject.
-        """
+        """Lay out slices of a thread within each other, as far as there are levels."""
         # The others are part of the density behind them.
         shown, count = spans.overlapping(window.low, window.high, _MOST_SLICES)
         if count > window.width * _DENSE_INSTANTS:
@@ -288,11 +284,7 @@ class LaneLayout:
         number_of: Callable[[int], int],
         name_of: Callable[[int], str],
     ) -> None:
-        """Lay out states that each last until the next.
-
-        Args:
-            number_of: Returns the colour number of a state.
-        """
+        """Lay out states that each last until the next."""
         if not len(steps):
             return
         start, stop = steps.within(window.low, min(window.high, window.present_ns))

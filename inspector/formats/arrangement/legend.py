@@ -41,13 +41,6 @@ class LaneLegend:
     def __init__(
         self, kinds: Iterable[LaneKind], late_ns: int, colors: Colors, *, has_blocks: bool
     ) -> None:
-        """Begin with nothing to explain.
-
-        Args:
-            kinds: The kinds of lanes of the picture.
-            late_ns: Lateness from which a firing is marked.
-            has_blocks: Whether a function blocked a loop.
-        """
         self._kinds = set(kinds)
         self._words = {**_WORDS, "late": _WORDS["late"].format(late=format_duration(late_ns))}
         self._colors = colors

@@ -65,12 +65,6 @@ class Sheet:
         measure: Callable[[str], float] | None = None,
         scale: float = 1.0,
     ) -> None:
-        """Collect shapes.
-
-        Args:
-            text_size: The size of texts.
-            measure: Returns how wide a text is, by default in the bundled font.
-        """
         self.colors = colors  # The colours of the theme
         self.scale = scale  # The text scale, which signs grow with
         self._size = text_size

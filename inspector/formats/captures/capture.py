@@ -271,10 +271,6 @@ def stream_named(wanted: str, names: Sequence[str], where: object) -> int:
 
     A stream that is called so, whatever its process, comes before one of whose name it is a part.
 
-    Args:
-        wanted: The name or part.
-        where: The file or program that has them, for messages.
-
     Raises:
         CaptureError: There is none, or more than one; the message names them.
     """
@@ -300,11 +296,7 @@ def stream_named(wanted: str, names: Sequence[str], where: object) -> int:
 
 
 def note_on_choice(name: str, frames: int, others: Sequence[tuple[str, int]]) -> str:
-    """Return which of several streams was read.
-
-    Args:
-        others: Names and numbers of frames of the others.
-    """
+    """Return which of several streams was read."""
     listed = ", ".join(f"{other} with {count}" for other, count in others[:_OTHER_STREAMS])
     more = len(others) - _OTHER_STREAMS
     end = f" and {more:,} more." if more > 0 else "."

@@ -161,13 +161,6 @@ class Rows:
     """
 
     def __init__(self, text: bytes, line: int, separator: str) -> None:
-        """Find the cells.
-
-        Args:
-            text: Whole lines.
-            line: Number of the first.
-            separator: Character between cells.
-        """
         self.line = line
         self.is_unfinished = not text.endswith(b"\n")
         if self.is_unfinished:
@@ -386,12 +379,7 @@ _MASKS: Final = np.array([(1 << 8 * count) - 1 for count in range(9)], dtype=np.
 
 
 def read_table(source: CaptureSource, known_names: Container[str], wanted: str | None) -> Table:
-    """Return the layout of the table in a file.
-
-    Args:
-        known_names: Names (comparable) by which the header line is recognised.
-        wanted: The requested column; also recognises the header line.
-    """
+    """Return the layout of the table in a file."""
     encoding = _encoding(source)
     text = source.head.decode(encoding, "replace")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

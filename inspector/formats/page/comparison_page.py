@@ -34,14 +34,7 @@ def comparison_html(
     budgets_ms: Sequence[float],
     theme: ThemeName,
 ) -> str:
-    """Return the page of a comparison.
-
-    Args:
-        reports: Its report in every theme.
-        sides: The runs of each side.
-        budgets_ms: Frame-time budgets; the first colours the frames.
-        theme: The theme, which a reader's system overrides.
-    """
+    """Return the page of a comparison."""
     report = reports[theme]
     runs = [(run, place) for place, side in enumerate(sides) for run in side]
     median_ns = float(np.median(runs[0][0].times_ns))

@@ -27,13 +27,7 @@ _SCRIPTS: Final = (
 def write_page(
     data: Timed, provenance: Provenance, options: ExportOptions, stream: BinaryIO
 ) -> None:
-    """Write a session as one HTML file.
-
-    Args:
-        data: Its frames, and its events if there are any.
-        options: The title, the budgets and the theme, which a reader's system overrides.
-        stream: Takes the file, UTF-8.
-    """
+    """Write a session as one HTML file."""
     frames, events = data
     found = page_data(frames, events, provenance, options)
     pictures = pictures_data(found, frames, events)
@@ -48,15 +42,7 @@ def html_of(
     body: str = "session.html",
     sections: str = "",
 ) -> str:
-    """Return a whole page.
-
-    Args:
-        data: What is drawn.
-        theme: The theme, which a reader's system overrides.
-        pictures: What a scene drew of itself.
-        body: The file with its elements.
-        sections: What stands in it as it is, as HTML.
-    """
+    """Return a whole page."""
     style = _palettes(theme) + (_HERE / "page.css").read_text(encoding="utf-8")
     script = "".join((_HERE / name).read_text(encoding="utf-8") for name in _SCRIPTS)
     elements = (_HERE / body).read_text(encoding="utf-8")

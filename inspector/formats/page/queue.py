@@ -50,15 +50,6 @@ class Queue:
         number_of: Callable[[str], int],
         lane_of: Callable[[CallId, int, str], int],
     ) -> None:
-        """Begin without calls.
-
-        Args:
-            history: The events.
-            frames: All frames, by which sentences tell instants.
-            start_ns: The first instant that matters.
-            number_of: Returns the number of a text.
-            lane_of: Returns the place of the lane of a call by its clock and name, -1 for none.
-        """
         self._history = history
         self._frames = frames
         self._start_ns = start_ns

@@ -33,11 +33,6 @@ class ScenePictures:
     """
 
     def __init__(self, clock_places: Mapping[int, int]) -> None:
-        """Begin without pictures.
-
-        Args:
-            clock_places: The places of clocks in the page, by number.
-        """
         self._clocks = clock_places
         self._sizes: dict[tuple[float, float, str], int] = {}
         self._styles: dict[tuple[object, ...], int] = {}

@@ -83,11 +83,7 @@ def write_comparison(  # noqa: PLR0913 - as for a report
     conditions: ReportTable | None = None,
     tested: Sequence[Sequence[Mapping[str, object]]] = (),
 ) -> None:
-    """Write comparisons with the same first run to a file, in the format of its suffix.
-
-    Args:
-        found: The comparisons, at least one.
-    """
+    """Write comparisons with the same first run to a file, in the format of its suffix."""
     check_comparison(path)
     created = datetime.now(UTC)
     kind = path.suffix.lower()
@@ -153,12 +149,7 @@ def comparison_report(  # noqa: PLR0913 - as many things make a report
     *,
     conditions: ReportTable | None = None,
 ) -> Report:
-    """Return the report of comparisons, as of a time.
-
-    Args:
-        found: The comparisons, at least one.
-        width: Width of its pictures, in points.
-    """
+    """Return the report of comparisons, as of a time."""
     runs = [found[0].before, *(each.after for each in found)]
     several = [run for side in runs for run in side.runs]
     whole = _plot(several, theme, budgets_ms, created, width)
@@ -315,11 +306,7 @@ def csv_of(rows: Sequence[Sequence[object]]) -> str:
 def json_of(
     found: Sequence[RunDifference], tested: Sequence[Sequence[Mapping[str, object]]] = ()
 ) -> str:
-    """Return comparisons as JSON.
-
-    Args:
-        tested: What became of the conditions on each, if there were any.
-    """
+    """Return comparisons as JSON."""
     of_each = tested or [()] * len(found)
     values = [comparison_values(*each) for each in zip(found, of_each, strict=True)]
     whole = values[0] if len(values) == 1 else {"comparisons": values}

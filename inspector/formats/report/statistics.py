@@ -50,11 +50,7 @@ def check_statistics(path: Path) -> None:
 
 
 def write_statistics(files: Sequence[FileStatistics], results: object, path: Path) -> None:
-    """Write statistics to a file, in the format of its suffix.
-
-    Args:
-        results: The same for JSON.
-    """
+    """Write statistics to a file, in the format of its suffix."""
     check_statistics(path)
     kind, created = path.suffix.lower(), datetime.now(UTC)
     with replacing(path) as stream:

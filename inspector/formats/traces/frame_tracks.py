@@ -26,11 +26,6 @@ class FrameTrack:
     def __init__(
         self, writer: TraceWriter, track: int, counted: int, calls: MemberCallDetails | None = None
     ) -> None:
-        """Begin without frames.
-
-        Args:
-            calls: What is called within them, ``None`` if that is not known.
-        """
         self._writer = writer
         self._track = track
         self._counted = counted

@@ -70,11 +70,7 @@ class HasSlices(Protocol):
 
 
 def write_trace(events: Events, writer: TraceWriter, title: str) -> None:
-    """Write what a history has kept, in pieces.
-
-    Args:
-        title: Name of the process, unless the events know of processes themselves.
-    """
+    """Write what a history has kept, in pieces."""
     history, start_ns, end_ns = events.history, events.start_ns, events.end_ns
     if isinstance(history, HasSlices) and history.slices is not None:
         write_slices(

@@ -33,16 +33,7 @@ class Sleeps:
         asked_ns: Optional[int],
         handle: Any = None,
     ) -> Timer:
-        """A task sleeps.
-
-        Args:
-            task: The task.
-            frame: What awaits the sleep.
-            described: Its name and call site.
-            due_ns: The local instant up to which it sleeps.
-            asked_ns: For how long it has asked, if that is known.
-            handle: Kept with the timer for the adapter.
-        """
+        """A task sleeps."""
         program, clock = self._program, self._clock
         period_ns, at_ns = due_ns - clock.local_ns() if asked_ns is None else asked_ns, None
         if asked_ns is not None and clock._shift is not None:

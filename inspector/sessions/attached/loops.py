@@ -152,12 +152,6 @@ class OtherLog:
     """The events of a log with the frames of another loop."""
 
     def __init__(self, log: EventLog, first: int, shown: int) -> None:
-        """Exchange the frames in what the log has.
-
-        Args:
-            first: The loop whose frames are in it.
-            shown: The other loop.
-        """
         self._first, self._shown = first, shown
         base = log.base.copy()
         base.choose_frames(shown)

@@ -35,9 +35,6 @@ class StoredFrames:
     """The columns of a frame history in a file, each read when it is first used.
 
     Every frame is checked when this is made, and only where each is and when it began is kept.
-
-    Attributes:
-        is_read: Which columns are in memory.
     """
 
     def __init__(self, file: OpenFile, schema_version: int, clock_id: int | None = None) -> None:

@@ -366,10 +366,6 @@ def upgraded(path: Path, version: int, original: Path) -> Path:
     Version 0 held only events: ``chunks (first_cursor, count, first_ns, last_ns, data)``, five
     int64 per event, one event after another, and ``strings`` and ``meta``. Version 1 can be read
     as it is.
-
-    Args:
-        path: The private copy.
-        original: Name of the original in messages.
     """
     step = _UPGRADES.get(version)
     if step is None:

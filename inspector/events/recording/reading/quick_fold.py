@@ -47,9 +47,6 @@ def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
     """Fold events, as :meth:`Timeline.apply_all` does.
 
     Frames are not added to the frame history, and only folded events raise version numbers.
-
-    Args:
-        frames: Number of completed frames before the first event.
     """
     count = block.shape[1]
     if not count:

@@ -90,14 +90,6 @@ class RecordingFile:
         *,
         is_reserved: bool = False,
     ) -> None:
-        """Create the file.
-
-        Args:
-            is_reserved: Whether :func:`reserve` was called for it.
-
-        Raises:
-            RecordingWriteError: The file exists or cannot be created.
-        """
         if not is_reserved:
             reserve(path)
         self.path = path

@@ -321,11 +321,7 @@ class RecordingWriter:
 def begin_behind_command(
     events: Callable[[int, int], Sequence[RawEvent]], timeline: Timeline, cursor: int
 ) -> int:
-    """Return a cursor from which a command is not separated from its context.
-
-    Args:
-        events: Returns the events between two cursors.
-    """
+    """Return a cursor from which a command is not separated from its context."""
     while (found := events(cursor, cursor + 1)) and found[0][1] in COMMAND_DETAILS:
         timeline.apply_all(found)
         cursor += 1

@@ -157,10 +157,6 @@ def process_of(pid: int) -> Process:
 def attachable(pid: int, why_not: Callable[[Process], str], instead: str) -> Process:
     """Return a process that can be attached while it runs.
 
-    Args:
-        why_not: Returns why it cannot be attached, as part of a sentence; empty if it can.
-        instead: A sentence that says what is possible at any time.
-
     Raises:
         AttachError: There is no such process, or it cannot be attached; the message says why.
     """

@@ -53,12 +53,7 @@ class _Process(NamedTuple):
 
 class Supervisor:
     def __init__(self, inspector: socket.socket, grace_s: float, *, is_bound: bool) -> None:
-        """Handle signals and inherit orphans from now on.
-
-        Args:
-            grace_s: How long the program has to end before it is killed.
-            is_bound: Whether the program ends with the inspector.
-        """
+        """Handle signals and inherit orphans from now on."""
         self._inspector = inspector
         self._grace_s = grace_s
         self._is_bound = is_bound

@@ -43,12 +43,7 @@ class Way:
     def door(
         self, tell: Callable[[str], object], on_listening: Callable[[str, str], None]
     ) -> Door | None:
-        """Return the door, ``None`` if no way is named.
-
-        Args:
-            tell: Called in any thread with a sentence on the line to a host.
-            on_listening: Called with the address and the token that programs elsewhere need.
-        """
+        """Return the door, ``None`` if no way is named."""
         if self.dial:
             return Dial(self.dial, self.token)
         if self.listen:
