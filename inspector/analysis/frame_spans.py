@@ -312,8 +312,6 @@ def timer_in(timeline: Timeline, number: int) -> str:
 
 
 class _Names:
-    """Names of members and timers, including removed ones."""
-
     def __init__(self, history: History, timeline: Timeline, frame: FrameEvents) -> None:
         self._history = history
         self._timeline = timeline

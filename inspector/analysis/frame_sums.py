@@ -49,8 +49,6 @@ class SpanTotal:
 
 
 class _Sum:
-    """The running total of one member or timer."""
-
     __slots__ = ("calls", "cursor", "longest_ns", "place", "took_ns")
 
     def __init__(self, cursor: int, place: int) -> None:

@@ -123,8 +123,6 @@ def _compared_runs(options: Namespace, err: TextIO) -> Iterator[ComparedRun]:
 
 @dataclass(frozen=True, slots=True)
 class _Test:
-    """What became of a condition of failure."""
-
     condition: MetricCondition
     of: RunDifference  # The comparison that it is on
     difference: Difference  # The change that it is on

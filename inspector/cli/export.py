@@ -63,7 +63,6 @@ _ARGUMENT_NAMES: Final = {
 
 
 def export(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Export frame times, or recordings."""
     if PYTEST in options.formats:
         return export_as_pytest(options, out, err)
     if options.picture is not None:

@@ -44,8 +44,6 @@ _SCHEDULERS: Final = frozenset({MemberKind.SCHEDULER})
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The timer or member found."""
-
     call: CallId
     note: str = ""  # A sentence on others with the same name, or nothing
 

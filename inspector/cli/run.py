@@ -55,8 +55,6 @@ _DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How time passes in a run."""
-
     text: str
     host: SystemTimeSource  # Wakes the time source in real time
     # Runs a session; takes a callback for the share done.

@@ -258,5 +258,4 @@ def write_document(first: DisplayList, stream: BinaryIO, more: Sequence[DisplayL
 
 
 def _picture_writer() -> PictureWriter:
-    """Return the module that draws with Qt."""
     return cast("PictureWriter", load_ui("export.picture_files"))

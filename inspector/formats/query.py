@@ -72,8 +72,6 @@ class QueryColumn:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The first rows that a query selects."""
-
     titles: list[str]  # The names of its columns
     rows: list[tuple[Any, ...]]
     has_more: bool  # Whether there are more than were asked for

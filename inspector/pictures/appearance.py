@@ -32,8 +32,6 @@ Segment: TypeAlias = "tuple[float, float, float, float]"
 
 
 class ClockAppearance(NamedTuple):
-    """How the shapes of a clock look."""
-
     clock_id: int
     is_stopped: bool  # Whether it stands still: by its own pause or that of an ancestor
     note: str  # What to say of it, such as enemies paused or enemies ×¼; empty for nothing

@@ -29,8 +29,6 @@ _LONGEST_SIDE: Final = 100_000.0
 
 
 class Drawing(msgspec.Struct, frozen=True):
-    """How a scene draws its picture."""
-
     draw: Callable[[], Shapes]  # Returns the shapes, back to front
     width: float  # Width of the picture, in its own units
     height: float  # Height of the picture

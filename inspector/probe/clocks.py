@@ -234,8 +234,6 @@ class Clock:
 
 
 class Clocks:
-    """The tree of a program's clocks."""
-
     def __init__(self, now_ns: Callable[[], int] = monotonic_ns) -> None:
         self.now_ns = now_ns  # Gives the present instant
         self.lock = RLock()  # Held while clocks change

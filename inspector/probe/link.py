@@ -258,8 +258,6 @@ class Attachment:
 
 
 class _Stranger:
-    """A connection whose hello is awaited."""
-
     def __init__(self, connection: Connection, patience_ns: int = wire.HELLO_NS) -> None:
         self.connection = connection
         self.until_ns = monotonic_ns() + patience_ns

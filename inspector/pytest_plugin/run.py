@@ -217,7 +217,6 @@ class VirtualRuns:
 
 
 def run_of(item: pytest.Item) -> VirtualRun:
-    """Return the run of a test that has asked for the fixture."""
     run = item.stash.get(_RUN, None)
     if run is None:
         pytest.fail("Name the fixture timeline among the arguments of the test, or mark the test.")
@@ -225,7 +224,6 @@ def run_of(item: pytest.Item) -> VirtualRun:
 
 
 def begun(item: pytest.Item) -> VirtualRun:
-    """Begin virtual time for a test."""
     global _virtual_time  # noqa: PLW0603 - one time in a process
     if "timeline_probe" in sys.modules:
         pytest.fail("The time of this process is controlled already: an inspector is attached.")

@@ -199,7 +199,6 @@ class _Gone:
         return self._ended(Moment(place, at_ns, 0, 0), headline, text)
 
     def _unknown(self) -> Reason:
-        """Return that the call is unknown, or scheduled later."""
         history, story, timeline = self.history, self.story, self.timeline
         added = ADDED[Unit.MEMBER if story.id.is_member else Unit.TIMER]
         for place, event in zip(*history.numbered(self.cursor, history.end), strict=True):

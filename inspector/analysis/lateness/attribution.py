@@ -72,8 +72,6 @@ _COLLECTION: Final = "<built-in>:0 in (garbage collector)"
 
 
 class Cause(Enum):
-    """Why a call was late."""
-
     #: The program computed in a callback.
     CALLBACK = "callback"
     #: The program computed in a step of a task.

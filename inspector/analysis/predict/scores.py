@@ -59,8 +59,6 @@ def score(
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What made a prediction false."""
-
     cursor: int
     at_ns: int
     clock_id: int

@@ -55,7 +55,6 @@ def _add_arguments(parser: ArgumentParser) -> None:
 
 
 def _run(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Print the rows that a query selects."""
     from inspector.cli.run_report import table
     from inspector.formats.captures.capture import split_column
     from inspector.formats.query import Query, cell_text

@@ -41,8 +41,6 @@ AS_SCENE: Final = SubjectName("scene", "The scene", "A scene file under the disp
 
 @dataclass(frozen=True, slots=True)
 class SceneLabRun:
-    """What a scene did under the displays."""
-
     title: str  # What the scene calls itself
     results: tuple[LabResult, ...]  # One per timers and display
     failures: tuple[str, ...]  # What callbacks raised: the label and the error's last line

@@ -106,8 +106,6 @@ class _Command(msgspec.Struct, array_like=True):
 
 
 class _News(msgspec.Struct):
-    """The additions to growing lists as stored."""
-
     commands: list[_Command]
     marks: list[tuple[_Whole, str, _Count]]
     failures: list[tuple[_Whole, _Count, str, str, _Count]]
@@ -132,8 +130,6 @@ _PLAIN: Final = _State.__struct_fields__[: _State.__struct_fields__.index("frame
 
 @dataclass(slots=True)
 class Grown:
-    """Lengths of the growing lists."""
-
     # By name of the list.
     lists: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_LISTS, 0))
     histories: dict[int, int] = field(default_factory=dict)  # By machine: the number of its states

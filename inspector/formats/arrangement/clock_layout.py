@@ -220,7 +220,6 @@ class ClockLayout:
         return room <= x1 and room <= self._head(clocks, number, window)
 
     def grown(self, past: ClockPast, bar: GrowingBar, window: LaneWindow, row: Row) -> GrownBar:
-        """Return what of a bar is new wherever it was moved to."""
         (first, stop, _), inner = bar.steps, row.inner(_PAD)
         x0, x1 = _edges_of(past, stop - 1, window)
         end = (x0, inner.bottom - _height(past.value[stop - 1], bar.highest, inner), x1)

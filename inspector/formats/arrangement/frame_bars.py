@@ -74,8 +74,6 @@ class BarScale(Struct, frozen=True):
 
 
 class Bars(Struct, frozen=True, eq=False):
-    """The fills in order, and the spikes."""
-
     layers: tuple[tuple[AnyFill, PixelRects], ...]  # Fills with their rectangles, back to front
     spikes: Spikes  # The columns cut off at the top
 

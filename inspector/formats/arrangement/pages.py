@@ -14,7 +14,6 @@ from inspector.timebase import format_instant
 
 
 def timeline_picture(data: Timed, provenance: Provenance, options: ExportOptions) -> DisplayList:
-    """Return the frames and the lanes of a session on one axis."""
     return arrangement_picture(data, provenance, options)[0]
 
 

@@ -126,7 +126,6 @@ class Sheet:
         self._parts.clear()
 
     def items(self) -> list[Item]:
-        """Return everything as shapes of a picture."""
         found: list[Item] = []
         for kind, color, entries in self.parts():
             match kind:

@@ -263,7 +263,6 @@ def _sensors(run: _Run, ends_ns: NsColumn) -> Iterator[KnownColumn]:
 
 
 def _sensor_entries(run: _Run) -> Iterator[tuple[tuple[str, str], list[Any]]]:
-    """Yield the readings of each sensor by its name and type."""
     if isinstance(run.sensors, dict) and run.sensors:
         for each in run.sensors.values():
             values = each.get("Values") if isinstance(each, dict) else None

@@ -296,7 +296,6 @@ def stream_named(wanted: str, names: Sequence[str], where: object) -> int:
 
 
 def note_on_choice(name: str, frames: int, others: Sequence[tuple[str, int]]) -> str:
-    """Return which of several streams was read."""
     listed = ", ".join(f"{other} with {count}" for other, count in others[:_OTHER_STREAMS])
     more = len(others) - _OTHER_STREAMS
     end = f" and {more:,} more." if more > 0 else "."

@@ -404,7 +404,6 @@ class PerfettoReader:
         )
 
     def _arguments(self, data: bytes, event: Field, sequence: _Sequence) -> bytes:
-        """Return what an event says besides as JSON."""
         found: dict[str, object] = {}
         for each in fields_in(data, event[2], event[3]):
             if each[:2] == (_ARGUMENTS, BYTES):

@@ -151,8 +151,6 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long the rows of a table are, and when."""
-
     digits: int  # A unit of what is read is a 1 with this many zeros in nanoseconds
     # Likewise for the frame times that the clock was compared with.
     length_digits: int = MILLISECONDS

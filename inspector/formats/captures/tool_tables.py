@@ -174,7 +174,6 @@ class FrameTableReader:
         return self._source.done
 
     def read_on(self) -> bool:
-        """Read some thousand rows; returns whether there are more."""
         rows = next(self._blocks, None)
         if rows is None:
             self._is_over = True
@@ -549,7 +548,6 @@ class FrameTableReader:
         )
 
     def _found_timing(self) -> Timing:
-        """Return when the rows are, and how long."""
         if self._is_cumulative:
             return Timing(MILLISECONDS)
         found = timing_of(

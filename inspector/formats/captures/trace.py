@@ -65,8 +65,6 @@ class _OpenSlice:
 
 
 class TraceBuilder:
-    """Takes the events of a trace in any order."""
-
     def __init__(self) -> None:
         self._start = array("q")
         self._took = array("q")

@@ -56,8 +56,6 @@ class CounterTrack:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counters:
-    """The values of counters, each until the next."""
-
     tracks: tuple[CounterTrack, ...]  # What is counted
     # Where the values of each begin, with the end of the last; one more than tracks.
     first: NsColumn
@@ -150,8 +148,6 @@ def merged(former: bytes, further: bytes) -> bytes:
 
 @dataclass(slots=True)
 class _OpenFlow:
-    """A flow that may have further steps."""
-
     number: int
     has_begun: bool = False
     has_ended: bool = False

@@ -24,8 +24,6 @@ _LAST_BASIC_CHARACTER: Final = 0xFFFE
 
 
 class TrueTypeFont:
-    """A parsed font file, read only."""
-
     def __init__(self, data: bytes) -> None:
         self._tables = _tables(data)
         # Font units per font size

@@ -27,7 +27,6 @@ _SCRIPTS: Final = (
 def write_page(
     data: Timed, provenance: Provenance, options: ExportOptions, stream: BinaryIO
 ) -> None:
-    """Write a session as one HTML file."""
     frames, events = data
     found = page_data(frames, events, provenance, options)
     pictures = pictures_data(found, frames, events)

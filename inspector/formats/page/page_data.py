@@ -201,8 +201,6 @@ def budget_about(budget: FrameBudget) -> dict[str, Any]:
 
 
 class _Session:
-    """Adds what the events of a session tell."""
-
     def __init__(
         self,
         data: PageData,

@@ -53,7 +53,6 @@ class ScenePictures:
                 former = picture
 
     def data(self) -> PageData:
-        """Return their sizes and styles, and the columns."""
         data = PageData({"sizes": list(self._sizes), "styles": list(self._styles)})
         numbers = np.cumsum(self._numbers, dtype=np.int64)
         for name, values in (

@@ -83,7 +83,6 @@ def write_comparison(  # noqa: PLR0913 - as for a report
     conditions: ReportTable | None = None,
     tested: Sequence[Sequence[Mapping[str, object]]] = (),
 ) -> None:
-    """Write comparisons with the same first run to a file, in the format of its suffix."""
     check_comparison(path)
     created = datetime.now(UTC)
     kind = path.suffix.lower()

@@ -46,8 +46,6 @@ def room_of(size: tuple[float, float]) -> float:
 
 
 class PageLayout:
-    """Lays out pages from top to bottom."""
-
     def __init__(
         self,
         size: tuple[float, float],

@@ -84,8 +84,6 @@ def _write_counters(
 
 
 class _Processes:
-    """The tracks of processes, which are written when something of theirs is."""
-
     def __init__(self, writer: TraceWriter) -> None:
         self._writer = writer
         self._tracks: dict[str, int] = {}

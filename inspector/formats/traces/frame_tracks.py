@@ -21,8 +21,6 @@ _DETAILS: Final = frozenset({Field.PRIORITY, Field.DUE, Field.CALLS_LEFT})
 
 
 class FrameTrack:
-    """Writes the frames of one loop."""
-
     def __init__(
         self, writer: TraceWriter, track: int, counted: int, calls: MemberCallDetails | None = None
     ) -> None:

@@ -35,7 +35,6 @@ _BY_RANK: Final = number_field(11, 3)
 def write_perfetto(
     events: Events, provenance: Provenance, _options: ExportOptions, stream: BinaryIO
 ) -> None:
-    """Write what a history has kept, in pieces."""
     writer = _PerfettoWriter(stream)
     write_trace(events, writer, provenance.scene)
     writer.end_slices()

@@ -24,7 +24,6 @@ _NS_PER_US: Final = 1000
 def write_trace_json(
     events: Events, provenance: Provenance, _options: ExportOptions, stream: BinaryIO
 ) -> None:
-    """Write what a history has kept, in pieces."""
     about = {"scene": provenance.scene, "software": f"Timeline Inspector {provenance.version}"}
     head = json.dumps({"displayTimeUnit": "ms", "otherData": about}, ensure_ascii=False)
     stream.write(_encoded(f'{head[:-1]}, "traceEvents": [\n'))

@@ -700,7 +700,6 @@ class LoopHooks:
                 yield
 
     def _seen_handle_type(self) -> Any:
-        """Return the class of handles that are followed."""
         hooks, program, clock, timers = self, self._adapter.program, self.clock, self.timers
         records, monotonic_ns = program.timers, program.clocks.now_ns
         handle_type: Any = self._adapter._handle_type

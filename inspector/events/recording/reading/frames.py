@@ -61,7 +61,6 @@ class StoredFrames:
 
     @property
     def is_read(self) -> frozenset[int]:
-        """The numbers of the columns that are in memory."""
         return frozenset(self._columns)
 
     def __len__(self) -> int:

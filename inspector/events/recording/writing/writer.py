@@ -42,8 +42,6 @@ _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class _Portion:
-    """Events handed over at once."""
-
     __slots__ = ("annotations", "gap", "pieces", "texts")
 
     def __init__(
