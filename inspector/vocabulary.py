@@ -50,6 +50,7 @@ that none are known from there on.
 
 from __future__ import annotations
 
+from array import array
 from enum import IntEnum
 from fractions import Fraction
 from functools import lru_cache
@@ -71,6 +72,9 @@ _SHORT_RATES: Final = {RATE_DENOMINATOR // 4: "¼", RATE_DENOMINATOR // 2: "½"}
 NEVER: Final = 2**63 - 1
 
 RawEvent: TypeAlias = tuple[int, int, int, int, int]
+
+#: Events one after another, five numbers each: an array where all fit into 64 bits.
+Numbers: TypeAlias = "array[int] | list[int]"
 
 #: Which time is plotted: source time between frame starts, time in callbacks, or local time
 #: passed to the callbacks.

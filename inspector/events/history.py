@@ -167,10 +167,10 @@ class LogHistory(WholeHistory):
         # Keyframes are made on the way, so that the next look nearby is short; the larger the
         # state, the fewer of them.
         while cursor - at > (step := max(self._every, 2 * len(timeline.timers))):
-            timeline.apply_all(self.events(at, at + step))
+            timeline.apply_blocks(self._log.blocks(at, at + step))
             at += step
             self._keep(at, timeline.copy())
-        timeline.apply_all(self.events(at, cursor))
+        timeline.apply_blocks(self._log.blocks(at, cursor))
         return timeline
 
     def _forget_fallen(self) -> None:

@@ -7,23 +7,18 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, TypeAlias
+from typing import Final
 
+from inspector.events.new_timers import WIDTH, events_of
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import RawEvent
-
-#: Numbers per event.
-_WIDTH: Final = 5
+from inspector.vocabulary import Numbers, RawEvent
 
 #: Memory of an event in a block: five numbers of 64 bits.
 BYTES_PER_EVENT: Final = 40
 
 #: Events per block.
 _BLOCK: Final = 4_096
-_BLOCK_NUMBERS: Final = _BLOCK * _WIDTH
-
-#: Five per event: an array where all fit into 64 bits.
-Numbers: TypeAlias = "array[int] | list[int]"
+_BLOCK_NUMBERS: Final = _BLOCK * WIDTH
 
 #: Up to this many events read are cached for the next reader.
 _MOST_KEPT: Final = 4_096
@@ -125,7 +120,7 @@ class EventLog:
         return log
 
     def __len__(self) -> int:
-        return len(self._blocks) * _BLOCK + len(self._open) // _WIDTH
+        return len(self._blocks) * _BLOCK + len(self._open) // WIDTH
 
     @property
     def first(self) -> int:
@@ -135,7 +130,7 @@ class EventLog:
     @property
     def end(self) -> int:
         """Cursor after the newest event: the number of events so far."""
-        return self._first + len(self._blocks) * _BLOCK + len(self._open) // _WIDTH
+        return self._first + len(self._blocks) * _BLOCK + len(self._open) // WIDTH
 
     @property
     def kept_bytes(self) -> int:
@@ -180,16 +175,15 @@ class EventLog:
         if known[0] == start and known[1] == end:
             # All readers of a session read the same events after a wake-up.
             return known[2].copy()
-        numbers = iter(self.numbers(start, end))
-        events = list(zip(numbers, numbers, numbers, numbers, numbers, strict=True))
+        events = list(events_of(self.numbers(start, end)))
         if end - start <= _MOST_KEPT:
             self._last_read = (start, end, events.copy())
         return events
 
-    def each(self, start: int, end: int) -> Iterator[RawEvent]:
-        """Yield the same as :meth:`slice`, never making more than a block of tuples at a time."""
+    def blocks(self, start: int, end: int) -> Iterator[Numbers]:
+        """Yield the same as :meth:`numbers`, packed, and not many at a time."""
         for begin in range(max(start, self._first), min(end, self.end), _BLOCK):
-            yield from self.slice(begin, min(begin + _BLOCK, end))
+            yield packed(self.numbers(begin, min(begin + _BLOCK, end)))
 
     def numbers(self, start: int, end: int) -> Numbers:
         """Return the same as :meth:`slice` as five numbers per event, much faster; read-only."""
@@ -208,17 +202,17 @@ class EventLog:
         start, end = max(0, start - self._first), max(0, end - self._first)
         if packed_events <= start < end:
             # The newest, which are read after every wake-up.
-            return [self._open[_WIDTH * (start - packed_events) : _WIDTH * (end - packed_events)]]
+            return [self._open[WIDTH * (start - packed_events) : WIDTH * (end - packed_events)]]
         found: list[Numbers] = []
         for number in range(start // _BLOCK, min(-(-end // _BLOCK), len(blocks))):
             begin = number * _BLOCK
             low, high = max(start - begin, 0), min(end - begin, _BLOCK)
             block, is_whole = blocks[number], high - low == _BLOCK
             # A complete block never changes, so it need not be copied.
-            found.append(block if is_whole else block[_WIDTH * low : _WIDTH * high])
+            found.append(block if is_whole else block[WIDTH * low : WIDTH * high])
         if end > packed_events:
             low = max(0, start - packed_events)
-            found.append(self._open[_WIDTH * low : _WIDTH * (end - packed_events)])
+            found.append(self._open[WIDTH * low : WIDTH * (end - packed_events)])
         return found
 
     def cursor_at(self, at_ns: int) -> int:
@@ -228,8 +222,8 @@ class EventLog:
     def _at_ns(self, place: int) -> int:
         number, inside = divmod(place, _BLOCK)
         if number < len(self._blocks):
-            return self._blocks[number][_WIDTH * inside]
-        return self._open[_WIDTH * (place - len(self._blocks) * _BLOCK)]
+            return self._blocks[number][WIDTH * inside]
+        return self._open[WIDTH * (place - len(self._blocks) * _BLOCK)]
 
     def settle(self) -> None:
         """Pack full blocks of the list, and drop the oldest events beyond the budget.
@@ -251,11 +245,11 @@ class EventLog:
         blocks = min(-(-surplus // _BLOCK), len(self._blocks))
         dropped = blocks * _BLOCK
         if dropped < surplus:
-            dropped += min(surplus - dropped + max(1, most // 8), len(self._open) // _WIDTH)
-        self.base.apply_all(self.each(self._first, self._first + dropped))
+            dropped += min(surplus - dropped + max(1, most // 8), len(self._open) // WIDTH)
+        self.base.apply_blocks(self.blocks(self._first, self._first + dropped))
         del self._blocks[:blocks]
         # In place: ``append`` is bound to this list.
-        del self._open[: _WIDTH * (dropped - blocks * _BLOCK)]
+        del self._open[: WIDTH * (dropped - blocks * _BLOCK)]
         self._first += dropped
 
     def _pack(self) -> None:

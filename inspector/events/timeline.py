@@ -8,6 +8,7 @@ engine's state at that instant.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
@@ -22,6 +23,7 @@ from inspector.events.frame_history import NO_PHASES, NO_SHARES, FrameHistory, w
 from inspector.events.handlers import Handler, handlers_of
 from inspector.events.loop_frames import MOST_KEPT, LoopFrames, drop_oldest
 from inspector.events.members import MemberState, MemberTable
+from inspector.events.new_timers import NewTimers, events_of, new_timers_apart
 from inspector.events.states import (
     BreakHit,
     ClockState,
@@ -36,8 +38,10 @@ from inspector.events.tasks import TaskTable
 from inspector.events.timer_table import UNKNOWN, TimerTable
 from inspector.vocabulary import (
     NEVER,
+    TIMER_ADDED,
     LoopKind,
     Mode,
+    Numbers,
     Phase,
     RawEvent,
     durations_of,
@@ -49,6 +53,10 @@ _marked_ns = attrgetter("at_ns")
 
 #: What folding raises for an event that does not fit the state, before it changes anything.
 MISFIT: Final = (KeyError, ValueError, IndexError, OverflowError)
+
+
+#: Sums of two instants up to here fit into 64 bits.
+_FAR_NS: Final = 2**61
 
 
 class Timeline:
@@ -117,7 +125,9 @@ class Timeline:
         self._frame_shares: tuple[int, ...] = NO_SHARES
         self._kept_of_loops = 0
         self._last_order = 0
+        # Timers without a session due time: these, or what a search finds.
         self._unknown: set[int] = set()
+        self._has_many_unknown = False
         self._stale_clocks: set[int] = set()
         self._fold = self._handlers()
 
@@ -145,6 +155,31 @@ class Timeline:
             self.newest_ns = self.at_ns
         self.events_folded += count
         return count
+
+    def apply_blocks(self, blocks: Iterable[Numbers]) -> None:
+        """Fold events of which the numbers follow one another."""
+        for block in blocks:
+            for part in new_timers_apart(block):
+                if not isinstance(part, NewTimers):
+                    self.apply_all(part)
+                elif not self._add_timers(part):
+                    self.apply_all(events_of(part.events))
+
+    def _add_timers(self, new: NewTimers) -> bool:
+        """Fold the events of many new timers at once; change nothing if one does not fit."""
+        per_clock = Counter(new.clock)
+        if TIMER_ADDED not in self._fold or not per_clock.keys() <= self.clocks.keys():
+            return False
+        if not self.timers.add_all(new, self._last_order):
+            return False
+        for clock_id, count in per_clock.items():
+            self.clocks[clock_id].pending += count
+        self._last_order += len(new)
+        self._has_many_unknown = True
+        self.timers_version += len(new)
+        self.at_ns = self.newest_ns = new.at_ns[-1]
+        self.events_folded += 3 * len(new)
+        return True
 
     def leave_out(self, kinds: frozenset[int]) -> None:
         """Fold no events of some kinds from now on; without frames it takes half as long."""
@@ -329,7 +364,7 @@ class Timeline:
         Its cost is proportional to the changes: timers armed since, and all timers of branches
         whose rate, pause or parent has changed.
         """
-        if self._stale_clocks:
+        if self._stale_clocks or self._has_many_unknown:
             self._resolve_branches()
         table = self.timers
         shifts: dict[int, int | None] = {}
@@ -341,7 +376,7 @@ class Timeline:
                     shifts[clock_id] = self._shift_to_session(clock_id)
                 shift_ns = shifts[clock_id]
                 # Most clocks run at rate 1, so the way of a timer through them is the same.
-                if shift_ns is None or shift_ns == NEVER:
+                if shift_ns is None or NEVER in (shift_ns, due_ns):
                     table.session_due[i] = self._to_session_ns(clock_id, due_ns)
                 else:
                     table.session_due[i] = max(min(due_ns - shift_ns, NEVER - 1), -NEVER)
@@ -353,21 +388,32 @@ class Timeline:
             if clock_id in self.clocks and clock_id not in stale:
                 stale.update(self.branch(clock_id))
         self._stale_clocks.clear()
-        if not stale or not len(self.timers):
+        searches, self._has_many_unknown = self._has_many_unknown, False
+        if not (stale or searches) or not len(self.timers):
             return
         import numpy as np  # noqa: PLC0415 - the fold itself must not need numpy
 
         clock_column = self.timers.numpy("clock")
-        rows = np.flatnonzero(np.isin(clock_column, np.fromiter(stale, np.int64, len(stale))))
+        is_stale = np.isin(clock_column, np.fromiter(stale, np.int64, len(stale)))
+        if searches:
+            is_stale |= self.timers.numpy("session_due") == UNKNOWN
+        is_never = self.timers.numpy("due") == NEVER
+        self.timers.numpy("session_due")[is_stale & is_never] = NEVER
+        rows = np.flatnonzero(is_stale & ~is_never)
         if not rows.size:
             return
         owners, owner_of_row = np.unique(clock_column[rows], return_inverse=True)
         shifts = [self._shift_to_session(owner) for owner in owners.tolist()]
         due = self.timers.numpy("due")[rows]
-        # Most branches stand still or run at rate 1; the rest is exact, one by one.
+        # Most branches stand still or run at rate 1, and are not due in a century; the rest is
+        # exact, one by one.
+        is_scaled = np.array([shift is None for shift in shifts])[owner_of_row]
         shift_of_row = np.array([shift or 0 for shift in shifts], np.int64)[owner_of_row]
-        session_due = np.where(shift_of_row == NEVER, NEVER, due - shift_of_row)
-        scaled = np.flatnonzero(np.array([shift is None for shift in shifts])[owner_of_row])
+        is_stopped = shift_of_row == NEVER
+        session_due = np.where(is_stopped, NEVER, due - shift_of_row)
+        for column in (due, shift_of_row):
+            is_scaled |= ((column > _FAR_NS) | (column < -_FAR_NS)) & ~is_stopped
+        scaled = np.flatnonzero(is_scaled)
         if scaled.size:
             scaled = scaled[np.argsort(owner_of_row[scaled], kind="stable")]
             ends = np.flatnonzero(np.diff(owner_of_row[scaled])) + 1
@@ -388,6 +434,8 @@ class Timeline:
         return total if is_plain else None
 
     def _to_session_ns(self, clock_id: int, due_ns: int) -> int:
+        if due_ns == NEVER:
+            return NEVER
         while clock_id:
             clock = self.clocks[clock_id]
             if clock.n == 0:

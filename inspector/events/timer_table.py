@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from inspector.events.new_timers import NewTimers
+
 #: Marks a session due time that must be computed again.
 UNKNOWN: Final = -(2**63)
 
@@ -30,6 +32,85 @@ class TimerRow:
     fired: int
     last_lateness_ns: int  # Lateness of the last firing
     order: int  # Decides ties: smaller was scheduled earlier
+
+
+#: The rows of as many numbers are kept together. They are numbered one after another.
+_PAGE: Final = 64
+_NO_ROWS: Final = array("i", (-1,)) * _PAGE
+
+
+class _Rows:
+    """The rows of timers by their numbers, in a tenth of a dictionary's memory."""
+
+    __slots__ = ("_pages", "count")
+
+    def __init__(self) -> None:
+        self._pages: dict[int, array[int]] = {}
+        self.count = 0
+
+    def get(self, timer_id: int) -> int:
+        """Return a row, -1 for none."""
+        page = self._pages.get(timer_id // _PAGE)
+        return -1 if page is None else page[timer_id % _PAGE]
+
+    def __getitem__(self, timer_id: int) -> int:
+        row = self._pages[timer_id // _PAGE][timer_id % _PAGE]
+        if row < 0:
+            raise KeyError(timer_id)
+        return row
+
+    def __setitem__(self, timer_id: int, row: int) -> None:
+        page = self._pages.get(timer_id // _PAGE)
+        if page is None:
+            page = self._pages[timer_id // _PAGE] = _NO_ROWS[:]
+        self.count += page[timer_id % _PAGE] < 0
+        page[timer_id % _PAGE] = row
+
+    def add_all(self, timer_ids: array[int], row: int) -> bool:
+        """Add timers, of which the rows follow one another, unless one exists."""
+        count = len(timer_ids)
+        if not count:
+            return True
+        first, last = timer_ids[0], timer_ids[-1]
+        if last - first == count - 1 and timer_ids == array("q", range(first, last + 1)):
+            return self._add_range(first, count, row)
+        if len(set(timer_ids)) < count or any(self.get(each) >= 0 for each in timer_ids):
+            return False
+        for timer_id in timer_ids:
+            self[timer_id] = row
+            row += 1
+        return True
+
+    def _add_range(self, first: int, count: int, row: int) -> bool:
+        pages, end = self._pages, first + count
+        parts = []
+        for number in range(first // _PAGE, (end - 1) // _PAGE + 1):
+            begin = number * _PAGE
+            part = slice(max(first - begin, 0), min(end - begin, _PAGE))
+            if number in pages and pages[number][part] != _NO_ROWS[part]:
+                return False
+            parts.append((number, part))
+        for number, part in parts:
+            page = pages.setdefault(number, _NO_ROWS[:])
+            page[part] = array("i", range(row, row + part.stop - part.start))
+            row += part.stop - part.start
+        self.count += count
+        return True
+
+    def pop(self, timer_id: int) -> int:
+        row = self[timer_id]
+        page = self._pages[timer_id // _PAGE]
+        page[timer_id % _PAGE] = -1
+        if page == _NO_ROWS:
+            del self._pages[timer_id // _PAGE]
+        self.count -= 1
+        return row
+
+    def copy(self) -> _Rows:
+        twin = _Rows()
+        twin._pages = {number: page[:] for number, page in self._pages.items()}
+        twin.count = self.count
+        return twin
 
 
 class TimerTable:
@@ -53,25 +134,25 @@ class TimerTable:
 
     def __init__(self, strings: Sequence[str]) -> None:
         self._strings = strings
-        self._row_by_id: dict[int, int] = {}
+        self._rows = _Rows()
         for name in COLUMNS:
             setattr(self, name, array("q"))
 
     def __len__(self) -> int:
-        return len(self._row_by_id)
+        return self._rows.count
 
     def __contains__(self, timer_id: int) -> bool:
-        return timer_id in self._row_by_id
+        return self._rows.get(timer_id) >= 0
 
     def ids(self) -> Iterator[int]:
-        return iter(self._row_by_id)
+        return iter(self.id)
 
     def index(self, timer_id: int) -> int:
         """Return the present row of a timer."""
-        return self._row_by_id[timer_id]
+        return self._rows[timer_id]
 
     def row(self, timer_id: int) -> TimerRow:
-        i = self._row_by_id[timer_id]
+        i = self._rows[timer_id]
         return TimerRow(
             id=timer_id,
             clock_id=self.clock[i],
@@ -95,15 +176,15 @@ class TimerTable:
 
     def add(self, timer_id: int, clock_id: int, label: int) -> None:
         """Add a timer that is not armed yet."""
-        if timer_id in self._row_by_id:
+        if timer_id in self:
             raise ValueError(f"timer {timer_id} exists")
-        self._row_by_id[timer_id] = len(self.id)
+        self._rows[timer_id] = len(self.id)
         # One by one: programs set hundreds of thousands of timers, and looking up the columns by
         # name takes twice as long.
         self.id.append(timer_id)
         self.clock.append(clock_id)
         self.due.append(NEVER)
-        self.session_due.append(UNKNOWN)
+        self.session_due.append(NEVER)
         self.interval.append(0)
         self.fired.append(0)
         self.lateness.append(0)
@@ -112,21 +193,49 @@ class TimerTable:
         self.site.append(0)
         self.kind.append(0)
 
+    def add_all(self, new: NewTimers, last_order: int) -> bool:
+        """Add timers and arm them, unless one of them exists.
+
+        Args:
+            last_order: The order of the timer that was armed before.
+        """
+        count = len(new)
+        if not self._rows.add_all(new.id, len(self.id)):
+            return False
+        nothing = array("q", bytes(8 * count))
+        self.id.extend(new.id)
+        self.clock.extend(new.clock)
+        self.due.extend(new.due)
+        self.session_due.extend(array("q", (UNKNOWN,)) * count)
+        self.interval.extend(new.interval)
+        self.fired.extend(nothing)
+        self.lateness.extend(nothing)
+        self.order.extend(range(last_order + 1, last_order + 1 + count))
+        self.label.extend(new.label)
+        self.site.extend(new.site)
+        self.kind.extend(new.kind)
+        return True
+
     def remove(self, timer_id: int) -> int:
-        i = self._row_by_id.pop(timer_id)
+        i = self._rows.pop(timer_id)
         clock_id = self.clock[i]
         last = len(self.id) - 1
         if i != last:
-            self._row_by_id[self.id[last]] = i
+            self._rows[self.id[last]] = i
         for name in COLUMNS:
             column = getattr(self, name)
             column[i] = column[last]
             column.pop()
         return clock_id
 
+    def find_rows(self) -> bool:
+        """Find the rows of the timers in the column of numbers; return whether none is double."""
+        self._rows = _Rows()
+        return self._rows.add_all(self.id, 0)
+
     def copy(self, strings: Sequence[str]) -> TimerTable:
         twin = TimerTable(strings)
-        twin._row_by_id = dict(self._row_by_id)
+        twin._rows = self._rows.copy()
         for name in COLUMNS:
             getattr(twin, name).extend(getattr(self, name))
         return twin

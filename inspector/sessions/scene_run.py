@@ -329,10 +329,10 @@ class SceneRun:
         if self._cursor < log.first:
             # Events left the log since the last fold; the log's base has them.
             base = log.base.copy()
-            base.apply_all(log.each(log.first, end))
+            base.apply_blocks(log.blocks(log.first, end))
             self.timeline = base
         else:
-            self.timeline.apply_all(log.each(self._cursor, end))
+            self.timeline.apply_blocks(log.blocks(self._cursor, end))
         self.unreported += end - self._cursor
         # Not before: what cannot be folded must not look as if it had been.
         self._cursor = end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
+from itertools import chain
 from operator import eq
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import inspector.events.log as log_module
 from inspector.events import EventLog
 from inspector.events.log import BYTES_PER_EVENT
+from inspector.events.new_timers import events_of
 from inspector.events.sentences import describe
 from inspector.vocabulary import MARK, NEVER, EventKind, Field, RawEvent
 
@@ -166,7 +168,8 @@ def test_that_events_are_read_one_after_another_in_little_memory() -> None:
 
     tracemalloc.start()
     try:
-        equal = sum(map(eq, log.each(100, 49_000), events))
+        each = chain.from_iterable(map(events_of, log.blocks(100, 49_000)))
+        equal = sum(map(eq, each, events))
         _, most_bytes = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

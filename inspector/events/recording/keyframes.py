@@ -387,10 +387,10 @@ def _fill_timers(timeline: Timeline, timers: Block, sound: Soundness) -> None:
     for name, column in columns.items():
         getattr(table, name).frombytes(column.tobytes())
     table.session_due.extend(array("q", [UNKNOWN]) * len(table.id))
-    table._row_by_id = {timer_id: row for row, timer_id in enumerate(table.id)}
+    is_sound = table.find_rows()
     pending = Counter(table.clock)
-    if len(table._row_by_id) != len(table.id) or not pending.keys() <= timeline.clocks.keys():
+    if not is_sound or not pending.keys() <= timeline.clocks.keys():
         raise ValueError("a timer is duplicated or on an unknown clock")
     for clock in timeline.clocks.values():
         clock.pending = pending[clock.id]
-    timeline._unknown = set(table.id)
+    timeline._has_many_unknown = True

@@ -21,8 +21,8 @@ from typing import Final, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.events.log import Numbers, packed
-from inspector.vocabulary import RawEvent
+from inspector.events.log import packed
+from inspector.vocabulary import Numbers, RawEvent
 
 #: Columns of int64 in the rows of an array: for events instant, kind, subject, a and b.
 Block: TypeAlias = NDArray[np.int64]

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from inspector.events.log import EventLog, Numbers
+from inspector.events.log import EventLog
 from inspector.events.schema import ABOUT_CLOCKS, ABOUT_TIMERS, ADDED, SCHEMA, Unit
 from inspector.events.timeline import MISFIT, Timeline
 from inspector.events.timer_table import TimerTable
@@ -36,6 +36,7 @@ from inspector.vocabulary import (
     TIMER_ARMED,
     TIMER_CLEARED,
     TIMER_ORIGIN,
+    Numbers,
     RawEvent,
 )
 

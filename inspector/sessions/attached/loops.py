@@ -25,13 +25,14 @@ from inspector.vocabulary import (
     LOOP_FRAME_ENDED,
     PHASE_ENDED,
     LoopKind,
+    Numbers,
     RawEvent,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.events.log import EventLog, Numbers
+    from inspector.events.log import EventLog
 
     #: An event, or nothing.
     _Event = tuple[int, ...]

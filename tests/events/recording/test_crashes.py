@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from inspector.events.log import EventLog, Numbers
+from inspector.events.log import EventLog
 from inspector.events.recording import (
     Recording,
     RecordingError,
@@ -27,7 +27,7 @@ from inspector.events.recording import (
 from inspector.events.recording.writing import file as file_module
 from inspector.events.recording.writing.file import RecordingFile, RecordingInfo
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import MARK
+from inspector.vocabulary import MARK, Numbers
 from tests.events.recording.recorded_worlds import record, scene_log
 from tests.fuzz import rounds
 

@@ -17,7 +17,6 @@ from zlib import crc32
 import numpy as np
 
 from inspector.events.annotations import AnnotationChange
-from inspector.events.log import Numbers
 from inspector.events.recording.annotations import write_annotations
 from inspector.events.recording.keyframes import Grown, news_text, state_text, timer_block
 from inspector.events.recording.layout import (
@@ -36,7 +35,7 @@ from inspector.events.recording.writing.frame_rows import WrittenFrames
 from inspector.events.recording.writing.tables import PlainTables
 from inspector.events.schema import COMMAND_CONTEXTS, COMMANDS
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import RawEvent
+from inspector.vocabulary import Numbers, RawEvent
 
 #: What is said of a command may follow in the next block.
 _BEFORE_DETAILS: Final = COMMANDS | COMMAND_CONTEXTS

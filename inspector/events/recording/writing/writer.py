@@ -14,14 +14,14 @@ from typing import Final
 
 from inspector.events.annotations import AnnotationChange
 from inspector.events.history import History, LogHistory
-from inspector.events.log import EventLog, Numbers
+from inspector.events.log import EventLog
 from inspector.events.recording.layout import CHUNK_EVENTS, RecordingError, RecordingWriteError
 from inspector.events.recording.packed_columns import EVENT_COLUMNS
 from inspector.events.recording.writing.file import RecordingFile, RecordingInfo, reserve
 from inspector.events.schema import COMMAND_DETAILS
 from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
-from inspector.vocabulary import RawEvent
+from inspector.vocabulary import Numbers, RawEvent
 
 #: What was handed over is in the file after this time, even if nothing follows.
 COMMIT_NS: Final = 400 * NS_PER_MS

@@ -116,7 +116,7 @@ def _launch(*argv: str) -> Launch:
 
 def _marks(session: AttachedSession) -> list[int]:
     log = session.log
-    texts = [log.strings[event[3]] for event in log.each(log.first, log.end) if event[1] == MARK]
+    texts = [log.strings[event[3]] for event in log.read().events if event[1] == MARK]
     return [int(text) for text in texts if text.isdigit()]
 
 
