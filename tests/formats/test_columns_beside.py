@@ -63,6 +63,17 @@ def test_that_columns_of_presentmon_are_kept_as_they_are(capture: Path, tmp_path
     assert [row["SyncInterval"] for row in rows] == ["0", "0", "0"]
 
 
+def test_that_what_is_not_known_of_a_present_is_no_zero(tmp_path: Path) -> None:
+    (tmp_path / "capture.csv").write_text("MsBetweenPresents,MsInPresentAPI\n16.5,0.25\n17.5,0.5\n")
+    read = read_frame_file(tmp_path / "capture.csv")
+
+    rows = written(read, tmp_path / "again.csv")
+
+    assert [row["MsInPresentAPI"] for row in rows] == ["0.25", "0.5"]
+    for name in ("MsBetweenDisplayChange", "MsUntilRenderComplete", "MsUntilDisplayed"):
+        assert [row[name] for row in rows] == ["NA", "NA"]
+
+
 def test_that_a_part_of_the_frames_has_its_part(capture: Path) -> None:
     read = read_frame_file(capture, stream="game")
     beside = read.frames.between(1, 3).beside

@@ -1,6 +1,7 @@
 """Frame times in the columns of other capture tools, so that what reads those reads ours.
 
-A session knows less than these tools capture: what it has no value for is 0, as they write it.
+A session knows less than these tools capture: what it has no value for is written as they do,
+``NA`` for PresentMon's durations, else 0.
 A capture that has their columns keeps them as they are, in PresentMon's with all others behind.
 Their instants are a frame time apart, so they are here, also where session time stood still;
 those of a capture are its own.
@@ -72,6 +73,7 @@ def write_presentmon(
         "Runtime": b"Other",
         "PresentMode": b"Other",
         "TimeInSeconds": (_instants_ns(frames, provenance), _DECIMALS_OF_S),
+        **dict.fromkeys(_PRESENTMON[_PRESENTMON.index("MsBetweenDisplayChange") :], b"NA"),
         "MsBetweenPresents": (frames.interval_ns, DECIMALS_OF_MS),
     }
     others = () if frames.beside is None else frames.beside.names
