@@ -55,7 +55,7 @@ _OFTEN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Past:
+class Past:
     history: History
     title: str
     end_ns: int  # Session instant of its end
@@ -63,6 +63,11 @@ class _Past:
     hint: str = ""  # A sentence on what virtual time does not show, or nothing
     within: str = ""  # Scope of a verdict, such as  in virtual time; empty for everything
     waits: bool = False  # Whether its frames are turns of a loop that waits for events
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether parts of it are missing, as far as it was read."""
+        return isinstance(self.history, Recording) and self.history.is_partial
 
 
 def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
@@ -152,9 +157,8 @@ def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
             budget = FrameBudget(FrameBudget.of_ms(options.budget).budget_ns, past.waits)
         found = findings(history, budget=budget, state=state)
         title, end_ns, count = past.title, past.end_ns, past.history.end
-        # Reading on may have found damage.
-        is_damaged = isinstance(past.history, Recording) and past.history.is_damaged
-        within = " in what can be read" if is_damaged else past.within
+        is_partial = past.is_partial
+        within = " in what can be read" if is_partial else past.within
     if options.json:
         values = [{**asdict(finding), "kind": finding.kind.name} for finding in found]
         values_of_past = {"title": title, "end_ns": end_ns, "events": count, "hint": past.hint}
@@ -165,7 +169,7 @@ def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
             out.write(f"\n{past.hint}\n")
     if found:
         return ExitCode.FAILED
-    return ExitCode.CANNOT_TELL if is_damaged else ExitCode.OK
+    return ExitCode.CANNOT_TELL if is_partial else ExitCode.OK
 
 
 def _explanation_text(
@@ -202,7 +206,7 @@ def _findings_text(title: str, end_ns: int, found: list[Finding], within: str) -
 
 
 @contextmanager
-def open_past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]:
+def open_past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[Past]:
     path = Path(options.past)
     if _is_recording(path):
         if options.seconds is not None:
@@ -217,7 +221,7 @@ def open_past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_P
             rate = provenance_of_recording(recording).frame_rate or DEFAULT_FRAME_RATE
             with as_far_as_it_goes(recording):
                 waits = frames_wait(recording.state_before(recording.end), recording.meta)
-                yield _Past(recording, recording.title, recording.last_ns, rate, waits=waits)
+                yield Past(recording, recording.title, recording.last_ns, rate, waits=waits)
         return
     if options.stream is not None:
         raise ArgumentError("Argument --stream: a scene has one loop. Omit it.")
@@ -240,7 +244,7 @@ def open_past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_P
             hint = "" if options.source.is_real else _work_hint(session, run)
             history, end_ns = session.history, session.timeline.at_ns
             within = " in virtual time" if hint else ""
-            yield _Past(history, session.title, end_ns, session.frame_rate, hint, within)
+            yield Past(history, session.title, end_ns, session.frame_rate, hint, within)
 
 
 def _run(

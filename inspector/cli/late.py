@@ -16,11 +16,10 @@ from inspector.analysis.lateness.late_calls import LateCall, late_calls
 from inspector.analysis.lateness.samples import Place
 from inspector.analysis.lateness.words import late_call_text, stack_text
 from inspector.cli.commands.late import DEFAULT_SECONDS
-from inspector.cli.explain import open_past
+from inspector.cli.explain import Past, open_past
 from inspector.cli.progress import Progress
 from inspector.cli.terminal import say, write_json
 from inspector.display_text import counted
-from inspector.events.history import History
 from inspector.exit_codes import ExitCode
 from inspector.sessions.attached.doors.door import Door
 from inspector.sessions.attached.doors.hosts.host import on_hosts
@@ -40,35 +39,51 @@ _SET_LATE = {
 }
 #: Calls that are listed; JSON has all.
 _MOST_LISTED = 40
+_UNKNOWN = "cannot be told: events are missing"
+
+
+class Watched(AttachedSession):
+    """Programs that are watched."""
+
+    @property
+    def is_partial(self) -> bool:
+        return any(program.lost.total() for program in self.programs.values())
 
 
 def late(options: Namespace, out: TextIO, err: TextIO) -> int:
     """List the late calls of a recording, a scene or a program."""
-    with _history(options, err) as history:
-        found = sorted(late_calls(history, options.over), key=lambda call: -call.lateness.late_ns)
+    with _past(options, err) as past:
+        calls = late_calls(past.history, options.over)
+        found = sorted(calls, key=lambda call: -call.lateness.late_ns)
+        is_partial = past.is_partial
     if options.json:
         write_json(out, late_values(found))
     else:
         out.write(_text(found, options.over))
     lates = [call.lateness for call in found if call.lateness.cause not in _SET_LATE]
     most_ns = max((lateness.late_ns for lateness in lates), default=0)
-    is_too_late = options.fail_over is not None and most_ns > options.fail_over
-    return ExitCode.FAILED if is_too_late else ExitCode.OK
+    if options.fail_over is None:
+        return ExitCode.OK
+    if most_ns > options.fail_over:
+        return ExitCode.FAILED
+    if is_partial:
+        say(err, f"Whether a call was later than {format_duration(options.fail_over)} {_UNKNOWN}.")
+    return ExitCode.CANNOT_TELL if is_partial else ExitCode.OK
 
 
 @contextmanager
-def _history(options: Namespace, err: TextIO) -> Iterator[History]:
+def _past(options: Namespace, err: TextIO) -> Iterator[Past | Watched]:
     if options.program:
         wanted_ns = options.seconds or DEFAULT_SECONDS * NS_PER_SECOND
         launch = launched(options.program)
         door = on_hosts(options.ssh, options.exec, launch, partial(say, err)) or launch
-        with watched(door, wanted_ns, err) as history:
-            yield history
+        with watched(door, wanted_ns, err) as session:
+            yield session
         return
     if not options.source_argument:
         options.source = SYSTEM
     with open_past(options, err, None) as past:
-        yield past.history
+        yield past
 
 
 def launched(program: Sequence[str]) -> Launch:
@@ -77,10 +92,10 @@ def launched(program: Sequence[str]) -> Launch:
 
 
 @contextmanager
-def watched(door: Door, wanted_ns: int, err: TextIO) -> Iterator[History]:
-    """Open a program, and yield its past once the time is over or it has ended."""
+def watched(door: Door, wanted_ns: int, err: TextIO) -> Iterator[Watched]:
+    """Open a program, and yield its session once the time is over or it has ended."""
     news = Event()
-    session = AttachedSession(door)
+    session = Watched(door)
     session.acceptor.on_news = news.set
     begun_ns: int | None = None
     try:
@@ -99,7 +114,7 @@ def watched(door: Door, wanted_ns: int, err: TextIO) -> Iterator[History]:
                         break
                     progress.show(min(1.0, max(0.0, passed_ns / wanted_ns)))
         say(err, *session.notes)
-        yield session.history
+        yield session
     finally:
         session.end_program()
         session.close()

@@ -82,7 +82,8 @@ exit codes:
   7  no program could be attached to (attach, which otherwise ends with the exit
      code of the program that it launched)
   8  cannot tell: what a condition needs is undefined or data is missing (stats
-     --assert, compare --fail-if), or a damaged recording was checked (lint)
+     --assert, compare --fail-if, late --fail-over), or a recording of which parts
+     are missing was checked (lint, replay)
   9  something could not be read
   126  the program to be launched may not be executed
   127  the program to be launched was not found

@@ -27,6 +27,8 @@ from inspector.sessions.sources.time_sources import ATTACHED, ATTACHED_LOOP
 class ReplayError(InspectorError):
     """A recording cannot be replayed; the message says why."""
 
+    exit_code = ExitCode.CANNOT_TELL
+
 
 def replay_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
     """Run a recorded scene again and compare its behaviour.

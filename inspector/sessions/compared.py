@@ -18,7 +18,7 @@ from inspector.events.recording import as_far_as_it_goes
 from inspector.foreign.paths import is_file, is_folder, is_recording_name, is_there
 from inspector.formats.captures.capture import CaptureReader, split_column
 from inspector.sessions.frame_files import (
-    DAMAGED_RECORDING,
+    PARTIAL_RECORDING,
     file_of,
     open_frame_file,
     recording_showing,
@@ -86,7 +86,7 @@ def run_of_file(
             history, loops = state.frames, {each.clock_id: each.name for each in loops_of(state)}
             times_ns = history.numpy("interval_ns", history.first, history.end)
             notes, read_stream = recording.notes, loops.get(state.frames_of, "")
-            missing = DAMAGED_RECORDING if recording.is_damaged else ""
+            missing = PARTIAL_RECORDING if recording.is_partial else ""
         name = f"{path.name} – {read_stream}" if len(loops) > 1 else path.name
         streams = tuple(loops.values())
         usable_ns = times_ns[times_ns > 0]

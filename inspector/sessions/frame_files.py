@@ -65,7 +65,7 @@ _SQLITE: Final = b"SQLite format 3"
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 #: Characters of a column of numbers that are decoded at a time.
 _PIECE: Final = 1 << 18
-DAMAGED_RECORDING: Final = "The recording is damaged."
+PARTIAL_RECORDING: Final = "Parts of the recording are missing."
 _decode_json = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_numbers = msgspec.json.Decoder(list[int]).decode
 _NS_COLUMNS: Final = ("frame", "at_ns", "interval_ns", "delta_ns", "busy_ns", *PHASE_COLUMNS)
@@ -257,7 +257,7 @@ def _read_recording(path: Path, stream: str | None = None) -> FrameFile:
         (name,) = (each.name for each in loops if each.clock_id == state.frames_of)
         provenance = replace(provenance, note=name)
         notes = (note_on_choice(name, len(frames), others), *notes)
-    missing = DAMAGED_RECORDING if recording.is_damaged else ""
+    missing = PARTIAL_RECORDING if recording.is_partial else ""
     return FrameFile(frames, provenance, notes, has_work=True, missing=missing)
 
 

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -114,7 +115,7 @@ def test_that_a_scene_that_has_changed_is_not_run_unasked(
 
     code, out, err = run(f"replay {recording} {option}")
 
-    assert (code, out) == (ExitCode.FAILED, "")
+    assert (code, out) == (ExitCode.CANNOT_TELL, "")
     assert err == (
         "timeline-inspector: game.py has changed since this was recorded, so it was not run: "
         f"{scene}. Look at it, and say --anyway.\n"
@@ -184,7 +185,7 @@ def test_that_a_damaged_recording_is_not_held_against_the_scene(
 
     code, out, err = run(line.format(recording))
 
-    assert (code, out) == (ExitCode.FAILED, "")
+    assert (code, out) == (ExitCode.CANNOT_TELL, "")
     assert "The file is damaged from " in err
     assert "it cannot be replayed or verified." in err
     assert not (tmp_path / "test_it.py").exists()
@@ -231,7 +232,7 @@ def test_that_names_that_end_lines_elsewhere_are_in_a_test_of_a_recording(tmp_pa
 def test_that_a_scene_that_has_moved_is_named(run: Run, recording: Path, tmp_path: Path) -> None:
     shutil.move(tmp_path / "game.py", tmp_path / "moved.py")
     code, _, err = run(f"replay {recording} --verify")
-    assert code == ExitCode.FAILED
+    assert code == ExitCode.CANNOT_TELL
     assert "Name its file: --scene FILE." in err
     code, out, err = run(f"replay {recording} --scene moved.py --verify")
     assert (code, err) == (ExitCode.OK, "")
@@ -256,9 +257,32 @@ def test_that_the_middle_of_a_session_cannot_be_run_again(
     part = tmp_path / "part.tlrec"
     save_last(open_recording(recording), part, 1)
     code, _, err = run(f"replay {part} --scene game.py")
-    assert code == ExitCode.FAILED
+    assert code == ExitCode.CANNOT_TELL
     assert "events are lost" in err
-    assert run(f"export {part} --as pytest --scene game.py")[0] == ExitCode.FAILED
+    assert run(f"export {part} --as pytest --scene game.py")[0] == ExitCode.CANNOT_TELL
+
+
+def test_that_nothing_is_decided_by_a_recording_of_which_parts_are_missing(
+    run: Run, tmp_path: Path
+) -> None:
+    assert run("run 1 --seconds 20 --record whole.tlrec --quiet")[0] == ExitCode.OK
+    shutil.copy(tmp_path / "whole.tlrec", tmp_path / "part.tlrec")
+    with closing(sqlite3.connect(tmp_path / "part.tlrec")) as connection, connection:
+        between = "SELECT rowid FROM chunks ORDER BY rowid LIMIT 1 OFFSET 1"
+        connection.execute(f"DELETE FROM chunks WHERE rowid = ({between})")  # noqa: S608
+
+    for line in (
+        "lint {}",
+        "late {} --fail-over 1h",
+        "replay {} --verify",
+        "stats {} --assert 'p99 < 1s'",
+        "compare {} whole.tlrec --fail-if 'p99 > +900%'",
+        "compare whole.tlrec {} --fail-if 'p99 > +900%'",
+    ):
+        code, _, err = run(line.format("part.tlrec"))
+        assert code == ExitCode.CANNOT_TELL, line
+        assert "events in between are missing" in err
+        assert run(line.format("whole.tlrec"))[0] == ExitCode.OK, line
 
 
 def test_that_a_recording_becomes_a_test_that_passes(

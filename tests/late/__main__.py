@@ -88,7 +88,8 @@ class NotBegunError(Exception):
 
 
 def _late_behind(door: Door, seconds: int) -> list[LateCall]:
-    with watched(door, seconds, io.StringIO()) as history:
+    with watched(door, seconds, io.StringIO()) as session:
+        history = session.history
         began_ns = next((each[0] for each in history.events(0, _MANY) if each[1] in _FIRST), None)
         if began_ns is None:
             raise NotBegunError

@@ -78,7 +78,7 @@ examples:
   timeline-inspector lint game.tlrec --budget 60fps
 
 Exit code 0 without findings, 1 with findings; 2 if the arguments are not valid; 4 if the
-scene could not be loaded; 8 if there are none in what can be read of a damaged recording; 9
+scene could not be loaded; 8 if there are none in a recording of which parts are missing; 9
 if it cannot be read. A scene runs in virtual time, for {DEFAULT_SECONDS} seconds by
 default. Blocking callbacks take no time there; --real-time finds them, and runs for
 {DEFAULT_REAL_SECONDS} seconds by default.

@@ -19,7 +19,8 @@ examples:
 
 A file that has changed since the recording is not run without --anyway.
 
-Exit code 6 with --verify if the scene behaved differently.
+Exit code 6 with --verify if the scene behaved differently; 8 if the recording lacks what is
+needed to run it again.
 """
 
 ANNOTATE_EPILOG: Final = """\

@@ -38,6 +38,7 @@ from inspector.events.conditions.breakpoint import BreakAction, Breakpoint
 from inspector.events.handlers import handlers_of
 from inspector.events.history import History
 from inspector.events.log import EventLog
+from inspector.exit_codes import ExitCode
 from inspector.foreign.files import open_binary
 from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 from inspector.vocabulary import COMMAND, COMMAND_CONTEXT, COMMAND_FORM, RawEvent, Reading
@@ -79,6 +80,8 @@ class CommandPlace(IntEnum):
 
 class JournalError(InspectorError):
     """A recording lacks something needed to run the scene again."""
+
+    exit_code = ExitCode.CANNOT_TELL
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from inspector.clocks.sources.manual_source import ManualTimeSource
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.errors import InspectorError
 from inspector.events.history import History
+from inspector.exit_codes import ExitCode
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import Journal, events_to_run_again, file_digest
 from inspector.sessions.replay.replay import (
@@ -37,6 +38,8 @@ class Rerun:
 
 class ChangedSceneError(InspectorError):
     """The scene has changed since it was recorded; the message says so."""
+
+    exit_code = ExitCode.CANNOT_TELL
 
 
 def rerun(

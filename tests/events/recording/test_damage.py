@@ -236,9 +236,25 @@ def test_that_the_state_after_a_damaged_end_is_that_of_the_last_keyframe(
     past = open_recording(path)
 
     whole = folded(log, log.end)
-    assert past.is_damaged
+    assert past.is_partial
     assert past.last_ns == whole.at_ns
     assert described(past.state_at(past.last_ns)) == described(whole)
+
+
+def test_that_frames_that_are_missing_are_said(tmp_path: Path, log: EventLog) -> None:
+    path = record(log, tmp_path / "a.tlrec", portion=400)
+    connection = sqlite3.connect(path)
+    with connection:
+        rows = connection.execute("SELECT first_frame, count FROM frame_chunks").fetchall()
+        first, count = rows[len(rows) // 2]
+        connection.execute("DELETE FROM frame_chunks WHERE first_frame = ?", (first,))
+    connection.close()
+    past = open_recording(path)
+
+    past.state_before(past.end)
+
+    assert past.is_partial
+    assert past.notes == (f"{count:,} frames are missing from frame {first:,} on.",)
 
 
 @pytest.mark.parametrize("damaged", [1_600, 800])
@@ -397,7 +413,7 @@ def test_that_the_first_sentence_says_what_is_damaged_and_from_where_on(
 
     past = open_recording(path)
 
-    assert past.is_damaged
+    assert past.is_partial
     assert past.notes[0] == (
         f"The file is damaged from {format_instant(known_ns)} on: not all of its events can be "
         "read (the events from 1,200 on are damaged)."
@@ -477,4 +493,4 @@ def test_that_events_that_do_not_fit_together_change_nothing(tmp_path: Path) -> 
     assert [clock.id for clock in state.path(2)] == [2, 1]
     assert state.branch(1) == [1, 2]
     assert [mark.at_ns for mark in state.marks] == [5]
-    assert past.is_damaged
+    assert past.is_partial

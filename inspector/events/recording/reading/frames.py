@@ -52,6 +52,7 @@ class StoredFrames:
         # Place of the first frame of each chunk, and behind the last.
         self._places = [0]
         self.first = 0
+        self.missing = 0  # How many frames are, instead of which there are some of no duration
         self._columns: dict[int, array[int]] = {}
         self._kept: dict[int, bytes] = {}
         begins = array("q")
@@ -155,6 +156,8 @@ class StoredFrames:
                 filler = np.zeros((_AT + 1, missing), np.int64)
                 filler[_AT] = last_ns
                 self._add(_Chunk(-1, missing, 0, last_cursor))
+                self._file.note(f"{missing:,} frames are missing from frame {last + 1:,} on.")
+                self.missing += missing
                 yield filler
             if not self._chunks:
                 self.first = int(first)

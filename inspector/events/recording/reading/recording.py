@@ -101,9 +101,10 @@ class Recording:
         return self._file.notes
 
     @property
-    def is_damaged(self) -> bool:
-        """Whether something cannot be read; the first note says what."""
-        return self._file.is_damaged()
+    def is_partial(self) -> bool:
+        """Whether something within it cannot be read or is missing; the notes say what."""
+        has_gaps = self._gaps or any(each.missing for each in self._stored.values())
+        return bool(has_gaps) or self._file.is_damaged()
 
     @property
     def has_all_events(self) -> bool:
@@ -488,12 +489,12 @@ def as_far_as_it_goes(recording: Recording) -> Iterator[None]:
     """Replace failures that are due to damage of the recording.
 
     Raises:
-        RecordingError: A failure within, if the recording is damaged.
+        RecordingError: A failure within, if parts of the recording are missing.
     """
     try:
         yield
     except MISFIT as error:
-        if not recording.is_damaged:
+        if not recording.is_partial:
             raise
         message = f"{recording.path} is damaged, and the readable part does not contain this."
         raise RecordingError(message) from error
