@@ -139,13 +139,6 @@ class LoadedScene(Struct, frozen=True):
     module: ModuleType
     known_before: frozenset[str]  # Names of the modules that were there before it
 
-    @property
-    def docstring_title(self) -> str:
-        """The first line of the scene's docstring without its full stop, or nothing."""
-        docstring = self.module.__doc__
-        text = docstring.strip() if isinstance(docstring, str) else ""
-        return text.partition("\n")[0].rstrip(".")
-
     def build(self, stage: "Stage") -> None:
         """Call the scene's ``build``."""
         build: Callable[[Stage], object] = self.module.build
@@ -234,6 +227,13 @@ def load_scene(path: Path) -> LoadedScene:
         scene.unload()
         raise problem
     return scene
+
+
+def docstring_title(module: ModuleType) -> str:
+    """Return the first line of a docstring without its full stop, or nothing."""
+    docstring = module.__doc__
+    text = docstring.strip() if isinstance(docstring, str) else ""
+    return text.partition("\n")[0].rstrip(".")
 
 
 def built_in_scenes() -> list[SceneFile]:

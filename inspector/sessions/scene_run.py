@@ -47,7 +47,7 @@ from inspector.sessions.replay.journal import (
     Journal,
     command_events,
 )
-from inspector.sessions.scene import LoadedScene, SceneProblem, load_scene
+from inspector.sessions.scene import LoadedScene, SceneProblem, docstring_title, load_scene
 from inspector.sessions.scene_sampler import SceneSampler
 from inspector.sessions.scene_threads import SceneThreads
 from inspector.sessions.sources.journalled_source import JournalledSource
@@ -161,6 +161,7 @@ class SceneRun:
         self.recorder: Recorder | None = None
         self.journal = Journal(beginning, MOST_ENTRIES)
         self.loaded: LoadedScene | None = None
+        self._title_of_file = scene_path.name
         self.pauses: dict[int, list[Callable[[], object]]] = {}
         self.problem: SceneProblem | None = None
         self.stopped_by: CallbackFailure | None = None
@@ -191,7 +192,7 @@ class SceneRun:
         """The title from the scene, its docstring, or its file name."""
         if self.loaded is None:
             return self.scene_path.name
-        return self.stage.title or self.loaded.docstring_title or self.scene_path.name
+        return self.stage.title or self._title_of_file
 
     @property
     def frame_rate(self) -> Fraction:
@@ -252,6 +253,7 @@ class SceneRun:
             return
         self.leave_if_forked()
         self.loaded = scene
+        self._title_of_file = docstring_title(scene.module) or self.scene_path.name
         beginning = self.journal.beginning
         self.log.append((0, COMMAND_FORM, 0, self.log.intern(beginning.as_json()), 0))
         if recorder is not None:

@@ -44,7 +44,7 @@ class BranchActions(QObject):
         self._bridge = bridge
         self._window = window
         self._action = actions["pause-branch"]
-        for changed in (bridge.session_changed, bridge.refreshed, bridge.selection_changed):
+        for changed in (bridge.session_changed, bridge.facts_due, bridge.selection_changed):
             changed.connect(self._show_state)
         self._show_state()
 

@@ -18,7 +18,7 @@ TEXT_MS: Final = 200
 
 #: So long what was in sight is taken to be so still, unless it is hidden: a panel behind another
 #: one's tab costs a few refreshes, finding that out as much as a small one.
-_LOOK_NS: Final = 250 * NS_PER_MS
+_LOOK_NS: Final = 1_000 * NS_PER_MS
 _SEEN: Final = (QEvent.Type.Show, QEvent.Type.Paint)
 
 

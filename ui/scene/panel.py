@@ -124,7 +124,8 @@ class ScenePanel(QWidget):
         self._fading = single_shot(self, self._pace.request, _FADING_MS)
         self._written = ""
         self._forgetting = single_shot(self, self._forget_written, _WRITTEN_MS)
-        bridge.refreshed.connect(self._on_refreshed)
+        bridge.refreshed.connect(self._pace.request)
+        bridge.facts_due.connect(self._watch)
         bridge.session_changed.connect(self._on_session_changed)
         bridge.playhead_changed.connect(self._pace.request)
         bridge.selection_changed.connect(self._pace.request)
@@ -149,11 +150,7 @@ class ScenePanel(QWidget):
         self._watch()
         self._pace.request()
 
-    @Slot(object)
-    def _on_refreshed(self, _events: int) -> None:
-        self._watch()
-        self._pace.request()
-
+    @Slot()
     def _watch(self) -> None:
         pictures = self._pictures
         if pictures is None:

@@ -18,7 +18,7 @@ from inspector.events.timeline import Timeline
 from inspector.foreign.paths import is_recording_name, is_scene_name
 from inspector.sessions.session import SessionPhase, SessionStatus, ShowsLoops, StepsAside
 from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
-from inspector.timebase import NS_PER_SECOND
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 from .annotation_editor import AnnotationEditor
 from .frame_focus import FrameFocus
@@ -63,6 +63,8 @@ _SHOWN_IN_PANELS: Final = frozenset(
 _NOTHING: Final = frozenset[Capability]()
 #: So often the events of programs are taken that are not shown.
 _UNSEEN_MS: Final = 200
+#: So far apart are looks at facts while only time passes.
+_FACTS_MS: Final = 200
 _NO_SESSION: Final = SessionStatus(SessionPhase.EMPTY, "No scene is open.")
 
 
@@ -80,6 +82,8 @@ class SessionBridge(QObject):
     # when events left the log before they were read.
     session_changed = Signal(object)  # Session | None
     refreshed = Signal(object)  # int: the timeline has moved on; by how many events
+    # The same, but five times a second while only time passes: for what is no moving picture
+    facts_due = Signal()
     status_changed = Signal(object)  # SessionStatus: what the session is doing has changed
     loading_changed = Signal(object)  # Path | None: the code of a scene begins or ends to load
     # The session was asked for something; emitted in the thread that asked
@@ -158,9 +162,9 @@ class SessionBridge(QObject):
         self._budgets_ms: tuple[float, ...] = (1000 / 60, 1000 / 120, 1000 / 30)
         self._precision = Precision.ECONOMICAL
         self.pace = RefreshPace(self, clock=clock)
-        self.pace.due.connect(self.refresh_now)
+        self.pace.due.connect(self._refresh_in_turn)
         self._was_following: bool | None = None
-        self._frames_seen = 0
+        self._frames_seen = self._commands_seen = self._facts_due_ns = 0
         self.annotations = AnnotationEditor(self)
         self.frame_focus = FrameFocus(self)
         self.playhead = Playhead(self)
@@ -381,14 +385,27 @@ class SessionBridge(QObject):
 
     @Slot()
     def refresh_now(self) -> None:
+        self._facts_due_ns = 0
+        self._refresh_in_turn()
+
+    @Slot()
+    def _refresh_in_turn(self) -> None:
         if self._session is None:
             return
         self.pace.begin_turn()
         events = self._poll_session(self._session)
         self._note_frames(self._session)
         self.refreshed.emit(events)
+        self._tell_facts()
         self._update_status()
         self.pace.end_turn(has_news=bool(events))
+
+    def _tell_facts(self) -> None:
+        commands, now_ns = len(self._timeline.commands), self.pace.now_ns()
+        is_soon = now_ns < self._facts_due_ns and self.pace.phase is SessionPhase.RUNNING
+        if not is_soon or commands != self._commands_seen:
+            self._commands_seen, self._facts_due_ns = commands, now_ns + _FACTS_MS * NS_PER_MS
+            self.facts_due.emit()
 
     # ------------------------------------------------- what all panels share
 

@@ -52,7 +52,7 @@ class OverruledRates(QObject):
         # By clock: the command, the rate that it set, and the one before.
         self._wanted: dict[int, tuple[int, int, int]] = {}
         self._seen = 0
-        bridge.refreshed.connect(self._on_refreshed)
+        bridge.facts_due.connect(self._on_refreshed)
         bridge.session_changed.connect(self._begin)
         self._begin()
 

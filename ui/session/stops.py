@@ -36,7 +36,7 @@ class StopNotices(QObject):
         self._told_hits: tuple[Timeline | None, int] = (None, 0)
         for changed in (bridge.status_changed, bridge.session_changed, bridge.playhead_changed):
             changed.connect(self._look)
-        bridge.refreshed.connect(self._look_again)
+        bridge.facts_due.connect(self._look_again)
         self._look()
 
     @classmethod
@@ -57,8 +57,8 @@ class StopNotices(QObject):
                 self._bridge.select(Selection.frame(self.hit.frame))
         self._say()
 
-    @Slot(object)
-    def _look_again(self, _events: int) -> None:
+    @Slot()
+    def _look_again(self) -> None:
         if self._bridge.status.breakpoint and self.hit is None:
             # What was hit comes a moment after the program has held itself.
             self._look()

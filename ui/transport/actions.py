@@ -65,7 +65,7 @@ class TransportActions(QObject):
         self._window = window
         for changed in (
             bridge.session_changed,
-            bridge.refreshed,
+            bridge.facts_due,
             bridge.status_changed,
             bridge.playhead.playing_changed,
         ):

@@ -52,7 +52,7 @@ class RecordingActions(QObject):
         self._recorder: Recorder | None = None
         self._outcomes_shown = 0
         bridge.session_changed.connect(self._on_session_changed)
-        bridge.refreshed.connect(self._on_refreshed)
+        bridge.facts_due.connect(self._on_refreshed)
         self._on_session_changed(bridge.session)
 
     # ---------------------------------------------------------------- actions

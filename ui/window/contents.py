@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, cast
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QInputDialog, QMenu, QStackedWidget, QStyle, QVBoxLayout, QWidget
-from typing_extensions import override
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.display_text import counted, one_line
@@ -35,7 +34,6 @@ from ..bookmarks.annotation_actions import ANNOTATION_ACTIONS, AnnotationActions
 from ..clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS, BranchActions
 from ..interventions.intervention_undo import UNDO_ACTIONS, UndoActions
 from ..kit.filter_line import FilterLine
-from ..kit.guards import guarded
 from ..kit.layouts import open_menu, without_icons
 from ..previews.selected import submit_action
 from ..session.bridge import Selection
@@ -83,10 +81,15 @@ _TURNS_TO_BEGIN: Final = 12
 #: The breakpoints of so many scenes are kept for the next start.
 _MOST_WITH_BREAKPOINTS: Final = 50
 _VISIBILITY: Final = frozenset({QEvent.Type.Show, QEvent.Type.Hide, QEvent.Type.WindowStateChange})
-_DROPS: Final = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
+_HEARD: Final = (
+    *_VISIBILITY,
+    QEvent.Type.Close,
+    QEvent.Type.KeyPress,
+    QEvent.Type.DragEnter,
+    QEvent.Type.Drop,
+)
 
 
-@guarded
 class WindowContents(QObject):
     """Brings actions, panels and the session into the window, and shows what the session says."""
 
@@ -113,8 +116,8 @@ class WindowContents(QObject):
         self.badges = Badges(window, bridge)
         bridge.session_changed.connect(self._on_session_changed)
         bridge.status_changed.connect(self._on_status_changed)
-        bridge.refreshed.connect(self._need_lanes)
-        bridge.refreshed.connect(self._need_frames)
+        bridge.facts_due.connect(self._need_lanes)
+        bridge.facts_due.connect(self._need_frames)
         bridge.budgets_changed.connect(self._take_budgets)
         bridge.opening_failed.connect(self._show_opening_failure)
         bridge.column_wanted.connect(self._ask_for_column)
@@ -126,7 +129,7 @@ class WindowContents(QObject):
         window.is_complete = True
         window.blames_extension = self._extension_reporter.blame
         window.apply_menu_palette()
-        window.installEventFilter(self)
+        window.hear(self._take_event, *_HEARD)
         self._tell_visibility()
         self._on_session_changed(bridge.session)
         self._on_status_changed(bridge.status)
@@ -158,6 +161,7 @@ class WindowContents(QObject):
         layout.setSpacing(0)
         layout.addWidget(window.middle, 1)
         window.panels = WindowPanels(window, middle, window.theme)
+        window.hear(window.panels.fit, QEvent.Type.Resize, QEvent.Type.FontChange)
         window.setCentralWidget(window.panels.frame)
         self.window_states = WindowStates(window, layout)
 
@@ -219,8 +223,9 @@ class WindowContents(QObject):
         self._guard = KeyGuard(actions.by_id.values(), window)
         self._guard.refused.connect(self._show_impossible)
         self._guard.pressed.connect(self._focus_ring.take_key)
-        for watched in (window, *window.panels):
-            self._guard.watch(watched)
+        window.hear(partial(self._guard.take_key, window), QEvent.Type.ShortcutOverride)
+        for place in window.panels:
+            self._guard.watch(place)
 
     def _add_frame_times(self) -> None:
         window = self._window
@@ -285,19 +290,16 @@ class WindowContents(QObject):
 
     # ---------------------------------------------------------------- what happens to the window
 
-    @override
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+    def _take_event(self, event: QEvent) -> bool:
         """Take files that are dropped, refresh only what can be seen, and save at the end."""
         kind = event.type()
-        if watched is not self._window:
-            return False
         if kind in _VISIBILITY:
             self._tell_visibility()
         elif kind is QEvent.Type.Close:
             self._close()
-        elif kind is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+        elif isinstance(event, QKeyEvent):
             return event.key() == Qt.Key.Key_Escape and self._close_topmost()
-        elif kind in _DROPS and isinstance(event, QDropEvent):
+        elif isinstance(event, QDropEvent):
             return self._take_drop(event, is_over=kind is QEvent.Type.Drop)
         return False
 

@@ -213,13 +213,16 @@ class KeyGuard(QObject):
         }
 
     def watch(self, window: QWidget) -> None:
-        """Guard the keys of a window, also of a panel that is one of its own."""
+        """Guard the keys of a panel that may be a window of its own."""
         window.installEventFilter(self)
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        return event.type() == QEvent.Type.ShortcutOverride and self.take_key(watched, event)
+
+    def take_key(self, watched: QObject, event: QEvent) -> bool:
         """Accept what the widget in use wants for itself, so that it gets the key."""
-        if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+        if not isinstance(event, QKeyEvent):
             return False
         self.pressed.emit()
         widget = QApplication.focusWidget()

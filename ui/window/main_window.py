@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Signal, Slot
 from PySide6.QtWidgets import QApplication, QLabel, QMainWindow
 
 from inspector.foreign.paths import is_file
@@ -74,10 +74,13 @@ class MainWindow(QMainWindow):
         self.opened_last = Path()
         self._was_painted = False
         self._fills_screen = False
+        self._hearers: dict[QEvent.Type, list[Callable[[QEvent], object]]] = {}
+        self.installEventFilter(self)
         self._apply_theme()
         theme.changed.connect(self._apply_theme)
         # The menus, which Alt shows unless the bar is kept
         self.menu_bar = TopMenuBar(self, is_kept=settings.menu_bar)
+        self.hear(self.menu_bar.take_event, *self.menu_bar.HEARD)
         self.setCentralWidget(QLabel("   Loading the panels …"))
         self._restore_geometry()
 
@@ -104,6 +107,21 @@ class MainWindow(QMainWindow):
         if not self._was_painted:
             self._was_painted = True
             self.painted.emit()
+
+    # ---------------------------------------------------------------- what happens to it
+
+    def hear(self, take: Callable[[QEvent], object], *kinds: QEvent.Type) -> None:
+        """Have something told of events of these kinds before the window is, the newest first.
+
+        What returns ``True`` keeps an event from the others. There are hundreds of events a
+        second, mostly of kinds that nobody asks for: an event filter each would hear them all.
+        """
+        for kind in kinds:
+            self._hearers.setdefault(kind, []).insert(0, take)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - as above
+        hearers = self._hearers.get(event.type())
+        return hearers is not None and any(take(event) for take in hearers)
 
     # ---------------------------------------------------------------- looks
 

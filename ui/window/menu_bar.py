@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from typing import Final
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Slot
+from PySide6.QtCore import QEvent, QTimer, Slot
 from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar
 
@@ -21,6 +22,14 @@ class TopMenuBar(QMenuBar):
     of the system.
     """
 
+    #: What it wants to hear of its window.
+    HEARD: Final = (
+        QEvent.Type.Resize,
+        QEvent.Type.ShortcutOverride,
+        QEvent.Type.MouseButtonPress,
+        QEvent.Type.KeyRelease,
+    )
+
     def __init__(self, window: QMainWindow, *, is_kept: bool) -> None:
         super().__init__(window)
         self._window = window
@@ -33,7 +42,6 @@ class TopMenuBar(QMenuBar):
         self._hiding.timeout.connect(self._hide_if_done)
         for menu in self.menus.values():
             menu.aboutToHide.connect(self._hiding.start)
-        window.installEventFilter(self)
         self.keep(is_kept=self.is_kept)
 
     def keep(self, *, is_kept: bool) -> None:
@@ -63,18 +71,17 @@ class TopMenuBar(QMenuBar):
 
     # ---------------------------------------------------------------- shown by a key
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - of Qt
+    def take_event(self, event: QEvent) -> None:
         """Follow the size of the window, and the key that shows the bar."""
         kind = event.type()
-        if watched is self._window and kind == QEvent.Type.Resize:
+        if kind == QEvent.Type.Resize:
             self._lay_over()
-        elif kind in (QEvent.Type.ShortcutOverride, QEvent.Type.MouseButtonPress):
-            self._is_alt_alone = isinstance(event, QKeyEvent) and _is_alt(event)
         elif kind == QEvent.Type.KeyRelease and isinstance(event, QKeyEvent):
             if self._is_alt_alone and _is_alt(event) and self.isHidden():
                 self._open(self.actions()[0])
             self._is_alt_alone = False
-        return super().eventFilter(watched, event)
+        else:
+            self._is_alt_alone = isinstance(event, QKeyEvent) and _is_alt(event)
 
     def _open(self, action: QAction) -> None:
         self.show()

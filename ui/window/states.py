@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Slot
-from typing_extensions import override
 
 from inspector.resources import resource_path
 from inspector.sessions.session import SessionPhase, ShowsCapture
 from inspector.window_loader import quick_imports
 
-from ..kit.guards import guarded
 from ..kit.paced_refresh import single_shot
 from ..plotting.shared_view import SharedView
 
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from .welcome import Welcome
 
 
-@guarded
 class WindowStates(QObject):
     """Closes the side column where there is little to say, and shows what stands there instead.
 
@@ -58,7 +55,7 @@ class WindowStates(QObject):
         window.bridge.session_changed.connect(self._on_session_changed)
         window.panels.visibility_changed.connect(self._show_summary)
         window.middle.currentChanged.connect(self.refresh)
-        window.installEventFilter(self)
+        window.hear(self._fit, QEvent.Type.Resize)
         self._welcoming.start()
 
     @property
@@ -136,17 +133,11 @@ class WindowStates(QObject):
     def _show_all(self) -> None:
         self._window.panels.show_panel("statistics")
 
-    def _fit(self) -> None:
+    def _fit(self, _event: object = None) -> None:
         if self.summary is not None:
             self.summary.fit()
         if self.columns is not None:
             self.columns.fit()
-
-    @override
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize:
-            self._fit()
-        return False
 
     # ---------------------------------------------------------------- nothing open
 

@@ -111,7 +111,7 @@ class StatusLine(QWidget):
         self._over = single_shot(self, self.clear, _EFFECT_MS)
         OverruledRates.of(bridge).found.connect(self.show_overruled)
         bridge.status_changed.connect(self._show_progress)
-        bridge.refreshed.connect(self._show_progress)
+        bridge.facts_due.connect(self._show_progress)
         bridge.loading_changed.connect(self._show_loading)
         self._show(self._lasting)
 
@@ -359,7 +359,7 @@ class FailureNote(QToolButton):
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.hide()
-        bridge.refreshed.connect(self.refresh)
+        bridge.facts_due.connect(self.refresh)
         bridge.session_changed.connect(self.refresh)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()

@@ -194,11 +194,11 @@ def test_that_what_is_refreshed_often_is_looked_for_now_and_then(
     monkeypatch.setattr(paced_refresh, "is_in_sight", look)
     counted.widget.show()
 
-    for _ in range(10):
+    for _ in range(40):
         counted.ask()
         hands.now_ns += 50 * NS_PER_MS
 
-    assert counted.count == 10
+    assert counted.count == 40
     assert len(looks) == 2
 
 

@@ -12,6 +12,7 @@ from inspector.commands.command import Capability
 from inspector.commands.transport import Hold
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.testing import scene_file
+from inspector.vocabulary import COMMAND
 from tests.ui.bridge_stand import MS, Noted, PlayedSession, is_refreshing
 from ui.session.bridge import (
     Selection,
@@ -92,6 +93,34 @@ def test_that_a_refresh_says_how_many_events_are_new(bridge: SessionBridge, note
     bridge.refresh_now()
 
     assert noted.events == [4 + 3 * 2, 2 * 2]
+
+
+def test_that_facts_are_looked_at_five_times_a_second_and_at_once_after_a_command() -> None:
+    now_ns = 0
+    bridge = SessionBridge(clock=lambda: now_ns)
+    session, looks = PlayedSession(SessionPhase.RUNNING), 0
+
+    def count() -> None:
+        nonlocal looks
+        looks += 1
+
+    bridge.facts_due.connect(count)
+    bridge.set_session(session)
+    for _ in range(50):
+        now_ns += 20 * MS
+        session.add_frames(1)
+        bridge.pace.due.emit()
+    assert looks == 1 + 5
+
+    session.log.append((0, COMMAND, 1, session.log.intern("paused"), 0))
+    bridge.pace.due.emit()
+    assert looks == 1 + 5 + 1
+
+    session.phase = SessionPhase.HELD
+    bridge.pace.due.emit()
+    bridge.pace.due.emit()
+    assert looks == 1 + 5 + 1 + 1
+    bridge.close()
 
 
 def test_that_after_a_reload_everything_is_announced_anew(

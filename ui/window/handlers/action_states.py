@@ -79,7 +79,7 @@ class ActionStates(QObject):
         bridge.session_changed.connect(self._on_session_changed)
         middle.currentChanged.connect(self._on_refreshed)
         for changed in (
-            bridge.refreshed,
+            bridge.facts_due,
             bridge.status_changed,
             bridge.selection_changed,
             bridge.playhead_changed,

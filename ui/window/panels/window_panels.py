@@ -124,7 +124,6 @@ class WindowPanels(QObject):
         self.frame, self.foot = QWidget(), QWidget()
         self.reveal = Reveal(self.frame)
         self._lay_out(middle)
-        window.installEventFilter(self)
 
     def _lay_out(self, middle: QWidget) -> None:
         self._split = splitter(Qt.Orientation.Vertical, (middle, 1), (self.tray, 0))
@@ -454,15 +453,12 @@ class WindowPanels(QObject):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Fit column and tray to the size of the window."""
-        if watched is self._split:
-            if event.type() == QEvent.Type.Resize:
-                self._lay_over()
-        elif event.type() in (QEvent.Type.Resize, QEvent.Type.FontChange):
-            self._fit()
+        if event.type() == QEvent.Type.Resize:
+            self._lay_over()
         return False
 
-    def _fit(self) -> None:
+    def fit(self, _event: object = None) -> None:
+        """Fit column and tray to the size of the window."""
         scale = text_scale(self._window)
         self._fit_column()
         least = round(_LEAST_TRAY * scale)
