@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from inspector.errors import CaptureError
 from inspector.formats.captures.capture import Capture
-from inspector.formats.captures.source import CaptureSource
-from inspector.formats.captures.trace import TraceBuilder
+from inspector.formats.captures.trace import TraceReader
 from inspector.formats.captures.trace_extras import OVERLAPPING
 from inspector.timebase import MAX_NS, NS_PER_US
 
@@ -83,47 +82,33 @@ def is_json(head: bytes) -> bool:
     return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
 
 
-class JsonTraceReader:
+class JsonTraceReader(TraceReader):
+    kind = "Chrome trace"
+
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._source = CaptureSource(path)
-        self._builder = TraceBuilder()
-        self._pieces = self._source.pieces()
-        self._carry = b""
+        super().__init__(path)
         self._has_begun = False
-        self._has_ended = False
         self._events = 0
         self._threads: dict[object, int] = {}
 
-    @property
-    def done(self) -> float:
-        return self._source.done
-
-    def read_on(self) -> bool:
-        if self._has_ended:
-            return False
-        piece = next(self._pieces, None)
-        if piece is None:
-            self._has_ended = True
-            self._take_rest()
-            return False
-        text = self._carry + piece
+    def _take_piece(self, text: bytes) -> bytes:
         if not self._has_begun:
             text = self._from_first_event(text)
             if not self._has_begun:
-                self._carry = text
-                return True
-        self._carry = self._take_whole(text)
-        self._builder.pack()
-        while len(self._carry) > _LONGEST_EVENT:
-            self._carry = self._take_whole(self._behind_damage(self._carry))
-        return True
+                return text
+        rest = self._take_whole(text)
+        while len(rest) > _LONGEST_EVENT:
+            rest = self._take_whole(self._behind_damage(rest))
+        return rest
+
+    def _take_end(self, rest: bytes) -> None:
+        while rest.strip(_BLANKS + b"]}"):
+            rest = self._take_whole(self._behind_damage(rest))
 
     def capture(self) -> Capture:
         if not self._has_begun:
             raise refuse_json(self._path, self._source.head)
-        notes = tuple(self._source.notes)
-        return self._builder.capture(self._path, "Chrome trace", notes, is_last=self._has_ended)
+        return super().capture()
 
     # ------------------------------------------------------------------ events in the text
 
@@ -150,7 +135,7 @@ class JsonTraceReader:
             else:
                 self._take(found)
         if is_over:
-            self._has_ended = True
+            self._is_over = True
             return b""
         return text[ends[-1] :] if len(ends) else text
 
@@ -165,15 +150,6 @@ class JsonTraceReader:
             except _PROBLEMS:
                 self._events += 1
                 self._builder.note_damage(f"event {self._events:,}")
-
-    def _take_rest(self) -> None:
-        """Take what is left at the end of a file that is cut off or damaged."""
-        rest = self._carry
-        self._carry = b""
-        while rest.strip(_BLANKS + b"]}"):
-            rest = self._take_whole(self._behind_damage(rest))
-            if self._has_ended and not rest:
-                break
 
     def _behind_damage(self, text: bytes) -> bytes:
         """Return the text from the next event on that may be whole."""

@@ -19,8 +19,7 @@ import msgspec
 
 from inspector.errors import CaptureError
 from inspector.formats.captures.capture import Capture
-from inspector.formats.captures.source import CaptureSource
-from inspector.formats.captures.trace import TraceBuilder
+from inspector.formats.captures.trace import TraceReader
 from inspector.formats.captures.trace_extras import ONLY_SERIES
 from inspector.formats.protobuf import (
     BYTES,
@@ -161,13 +160,11 @@ def is_perfetto(head: bytes) -> bool:
     return count > 0
 
 
-class PerfettoReader:
+class PerfettoReader(TraceReader):
+    kind = "Perfetto trace"
+
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._source = CaptureSource(path)
-        self._pieces = self._source.pieces(1 << 20)
-        self._carry = b""
-        self._builder = TraceBuilder()
+        super().__init__(path, 1 << 20)
         self._sequences: dict[int, _Sequence] = {}
         self._track_of: dict[int, int] = {}
         self._parents: dict[int, _Descriptor] = {}
@@ -176,35 +173,23 @@ class PerfettoReader:
         self._janks: Counter[str] = Counter()
         self._counters: dict[int, _Counter] = {}
         self._counter_names: dict[int, tuple[str, str]] = {}
-        self._is_over = False
 
-    @property
-    def done(self) -> float:
-        return self._source.done
-
-    def read_on(self) -> bool:
-        piece = next(self._pieces, None)
-        if piece is None:
-            if self._carry:
-                self._note_damage()
-                self._carry = b""
-            self._is_over = True
-            return False
-        data = self._carry + piece
-        at = self._take_packets(data)
-        self._carry = data[at:]
-        self._builder.pack()
-        if len(self._carry) > _LONGEST_PACKET:
+    def _take_piece(self, text: bytes) -> bytes:
+        at = self._take_packets(text)
+        if len(text) - at > _LONGEST_PACKET:
             message = f"{self._path} has a packet of more than 64 MB, so it is damaged."
             raise CaptureError(message)
-        return True
+        return text[at:]
+
+    def _take_end(self, rest: bytes) -> None:
+        if rest:
+            self._note_damage()
 
     def capture(self) -> Capture:
         self._name_tracks()
-        notes = (*self._source.notes, *self._jank_notes())
-        return self._builder.capture(self._path, "Perfetto trace", notes, is_last=self._is_over)
+        return super().capture()
 
-    def _jank_notes(self) -> Iterator[str]:
+    def _notes(self) -> Iterator[str]:
         """Yield how many actual frames Android has found janky, by its reasons."""
         if self._actual_frames:
             listed = ", ".join(f"{name} {count:,}" for name, count in self._janks.most_common())

@@ -7,11 +7,12 @@ frame, else the longest in total.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from inspector.formats.captures.capture import (
     Track,
     short_name,
 )
+from inspector.formats.captures.source import CaptureSource
 from inspector.formats.captures.trace_extras import ExtrasBuilder, merged
 from inspector.formats.frame_times import NsColumn
 from inspector.timebase import MAX_NS
@@ -323,6 +325,52 @@ class TraceBuilder:
             listed = ", ".join(f"{count:,} {what}" for what, count in self.extras.left_out.items())
             notes.append(f"Left out, as there are too many to keep: {listed}.")
         return notes
+
+
+class TraceReader(ABC):
+    """Reads a trace piece by piece; what is not whole at the end of one waits for the next."""
+
+    kind: ClassVar[str]  # What captures call it
+
+    def __init__(self, path: Path, piece_bytes: int = 0) -> None:
+        self._path = path
+        self._source = CaptureSource(path)
+        self._pieces = self._source.pieces(piece_bytes)
+        self._rest = b""
+        self._builder = TraceBuilder()
+        self._is_over = False
+
+    @property
+    def done(self) -> float:
+        return self._source.done
+
+    def read_on(self) -> bool:
+        if self._is_over:
+            return False
+        piece = next(self._pieces, None)
+        if piece is None:
+            self._is_over = True
+            self._take_end(self._rest)
+            self._rest = b""
+            return False
+        self._rest = self._take_piece(self._rest + piece)
+        self._builder.pack()
+        return True
+
+    def capture(self) -> Capture:
+        notes = (*self._source.notes, *self._notes())
+        return self._builder.capture(self._path, self.kind, notes, is_last=self._is_over)
+
+    @abstractmethod
+    def _take_piece(self, text: bytes) -> bytes:
+        """Take what is whole; returns the rest."""
+
+    @abstractmethod
+    def _take_end(self, rest: bytes) -> None:
+        """Take what is left at the end of the file."""
+
+    def _notes(self) -> Iterable[str]:
+        return ()
 
 
 def frames_among(slices: Slices, path: Path) -> tuple[tuple[SliceStream, ...], str]:

@@ -14,9 +14,8 @@ from typing import Final
 
 from inspector.display_text import in_quotes
 from inspector.errors import CaptureError, SumsError
-from inspector.formats.captures.capture import Capture
 from inspector.formats.captures.source import CaptureSource
-from inspector.formats.captures.trace import TraceBuilder
+from inspector.formats.captures.trace import TraceReader
 
 _LONGEST_LINE: Final = 1 << 20
 _LONGEST_NAME: Final = 400
@@ -104,10 +103,11 @@ def zone_sums(path: Path) -> tuple[list[ZoneSums], tuple[str, ...]] | None:
     return sorted(found, key=lambda zone: -zone.total_ns), notes
 
 
-class TracyReader:
+class TracyReader(TraceReader):
+    kind = "Tracy"
+
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._source = CaptureSource(path)
+        super().__init__(path)
         header = self._source.head.split(b"\n", 1)[0].decode("utf-8-sig", "replace").rstrip("\r")
         found = _HEADER.match(header.encode())
         assert found is not None
@@ -129,36 +129,18 @@ class TracyReader:
             )
             raise CaptureError(message)
         self._form = form
-        self._builder = TraceBuilder()
-        self._pieces = self._source.pieces()
-        self._carry = b""
         self._line = 0
-        self._is_over = False
 
-    @property
-    def done(self) -> float:
-        return self._source.done
-
-    def read_on(self) -> bool:
-        piece = next(self._pieces, None)
-        if piece is None:
-            self._take(self._carry.splitlines())
-            self._carry = b""
-            self._is_over = True
-            return False
-        text = self._carry + piece
+    def _take_piece(self, text: bytes) -> bytes:
         end = text.rfind(b"\n") + 1
         self._take(text[:end].split(b"\n")[:-1])
-        self._carry = text[end:]
-        self._builder.pack()
-        if len(self._carry) > _LONGEST_LINE:
+        if len(text) - end > _LONGEST_LINE:
             message = f"{self._path} has a line of more than 1 MB, so it is not a table of Tracy."
             raise CaptureError(message)
-        return True
+        return text[end:]
 
-    def capture(self) -> Capture:
-        notes = tuple(self._source.notes)
-        return self._builder.capture(self._path, "Tracy", notes, is_last=self._is_over)
+    def _take_end(self, rest: bytes) -> None:
+        self._take(rest.splitlines())
 
     def _take(self, lines: list[bytes]) -> None:
         builder, form, separator = self._builder, self._form, self._separator
