@@ -13,15 +13,15 @@ from typing import Final, TextIO
 from inspector.analysis.statistics.column_summary import ColumnSummary, lasting_ns, summary_of
 from inspector.analysis.statistics.comparison import LEAST_SAMPLES
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.analysis.statistics.frame_series import (
+from inspector.analysis.statistics.metrics import METRICS, Metric, MetricValue, metric_values
+from inspector.analysis.statistics.time_series import (
     OUTLIER_RULE,
     USUAL_STUTTER,
-    FrameSeries,
     Outliers,
     StutterLimits,
+    TimeSeries,
     without_outliers,
 )
-from inspector.analysis.statistics.metrics import METRICS, Metric, MetricValue, metric_values
 from inspector.cli.export import check_knows_inspector, checked_part, part_in
 from inspector.cli.run_report import table
 from inspector.cli.terminal import say, write_json
@@ -105,7 +105,7 @@ class _Checked:
 class _Read:
     text: str  # How it was named
     file: FrameFile  # What is in it
-    series: FrameSeries  # The frame times that are asked for
+    series: TimeSeries  # The frame times that are asked for
     frames: FrameTimes  # The frames that are asked for
     left_out: int | None = None  # How many frames are left out of them, None if none were to be
     outliers: Outliers | None = None  # Which long frames are left out, None if none were to be

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from inspector.analysis.statistics.frame_budget import FrameBudget
-    from inspector.analysis.statistics.frame_series import FrameFacts
+    from inspector.analysis.statistics.time_series import FrameFacts
     from inspector.formats.tables.number_cells import TextCells
 
 NsColumn: TypeAlias = "NDArray[np.int64]"

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.analysis.statistics.frame_series import (
+from inspector.analysis.statistics.long_frames import long_frame_causes
+from inspector.analysis.statistics.time_series import (
     NO_FACTS,
     USUAL_STUTTER,
     FrameFacts,
-    FrameSeries,
     StutterLimits,
+    TimeSeries,
 )
-from inspector.analysis.statistics.long_frames import long_frame_causes
 from inspector.events.frame_history import FrameHistory
 from inspector.formats.captures.text_table import comparable
 from inspector.formats.frame_times import Beside, FrameTimes
@@ -30,7 +30,7 @@ def series_of(
     measure: Measure = "interval",
     refresh_ms: float | None = None,
     stutter: StutterLimits = USUAL_STUTTER,
-) -> FrameSeries:
+) -> TimeSeries:
     """Return frames for statistics.
 
     Args:
@@ -51,7 +51,7 @@ def series_of(
         facts = replace(facts, causes=np.concatenate(causes))
     sampled_ms = frames.length_ns / NS_PER_MS if frames.samples else None
     times_ms = frames.measured(measure) / NS_PER_MS
-    return FrameSeries(times_ms, refresh_ms, facts, sampled_ms, stutter)
+    return TimeSeries(times_ms, refresh_ms, facts, sampled_ms, stutter)
 
 
 def _with_columns(facts: FrameFacts, beside: Beside | None) -> FrameFacts:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from inspector.analysis.statistics.column_summary import lasting_ns
 from inspector.analysis.statistics.compared_calls import CallFold, calls_of
 from inspector.analysis.statistics.compared_columns import RunColumn
-from inspector.analysis.statistics.frame_series import StutterLimits
 from inspector.analysis.statistics.runs import ComparedRun
+from inspector.analysis.statistics.time_series import StutterLimits
 from inspector.errors import CaptureError
 from inspector.events.recording import as_far_as_it_goes
 from inspector.foreign.paths import is_file, is_folder, is_recording_name, is_there

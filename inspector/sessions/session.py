@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from abc import ABCMeta
     from pathlib import Path
 
-    from inspector.analysis.statistics.frame_series import FrameFacts
+    from inspector.analysis.statistics.time_series import FrameFacts
     from inspector.formats.frame_times import Beside
     from inspector.pictures.pictures import Picture
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.comparison import Verdict, comparison
-from inspector.analysis.statistics.frame_series import FrameSeries
+from inspector.analysis.statistics.time_series import TimeSeries
 
 Captures = NDArray[np.float64]
 #: Makes captures of so many frames, a row each.
@@ -168,7 +168,7 @@ def outcome(case: Case, pairs: int, seed: int) -> Outcome:
     start = process_time()
     found = [
         comparison(
-            list(map(FrameSeries, one)), list(map(FrameSeries, other * case.factor)), case.asked
+            list(map(TimeSeries, one)), list(map(TimeSeries, other * case.factor)), case.asked
         )
         for one, other in zip(before, after, strict=True)
     ]

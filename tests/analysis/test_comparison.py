@@ -18,16 +18,16 @@ from inspector.analysis.statistics.comparison import (
     is_comparable,
     sample_changes,
 )
-from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.metrics import METRICS
+from inspector.analysis.statistics.time_series import TimeSeries
 from tests.analysis.simulated_comparisons import Case, autoregressive, capped, outcome, uncapped
 
 
-def frames(seed: int, mean_ms: float, count: int = 2_000) -> FrameSeries:
-    return FrameSeries(np.random.default_rng(seed).gamma(50, mean_ms / 50, count))
+def frames(seed: int, mean_ms: float, count: int = 2_000) -> TimeSeries:
+    return TimeSeries(np.random.default_rng(seed).gamma(50, mean_ms / 50, count))
 
 
-def compared(before: FrameSeries, after: FrameSeries, asked: Collection[str] = ()) -> Comparison:
+def compared(before: TimeSeries, after: TimeSeries, asked: Collection[str] = ()) -> Comparison:
     return comparison([before], [after], asked)
 
 
@@ -99,7 +99,7 @@ def test_that_captures_that_are_too_short_claim_nothing_and_say_so() -> None:
 
     assert found.undecided == 1
     (before,), (after,) = (short.make(np.random.RandomState(seed), 1, 3_000) for seed in (1, 2))
-    said = compared(FrameSeries(before), FrameSeries(after))
+    said = compared(TimeSeries(before), TimeSeries(after))
     assert {each.interval_text for each in said.differences} == {"too short to tell"}
     sentence = said.sentence("a", "b")
     assert sentence.startswith("It cannot be told whether “b” is faster or slower than “a”: ")
@@ -111,7 +111,7 @@ def test_that_a_rate_stays_positive() -> None:
     times = np.random.default_rng(1).normal(10, 0.5, 3_000)
     times[2_000] = 20_000
 
-    found = compared(FrameSeries(times), FrameSeries(times[::-1]))
+    found = compared(TimeSeries(times), TimeSeries(times[::-1]))
 
     assert all(each.low is None or each.low > -1 for each in found.differences)
 
@@ -121,9 +121,9 @@ def test_that_the_verdict_is_about_what_was_asked() -> None:
     hitching = times.copy()
     hitching[::40] *= 1.6
 
-    by_all = compared(FrameSeries(times), FrameSeries(hitching))
-    by_median = compared(FrameSeries(times), FrameSeries(hitching), {"p50"})
-    by_both = compared(FrameSeries(times), FrameSeries(hitching), {"p50", "p99"})
+    by_all = compared(TimeSeries(times), TimeSeries(hitching))
+    by_median = compared(TimeSeries(times), TimeSeries(hitching), {"p50"})
+    by_both = compared(TimeSeries(times), TimeSeries(hitching), {"p50", "p99"})
 
     assert by_all.verdict is Verdict.SLOWER
     assert by_median.verdict is Verdict.NO_EVIDENCE
@@ -144,7 +144,7 @@ def test_that_what_is_faster_by_one_metric_and_slower_by_another_is_said_to_be_b
     before, after = random.gamma(50, 16 / 50, 3_000), random.gamma(50, 14 / 50, 3_000)
     after[::20] *= 3
 
-    found = compared(FrameSeries(before), FrameSeries(after), {"p50", "p99"})
+    found = compared(TimeSeries(before), TimeSeries(after), {"p50", "p99"})
 
     assert found.verdict is Verdict.MIXED
     said = found.sentence("a", "b")
@@ -236,7 +236,7 @@ def test_that_what_differs_from_run_to_run_is_no_difference_of_the_versions() ->
             ((4, 16.0), (5, 16.2), (6, 16.4)),
         )
     )
-    joined = (FrameSeries(np.concatenate([of.times_ms for of in each])) for each in (before, after))
+    joined = (TimeSeries(np.concatenate([of.times_ms for of in each])) for each in (before, after))
 
     assert comparison(list(joined)[:1], [after[2]]).verdict is Verdict.SLOWER
     assert comparison(before, after).verdict is Verdict.NO_EVIDENCE
@@ -259,7 +259,7 @@ def test_that_runs_need_not_be_longer_than_their_frames_depend_on_each_other() -
 def test_that_runs_that_are_close_by_chance_are_as_uncertain_as_their_frames() -> None:
     runs = [frames(seed, 16, 300) for seed in range(3)]
     means = [float(np.mean(each.times_ms)) for each in runs]
-    alike = [FrameSeries(of.times_ms / mean) for of, mean in zip(runs, means, strict=True)]
+    alike = [TimeSeries(of.times_ms / mean) for of, mean in zip(runs, means, strict=True)]
 
     fps = comparison(alike, alike, {"fps"}).differences[0]
 
@@ -289,7 +289,7 @@ def test_that_metrics_that_need_more_than_frame_times_are_not_compared() -> None
 
 
 def test_that_constant_frames_differ_by_exactly_as_much_as_they_do() -> None:
-    before, after = (FrameSeries(np.full(2_000, ms)) for ms in (16.0, 17.0))
+    before, after = (TimeSeries(np.full(2_000, ms)) for ms in (16.0, 17.0))
 
     fps = compared(before, after).differences[0]
 

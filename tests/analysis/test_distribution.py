@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.analysis.statistics.distribution import Distribution
-from inspector.analysis.statistics.frame_series import quantile_8
 from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
+from inspector.analysis.statistics.time_series import quantile_8
 
 TIMES = st.lists(st.integers(1, 2**45), min_size=1, max_size=60)
 

@@ -12,24 +12,24 @@ from hypothesis import strategies as st
 
 from inspector.analysis.statistics import pacing
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.analysis.statistics.frame_series import (
+from inspector.analysis.statistics.long_frames import LongFrameCause, long_frame_causes
+from inspector.analysis.statistics.metrics import METRICS, metric_values
+from inspector.analysis.statistics.time_series import (
     FrameFacts,
-    FrameSeries,
+    TimeSeries,
     quantile_7,
     quantile_8,
 )
-from inspector.analysis.statistics.long_frames import LongFrameCause, long_frame_causes
-from inspector.analysis.statistics.metrics import METRICS, metric_values
 from inspector.vocabulary import Share
 
 times = st.lists(st.floats(0.1, 500), min_size=1, max_size=300).map(np.array)
 
 
-def series(*times_ms: float, refresh_ms: float | None = None) -> FrameSeries:
-    return FrameSeries(np.array(times_ms, dtype=np.float64), refresh_ms)
+def series(*times_ms: float, refresh_ms: float | None = None) -> TimeSeries:
+    return TimeSeries(np.array(times_ms, dtype=np.float64), refresh_ms)
 
 
-def value(name: str, of: FrameSeries) -> float | None:
+def value(name: str, of: TimeSeries) -> float | None:
     (found,) = metric_values(of, wanted=frozenset({name}))
     return found.value
 
@@ -110,7 +110,7 @@ def test_that_a_metric_is_as_its_tool_defines_it(name: str, expected: float) -> 
 
 def test_that_the_one_percent_lows_of_tools_differ() -> None:
     random = np.random.default_rng(3)
-    uneven = FrameSeries(random.gamma(3, 5, 400) + 1)
+    uneven = TimeSeries(random.gamma(3, 5, 400) + 1)
     names = (
         "frameview.low-1",
         "capframex.low-1",
@@ -138,7 +138,7 @@ def test_that_a_metric_of_the_refresh_needs_its_rate(name: str) -> None:
 
 
 def test_that_hitches_and_jank_are_counted_against_the_refresh() -> None:
-    uneven = FrameSeries(UNEVEN.times_ms, refresh_ms=10.0)
+    uneven = TimeSeries(UNEVEN.times_ms, refresh_ms=10.0)
 
     assert value("apple.hitches", uneven) == pytest.approx(1000 * 40 / 1040)
     assert value("android.jank", uneven) == 1
@@ -146,7 +146,7 @@ def test_that_hitches_and_jank_are_counted_against_the_refresh() -> None:
 
 
 def test_that_of_samples_only_what_needs_no_frame_is_said() -> None:
-    values = metric_values(FrameSeries(UNEVEN.times_ms, sampled_ms=29_700.0))
+    values = metric_values(TimeSeries(UNEVEN.times_ms, sampled_ms=29_700.0))
 
     assert {each.metric.id for each in values if each.value is not None} == {"duration", "mean"}
     assert all("samples" in each.why_not for each in values if each.value is None)
@@ -163,7 +163,7 @@ def test_that_every_metric_has_an_id_of_its_own_and_a_formula() -> None:
 
 @given(times)
 def test_that_every_metric_is_finite_for_any_frames(times_ms: np.ndarray) -> None:
-    for each in metric_values(FrameSeries(times_ms, refresh_ms=16.7)):
+    for each in metric_values(TimeSeries(times_ms, refresh_ms=16.7)):
         assert each.value is None or np.isfinite(each.value), each.metric.id
 
 
@@ -180,7 +180,7 @@ def test_that_type_7_is_numpys_default_and_type_8_numpys_median_unbiased(
 
 @given(times)
 def test_that_the_trailing_mean_is_as_the_plain_way_has_it(times_ms: np.ndarray) -> None:
-    of = FrameSeries(times_ms)
+    of = TimeSeries(times_ms)
     calm = list(times_ms)
     for place in range(1, len(calm)):
         if times_ms[place] > 3 * times_ms[place - 1]:
@@ -194,7 +194,7 @@ def test_that_the_trailing_mean_is_as_the_plain_way_has_it(times_ms: np.ndarray)
 @given(times)
 def test_that_the_adaptive_deviation_is_as_the_plain_way_has_it(times_ms: np.ndarray) -> None:
     if len(times_ms) < 2:
-        assert pacing.adaptive_deviation(FrameSeries(times_ms)) == 0
+        assert pacing.adaptive_deviation(TimeSeries(times_ms)) == 0
         return
     squares = 0.0
     times_ns = [round(time * 1e6) for time in times_ms.tolist()]
@@ -207,12 +207,12 @@ def test_that_the_adaptive_deviation_is_as_the_plain_way_has_it(times_ms: np.nda
         squares += (times_ms[end - 1] - mean) ** 2
     plain = (squares / (len(times_ms) - 1)) ** 0.5
 
-    assert pacing.adaptive_deviation(FrameSeries(times_ms)) == pytest.approx(plain, abs=1e-6)
+    assert pacing.adaptive_deviation(TimeSeries(times_ms)) == pytest.approx(plain, abs=1e-6)
 
 
 @given(times)
 def test_that_the_shares_of_changes_add_up(times_ms: np.ndarray) -> None:
-    shares = pacing.variance_shares(FrameSeries(times_ms))
+    shares = pacing.variance_shares(TimeSeries(times_ms))
 
     assert sum(shares) == pytest.approx(1 if len(times_ms) > 1 else 0)
 
@@ -220,7 +220,7 @@ def test_that_the_shares_of_changes_add_up(times_ms: np.ndarray) -> None:
 def test_that_missed_refreshes_are_counted_by_times_and_by_displays() -> None:
     displayed = np.array([16.7, 33.3, np.nan, 50.1, 16.6])
     facts = FrameFacts(displayed_ms=displayed)
-    found = FrameSeries(np.array([16.7, 19.0, 19.2, 33.4, 60.0]), 1000 / 60, facts)
+    found = TimeSeries(np.array([16.7, 19.0, 19.2, 33.4, 60.0]), 1000 / 60, facts)
 
     # The tolerance is 15 % of 16.667 ms: up to 19.17 ms nothing is missed.
     assert value("missed", found) == 0 + 0 + 1 + 1 + 3
@@ -231,7 +231,7 @@ def test_that_missed_refreshes_are_counted_by_times_and_by_displays() -> None:
 
 def test_that_the_animation_error_is_of_displayed_frames_by_its_size() -> None:
     facts = FrameFacts(animation_error_ms=np.array([np.nan, -2.0, 1.0, 0.0]))
-    found = FrameSeries(np.full(4, 10.0), None, facts)
+    found = TimeSeries(np.full(4, 10.0), None, facts)
 
     assert value("presentmon.animation-error", found) == 1.0
     assert value("presentmon.animation-error-rate", found) == pytest.approx(3 / 0.04)
@@ -247,7 +247,7 @@ def test_that_what_is_not_known_is_said() -> None:
 def test_that_frames_that_are_left_out_take_what_is_known_of_them_along() -> None:
     facts = FrameFacts(animation_error_ms=np.array([1.0, 100.0, 3.0]))
 
-    found = FrameSeries(np.array([10.0, 0.0, 10.0]), None, facts)
+    found = TimeSeries(np.array([10.0, 0.0, 10.0]), None, facts)
 
     assert value("presentmon.animation-error", found) == 2.0
 
@@ -279,7 +279,7 @@ def test_that_long_frames_are_put_down_to_their_largest_share() -> None:
     causes = long_frame_causes(interval, shares, timers, FrameBudget.of_ms(1000 / 60))
 
     assert causes.tolist() == [*LongFrameCause, -1]
-    found = FrameSeries(interval / ms, 1000 / 60, FrameFacts(causes=causes))
+    found = TimeSeries(interval / ms, 1000 / 60, FrameFacts(causes=causes))
     assert value("long.timers", found) == 1
     names = {each.metric.id: each.metric.name for each in metric_values(found)}
     assert names["long.host-late"] == "Long by a late wake-up of the host"
@@ -296,8 +296,8 @@ def test_that_the_adaptive_deviation_does_not_depend_on_its_blocks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     times_ms = np.random.default_rng(3).gamma(2, 40, 500)
-    whole = pacing.adaptive_deviation(FrameSeries(times_ms))
+    whole = pacing.adaptive_deviation(TimeSeries(times_ms))
 
     for size in (1, 2, 3, 7, 64, 499):
         monkeypatch.setattr(pacing, "_BLOCK", size)
-        assert pacing.adaptive_deviation(FrameSeries(times_ms)) == pytest.approx(whole, rel=1e-9)
+        assert pacing.adaptive_deviation(TimeSeries(times_ms)) == pytest.approx(whole, rel=1e-9)

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.metrics import metric_values
+from inspector.analysis.statistics.time_series import TimeSeries
 from inspector.formats.captures.tool_tables import FrameTableReader
 from inspector.timebase import NS_PER_MS
 from tests.formats.read_captures import whole
@@ -203,7 +203,7 @@ def test_that_every_statistic_follows_from_the_raw_file(
     for (application, process, swap_chain), rows in raw.items():
         words = {"", application, process, swap_chain}
         (stream,) = (each for title, each in read.items() if words <= words_of(title))
-        series = FrameSeries(stream.interval_ns / NS_PER_MS, float(REFRESH))
+        series = TimeSeries(stream.interval_ns / NS_PER_MS, float(REFRESH))
         wanted = recomputed(rows)
         for value in metric_values(series):
             if value.metric.id in wanted:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.events.timeline import Timeline
 from inspector.probe.wire import MAX_EVENTS, packed_events
-from inspector.sessions.attached.link import Attached, Batch, Notice
+from inspector.sessions.attached.link import Attached, Batch, Notification
 from inspector.sessions.attached.messages import HelloMessage
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.attached.session_numbers import ROOT_ID
@@ -52,9 +52,9 @@ class _Program:
         link: Any = self.link
         self.put(Attached(link, HelloMessage(protocol=1, pid=1, name="program"), 0, 0))
         texts = {"first": 1, "texts": ["clock", "timer", "program.py:7"]}
-        self.put(Notice(link, "Events.texts", texts))
+        self.put(Notification(link, "Events.texts", texts))
 
-    def put(self, news: Attached | Notice | Batch) -> None:
+    def put(self, news: Attached | Notification | Batch) -> None:
         self.session.acceptor.put(news)
 
     def batches(self, events: list[RawEvent]) -> list[Batch]:
@@ -157,10 +157,10 @@ def _first_picture(size: int) -> AbstractContextManager[Work]:
     program.hand.advance(2_000)
 
     def take() -> None:
-        program.put(Notice(program.link, "Events.keyframe", {"state": "begun"}))
+        program.put(Notification(program.link, "Events.keyframe", {"state": "begun"}))
         for batch in batches:
             program.put(batch)
-        program.put(Notice(program.link, "Events.keyframe", {"state": "complete"}))
+        program.put(Notification(program.link, "Events.keyframe", {"state": "complete"}))
         while len(program.session.timeline.timers) < size:
             program.session.refresh()
 

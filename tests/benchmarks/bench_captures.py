@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.frame_statistics import frame_statistics
 from inspector.analysis.statistics.metrics import metric_values
+from inspector.analysis.statistics.time_series import TimeSeries
 from inspector.formats.captures.json_trace import JsonTraceReader
 from inspector.formats.captures.tool_tables import FrameTableReader
 from inspector.sessions.captured import CapturedSession
@@ -178,7 +178,7 @@ def compute_statistics(effort: Effort) -> Iterator[Row]:
         Case("sort", _reads(lambda: np.sort(times_ns))),
         Case("ranks", _reads(lambda: frame_statistics(times_ns, (16_700_000,)))),
         Case("sorts", _reads(sort_all)),
-        Case("all", _reads(lambda: metric_values(FrameSeries(times_ms, 16.7)))),
+        Case("all", _reads(lambda: metric_values(TimeSeries(times_ms, 16.7)))),
     ]
     measured = measure(cases, effort.repeats(7))
     name = f"compute_statistics/{powers_of_ten(count)} frames"

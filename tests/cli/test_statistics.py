@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from inspector.analysis.statistics.frame_series import StutterLimits
+from inspector.analysis.statistics.time_series import StutterLimits
 from inspector.cli import comparison
 from inspector.exit_codes import ExitCode
 from inspector.sessions.compared import FilesToCompare

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.metrics import metric_values
+from inspector.analysis.statistics.time_series import TimeSeries
 
 if TYPE_CHECKING:
     from tests.conformance.replay import Event, GoldenLine
@@ -31,7 +31,7 @@ _ROUNDING = 0.00005
 
 def replay_frameview(line: GoldenLine) -> list[Event]:
     """Return our statistics by FrameView's names, as it printed them if they agree."""
-    series = FrameSeries(np.array(line.data["ms_between_presents"], dtype=np.float64))
+    series = TimeSeries(np.array(line.data["ms_between_presents"], dtype=np.float64))
     ours = {each.metric.id: each.value for each in metric_values(series)}
     found: list[Event] = []
     for name, printed in line.data["reported"].items():

@@ -9,8 +9,8 @@ import pytest
 
 from inspector.analysis.statistics.compared_calls import CallSamples, SessionCalls, call_changes
 from inspector.analysis.statistics.comparison import Verdict
-from inspector.analysis.statistics.frame_series import StutterLimits
 from inspector.analysis.statistics.runs import ComparedRun, differences
+from inspector.analysis.statistics.time_series import StutterLimits
 from inspector.errors import CaptureError
 from inspector.sessions.captured import CapturedSession
 from inspector.sessions.compared import files_named, run_of_file, run_of_session

@@ -25,7 +25,7 @@ from ..kit.layouts import menu_button
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from inspector.analysis.statistics.frame_series import StutterLimits
+    from inspector.analysis.statistics.time_series import StutterLimits
     from inspector.sessions.session import Session
 
     from ..kit.background import Report

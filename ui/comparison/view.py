@@ -58,8 +58,8 @@ from .verdict import first_numbers, headline
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from inspector.analysis.statistics.frame_series import StutterLimits
     from inspector.analysis.statistics.runs import RunDifference
+    from inspector.analysis.statistics.time_series import StutterLimits
 
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge

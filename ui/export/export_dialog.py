@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
     from inspector.analysis.intervention_list import Intervention
     from inspector.analysis.landmarks import Landmark
-    from inspector.analysis.statistics.frame_series import FrameFacts
+    from inspector.analysis.statistics.time_series import FrameFacts
     from inspector.events.frame_history import FrameHistory
     from inspector.formats.arrangement.figures import Shown
     from inspector.formats.drawing.display_list import DisplayList

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
-from inspector.analysis.statistics.frame_series import USUAL_STUTTER, StutterLimits
+from inspector.analysis.statistics.time_series import USUAL_STUTTER, StutterLimits
 from inspector.foreign.numbers import number_in
 
 if TYPE_CHECKING:

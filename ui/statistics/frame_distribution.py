@@ -16,12 +16,12 @@ from typing_extensions import override
 
 from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.analysis.statistics.frame_series import (
-    FrameSeries,
+from inspector.analysis.statistics.metrics import MetricValue, metric_values
+from inspector.analysis.statistics.time_series import (
     Outliers,
+    TimeSeries,
     without_outliers,
 )
-from inspector.analysis.statistics.metrics import MetricValue, metric_values
 from inspector.display_text import counted
 from inspector.errors import InspectorError
 from inspector.formats.distribution_chart import ChartKind, Curve, band_text
@@ -266,7 +266,7 @@ class FrameDistribution(QWidget):
 
 
 def _found(
-    series: FrameSeries, index: NDArray[np.int64], options: MetricOptions
+    series: TimeSeries, index: NDArray[np.int64], options: MetricOptions
 ) -> tuple[list[MetricValue], Outliers | None]:
     if not options.without_outliers or series.sampled_ms is not None or not len(series):
         return metric_values(series), None
@@ -331,7 +331,7 @@ class _PacedMetrics(QObject):
             if counted is not None:
                 index = index[counted]
             times_ms = times_ns / NS_PER_MS
-            series = FrameSeries(times_ms, refresh_ms, facts, sampled_ms, options.stutter)
+            series = TimeSeries(times_ms, refresh_ms, facts, sampled_ms, options.stutter)
             return _found(series, index[times_ns > 0], options)
 
         self._background.start(work)

@@ -9,8 +9,8 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QMenu, QWidget, QWidgetAction
 from typing_extensions import override
 
-from inspector.analysis.statistics.frame_series import OUTLIER_RULE
 from inspector.analysis.statistics.metrics import MetricValue
+from inspector.analysis.statistics.time_series import OUTLIER_RULE
 
 from ..kit.guards import guarded
 from ..kit.layouts import menu_button

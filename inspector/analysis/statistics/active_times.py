@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from inspector.analysis.statistics.frame_series import FrameSeries, quantile_8, rate_of
+from inspector.analysis.statistics.time_series import TimeSeries, quantile_8, rate_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,12 +44,12 @@ LAG_COLUMNS: Final = ("MsUntilDisplayed", "MsInPresentAPI")
 LAG_NEEDS: Final = "MsUntilDisplayed and MsInPresentAPI"
 
 
-def _columns(series: FrameSeries) -> list[Numbers | None]:
+def _columns(series: TimeSeries) -> list[Numbers | None]:
     read = series.facts.columns
     return [None] * len(_COLUMNS) if read is None else read(_COLUMNS)
 
 
-def damage_text(series: FrameSeries, names: tuple[str, ...]) -> str:
+def damage_text(series: TimeSeries, names: tuple[str, ...]) -> str:
     """Return what of columns that are read here is damaged, as sentences; empty for nothing."""
     said = series.facts.damage
     is_read = names == LAG_COLUMNS or names in _COLUMNS
@@ -62,29 +62,29 @@ def _sorted(values: Numbers | None) -> Numbers | None:
     return known if known is not None and len(known) and known[-1] > 0 else None
 
 
-def _active(series: FrameSeries) -> dict[Part, Numbers | None]:
+def _active(series: TimeSeries) -> dict[Part, Numbers | None]:
     gpu, cpu, *_ = series.once(_columns)
     return {Part.GPU: _sorted(gpu), Part.CPU: _sorted(cpu)}
 
 
-def active_times(part: Part, series: FrameSeries) -> Numbers | None:
+def active_times(part: Part, series: TimeSeries) -> Numbers | None:
     """Return the active times of a part, sorted, read once for all statistics."""
     return series.once(_active)[part]
 
 
-def mean_active_time(part: Part, series: FrameSeries) -> float | None:
+def mean_active_time(part: Part, series: TimeSeries) -> float | None:
     """Return the mean active time in milliseconds."""
     times = active_times(part, series)
     return None if times is None else float(times.mean())
 
 
-def active_rate(part: Part, series: FrameSeries) -> float | None:
+def active_rate(part: Part, series: TimeSeries) -> float | None:
     """Return ``1000 n / sum g``: the rate of frames if nothing else took time."""
     times = active_times(part, series)
     return None if times is None else 1000 * len(times) / float(times.sum())
 
 
-def active_rate_quantile(part: Part, share: float, series: FrameSeries) -> float | None:
+def active_rate_quantile(part: Part, share: float, series: TimeSeries) -> float | None:
     """Return ``Q8(1000 / g, share)``."""
     times = active_times(part, series)
     if times is None:
@@ -93,7 +93,7 @@ def active_rate_quantile(part: Part, share: float, series: FrameSeries) -> float
     return found if isfinite(found) else None
 
 
-def active_low(part: Part, share: float, series: FrameSeries) -> float | None:
+def active_low(part: Part, share: float, series: TimeSeries) -> float | None:
     """Return ``1000 / mean(g_i : g_i >= Q8(g, 1 - share))``."""
     times = active_times(part, series)
     if times is None:
@@ -102,7 +102,7 @@ def active_low(part: Part, share: float, series: FrameSeries) -> float | None:
     return rate_of(float(times[min(first, len(times) - 1) :].mean()))
 
 
-def input_lag(bound: Bound, series: FrameSeries) -> float | None:
+def input_lag(bound: Bound, series: TimeSeries) -> float | None:
     """Return the mean time from an input to the display, in milliseconds, without any offset.
 
     An input comes between the end of the present before that of the last displayed frame, and
@@ -121,7 +121,7 @@ def input_lag(bound: Bound, series: FrameSeries) -> float | None:
     }[bound]
 
 
-def _lags(series: FrameSeries) -> tuple[Numbers, Numbers] | None:
+def _lags(series: TimeSeries) -> tuple[Numbers, Numbers] | None:
     _gpu, _cpu, until, present, flags = series.once(_columns)
     if until is None or present is None:
         return None

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.analysis.statistics.frame_series import quantile_7
 from inspector.analysis.statistics.frame_statistics import nearest_rank
+from inspector.analysis.statistics.time_series import quantile_7
 from inspector.display_text import one_line
 from inspector.timebase import NS_PER_SECOND
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from inspector.analysis.statistics.column_summary import DURATIONS, WATTS, classes_of, mean_of
 from inspector.analysis.statistics.comparison import Change, Samples, sample_changes
-from inspector.analysis.statistics.frame_series import quantile_7
+from inspector.analysis.statistics.time_series import quantile_7
 
 _MS_PER_SECOND: Final = 1000.0
 #: Why the frames of a class have no interval.

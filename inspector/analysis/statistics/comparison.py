@@ -28,12 +28,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.analysis.statistics.frame_series import (
-    USUAL_STUTTER,
-    FrameSeries,
-    StutterLimits,
-)
 from inspector.analysis.statistics.metrics import METRICS, Metric
+from inspector.analysis.statistics.time_series import (
+    USUAL_STUTTER,
+    StutterLimits,
+    TimeSeries,
+)
 
 #: The metrics that are compared unless others are asked for.
 COMPARED: Final = ("fps", "p50", "p95", "p99", "p99.9", "frameview.low-1", "capframex.integral-1")
@@ -209,8 +209,8 @@ def is_comparable(metric: Metric) -> bool:
 
 
 def comparison(  # noqa: PLR0913 - as many things make a comparison
-    before: Sequence[FrameSeries],
-    after: Sequence[FrameSeries],
+    before: Sequence[TimeSeries],
+    after: Sequence[TimeSeries],
     asked: Collection[str] = (),
     seed: int = 1,
     on_progress: Callable[[float], None] = lambda _done: None,
@@ -237,7 +237,7 @@ def comparison(  # noqa: PLR0913 - as many things make a comparison
     metrics = [by_id[each] for each in dict.fromkeys((*compared, *further, *asked))]
 
     def values_of(samples: Samples) -> list[float | None]:
-        series = FrameSeries(samples, stutter=stutter or USUAL_STUTTER)
+        series = TimeSeries(samples, stutter=stutter or USUAL_STUTTER)
         return [
             None if are_samples and metric.is_of_every_frame else metric.compute(series)
             for metric in metrics

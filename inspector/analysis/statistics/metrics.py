@@ -15,9 +15,9 @@ from typing import Final
 import numpy as np
 
 from inspector.analysis.statistics import active_times, pacing
-from inspector.analysis.statistics.frame_series import FrameSeries, quantile_7, quantile_8, rate_of
 from inspector.analysis.statistics.frame_statistics import nearest_rank
 from inspector.analysis.statistics.long_frames import LongFrameCause
+from inspector.analysis.statistics.time_series import TimeSeries, quantile_7, quantile_8, rate_of
 
 _FPS, _MS, _PERCENT, _S, _COUNT = "fps", "ms", "%", "s", "frames"
 
@@ -49,9 +49,9 @@ class Metric:
     unit: str  # fps, ms, %, s, frames or ms/s
     formula: str  # Its definition, over frame times f in milliseconds
     # Computes it from at least one frame; None where it is undefined.
-    compute: Callable[[FrameSeries], float | None]
+    compute: Callable[[TimeSeries], float | None]
     is_of_every_frame: bool = True  # Whether samples are not enough: every frame has to be there
-    needs_refresh: bool = False  # Whether it needs FrameSeries.refresh_ms
+    needs_refresh: bool = False  # Whether it needs TimeSeries.refresh_ms
     needs: str = ""  # What a capture must have besides frame times, in words; empty for nothing
     columns: tuple[str, ...] = ()  # The columns that it is made of besides, by their possible names
     # Whether only sessions of ours can have that; it is left out of others unless it is asked for.
@@ -84,7 +84,7 @@ class MetricValue:
 # --------------------------------------------------------------------------- FrameView
 
 
-def _frameview_low(share: float, series: FrameSeries) -> float:
+def _frameview_low(share: float, series: TimeSeries) -> float:
     """Return a rate: ``1000 / mean`` of the ``floor(share n) + 1`` longest frame times.
 
     FrameView's "x % Low FPS", recomputed from its logs and summaries.
@@ -93,7 +93,7 @@ def _frameview_low(share: float, series: FrameSeries) -> float:
     return rate_of(float(slowest.mean()))
 
 
-def _frameview_rate(share: float, series: FrameSeries) -> float:
+def _frameview_rate(share: float, series: TimeSeries) -> float:
     """Return the rate at place ``floor(share n)``, from 0, of all rates from the lowest on.
 
     FrameView's "x % FPS", recomputed from its logs and summaries.
@@ -105,13 +105,13 @@ def _frameview_rate(share: float, series: FrameSeries) -> float:
 # --------------------------------------------------------------------------- CapFrameX
 
 
-def _capframex_rate(share: float, series: FrameSeries) -> float:
+def _capframex_rate(share: float, series: TimeSeries) -> float:
     """Return a quantile of type 8 of the frame rates (CapFrameX's "Px", MathNet's quantile)."""
     # The quantile is of frame rates, which are in the opposite order.
     return quantile_8(series.ordered_ms[::-1], share, of=rate_of)
 
 
-def _capframex_low(share: float, series: FrameSeries) -> float:
+def _capframex_low(share: float, series: TimeSeries) -> float:
     """Return a rate: ``1000 / mean(f_i : f_i >= Q8(f, 1 - share))``.
 
     CapFrameX's "x % low average".
@@ -121,7 +121,7 @@ def _capframex_low(share: float, series: FrameSeries) -> float:
     return rate_of(float(series.ordered_ms[min(first, len(series) - 1) :].mean()))
 
 
-def _low_integral(share: float, series: FrameSeries) -> float:
+def _low_integral(share: float, series: TimeSeries) -> float:
     """Return the rate of the frame with which the longest add up to a share of the time.
 
     ``1000 / f_k`` for the least k with ``f_1 + ... + f_k >= share sum f``, the longest first:
@@ -137,7 +137,7 @@ def _low_integral(share: float, series: FrameSeries) -> float:
 # --------------------------------------------------------------------------- MangoHud
 
 
-def _mangohud_rate(share: float, series: FrameSeries) -> float | None:
+def _mangohud_rate(share: float, series: TimeSeries) -> float | None:
     """Return the rate at place ``trunc(share n)``, from 1, of the frames from the longest on.
 
     MangoHud's "x % Min FPS"; ``None`` for ``share n < 1``. Frames over 100 s are left out.
@@ -151,40 +151,40 @@ def _mangohud_rate(share: float, series: FrameSeries) -> float | None:
 # --------------------------------------------------------------------------- the rest
 
 
-def _nearest(percent: float, series: FrameSeries) -> float:
+def _nearest(percent: float, series: TimeSeries) -> float:
     """Return the frame time at place ``ceil(percent n / 100)``: nearest rank (type 1)."""
     return float(series.ordered_ms[nearest_rank(len(series), percent)])
 
 
-def _mean(series: FrameSeries) -> float:
+def _mean(series: TimeSeries) -> float:
     return series.mean_ms
 
 
-def _mean_rate(series: FrameSeries) -> float:
+def _mean_rate(series: TimeSeries) -> float:
     """Return ``1000 n / sum f``: the average of every tool here."""
     return series.mean_rate
 
 
-def _lowest_rate(series: FrameSeries) -> float:
+def _lowest_rate(series: TimeSeries) -> float:
     """Return ``1000 / max f`` (FrameView, PresentMon)."""
     return rate_of(float(series.ordered_ms[-1]))
 
 
-def _highest_rate(series: FrameSeries) -> float:
+def _highest_rate(series: TimeSeries) -> float:
     """Return ``1000 / min f`` (FrameView, PresentMon)."""
     return rate_of(float(series.ordered_ms[0]))
 
 
-def _seconds(series: FrameSeries) -> float:
+def _seconds(series: TimeSeries) -> float:
     return (series.total_ms if series.sampled_ms is None else series.sampled_ms) / 1000
 
 
-def _seconds_after_first(series: FrameSeries) -> float:
+def _seconds_after_first(series: TimeSeries) -> float:
     """Return ``sum f`` from the second frame on, in seconds (FrameView's "Time")."""
     return (series.total_ms - float(series.times_ms[0])) / 1000
 
 
-def _rate_of_quantile_7(share: float, series: FrameSeries) -> float:
+def _rate_of_quantile_7(share: float, series: TimeSeries) -> float:
     """Return ``1000 / Q7(f, 1 - share)``.
 
     PresentMon's "xst Percentile FPS", and the "1% low" of CapFrameX for Linux.
@@ -193,35 +193,35 @@ def _rate_of_quantile_7(share: float, series: FrameSeries) -> float:
 
 
 def _at_refresh(
-    compute: Callable[[FrameSeries, float], float | None], series: FrameSeries
+    compute: Callable[[TimeSeries, float], float | None], series: TimeSeries
 ) -> float | None:
     return None if series.refresh_ms is None else compute(series, series.refresh_ms)
 
 
-def _percent(share: Callable[[FrameSeries], float], series: FrameSeries) -> float:
+def _percent(share: Callable[[TimeSeries], float], series: TimeSeries) -> float:
     return 100 * share(series)
 
 
-def _missed_percent(series: FrameSeries, refresh_ms: float) -> float:
+def _missed_percent(series: TimeSeries, refresh_ms: float) -> float:
     return 100 * pacing.missed_share(series, refresh_ms)
 
 
-def _mean_of_rates(series: FrameSeries) -> float:
+def _mean_of_rates(series: TimeSeries) -> float:
     """Return ``mean(1000 / f_i)``, which never is below the average (MangoHud before 0.7)."""
     return float((1000 / series.times_ms).mean())
 
 
-def _below_count(rate: float, series: FrameSeries) -> int:
+def _below_count(rate: float, series: TimeSeries) -> int:
     """Return the number of frames with ``1000 / f_i < rate`` (CapFrameX, thresholds)."""
     return pacing.below_rate(series, rate)[0]
 
 
-def _variance(place: int, series: FrameSeries) -> float:
+def _variance(place: int, series: TimeSeries) -> float:
     """Return the share of changes in a class, in percent (CapFrameX, variances)."""
     return 100 * series.once(pacing.variance_shares)[place]
 
 
-def _below(rate: float, series: FrameSeries) -> float:
+def _below(rate: float, series: TimeSeries) -> float:
     """Return the share of time in frames with ``1000 / f_i < rate``, in percent (CapFrameX)."""
     return 100 * pacing.below_rate(series, rate)[1] / series.total_ms
 
@@ -250,7 +250,7 @@ _ANIMATION_ERRORS: Final = (
 )
 
 
-def _caused(cause: LongFrameCause, series: FrameSeries) -> int | None:
+def _caused(cause: LongFrameCause, series: TimeSeries) -> int | None:
     return pacing.caused_count(series, cause)
 
 
@@ -505,9 +505,7 @@ def _others() -> Iterator[Metric]:
 METRICS: Final = (*_ours(), *_frameview(), *_presentmon(), *_capframex(), *_others())
 
 
-def metric_values(
-    series: FrameSeries, *, wanted: frozenset[str] | None = None
-) -> list[MetricValue]:
+def metric_values(series: TimeSeries, *, wanted: frozenset[str] | None = None) -> list[MetricValue]:
     """Return the values of all metrics, or of the wanted ones, in the order of :data:`METRICS`."""
     is_ours = series.facts.causes is not None
     if wanted is None:
@@ -517,7 +515,7 @@ def metric_values(
     return [_value(each, series) for each in chosen]
 
 
-def _value(metric: Metric, series: FrameSeries) -> MetricValue:
+def _value(metric: Metric, series: TimeSeries) -> MetricValue:
     if not len(series):
         return MetricValue(metric, None, "There are no frames.")
     if series.sampled_ms is not None and metric.is_of_every_frame:

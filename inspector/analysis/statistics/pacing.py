@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.analysis.statistics.frame_series import FrameSeries
+from inspector.analysis.statistics.time_series import TimeSeries
 from inspector.timebase import NS_PER_MS
 
 #: Edges in milliseconds of the classes of change from frame to frame: CapFrameX.
@@ -36,7 +36,7 @@ _OUTLIER: Final = 3.0
 _BLOCK: Final = 1 << 13
 
 
-def trailing_mean(series: FrameSeries) -> NDArray[np.float64]:
+def trailing_mean(series: TimeSeries) -> NDArray[np.float64]:
     """Return for each frame the mean of the last ``w`` frame times up to it.
 
     ``w = round(10 sqrt(mean))``; a time over three times that of its predecessor counts as the
@@ -54,11 +54,11 @@ def trailing_mean(series: FrameSeries) -> NDArray[np.float64]:
     return means
 
 
-def _is_steady(series: FrameSeries) -> NDArray[np.bool_]:
+def _is_steady(series: TimeSeries) -> NDArray[np.bool_]:
     return series.times_ms <= series.stutter.factor * trailing_mean(series)
 
 
-def stuttering_time_share(series: FrameSeries) -> float:
+def stuttering_time_share(series: TimeSeries) -> float:
     """Return the share of time in frames over k times the trailing mean, 0 to 1.
 
     ``sum(f_i : f_i > k MA_i) / sum f`` (CapFrameX, "stuttering time").
@@ -68,7 +68,7 @@ def stuttering_time_share(series: FrameSeries) -> float:
     return float(times[slow].sum()) / series.total_ms
 
 
-def low_rate_time_share(series: FrameSeries) -> float:
+def low_rate_time_share(series: TimeSeries) -> float:
     """Return the share of time in frames below l fps that do not stutter, 0 to 1.
 
     ``sum(f_i : f_i <= k MA_i and 1000 / f_i < l) / sum f`` (CapFrameX, "low FPS time").
@@ -81,12 +81,12 @@ def low_rate_time_share(series: FrameSeries) -> float:
     )
 
 
-def stuttering_count_share(series: FrameSeries) -> float:
+def stuttering_count_share(series: TimeSeries) -> float:
     """Return the share of frames over k times the mean of all, 0 to 1 (CapFrameX)."""
     return float(np.mean(series.times_ms > series.stutter.factor * series.mean_ms))
 
 
-def stuttering_live_share(series: FrameSeries) -> float:
+def stuttering_live_share(series: TimeSeries) -> float:
     """Return the share of time in frames over k times the mean of all, 0 to 1.
 
     ``sum(f_i : f_i > k mean) / sum f`` (CapFrameX, the variant shown while capturing).
@@ -95,7 +95,7 @@ def stuttering_live_share(series: FrameSeries) -> float:
     return float(times[times > series.stutter.factor * series.mean_ms].sum()) / series.total_ms
 
 
-def adaptive_rate_deviation(series: FrameSeries) -> float:
+def adaptive_rate_deviation(series: TimeSeries) -> float:
     """Return the standard deviation of frame rates from a trailing mean, in frames per second.
 
     CapFrameX takes the window of :func:`adaptive_deviation` for rates too: its 500 are a sum of
@@ -104,7 +104,7 @@ def adaptive_rate_deviation(series: FrameSeries) -> float:
     return _adaptive_deviation(_MS_PER_SECOND / series.times_ms, _WINDOW_MS)
 
 
-def adaptive_deviation(series: FrameSeries) -> float:
+def adaptive_deviation(series: TimeSeries) -> float:
     """Return the standard deviation from a trailing mean, in milliseconds.
 
     The mean is of the frames before and up to each, back until they last 500 ms;
@@ -137,7 +137,7 @@ def _adaptive_deviation(times: NDArray[np.float64], window: float) -> float:
     return sqrt(squares / (count - 1))
 
 
-def variance_shares(series: FrameSeries) -> tuple[float, ...]:
+def variance_shares(series: TimeSeries) -> tuple[float, ...]:
     """Return the shares of changes from frame to frame below 2, 4, 8, 12 and from 12 ms on.
 
     ``|f_i - f_(i-1)|`` in half-open classes (CapFrameX, "variances"); zeros for one frame.
@@ -149,14 +149,14 @@ def variance_shares(series: FrameSeries) -> tuple[float, ...]:
     return tuple((upper - lower) / len(changes) for lower, upper in pairwise(below))
 
 
-def below_rate(series: FrameSeries, rate: float) -> tuple[int, float]:
+def below_rate(series: TimeSeries, rate: float) -> tuple[int, float]:
     """Return how many frames are slower than ``rate`` frames per second, and their time in ms."""
     ordered = series.ordered_ms
     first = int(np.searchsorted(ordered, _MS_PER_SECOND / rate, side="right"))
     return len(ordered) - first, float(ordered[first:].sum())
 
 
-def hitch_time_ratio(series: FrameSeries, refresh_ms: float) -> float:
+def hitch_time_ratio(series: TimeSeries, refresh_ms: float) -> float:
     """Return the time by which frames are late, in ms per second.
 
     ``1000 sum(max(0, f_i - T)) / sum f`` for a refresh interval T; up to 5 is good, over 10
@@ -166,7 +166,7 @@ def hitch_time_ratio(series: FrameSeries, refresh_ms: float) -> float:
     return _MS_PER_SECOND * float(late) / series.total_ms
 
 
-def jank_count(series: FrameSeries, expected_ms: float, factor: float = JANK_FACTOR) -> int:
+def jank_count(series: TimeSeries, expected_ms: float, factor: float = JANK_FACTOR) -> int:
     """Return how many frames took over ``factor`` times what is expected.
 
     Android's JankStats by default; with a factor of 1, Flutter's "janky" frames.
@@ -174,7 +174,7 @@ def jank_count(series: FrameSeries, expected_ms: float, factor: float = JANK_FAC
     return _longer(series, factor * expected_ms)
 
 
-def missed_refreshes(series: FrameSeries, refresh_ms: float) -> int:
+def missed_refreshes(series: TimeSeries, refresh_ms: float) -> int:
     """Return how many refreshes showed no new frame, by the frame times.
 
     ``sum(max(0, ceil((f_i - tolerance) / T) - 1))`` for a refresh interval T, with the tolerance
@@ -185,7 +185,7 @@ def missed_refreshes(series: FrameSeries, refresh_ms: float) -> int:
     return int(np.maximum(late, 0).sum())
 
 
-def missed_displays(series: FrameSeries, refresh_ms: float) -> int | None:
+def missed_displays(series: TimeSeries, refresh_ms: float) -> int | None:
     """Return how many refreshes showed no new frame, by the times of display.
 
     ``sum(max(0, round(d_i / T) - 1))`` for the time d between displayed frames.
@@ -196,13 +196,13 @@ def missed_displays(series: FrameSeries, refresh_ms: float) -> int | None:
     return int(np.maximum(np.rint(displayed / refresh_ms) - 1, 0).sum())
 
 
-def missed_share(series: FrameSeries, refresh_ms: float) -> float:
+def missed_share(series: TimeSeries, refresh_ms: float) -> float:
     """Return the share of refreshes without a new frame, 0 to 1: missed over n + missed."""
     missed = missed_refreshes(series, refresh_ms)
     return missed / (len(series) + missed)
 
 
-def animation_error(series: FrameSeries) -> float | None:
+def animation_error(series: TimeSeries) -> float | None:
     """Return the mean absolute animation error of the displayed frames, in milliseconds.
 
     ``mean |simulation step - display step|`` (PresentMon, "AnimationErrorPerFrame").
@@ -211,7 +211,7 @@ def animation_error(series: FrameSeries) -> float | None:
     return None if errors is None else float(np.abs(errors).mean())
 
 
-def animation_error_rate(series: FrameSeries) -> float | None:
+def animation_error_rate(series: TimeSeries) -> float | None:
     """Return the animation error per second, in ms/s: the sum of |error| over the duration."""
     errors = _known(series.facts.animation_error_ms)
     return (
@@ -225,13 +225,13 @@ def _known(values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
     return known if known is not None and len(known) else None
 
 
-def caused_count(series: FrameSeries, cause: int) -> int | None:
+def caused_count(series: TimeSeries, cause: int) -> int | None:
     """Return how many long frames have a cause; ``None`` where that was not measured."""
     causes = series.facts.causes
     return None if causes is None else int(np.count_nonzero(causes == cause))
 
 
-def slow_count(series: FrameSeries, longest_ms: float, least_ms: float = 0.0) -> int:
+def slow_count(series: TimeSeries, longest_ms: float, least_ms: float = 0.0) -> int:
     """Return how many frames take longer than ``least_ms`` and no longer than ``longest_ms``.
 
     The classes of Android vitals: slow, frozen, not responding.
@@ -239,6 +239,6 @@ def slow_count(series: FrameSeries, longest_ms: float, least_ms: float = 0.0) ->
     return _longer(series, least_ms) - _longer(series, longest_ms)
 
 
-def _longer(series: FrameSeries, limit_ms: float) -> int:
+def _longer(series: TimeSeries, limit_ms: float) -> int:
     ordered = series.ordered_ms
     return len(ordered) - int(np.searchsorted(ordered, limit_ms, side="right"))

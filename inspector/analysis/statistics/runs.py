@@ -15,7 +15,7 @@ from inspector.analysis.statistics.compared_calls import CallChange, SessionCall
 from inspector.analysis.statistics.compared_columns import ColumnChange, RunColumn, column_changes
 from inspector.analysis.statistics.comparison import Comparison, comparison
 from inspector.analysis.statistics.distribution import Distribution
-from inspector.analysis.statistics.frame_series import FrameSeries, StutterLimits
+from inspector.analysis.statistics.time_series import StutterLimits, TimeSeries
 from inspector.errors import CaptureError
 from inspector.timebase import NS_PER_MS
 
@@ -99,9 +99,9 @@ class ComparedRun:
         return np.cumsum(self.lasts_ns)
 
     @property
-    def series(self) -> FrameSeries:
+    def series(self) -> TimeSeries:
         sampled_ms = float(self.lasts_ns.sum()) / NS_PER_MS if self.samples else None
-        return FrameSeries(self.times_ns / NS_PER_MS, sampled_ms=sampled_ms)
+        return TimeSeries(self.times_ns / NS_PER_MS, sampled_ms=sampled_ms)
 
 
 def _away_from_median(runs: Sequence[ComparedRun]) -> list[float]:

@@ -11,7 +11,7 @@ from inspector.cli.command import Command
 from inspector.cli.commands.values import add_stream, add_without_inspector
 from inspector.foreign.numbers import number_in, refusal
 
-#: CapFrameX's defaults, as of :class:`~inspector.analysis.statistics.frame_series.StutterLimits`.
+#: CapFrameX's defaults, as of :class:`~inspector.analysis.statistics.time_series.StutterLimits`.
 _STUTTER: Final = 2.5
 _LOW_FPS: Final = 25.0
 STATS_EPILOG: Final = """\

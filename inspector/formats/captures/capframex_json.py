@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.analysis.statistics.frame_series import FrameFacts, joined
+from inspector.analysis.statistics.time_series import FrameFacts, joined
 from inspector.errors import CaptureError
 from inspector.formats.captures.beside import (
     KnownColumn,

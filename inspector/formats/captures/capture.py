@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.analysis.statistics.frame_series import NO_FACTS, FrameFacts
+from inspector.analysis.statistics.time_series import NO_FACTS, FrameFacts
 from inspector.display_text import in_quotes, one_line
 from inspector.errors import CaptureError
 from inspector.foreign.paths import is_there

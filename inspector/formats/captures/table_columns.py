@@ -139,7 +139,7 @@ def quantities_of(table: Table, at: int) -> tuple[Quantity, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class RowClock:
     """The instants of the rows of a table."""
 
     at: int  # The column
@@ -154,7 +154,7 @@ class Timing:
     digits: int  # A unit of what is read is a 1 with this many zeros in nanoseconds
     # Likewise for the frame times that the clock was compared with.
     length_digits: int = MILLISECONDS
-    clock: Clock | None = None  # Their instants, None if no column has them
+    clock: RowClock | None = None  # Their instants, None if no column has them
     # Whether rows are further apart than they are long, so frames are missing.
     is_sampled: bool = False
 
@@ -261,7 +261,7 @@ class _Fit:
     """A column of instants that goes with frame times."""
 
     error: float  # How far it is from them, as a share
-    clock: Clock  # The instants
+    clock: RowClock  # The instants
     length_digits: int  # The unit of the frame times that they go with
 
 
@@ -295,13 +295,13 @@ def _compared(
             is_total = is_total or drift <= _LARGEST_DRIFT
             error = min(back, ahead)
             if error <= _LARGEST_ERROR:
-                clock = Clock(at, digits, lengths_at if ahead < back else -1)
+                clock = RowClock(at, digits, lengths_at if ahead < back else -1)
                 fits.append(_Fit(error, clock, each))
         # A processor may have ticks of any length.
         if not is_total and "qpc" not in name and np.nanmedian(np.append(steps, 0)) > 0:
             is_apart = True
             if unit is not None:
-                apart.append(_Fit(np.inf, Clock(at, unit), default))
+                apart.append(_Fit(np.inf, RowClock(at, unit), default))
     return (fits, False) if fits else (apart[:1], is_apart)
 
 

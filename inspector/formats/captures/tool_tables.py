@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.analysis.statistics.frame_series import NO_FACTS, FrameFacts
+from inspector.analysis.statistics.time_series import NO_FACTS, FrameFacts
 from inspector.display_text import in_quotes
 from inspector.errors import CaptureError, ColumnChoiceError
 from inspector.foreign.numbers import count_in
@@ -40,7 +40,7 @@ from inspector.formats.captures.table_columns import (
     FRAME_TYPE,
     MILLISECONDS,
     STREAM_COLUMNS,
-    Clock,
+    RowClock,
     Timing,
     is_rendered,
     likely_columns,
@@ -308,7 +308,7 @@ class FrameTableReader:
         found: NDArray[np.bool_] = is_generated[of_key]
         return found
 
-    def _instants_of(self, rows: Rows, clock: Clock) -> NsColumn:
+    def _instants_of(self, rows: Rows, clock: RowClock) -> NsColumn:
         """Return when the frame times of rows end, negative where that is unknown."""
         if clock.is_date:
             return np.array([_second_of(cell) for cell in rows.texts(clock.at)], dtype=np.int64)
@@ -558,7 +558,7 @@ class FrameTableReader:
         if isinstance(found, str):
             raise self._refused(found)
         if self._has_codes:
-            return replace(found, clock=Clock(1, 0, is_date=True), is_sampled=True)
+            return replace(found, clock=RowClock(1, 0, is_date=True), is_sampled=True)
         return found
 
     def _known_column(self) -> int:

@@ -118,7 +118,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class Notification:
     link: ProbeLink
     method: str
     params: dict[str, Any]
@@ -140,7 +140,7 @@ class Ended:
     at_ns: int
 
 
-News: TypeAlias = Attached | Unable | Batch | Notice | Answered | ClockCompared | Ended
+News: TypeAlias = Attached | Unable | Batch | Notification | Answered | ClockCompared | Ended
 
 
 def _own_hello() -> dict[str, Any]:
@@ -409,7 +409,7 @@ class ProbeLink:
             self._bye = decoded(message["params"], ByeMessage).reason
             raise _FinishedError(self._bye)
         elif method != "Link.pong":
-            self._put(Notice(self, method, message["params"]), len(payload))
+            self._put(Notification(self, method, message["params"]), len(payload))
 
     def _ask(self, method: str, params: dict[str, Any], done: Done | None) -> None:
         self._last_id += 1

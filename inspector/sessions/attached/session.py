@@ -33,7 +33,7 @@ from inspector.sessions.attached.link import (
     ClockCompared,
     Ended,
     News,
-    Notice,
+    Notification,
     ProbeLink,
     ProbeServer,
     Unable,
@@ -486,7 +486,9 @@ class AttachedSession:
         if own := translation.top_clock_id:
             self.note(CLOCK_MOVED, own, above)
 
-    def _handle(self, program: JoinedProgram, news: Batch | Notice | ClockCompared | Ended) -> None:
+    def _handle(
+        self, program: JoinedProgram, news: Batch | Notification | ClockCompared | Ended
+    ) -> None:
         """Take what a program has sent; raises a :class:`WireError` if it makes no sense."""
         if isinstance(news, Batch):
             at_ns = news.at_ns - self._began_ns

@@ -28,7 +28,7 @@ from inspector.events.recording import open_recording
 from inspector.events.states import StoppedClock
 from inspector.probe.adapters import KEEPS_TIME
 from inspector.probe.wire import packed_events
-from inspector.sessions.attached.link import Attached, Batch, Notice
+from inspector.sessions.attached.link import Attached, Batch, Notification
 from inspector.sessions.attached.messages import HelloMessage
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.recorded import RecordedSession
@@ -787,7 +787,7 @@ def test_that_a_flood_is_taken_in_pieces_in_which_the_window_lives() -> None:
     session = AttachedSession(FakeDoor(), hand, DryServer(hand))
     link: Any = Mute()
     session.acceptor.put(Attached(link, HelloMessage(protocol=1, pid=1, name="flood"), 0, 0))
-    session.acceptor.put(Notice(link, "Events.texts", {"first": 1, "texts": ["clock"]}))
+    session.acceptor.put(Notification(link, "Events.texts", {"first": 1, "texts": ["clock"]}))
     now_ns = hand.now_ns
     session.acceptor.put(Batch(link, packed_events([(now_ns, CLOCK_ADDED, 1, 0, 1)]), now_ns))
     for batch in range(200):

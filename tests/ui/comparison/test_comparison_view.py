@@ -15,8 +15,8 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
 from pytestqt.qtbot import QtBot
 
-from inspector.analysis.statistics.frame_series import StutterLimits
 from inspector.analysis.statistics.runs import ComparedRun
+from inspector.analysis.statistics.time_series import StutterLimits
 from inspector.formats.distribution_chart import ChartKind
 from inspector.testing import scene_file, virtual_session
 from tests.sessions.test_compared import capture, sampled

@@ -113,7 +113,7 @@ class Placeholder(QLabel):
 
 
 @guarded
-class Place(QWidget):
+class PanelPlace(QWidget):
     """Where a panel is; as a window of its own it comes back when it is closed."""
 
     visibility_changed = Signal(bool)  # It was shown or hidden
@@ -184,7 +184,7 @@ class Arrangement(QSplitter):
     Until that is dragged, frame times have what the lanes leave.
     """
 
-    def __init__(self, above: QWidget, below: Place) -> None:
+    def __init__(self, above: QWidget, below: PanelPlace) -> None:
         super().__init__(Qt.Orientation.Vertical)
         self._permille = 0
         self._above, self._below = above, below

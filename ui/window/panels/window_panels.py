@@ -29,7 +29,7 @@ from ...kit.paced_refresh import is_in_sight, single_shot
 from ...kit.theme import Theme
 from ..focus import enter, tab_through
 from .foot_tabs import FootTabs
-from .places import Arrangement, Place, Placeholder, Reveal
+from .places import Arrangement, PanelPlace, Placeholder, Reveal
 
 #: Heights and widths here are in px at 100 % text.
 _LEAST_TRAY: Final = 120
@@ -79,7 +79,7 @@ class WindowPanels(QObject):
         super().__init__(window)
         self._window = window
         self._make_panel: Callable[[Panel], QWidget] | None = None
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, PanelPlace] = {}
         self._arrangement: Arrangement | None = None
         self._reasons: dict[str, str] = {}
         self._reason_turn = single_shot(self, self._show_reasons)
@@ -95,7 +95,7 @@ class WindowPanels(QObject):
         self._column_of_session: bool | None = None
         for panel in PANELS:
             if panel.area is not None:
-                place = self._places[panel.id] = Place(panel.title)
+                place = self._places[panel.id] = PanelPlace(panel.title)
                 place.setObjectName(f"place_{panel.id}")
                 place.visibility_changed.connect(self._tell_visibility)
                 place.window_closed.connect(self._take_back)
@@ -166,14 +166,14 @@ class WindowPanels(QObject):
     def ids(self) -> tuple[str, ...]:
         return tuple(self._places)
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> Iterator[PanelPlace]:
         return iter(self._places.values())
 
-    def __getitem__(self, panel_id: str) -> Place:
+    def __getitem__(self, panel_id: str) -> PanelPlace:
         return self._places[panel_id]
 
     @property
-    def in_middle(self) -> Place:
+    def in_middle(self) -> PanelPlace:
         """The place below the frame times."""
         return next(self._places[each.id] for each in PANELS if each.area is PanelArea.MIDDLE)
 
@@ -311,7 +311,7 @@ class WindowPanels(QObject):
     @Slot()
     def _take_back(self) -> None:
         place = self.sender()
-        if isinstance(place, Place) and place.isWindow():
+        if isinstance(place, PanelPlace) and place.isWindow():
             self.tray.addWidget(place)
             self.visibility_changed.emit()
 

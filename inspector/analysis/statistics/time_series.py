@@ -92,7 +92,7 @@ class StutterLimits:
 USUAL_STUTTER: Final = StutterLimits()
 
 
-class FrameSeries:
+class TimeSeries:
     """Frame times in the order of the frames; sorted and summed once, for all statistics."""
 
     def __init__(
@@ -117,7 +117,7 @@ class FrameSeries:
         self.stutter = stutter
         self._found: dict[object, Any] = {}
 
-    def once(self, compute: Callable[[FrameSeries], T]) -> T:
+    def once(self, compute: Callable[[TimeSeries], T]) -> T:
         """Return what a function makes of this, computed once for all statistics that need it."""
         if compute not in self._found:
             self._found[compute] = compute(self)
@@ -219,12 +219,12 @@ class Outliers:
         return f"Frames {', '.join(shown)}{more}" if found else ""
 
 
-def without_outliers(series: FrameSeries) -> tuple[FrameSeries, Outliers]:
+def without_outliers(series: TimeSeries) -> tuple[TimeSeries, Outliers]:
     """Leave out ``f_i >= Q8(f, 0.999)`` (CapFrameX, "decipercentile"), unless that is all."""
     limit = quantile_8(series.ordered_ms, _OUTLIER_SHARE)
     kept = series.times_ms < limit
     if not kept.any():
         return series, Outliers(limit, np.zeros(0, dtype=np.int64))
     facts = series.facts.kept(kept)
-    fewer = FrameSeries(series.times_ms[kept], series.refresh_ms, facts, stutter=series.stutter)
+    fewer = TimeSeries(series.times_ms[kept], series.refresh_ms, facts, stutter=series.stutter)
     return fewer, Outliers(limit, np.flatnonzero(~kept))
