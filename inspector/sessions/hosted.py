@@ -420,7 +420,7 @@ class HostedSession(UniformSession):
             meter.is_calling = run.is_calling
             run.shares = run.source.meter = meter
             if self._sampler is None:
-                self._sampler = SceneSampler(run.tree.root.id)
+                self._sampler = SceneSampler(run.tree.root.id, meter.until_wake_ns)
             run.sampler = self._sampler
 
     def set_aside(self) -> None:

@@ -106,6 +106,11 @@ class IntervalMeter:
         self._is_counting = at_ns is not None
         self._is_waiting = self._is_polling = False
 
+    def until_wake_ns(self) -> int | None:
+        """Return how soon a wake-up is wanted, ``None`` while none is; from any thread."""
+        wanted_ns = self._wanted_ns
+        return None if wanted_ns is None else wanted_ns - self._clock()
+
     def wait(self) -> None:
         if not self._is_in_wake:
             self._end(self._clock())

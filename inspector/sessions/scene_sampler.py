@@ -28,6 +28,8 @@ from inspector.vocabulary import (
 
 #: Without a wake-up for so long, the thread sleeps until the next.
 _REST_NS: Final = 1_000_000_000
+#: Between wake-ups it looks when the next may be a long one; so soon for one that nobody expects.
+_MOST_WAIT_NS: Final = 3 * LONG_NS
 #: The most events to keep of one wake-up.
 _MOST_EVENTS: Final = 50_000
 
@@ -87,7 +89,13 @@ class SceneSampler:
     For the thread of the session.
     """
 
-    def __init__(self, clock_id: int) -> None:
+    def __init__(self, clock_id: int, until_wake_ns: Callable[[], int | None]) -> None:
+        """Begin to look.
+
+        Args:
+            until_wake_ns: Returns how soon a wake-up is wanted; called from any thread.
+        """
+        self._until_wake_ns = until_wake_ns
         self._scene = _Scene(clock_id)
         self._sampler = Sampler(cast("Program", self._scene))
         self._lock = Lock()
@@ -147,10 +155,14 @@ class SceneSampler:
         b = intern(texts[b]) if row.b.is_text else b
         return (at_ns, kind, subject, a, b)
 
+    def _next_look_ns(self) -> int:
+        left_ns = None if self._scene.frames.began_ns else self._until_wake_ns()
+        return min(max(left_ns or 0, 0) + LONG_NS, _MOST_WAIT_NS)
+
     def _run(self) -> None:
         sampler, frames = self._sampler, self._scene.frames
         while not self._is_closed:
-            wait_ns = sampler.wait_ns(LONG_NS)
+            wait_ns = sampler.wait_ns(self._next_look_ns())
             if monotonic_ns() - max(frames.began_ns, frames.ended_ns) > _REST_NS:
                 if not frames.began_ns:
                     self._wanted.clear()

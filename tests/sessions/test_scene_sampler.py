@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
+from threading import Semaphore
+from time import sleep
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,9 +17,11 @@ from inspector.analysis.lateness.late_calls import late_calls
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
+from inspector.sessions import scene_sampler
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.runs.real import run_real
 from inspector.sessions.scene import find_scene
+from inspector.sessions.scene_sampler import SceneSampler
 from inspector.sessions.sources.time_sources import SYSTEM, make_source
 
 if TYPE_CHECKING:
@@ -85,3 +89,25 @@ def test_that_a_long_frame_of_a_scene_is_hit_with_what_was_seen_during_it(tmp_pa
     assert status.breakpoint == 1
     assert "a turn or frame takes longer than 80.0 ms: it took " in status.message
     assert "crunch() (scene.py:" in status.message
+
+
+def test_that_it_looks_once_a_wake_up_when_that_may_be_a_long_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits_s: list[float] = []
+    has_waited = Semaphore(0)
+
+    def note(seconds: float) -> None:
+        waits_s.append(seconds)
+        has_waited.release()
+        sleep(0.001)
+
+    monkeypatch.setattr(scene_sampler, "sleep", note)
+    monkeypatch.setattr(scene_sampler, "_REST_NS", 1 << 62)
+    until_ns = iter((12_000_000, None, -1_000_000, 500_000_000))
+    sampler = SceneSampler(1, lambda: next(until_ns, None))
+    with closing(sampler):
+        for _ in range(4):
+            assert has_waited.acquire(timeout=10)
+
+    assert waits_s[:4] == [0.022, 0.01, 0.01, 0.03]
