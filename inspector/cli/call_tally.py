@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from inspector.calls.call import CALLED, SCHEDULERS
@@ -13,8 +15,10 @@ from inspector.events.handlers import handlers_of, merged
 from inspector.events.log import EventLog
 from inspector.events.member_names import KnownMember, MemberNames
 from inspector.events.members import MemberState
+from inspector.events.new_timers import NewTimers, events_of, new_timers_apart
 from inspector.events.schema import ABOUT_CLOCKS
 from inspector.events.timeline import Timeline
+from inspector.events.timer_table import RowByNumber
 from inspector.timebase import format_instant
 from inspector.vocabulary import (
     NEVER,
@@ -202,6 +206,49 @@ class _Waiting:
         self.first_due_ns = self.due_ns = due_ns
 
 
+class _Untouched:
+    """One-shot timers set by the hundred, of which nothing has come since, as columns."""
+
+    def __init__(self) -> None:
+        self.row = RowByNumber()
+        self._groups: list[_Timers] = []
+        self._group: array[int] = array("i")  # By its index
+        self._id: array[int] = array("q")
+        self._delay_ns: array[int] = array("q")
+        self._due_ns: array[int] = array("q")
+
+    def add(self, new: NewTimers, group: _Timers, local_ns: int) -> bool:
+        """Add the timers of a group, unless one of them exists."""
+        if not self.row.add_all(new.id, len(self._id)):
+            return False
+        if not self._groups or self._groups[-1] is not group:
+            self._groups.append(group)
+        self._group.extend(array("i", (len(self._groups) - 1,)) * len(new))
+        self._id.extend(new.id)
+        self._due_ns.extend(new.due)
+        delays_ns = [due_ns - local_ns for due_ns in new.due]
+        self._delay_ns.extend(max(each, _NOT_SEEN) for each in delays_ns)
+        group.size += len(new)
+        return True
+
+    def take(self, timer_id: int) -> _Waiting:
+        """Remove a timer of which something comes."""
+        row = self.row.pop(timer_id)
+        due_ns, group = self._due_ns[row], self._groups[self._group[row]]
+        delay_ns = self._delay_ns[row]
+        if not self.row.count:
+            self._groups.clear()
+            for column in (self._group, self._id, self._delay_ns, self._due_ns):
+                del column[:]
+        return _Waiting(group, delay_ns=delay_ns, first_due_ns=due_ns, due_ns=due_ns)
+
+    def each(self) -> Iterator[tuple[int, _Timers, int]]:
+        """Yield numbers, groups and delays."""
+        for timer_id, group, delay_ns in zip(self._id, self._group, self._delay_ns, strict=True):
+            if timer_id in self.row:
+                yield timer_id, self._groups[group], delay_ns
+
+
 class CallTally:
     """Counts calls from a log in batches, before any events are dropped.
 
@@ -218,6 +265,7 @@ class CallTally:
         # By clock, label and interval.
         self._timers: dict[tuple[int, int, int], _Timers] = {}
         self._waiting: dict[int, _Waiting] = {}
+        self._untouched = _Untouched()
         self._members: dict[tuple[int, int, str, MemberKind], _Members] = {}
         self._of_member: dict[int, _Members] = {}
         self._names = MemberNames(log.strings)
@@ -231,10 +279,15 @@ class CallTally:
         log.before_drop = self.update
 
     def update(self) -> None:
-        batch = self._log.read(self._cursor)
-        self._cursor = batch.cursor
-        self.lost += batch.lost
-        self._count(batch.events)
+        log = self._log
+        start, self._cursor = self._cursor, log.end
+        self.lost += max(0, log.first - start)
+        for block in log.blocks(start, self._cursor):
+            for part in new_timers_apart(block):
+                if not isinstance(part, NewTimers):
+                    self._count(part)
+                elif not self._add_timers(part):
+                    self._count(events_of(part.events))
 
     @property
     def fired(self) -> int:
@@ -270,7 +323,8 @@ class CallTally:
         }
         once = [(group, first[0]) for group in self._timers.values() for first in group.firsts]
         once += [(each.group, each.delay_ns) for each in self._waiting.values()]
-        for group, delay_ns in once:
+        untouched = ((group, delay_ns) for _, group, delay_ns in self._untouched.each())
+        for group, delay_ns in chain(once, untouched):
             if delay_ns != _NOT_SEEN:
                 delays[id(group)].take(delay_ns)
         for timer in self._waiting.values():
@@ -395,6 +449,22 @@ class CallTally:
                 group_of_member.calls += member.calls
                 _add_interval(group_of_member, member.fields.get(Field.INTERVAL, 0))
 
+    def _add_timers(self, new: NewTimers) -> bool:
+        """Add one-shots that were set at once and alike; change nothing if they were not."""
+        if any(new.interval) or any(new.kind):
+            return False
+        for column in (new.at_ns, new.clock, new.label):
+            if column.count(column[0]) < len(column):
+                return False
+        group = self._timers_of(new.clock[0], new.label[0], 0)
+        return self._untouched.add(new, group, self._local_ns(new.clock[0], new.at_ns[0]))
+
+    def _waiting_timer(self, timer_id: int) -> _Waiting | None:
+        timer = self._waiting.get(timer_id)
+        if timer is None and timer_id in self._untouched.row:
+            timer = self._waiting[timer_id] = self._untouched.take(timer_id)
+        return timer
+
     def _add_timer(self, timer_id: int, clock_id: int, label: int) -> _Waiting:
         group = self._timers_of(clock_id, label, 0)
         group.size += 1
@@ -457,11 +527,11 @@ class CallTally:
         self._add_timer(timer_id, clock_id, label)
 
     def _on_timer_origin(self, _at_ns: int, timer_id: int, _site: int, kind: int) -> None:
-        if (timer := self._waiting.get(timer_id)) is not None:
+        if (timer := self._waiting_timer(timer_id)) is not None:
             timer.kind = kind
 
     def _on_timer_armed(self, at_ns: int, timer_id: int, due_ns: int, interval_ns: int) -> None:
-        if (timer := self._waiting.get(timer_id)) is not None:
+        if (timer := self._waiting_timer(timer_id)) is not None:
             done = timer.fired + timer.left_out
             delay_ns = due_ns - self._local_ns(timer.group.clock_id, at_ns)
             timer.expect_from(due_ns)
@@ -473,7 +543,7 @@ class CallTally:
                     timer.group.delays_ns.take(delay_ns)
 
     def _on_ticks_missed(self, _at_ns: int, timer_id: int, ticks: int, _kind: int) -> None:
-        if (timer := self._waiting.get(timer_id)) is not None:
+        if (timer := self._waiting_timer(timer_id)) is not None:
             timer.left_out += ticks
             timer.group.left_out += ticks
 
@@ -519,12 +589,14 @@ class CallTally:
 
     def _on_clock_removed(self, _at_ns: int, clock_id: int, _a: int, _b: int) -> None:
         gone = set(self._clocks.branch(clock_id))
-        waiting = self._waiting.items()
-        for timer_id in [number for number, each in waiting if each.group.clock_id in gone]:
+        waiting = ((number, each.group) for number, each in self._waiting.items())
+        untouched = ((number, group) for number, group, _ in self._untouched.each())
+        timers = chain(waiting, untouched)
+        for timer_id in [number for number, group in timers if group.clock_id in gone]:
             self._forget(timer_id)
 
     def _on_timer_fired(self, _at_ns: int, timer_id: int, late_ns: int, next_ns: int) -> None:
-        timer = self._waiting.get(timer_id)
+        timer = self._waiting_timer(timer_id)
         if timer is None:
             return
         group = timer.group
@@ -552,8 +624,9 @@ class CallTally:
             self._forget(timer_id)
 
     def _forget(self, timer_id: int) -> None:
-        timer = self._waiting.pop(timer_id, None)
+        timer = self._waiting_timer(timer_id)
         if timer is not None:
+            del self._waiting[timer_id]
             timer.group.expected_of_gone += timer.fired + timer.left_out
             if not timer.interval_ns and not timer.fired:
                 timer.group.add_delay(timer.delay_ns)

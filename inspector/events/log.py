@@ -20,6 +20,9 @@ BYTES_PER_EVENT: Final = 40
 _BLOCK: Final = 4_096
 _BLOCK_NUMBERS: Final = _BLOCK * WIDTH
 
+#: Events dropped at a time.
+_PORTION: Final = 64 * _BLOCK
+
 #: Up to this many events read are cached for the next reader.
 _MOST_KEPT: Final = 4_096
 
@@ -242,10 +245,17 @@ class EventLog:
         """Fold the oldest events into the base and drop them."""
         if self.before_drop is not None:
             self.before_drop()
+        # In portions: what is deleted from the front of a list is copied first.
+        while surplus > _PORTION:
+            self._drop_oldest(_PORTION, 0)
+            surplus -= _PORTION
+        self._drop_oldest(surplus, max(1, most // 8))
+
+    def _drop_oldest(self, surplus: int, spare: int) -> None:
         blocks = min(-(-surplus // _BLOCK), len(self._blocks))
         dropped = blocks * _BLOCK
         if dropped < surplus:
-            dropped += min(surplus - dropped + max(1, most // 8), len(self._open) // WIDTH)
+            dropped += min(surplus - dropped + spare, len(self._open) // WIDTH)
         self.base.apply_blocks(self.blocks(self._first, self._first + dropped))
         del self._blocks[:blocks]
         # In place: ``append`` is bound to this list.

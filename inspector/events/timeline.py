@@ -15,7 +15,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from operator import attrgetter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.rate import D, local_ns, moved, parent_ns, product_of_rates, reanchored
 from inspector.events.due_times import session_instants
@@ -48,6 +48,10 @@ from inspector.vocabulary import (
     frame_and_phase_in,
 )
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 _marked_ns = attrgetter("at_ns")
 
 
@@ -55,6 +59,8 @@ _marked_ns = attrgetter("at_ns")
 MISFIT: Final = (KeyError, ValueError, IndexError, OverflowError)
 
 
+#: So many timers need a few megabytes to compute with.
+_TOGETHER: Final = 100_000
 #: Sums of two instants up to here fit into 64 bits.
 _FAR_NS: Final = 2**61
 
@@ -400,8 +406,13 @@ class Timeline:
         is_never = self.timers.numpy("due") == NEVER
         self.timers.numpy("session_due")[is_stale & is_never] = NEVER
         rows = np.flatnonzero(is_stale & ~is_never)
-        if not rows.size:
-            return
+        for start in range(0, rows.size, _TOGETHER):
+            self._resolve_rows(rows[start : start + _TOGETHER])
+
+    def _resolve_rows(self, rows: NDArray[np.intp]) -> None:
+        import numpy as np  # noqa: PLC0415 - the fold itself must not need numpy
+
+        clock_column = self.timers.numpy("clock")
         owners, owner_of_row = np.unique(clock_column[rows], return_inverse=True)
         shifts = [self._shift_to_session(owner) for owner in owners.tolist()]
         due = self.timers.numpy("due")[rows]

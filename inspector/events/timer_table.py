@@ -39,7 +39,7 @@ _PAGE: Final = 64
 _NO_ROWS: Final = array("i", (-1,)) * _PAGE
 
 
-class _Rows:
+class RowByNumber:
     """The rows of timers by their numbers, in a tenth of a dictionary's memory."""
 
     __slots__ = ("_pages", "count")
@@ -52,6 +52,9 @@ class _Rows:
         """Return a row, -1 for none."""
         page = self._pages.get(timer_id // _PAGE)
         return -1 if page is None else page[timer_id % _PAGE]
+
+    def __contains__(self, timer_id: int) -> bool:
+        return self.get(timer_id) >= 0
 
     def __getitem__(self, timer_id: int) -> int:
         row = self._pages[timer_id // _PAGE][timer_id % _PAGE]
@@ -106,8 +109,8 @@ class _Rows:
         self.count -= 1
         return row
 
-    def copy(self) -> _Rows:
-        twin = _Rows()
+    def copy(self) -> RowByNumber:
+        twin = RowByNumber()
         twin._pages = {number: page[:] for number, page in self._pages.items()}
         twin.count = self.count
         return twin
@@ -134,7 +137,7 @@ class TimerTable:
 
     def __init__(self, strings: Sequence[str]) -> None:
         self._strings = strings
-        self._rows = _Rows()
+        self._rows = RowByNumber()
         for name in COLUMNS:
             setattr(self, name, array("q"))
 
@@ -142,7 +145,7 @@ class TimerTable:
         return self._rows.count
 
     def __contains__(self, timer_id: int) -> bool:
-        return self._rows.get(timer_id) >= 0
+        return timer_id in self._rows
 
     def ids(self) -> Iterator[int]:
         return iter(self.id)
@@ -230,7 +233,7 @@ class TimerTable:
 
     def find_rows(self) -> bool:
         """Find the rows of the timers in the column of numbers; return whether none is double."""
-        self._rows = _Rows()
+        self._rows = RowByNumber()
         return self._rows.add_all(self.id, 0)
 
     def copy(self, strings: Sequence[str]) -> TimerTable:

@@ -53,6 +53,35 @@ def test_that_a_repeating_timer_is_expected_by_its_clocks_time(tmp_path: Path) -
     assert tick.is_exact
 
 
+MANY = """
+    def build(stage):
+        game, gone = stage.root.child("game"), stage.root.child("gone")
+        timers = [game.set_timeout(0.01 * (n % 90), lambda: None, name="a") for n in range(500)]
+        [gone.set_timeout(3, lambda: None, name="b") for _ in range(500)]
+        [game.set_timeout(n % 2, lambda: None, name=f"c{n % 3}") for n in range(300)]
+        for timer in timers[::7]:
+            game.clear(timer)
+        game.set_timeout(0.2, lambda: game.set_interval(0.2, lambda: None, name="a"))
+        game.set_timeout(0.5, gone.remove)
+        for _ in range(3):
+            game.set_timeout(0.6, lambda: [game.set_timeout(0.3, int, name="d")
+                                           for _ in range(400)])
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.4, 0.75, 10])
+def test_that_timers_set_by_the_hundred_are_counted_as_each_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    path = scene_file(tmp_path, MANY)
+    together = counts(path, seconds)
+
+    monkeypatch.setattr(CallTally, "_add_timers", lambda *_: False)
+
+    assert together == counts(path, seconds)
+    assert together["b"].timers == 500
+
+
 def test_that_one_shots_of_one_name_are_counted_together(tmp_path: Path) -> None:
     again = counts(scene_file(tmp_path, SCENE))["again"]
 
