@@ -309,13 +309,14 @@ class CallTally:
                 paused at that instant, what is due then may wait.
         """
         expected = {id(group): group.expected_of_gone for group in self._timers.values()}
-        # Computed once per clock, of which there are fewer than timers.
+        # Computed once per clock with timers, of which there are fewer than timers.
         clocks = {
             clock_id: (
                 timeline.local_ns(clock_id),
                 not is_complete or timeline.effective_rate(clock_id) == 0,
             )
-            for clock_id in timeline.clocks
+            for clock_id in {group.clock_id for group in self._timers.values()}
+            if clock_id in timeline.clocks
         }
         delays = {
             id(group): _Range(group.delays_ns.least, group.delays_ns.most)
