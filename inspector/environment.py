@@ -116,7 +116,6 @@ def check_display(environment: Mapping[str, str]) -> None:
 
 
 def _check_platforms(asked: list[str], environment: Mapping[str, str]) -> None:
-    """Check that Qt has a plugin for one of the requested platforms."""
     if not asked or environment.get("QT_QPA_PLATFORM_PLUGIN_PATH"):
         return
     known = qt_platforms()
@@ -252,7 +251,6 @@ def _x11_connects() -> bool:
 
 
 def _print_missing_packages() -> int:
-    """Print the packages; return 1 if Qt cannot be imported without them."""
     required = missing_libraries(QT_LIBRARIES)
     missing = [*required, *missing_libraries(X11_LIBRARIES + WAYLAND_LIBRARIES)]
     for package in sorted({library.package for library in missing}):

@@ -267,7 +267,6 @@ class Registry(Sequence[EntryT], Generic[EntryT]):
             joined.append((entry, extension))
 
     def _name_problem(self, entry: EntryT) -> str:
-        """Return what is wrong with the names of an entry, or nothing."""
         taken = {name.casefold() for each in self for name in self._names(each)}
         for name in self._names(entry):
             if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
@@ -349,7 +348,6 @@ def _metadata_folders() -> Iterator[str]:
 
 
 def _entry_points(group: str) -> Iterator[tuple[str, EntryPoint]]:
-    """Yield the entry points of a group, with the package that each belongs to."""
     for path in _metadata_folders():
         from importlib.metadata import Distribution  # noqa: PLC0415 - 30 ms, seldom needed
 

@@ -195,7 +195,6 @@ def _frame_events(history: History, timeline: Timeline, index: int) -> FrameEven
 
 
 def _nested(calls: list[MeasuredCall], phase: Phase, names: _Names) -> list[FrameSpan]:
-    """Return the calls of a phase in order of their beginnings, nested by depth."""
     # Of two calls with the same beginning and duration, the one that ended later is the outer.
     ordered = calls[::-1]
     ordered.sort(key=lambda call: (call[0], -call[1]))
@@ -218,7 +217,6 @@ def _nested(calls: list[MeasuredCall], phase: Phase, names: _Names) -> list[Fram
 
 
 def _on_threads(slices: list[MeasuredCall], timeline: Timeline, names: _Names) -> list[FrameSpan]:
-    """Return the slices of a captured trace, nested below a span for each thread."""
     members, clocks = timeline.members.by_id, timeline.clocks
     threads: dict[int, list[MeasuredCall]] = {}
     for each in slices:
@@ -274,7 +272,6 @@ def _laid_out(
 def _with_timers(
     spans: list[FrameSpan], firings: list[tuple[int, int]], names: _Names
 ) -> list[FrameSpan]:
-    """Insert the timers that fired after their phase."""
     if not firings:
         return spans
     phase = spans[0]

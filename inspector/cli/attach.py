@@ -74,7 +74,6 @@ def attach(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _door(options: Namespace, err: TextIO) -> Door | None:
-    """Return the door that the arguments name, ``None`` if they name none."""
     token = os.environ.get(_TOKEN, "")
     if options.dial and not token:
         message = f"The token of the program that listens is missing. Put it into {_TOKEN}."
@@ -231,7 +230,6 @@ class _Watch:
                 return False
 
     def _control(self, passed_ns: int) -> None:
-        """Submit what is due of ``--rate``, ``--hold-at`` and ``--hold-for``."""
         options, session = self._options, self._session
         if options.rate is not None:
             for _, clock_id in session.own_clocks():

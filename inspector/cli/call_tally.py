@@ -427,7 +427,6 @@ class CallTally:
     # ------------------------------------------------------------------ counting
 
     def _begin_with(self, base: Timeline) -> None:
-        """Take over the state before the oldest event kept."""
         for clock in base.clocks.values():
             self._clock_names[clock.id] = self._log.intern(clock.name)
         table = base.timers

@@ -87,7 +87,6 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _files_to_compare(options: Namespace) -> FilesToCompare:
-    """Return the files of each side."""
     if options.before is not None:
         sides = [[split_column(text)] for text in (options.before, *options.after)]
     else:
@@ -216,7 +215,6 @@ def _junit(tests: Sequence[_Test]) -> bytes:
 
 
 def _in_xml(text: str) -> str:
-    """Return a text without characters that XML has not."""
     plain = foreign_lines(text).encode("utf-8", "replace").decode()
     return plain.replace("\ufffe", "?").replace("\uffff", "?")
 
@@ -245,7 +243,6 @@ def _comparison_text(each: RunDifference) -> str:
 
 
 def _runs_lines(before: ComparedRun, after: ComparedRun) -> list[str]:
-    """Return what is compared: in a line each, or every run in a table."""
     if before.parts or after.parts:
         runs = runs_table((before, after))
         return [table(runs.heading, runs.rows, right={*runs.numbers})]

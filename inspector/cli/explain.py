@@ -104,13 +104,11 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _check_known(history: History, at_ns: int) -> None:
-    """Check that the state at an instant can be read."""
     if missing := missing_text(history, at_ns):
         raise RecordingError(f"{missing} Choose an instant before or after that: --at.")
 
 
 def _preview(timeline: Timeline, options: Namespace, out: TextIO) -> ExitCode:
-    """Say when the timers of a branch would fire after a change."""
     foreseen = preview(timeline, considered_command(timeline, options.preview))
     assert foreseen is not None, "the clock or member is there, and the rate was read"
     if options.json:

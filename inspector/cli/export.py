@@ -87,7 +87,6 @@ def export(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _export_picture(path: Path, options: Namespace, out: TextIO) -> int:
-    """Write the picture that the scene of a recording drew of a frame."""
     check_readable(path)
     check_file(options.picture, SCENE_PICTURE_FORMATS)
     refuse_existing(options.picture, options)
@@ -125,7 +124,6 @@ def scene_moment(session: Session, name: str, wanted: int | None) -> tuple[Scene
 
 
 def _export_figure(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Draw several files in one picture."""
     for path in options.output:
         check_file(path, FIGURE_FORMATS)
         refuse_existing(path, options)
@@ -287,7 +285,6 @@ def _export_file(
 def _events_in(
     path: Path, part: SessionPart, read: FrameFile, stream: str | None
 ) -> Iterator[Events]:
-    """Open the events of a file: those of a recording, or what a capture comes to."""
     within = part.instants(read.frames)
     if not is_recording(path):
         yield Events(CaptureHistory(read.frames, read.slices), *within)

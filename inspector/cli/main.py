@@ -118,7 +118,6 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _nearest_option(name: str, options: Iterable[str]) -> str:
-    """Return the long option that a mistyped one is probably meant for, or nothing."""
     if not name.startswith("--"):
         return ""
     near = get_close_matches(name[2:], [each[2:] for each in options], 1, _ALIKE)
@@ -373,7 +372,6 @@ def _add_command(commands: argparse._SubParsersAction[_Parser], entry: CommandEn
 
 
 def _overview(entries: Iterable[CommandEntry]) -> str:
-    """Return one line for each way to call the program."""
     ways = [
         *((arguments, summary) for arguments, summary in _WINDOW),
         *((f"{each.name} {each.operands}".strip(), each.summary) for each in entries),

@@ -93,7 +93,6 @@ def _quoted(name: str) -> str:
 
 
 def _numbered(history: History, timeline: Timeline, digits: str, *, is_member: bool) -> Match:
-    """Find a timer or member by number."""
     what = "member" if is_member else "timer"
     # Longer numbers do not exist.
     number = count_in(digits) or 0
@@ -135,7 +134,6 @@ def _names(
 
 
 def _are_phases(present: MemberNames, calls: Iterable[CallId]) -> bool:
-    """Return whether all of a name are phases of a component director."""
     known = [present.get(each.number) if each.is_member else None for each in calls]
     return all(each is not None and each.kind is MemberKind.PHASE for each in known)
 
@@ -198,7 +196,6 @@ def _one_member(timeline: Timeline, name: str, numbers: list[int]) -> Match:
 
 
 def _check_one(found: str, count: int, candidates: Iterable[str]) -> None:
-    """Refuse a name of several."""
     if count > 1:
         more = [f"and {count - _MOST_LISTED:,} more"] if count > _MOST_LISTED else []
         listed = "\n".join(f"  {each}" for each in [*candidates, *more])

@@ -188,7 +188,6 @@ def _kind(options: Namespace, former: Annotation | None, *, has_end: bool) -> st
 
 
 def _span(options: Namespace, former: Annotation | None, err: TextIO) -> tuple[int, int | None]:
-    """Return the start, and the end of a range."""
     at_ns, end_ns = (0, None) if former is None else (former.at_ns, former.end_ns)
     if options.at is None and options.until is None:
         return at_ns, end_ns

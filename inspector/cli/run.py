@@ -107,7 +107,6 @@ def _run_session(
 
 
 def _write_picture(session: HostedSession, path: Path) -> None:
-    """Write the picture of the last frame."""
     session.hold()
     session.draw_picture()
     session.refresh()

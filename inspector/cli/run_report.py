@@ -194,7 +194,6 @@ def _total_shares(frames: FrameTimes) -> dict[str, int]:
 
 
 def _longest(frames: FrameTimes) -> tuple[int, int, dict[str, int]]:
-    """Return index, frame time and shares of the longest frame."""
     at = int(frames.interval_ns.argmax())
     interval_ns = int(frames.interval_ns[at])
     shares = named_shares([int(frames.share(each)[at]) for each in Share], interval_ns)

@@ -263,7 +263,6 @@ class EventLog:
         self._first += dropped
 
     def _pack(self) -> None:
-        """Pack all blocks but the newest."""
         numbers = self._open
         stop = (len(numbers) // _BLOCK_NUMBERS - 1) * _BLOCK_NUMBERS
         for start in range(0, stop, _BLOCK_NUMBERS):

@@ -105,7 +105,6 @@ class _Describer:
         return "".join(told)
 
     def _is_nothing(self, unit: Unit, value: int) -> bool:
-        """Return whether a number means absent."""
         if unit in _ZERO_IS_NOTHING:
             return not value or (unit is Unit.SITE and not self._strings[value])
         if unit is Unit.LOCAL_DUE:
@@ -158,7 +157,6 @@ class _Describer:
         return text or ("the user" if unit is Unit.ASKER else "")
 
     def _named(self, what: str, number: int) -> str:
-        """Return a name, or a number and the name that the event itself gives."""
         known = "" if self._naming is None else self._naming(what, number)
         if known:
             return known

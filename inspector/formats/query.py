@@ -163,7 +163,6 @@ class Query:
         return statements[0]
 
     def _register(self, database: Any, files: Sequence[Queried]) -> None:  # noqa: ANN401 - of DuckDB
-        """Make the tables ``frames`` and ``metrics``."""
         for number, each in enumerate(files):
             database.register(f"file_{number}", dict(_columns(each.frames)))
         parts = [
@@ -197,7 +196,6 @@ def _duckdb() -> Any:  # noqa: ANN401 - a module that may be missing
 
 
 def _columns(frames: FrameTimes) -> Iterator[tuple[str, Any]]:
-    """Yield the columns of frames by their names, without file and stream."""
     yield "frame", frames.index
     yield "at_s", frames.at_ns / NS_PER_SECOND
     yield "frame_time_ms", frames.interval_ns / NS_PER_MS

@@ -64,7 +64,6 @@ def _with_columns(facts: FrameFacts, beside: Beside | None) -> FrameFacts:
 def _columns_named(
     beside: Beside, wanted: Sequence[Sequence[str]]
 ) -> list[NDArray[np.float64] | None]:
-    """Read columns in one pass over the file."""
     places = {comparable(name): at for at, name in enumerate(beside.names)}
     found = [
         next((places[name] for name in map(comparable, names) if name in places), None)

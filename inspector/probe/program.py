@@ -141,7 +141,6 @@ _GONE: Record = (0, 0, 0, 0, 0, 0)
 def _described(
     number: int, record: Record, at_ns: int
 ) -> tuple[tuple[int, int, int, int, int], ...]:
-    """Return the events that describe a pending timer."""
     clock, name, site, kind, due_ns, period_ns = record
     return (
         (at_ns, TIMER_ADDED, number, clock, name),

@@ -354,7 +354,6 @@ def _shielded(waiter: Any) -> list[Any]:
 
 
 def _is_of_thread(waiter: Any) -> bool:
-    """Return whether a future is that of a call in a thread of an executor."""
     callbacks = getattr(waiter, "_callbacks", None) or ()
     names = {getattr(each[0], "__name__", "") for each in callbacks}
     return "_call_check_cancel" in names

@@ -548,7 +548,6 @@ class Waits:
         return now_ns - self._late_since_ns < _WOKEN_NS
 
     def _loops_in_c(self) -> list[Clock]:
-        """Return the clocks of the loops that wait and have not said so."""
         if not self._in_c:
             return []
         program, found = self._program, []
@@ -606,7 +605,6 @@ class Waits:
         return not has_run or (wait is not None and wait.is_idle)
 
     def _pass(self, awaited: list[str], local_ns: int, target_ns: Optional[int]) -> None:
-        """Let as much time pass as on the machine."""
         now_ns, before_ns = monotonic_ns(), self._passing_ns
         self._passing_ns = now_ns
         self._look_again_s = _PASSING_S

@@ -218,7 +218,6 @@ def _check_text(text: str) -> None:
 
 
 def _check_shape(message: dict[str, Any]) -> None:
-    """Check that a message is a request, a notification or an answer."""
     number = message.get("id")
     if "id" in message and (type(number) is not int or not 0 <= number <= MAX_ID):
         raise WireError(MALFORMED, "the id of a message is a whole number from 0")

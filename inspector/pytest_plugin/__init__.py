@@ -69,7 +69,6 @@ def _uses_timeline(item: pytest.Item) -> bool:
 
 
 def _has_fixture(item: pytest.Item) -> bool:
-    """Whether a test uses our fixture, not one of the same name that the suite has of its own."""
     if "timeline" not in getattr(item, "fixturenames", ()):
         return False
     known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})

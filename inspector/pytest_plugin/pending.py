@@ -99,7 +99,6 @@ def _tasks(loop: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _awaiting(coroutine: Any) -> Iterator[FrameType]:
-    """Yield the frames of a coroutine and of what it awaits."""
     while coroutine is not None:
         frame = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "gi_frame", None)
         if frame is None:

@@ -38,7 +38,6 @@ _MOST_LATE: Final = 10
 
 
 def _log_of(title: str, events: array[int], texts: Sequence[str]) -> tuple[EventLog, int]:
-    """Return the events of a test as those of a session, and the local time at its beginning."""
     rows = np.frombuffer(events, np.int64).reshape(-1, 5)
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
     first_ns, last_ns = rows[[0, -1], 0].tolist()

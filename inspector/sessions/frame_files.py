@@ -178,7 +178,6 @@ def _read_by(importer: Importer, path: Path) -> FrameFile | CaptureReader:
 
 
 def _read_expanded(importer: Importer, source: CaptureSource) -> FrameFile | CaptureReader:
-    """Read a compressed file by an importer that knows nothing of compression."""
     folder = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
     try:
         expanded = folder / source.path.stem
@@ -462,7 +461,6 @@ def _frames(path: Path, columns: dict[str, NsColumn]) -> FrameTimes:
 
 
 def _column(path: Path, name: str, values: msgspec.Raw | None) -> NsColumn:
-    """Return a column of whole numbers, decoded piece by piece."""
     text = memoryview(values or b"")
     if bytes(text[:1]) != b"[":
         raise _damaged(path, f"no column {name}")

@@ -282,7 +282,6 @@ class HostedSession(UniformSession):
         return count
 
     def _draw_if_new(self, *, has_news: bool) -> None:
-        """Draw the picture of a held scene, if there is none of the present state."""
         if has_news or self.pictures.newest_frame != self.frames_run - 1:
             self._draw()
 
@@ -336,7 +335,6 @@ class HostedSession(UniformSession):
 
     @contextmanager
     def _commands_wait(self) -> Iterator[None]:
-        """Keep commands waiting while something else is applied."""
         was_applying, self._is_applying = self._is_applying, True
         try:
             yield
@@ -589,7 +587,6 @@ class HostedSession(UniformSession):
             self.source.restart_measurement()
 
     def _goes_back(self, command: GoBack, number: int, place: CommandPlace) -> bool:
-        """Go back in time if possible; returns whether it is."""
         former = self._run
         former.fold()
         if former.loaded is None or former.journal.is_given_up:

@@ -385,7 +385,6 @@ def _namesake_hint(path: Path, error: BaseException) -> str:
 
 
 def _signature_problem(path: Path, build: Callable[..., object]) -> SceneProblem | None:
-    """Return what is wrong with a ``build`` that cannot be called with a stage."""
     try:
         signature = inspect.signature(build)
     except Exception:  # noqa: BLE001 - what an object of the scene raises when it is asked

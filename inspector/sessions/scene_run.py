@@ -408,7 +408,6 @@ class SceneRun:
             self.shares.calls_ns += charged_ns
 
     def _apply_policy(self, failure: CallbackFailure) -> None:
-        """Apply the failure policy to a failure, which is recorded already."""
         self.leave_if_forked(failure.error)
         logger.debug("callback %s failed", failure.label, exc_info=failure.error)
         policy = self.failure_policy

@@ -189,7 +189,6 @@ class _Present:
         return f"{what} it waiting."
 
     def _edge(self) -> str:
-        """Return whether a transition is possible in the present state of its machine."""
         members, number = self.timeline.members, self.call.id.number
         source = members.field_text(number, Field.SOURCE)
         if members.by_id[number].parent_id not in members.by_id:

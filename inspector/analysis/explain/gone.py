@@ -110,7 +110,6 @@ class _Gone:
         return reasons + timer_origin(history, before, story, call, is_open=False)
 
     def _last_call(self, before: Timeline, call: Call, last: PastCall) -> list[Reason]:
-        """Return why a one-shot was called when it was."""
         history, timeline, story = self.history, self.timeline, self.story
         local_ns = before.local_ns(call.clock_id, last.at_ns)
         if call.due_ns is not None and call.due_ns > local_ns and last.late_ns >= 0:

@@ -150,7 +150,6 @@ def _stacks(lateness: Lateness) -> list[Reason]:
 
 
 def _advice(lateness: Lateness, at_ns: int) -> list[Reason]:
-    """Return what helps against the function that had most of a lateness, if that is known."""
     main = lateness.main
     text = "" if main is None else advice_text(main)
     if main is None or main.culprit is None or not text:
@@ -226,7 +225,6 @@ class _Context:
         self.before = self._first_frame(_frame_cursor(history, self.since - 1), self.since)
 
     def _first_frame(self, cursor: int, end: int) -> FrameEvents | None:
-        """Return the first frame that began and ended between two cursors."""
         frames = frames_in(*self.history.numbered(cursor, end))
         return next((frame for frame in frames if frame.cursor >= 0), None)
 
@@ -278,7 +276,6 @@ def _running_frame(context: _Context, due_ns: int, firing: PastCall) -> tuple[in
 
 
 def _longest_call(context: _Context, frame: FrameEvents) -> str:
-    """Return the longest call of a frame with its duration, in words; empty if unknown."""
     inner = innermost_call(frame.own_calls)
     if inner is None:
         return ""
@@ -290,7 +287,6 @@ def _longest_call(context: _Context, frame: FrameEvents) -> str:
 def _timers_before(
     context: _Context, timer_id: int, firing: PastCall, due_ns: int
 ) -> tuple[int, list[Reason]]:
-    """Return how long the timers called before it took, and which they were."""
     blamed_ns = 0
     reasons: list[Reason] = []
     for frame, since, end, from_ns in context.stretches(firing):

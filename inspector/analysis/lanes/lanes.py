@@ -292,7 +292,6 @@ class LaneStore:
             self._join(lane, family)
 
     def _join(self, lane: Lane, family: Lane) -> None:
-        """Have a family receive what a lane has received, and will receive."""
         self._version += 1
         lane.family = family
         family.subject_id = lane.subject_id

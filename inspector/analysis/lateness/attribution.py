@@ -405,7 +405,6 @@ def _looks(pieces: Iterable[_Piece]) -> int:
 
 
 def _merged(shares: list[LatenessShare]) -> list[LatenessShare]:
-    """Put shares of the same function together, whichever call has made them."""
     found: dict[object, LatenessShare] = {}
     for share in shares:
         culprit = share.culprit
@@ -496,7 +495,6 @@ def _task(kind: CallKind, name: str) -> str | None:
 
 
 def _what(stack: Sequence[str]) -> str:
-    """Return what the innermost frame waits for, by its name or that of the library's function."""
     if not stack:
         return ""
     innermost = Place.of(stack[-1])

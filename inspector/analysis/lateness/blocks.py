@@ -254,7 +254,6 @@ def _stretches(
 
 
 def _function_of(sample: Sample, seen: Sample, functions: set[_Function]) -> _Function | None:
-    """Return the function that a sample speaks for, the innermost if it is in several."""
     other = Place.of(sample.other.partition(": ")[2])
     others = (other.file, other.function, True)
     is_own = 2 * sample.executed_ns >= sample.covers_ns or seen.waits

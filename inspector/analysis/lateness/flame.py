@@ -87,7 +87,6 @@ def _span(
 def _blocking(
     samples: Samples, clock_id: int, program: int, begin_ns: int, end_ns: int
 ) -> dict[tuple[str, str], str]:
-    """Return the functions that had most of a frame, each with what helps."""
     seen = attribute(samples, (clock_id,), program, begin_ns, end_ns)
     return {
         (share.culprit.place.file, share.culprit.place.function): advice_text(share)

@@ -77,7 +77,6 @@ def _collect(
     together: list[LateFiring],
     found: dict[tuple[str, str], _Blocker],
 ) -> None:
-    """Take what blocked calls that were late at the same time."""
     begin_ns = min(each.due_ns for each in together)
     end_ns = max(each.called_ns for each in together)
     for place, ns in _functions(survey, clock_id, together[0], begin_ns, end_ns):
@@ -97,7 +96,6 @@ def _collect(
 def _functions(
     survey: Survey, clock_id: int, firing: LateFiring, begin_ns: int, end_ns: int
 ) -> Iterable[tuple[Place, int]]:
-    """Return the functions that a loop was kept by, each with how long it was in all."""
     told = survey.samples.collections.keys() | survey.samples.stops.keys()
     program = next((number for number in firing.related if number in told), 0)
     lateness = attribute(survey.samples, (clock_id,), program, begin_ns, end_ns)
@@ -128,7 +126,6 @@ def _finding(blocker: _Blocker, loop: str, clock_id: int, timeline: Timeline) ->
 
 
 def _frame_around(frames: FrameHistory, at_ns: int) -> int | None:
-    """Return the frame whose work an instant lies in, ``None`` if it lies in none that is kept."""
     index = frames.index_at(at_ns) - 1
     if index < frames.first:
         return None

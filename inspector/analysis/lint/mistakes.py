@@ -42,7 +42,6 @@ def stuck(survey: Survey) -> Iterator[Finding]:
 
 
 def _blocked_by_scene(survey: Survey) -> Iterator[tuple[Blocker, list[SurveyedTimer]]]:
-    """Yield clocks that the scene has paused, with the timers on them that should resume them."""
     timeline = survey.timeline
     of_clocks: dict[int, Blocker | None] = {}
     waiting: dict[int, tuple[Blocker, list[SurveyedTimer]]] = {}
@@ -232,7 +231,6 @@ def _late_names(call_site: str) -> list[str]:
 
 
 def _in_scope(nodes: list[ast.AST]) -> Iterator[ast.AST]:
-    """Yield nodes and what is in them, but for what functions and classes have for themselves."""
     waiting = list(nodes)
     while waiting:
         node = waiting.pop(0)
@@ -244,7 +242,6 @@ def _in_scope(nodes: list[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _read_by(function: ast.Lambda) -> list[str]:
-    """Return the names that a lambda reads when it is called, without its parameters."""
     arguments = function.args
     own = {
         each.arg

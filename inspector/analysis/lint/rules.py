@@ -171,7 +171,6 @@ def _found_by(rule: LintRule, survey: Survey) -> Iterable[Finding]:
 
 
 def _checked(finding: Finding, rule: LintRule) -> Finding:
-    """Return a package's finding with a text that can be shown."""
     if misfit_of(finding, Finding) or finding.kind not in rule.kinds:
         raise TypeError(f"{shown(finding)} is not a finding of this rule")
     return replace(finding, text=one_line(finding.text[:_LONGEST_TEXT]))

@@ -121,7 +121,6 @@ def _pattern(gaps: list[int]) -> str:
 
 
 def _nearest_even(period_ns: Fraction, frame_ns: int) -> str:
-    """Return a sentence on the nearest intervals that are whole frames."""
     below = max(1, int(period_ns // frame_ns))
     options = sorted({below, below + 1})
     texts = [format_duration(count * frame_ns) for count in options]

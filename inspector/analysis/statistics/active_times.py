@@ -57,7 +57,6 @@ def damage_text(series: TimeSeries, names: tuple[str, ...]) -> str:
 
 
 def _sorted(values: Numbers | None) -> Numbers | None:
-    """Return the active times that are known, the shortest first; ``None`` for none."""
     known = None if values is None else np.sort(values[np.isfinite(values) & (values >= 0)])
     return known if known is not None and len(known) and known[-1] > 0 else None
 

@@ -168,6 +168,5 @@ def summary_of(
 
 
 def _quantiles(values: NDArray[np.float64]) -> Sequence[float]:
-    """Return the 5th, 50th and 95th percentile (type 7)."""
     ordered = np.sort(values)
     return [quantile_7(ordered, share) for share in (0.05, 0.5, 0.95)]

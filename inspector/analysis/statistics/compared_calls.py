@@ -189,7 +189,6 @@ def _numbers(
 
 
 def _rates(samples: CallSamples, seconds: float) -> NDArray[np.float64]:
-    """Return calls per second in every stretch of a session, the incomplete last one left out."""
     at_ns = np.array(samples.at_ns, dtype=np.int64)
     count = max(int(seconds / _STRETCH_S), 1)
     stretch_ns = _STRETCH_S * NS_PER_SECOND if seconds >= _STRETCH_S else seconds * NS_PER_SECOND

@@ -371,7 +371,6 @@ def _pair(
     seed: int = 1,
     on_progress: Callable[[float], None] = lambda _done: None,
 ) -> _Pair:
-    """Return statistics of the runs of two sides, whose samples are in the order of time."""
     sides = (before, after)
     length, why_not = 1.0, ""
     is_of_versions = min(map(len, sides)) > 1

@@ -127,7 +127,6 @@ def nearest_rank(count: int, percent: float) -> int:
 
 @lru_cache(maxsize=64)
 def _exact_share(percent: float) -> tuple[int, int]:
-    """Return a percentage as numerator and denominator of a share."""
     return (Fraction(str(percent)) / _ALL).as_integer_ratio()
 
 

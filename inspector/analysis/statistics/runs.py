@@ -237,7 +237,6 @@ def differences(
 
 
 def _overlap_text(before: ComparedRun, after: ComparedRun) -> str:
-    """Return a sentence if the frames of a run are among those of the other."""
     part, whole = sorted((before, after), key=lambda each: len(each.times_ns))
     if not _is_part(part.times_ns, whole.times_ns):
         return ""
@@ -251,7 +250,6 @@ def _overlap_text(before: ComparedRun, after: ComparedRun) -> str:
 
 
 def _is_part(part: NDArray[np.int64], whole: NDArray[np.int64]) -> bool:
-    """Whether uneven frame times occur in others, one after the other."""
     if len(np.unique(part)) < _LEAST_VARIETY:
         return False
     # Of bytes, as that takes linear time whatever repeats; a find may begin within a number.

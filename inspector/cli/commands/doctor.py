@@ -179,7 +179,6 @@ def _attaching() -> Iterator[Check]:
 
 
 def _answer(argv: Sequence[str]) -> tuple[int, str]:
-    """Return the exit code of a program, and what it printed in one line."""
     try:
         done = subprocess.run(  # noqa: S603 - ourselves, or a runtime on the path
             argv, capture_output=True, text=True, timeout=_PATIENCE_S, check=False, errors="replace"

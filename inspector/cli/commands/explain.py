@@ -52,7 +52,6 @@ _DETAIL_COLUMN: Final = 22
 
 
 def _kinds_text() -> str:
-    """Return what each rule looks for, for the help of ``lint``."""
     indent = " " * _DETAIL_COLUMN
     return "\n".join(
         textwrap.fill(

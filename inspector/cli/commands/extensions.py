@@ -41,7 +41,6 @@ def _run(options: Namespace, out: TextIO, _errors: TextIO) -> int:
 
 
 def _registries() -> list[Registry[Any]]:
-    """Return every registry; without Qt, only those that work without it."""
     found = [registry_of(group) for group in GROUPS if GROUPS[group]]
     try:
         return [load_ui("actions.panels").PANELS, *found]

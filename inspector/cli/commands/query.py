@@ -94,7 +94,6 @@ def _run(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _plain(value: object) -> object:
-    """Return a value that JSON has."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     return value if value is None or isinstance(value, int | str) else str(value)

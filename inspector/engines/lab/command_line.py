@@ -207,7 +207,6 @@ def lab_text(results: Sequence[LabResult]) -> str:
 
 
 def _faults(results: Iterable[LabResult]) -> list[str]:
-    """Return the known faults as a block, nothing without any."""
     lines = [f"  {line}" for line in known_faults(results)]
     return ["\n".join(["Known faults:", *lines])] if lines else []
 

@@ -117,7 +117,6 @@ def drift_text(result: LabResult) -> str:
 
 
 def _range(results: Sequence[LabResult]) -> tuple[float, float]:
-    """Return the range of drift, including 0 and a margin."""
     late = [each.lateness for each in results if each.lateness is not None]
     low_ns = min((each.min_ns for each in late), default=0)
     high_ns = max((each.max_ns for each in late), default=0)

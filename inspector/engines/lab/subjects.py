@@ -333,7 +333,6 @@ def _in_steps(whole_ns: int, step_ns: int) -> Iterator[int]:
 
 
 def _repeat(timer: LabTimer) -> int | None:
-    """Return the calls after the first, which is what schedulers count."""
     return None if timer.count is None else timer.count - 1
 
 

@@ -314,7 +314,6 @@ def _check_comparable(left: _Operand, right: _Operand, token: _Token) -> None:
 
 
 def _check_choice(field: _Operand, other: _Operand) -> None:
-    """Refuse to compare a field with a text that it never is."""
     if not field.choices or other.text is None or other.text in field.choices:
         return
     close = get_close_matches(other.text, sorted(field.choices), 3, 0.5)
@@ -354,7 +353,6 @@ def _in_units(value: Value, unit_ns: int) -> Value:
 
 
 def _result_type(sign: str, left: FieldType, right: FieldType) -> FieldType | None:
-    """Return what a calculation gives, ``None`` when it makes no sense."""
     if FieldType.TEXT in {left, right}:
         return None
     if sign in _SUMS:

@@ -344,7 +344,6 @@ def _values_of(each: msgspec.Struct | tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _decoded(text: str, kind: type[_T]) -> _T:
-    """Decode JSON."""
     try:
         return msgspec.json.decode(text, type=kind)
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -376,7 +375,6 @@ def _member_from(values: _Member, sound: Soundness) -> MemberState:
 
 
 def _fill_timers(timeline: Timeline, timers: Block, sound: Soundness) -> None:
-    """Fill the table of timers."""
     columns = dict(zip(TIMER_COLUMNS, timers, strict=True))
     kinds = columns["kind"]
     if len(kinds) and not (kinds.min() >= min(TimerKind) and kinds.max() <= max(TimerKind)):

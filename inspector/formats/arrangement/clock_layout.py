@@ -110,7 +110,6 @@ def clock_head(past: ClockPast, at_ns: int, window: LaneWindow, row: Row) -> Hea
 
 
 def _height(rate: int, highest: int, inner: Row) -> int:
-    """Return the height of a bar in pixels."""
     return -(-inner.height * rate // highest)
 
 

@@ -83,7 +83,6 @@ def figure(data: FigureData, provenance: Provenance, options: ExportOptions) -> 
 
 
 def _frames_beside(shown: Sequence[Shown], options: ExportOptions) -> DisplayList:
-    """Return the frames of each capture as the window shows them, beside one another."""
     width = options.width_pt / len(shown)
     if width < SMALLEST_WIDTH_PT:
         most = int(options.width_pt / SMALLEST_WIDTH_PT)
@@ -205,7 +204,6 @@ def _noun(shown: Shown) -> str:
 
 
 def _said(shown: Sequence[Shown], options: ExportOptions) -> str:
-    """Return the numbers of a figure, for those who cannot see it."""
     found = []
     for each in shown:
         times_ns = _times_ns(each.frames, options)

@@ -237,7 +237,6 @@ def _share_layers(rects: PixelRects) -> list[tuple[AnyFill, PixelRects]]:
 def _single_frame_bars(
     series: FrameSeries, measure: Measure, columns: FrameColumns, scale: BarScale
 ) -> Bars:
-    """Do what :func:`frame_bars` does for a few columns of one frame each."""
     height, top_ns, budget = scale.height, scale.top_ns, FrameBudget(scale.budget_ns)
     first = int(columns.edges[0])
     times_ns = series.times_ns(measure, first, first + len(columns)).tolist()
@@ -277,7 +276,6 @@ def _single_frame_bars(
 
 
 def _pace_of_one(time_ns: int, budget: FrameBudget) -> Pace:
-    """Return what :func:`pace_of` does, of one frame time."""
     if time_ns <= budget.longest_ns:
         return Pace.IN_BUDGET
     return Pace.OVER if time_ns <= budget.longest_missing_one_ns else Pace.OVER_TWICE

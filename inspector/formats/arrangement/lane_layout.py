@@ -116,7 +116,6 @@ class LaneLayout:
         self._sparse.setdefault((window, look), []).append((instants, start, stop, row))
 
     def _sparse_instants(self, window: LaneWindow, look: _Look, lanes: list[_Stretch]) -> None:
-        """Add the rectangles of records that look alike, those of all lanes at once."""
         counts = np.array([stop - start for _, start, stop, _ in lanes])
         at_ns, values = (
             np.concatenate(
@@ -322,7 +321,6 @@ class LaneLayout:
     def _dense_steps(
         self, steps: Steps, window: LaneWindow, inner: Row, number_of: Callable[[int], int]
     ) -> None:
-        """Lay out the shares of states in each column, and multiple changes."""
         instants = window.instants(_LOOKS)[:-1]
         places = steps.places(instants)
         values = np.where(

@@ -212,7 +212,6 @@ class _Arrangement:
             self.left_away = len(rows) - len(self.rows)
 
     def _is_there(self, row: LaneRow, low_ns: float, high_ns: float) -> bool:
-        """Return whether a lane has something in the picture."""
         lane = row.lane
         if row.kind is LaneKind.CLOCK:
             past = self.store.clocks.by_id[row.clock_id]
@@ -411,7 +410,6 @@ class _Arrangement:
         return found
 
     def _marks(self, row: Row, left: int, width: int) -> list[Item]:
-        """Return the row of marks: flags with their names, as far as there is room."""
         colors, scale = self.colors, width / (self.high - self.low)
         is_time = self.series.x_axis is XAxis.TIME
 
@@ -552,7 +550,6 @@ class _Arrangement:
         return items
 
     def _counts(self) -> list[str]:
-        """Return how many frames are beyond each budget with its tolerance."""
         times_ns, found = self.counted_ns, list[str]()
         if not len(times_ns):
             return found

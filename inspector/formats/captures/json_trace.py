@@ -275,7 +275,6 @@ class JsonTraceReader(TraceReader):
 
 
 def _ns(value: object) -> int:
-    """Return microseconds as nanoseconds."""
     if type(value) is int:
         found = value * NS_PER_US
     elif type(value) is str:

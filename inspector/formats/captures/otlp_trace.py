@@ -237,7 +237,6 @@ def _known(span: _Span) -> _Known:
 
 
 def _ns(value: object) -> int:
-    """Return an instant, which JSON has as a text or as a number."""
     if type(value) not in (int, str):
         raise ValueError
     found = int(value if isinstance(value, int) else str(value)[:_LONGEST_NAME])
@@ -260,7 +259,6 @@ def _arguments(span: _Span) -> bytes:
 
 
 def _plain(value: dict[str, Any]) -> object:
-    """Return a value without the name of its type."""
     for kind, inner in value.items():
         if kind == "intValue":
             return int(inner) if str(inner).lstrip("-").isdecimal() else str(inner)

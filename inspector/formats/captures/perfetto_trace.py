@@ -316,12 +316,10 @@ class PerfettoReader(TraceReader):
             self._counters[number] = _Counter(unit, factor, bool(number_of(inner, 5)))
 
     def _name_tracks(self) -> None:
-        """Name the tracks by their descriptors, which may follow their events."""
         for uuid, number in self._track_of.items():
             self._builder.rename_track(number, *self._named(uuid))
 
     def _named(self, uuid: int) -> tuple[str, str]:
-        """Return the process of a track, and its name with those of the tracks above it."""
         found = self._parents.get(uuid, _Descriptor())
         path = [found.name or f"track {uuid}"]
         for _ in range(_MOST_DEPTH):
@@ -402,7 +400,6 @@ class PerfettoReader(TraceReader):
     def _argument(
         self, data: bytes, argument: Field, sequence: _Sequence, depth: int
     ) -> tuple[str, object]:
-        """Return name and value of an argument; of the values the last that is there."""
         name = ""
         value: object = None
         entries: dict[str, object] = {}

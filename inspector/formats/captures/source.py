@@ -145,7 +145,6 @@ def _read(file: BinaryIO, size: int) -> Iterator[bytes]:
 
 
 def _gunzipped(file: BinaryIO, size: int) -> Iterator[bytes]:
-    """Yield what is in the members of a gzip file."""
     expander = zlib.decompressobj(wbits=31)
     rest = b""
     while True:

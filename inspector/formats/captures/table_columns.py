@@ -343,7 +343,6 @@ def _numbers(table: Table, at: int) -> NDArray[np.float64]:
 
 
 def _rows_of_one_stream(table: Table, keys: Sequence[int]) -> NDArray[np.intp]:
-    """Return the first rows of the stream that has most of them."""
     if not table.first_rows:
         return np.zeros(0, dtype=np.intp)
     owners = list(zip(*map(table.first_cells, keys), strict=True)) or [()] * len(table.first_rows)

@@ -430,7 +430,6 @@ def comparable(name: str) -> str:
 
 
 def _value_ns(cell: str, digits: int, longest_ns: int) -> int:
-    """Return a number that is written in an unusual way as whole nanoseconds."""
     if cell.upper() in _NO_VALUE:
         return MISSING
     if not is_number(cell):
@@ -449,7 +448,6 @@ def _text(cell: bytes) -> str:
 
 
 def _unquoted(text: bytes, separator: str) -> bytes:
-    """Return lines with the quotes removed that cells may have."""
     lines = text.split(b"\n")
     for number, line in enumerate(lines):
         if b'"' not in line:

@@ -397,7 +397,6 @@ class FrameTableReader:
         return owners
 
     def _differences(self, values: NsColumn) -> NsColumn:
-        """Return the frame times of frames that are given by their instants."""
         instants = np.concatenate((self._before_ns, values[values >= 0]))
         self._before_ns = instants[-1:]
         found = np.diff(instants)
@@ -524,7 +523,6 @@ class FrameTableReader:
             raise CaptureError(message)
 
     def _named_column(self, wanted: str) -> int:
-        """Return the requested column, by name or by number from 1."""
         table = self._table
         names = [name.casefold() for name in table.columns]
         if wanted.casefold() in names:
@@ -562,7 +560,6 @@ class FrameTableReader:
         return found
 
     def _known_column(self) -> int:
-        """Return the column of frame times: a known one, or the only possible one."""
         table, loose = self._table, self._loose
         if loose == _FRAPS:
             return 1
@@ -583,7 +580,6 @@ class FrameTableReader:
 def _rows_again(
     path: Path, column: str | None, owner: int, *, are_rendered: bool
 ) -> Iterator[tuple[Rows, NDArray[np.intp]]]:
-    """Yield what :meth:`FrameTableReader.rows_of` does, of a file that was read before."""
     return FrameTableReader(path, column).rows_of(owner, are_rendered=are_rendered)
 
 

@@ -230,7 +230,6 @@ def _names(family: str) -> bytes:
 
 
 def _font_file(tables: Mapping[str, bytes]) -> bytes:
-    """Return the font file of ``tables``, which are in the order of their names."""
     count = len(tables)
     power = 1 << (count.bit_length() - 1)
     header = struct.pack(

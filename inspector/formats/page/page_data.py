@@ -130,7 +130,6 @@ def _add_frames(data: PageData, frames: FrameTimes, budget: FrameBudget, measure
 
 
 def _add_columns(data: PageData, frames: FrameTimes) -> None:
-    """Add what a capture has beside its frame times, as lanes of no clock."""
     beside, are_frames = frames.beside, not frames.samples
     if beside is None or not len(frames):
         return
@@ -170,7 +169,6 @@ def _add_columns(data: PageData, frames: FrameTimes) -> None:
 
 
 def _steps_of(values: NDArray[np.float64]) -> NsColumn:
-    """Return the values of a counter as whole numbers."""
     there = np.isfinite(values)
     steps = np.round(np.where(there, values, 0) * _COUNTER_STEPS).clip(-_MOST_STEPS, _MOST_STEPS)
     return np.where(there, steps.astype(np.int64), NO_VALUE)
@@ -366,7 +364,6 @@ class _Session:
         self._add_lane(lane, "state machine", **columns, word=self._data.column(words))
 
     def _add_slices(self, lane: Lane, spans: Spans) -> None:
-        """Add the slices of a thread by how many others they lie within."""
         shown, count = spans.overlapping(self._start_ns, self._end_ns + 1, _MOST_SLICES)
         (ends, took), subjects = spans.of(shown), spans.subjects(shown)
         depths = np.minimum(depths_of(ends - took, ends), _MOST_LEVELS)
@@ -414,7 +411,6 @@ class _Session:
         }
 
     def _lane_of(self, call_id: CallId, clock_id: int, name: str) -> int:
-        """Return the place of the lane of a call, -1 for none."""
         if call_id.is_member:
             lane = self._store.lane(LaneKind.CALL, call_id.number)
         else:
@@ -475,7 +471,6 @@ class _Session:
 
 
 def _in_order(store: LaneStore) -> Iterator[tuple[int, int]]:
-    """Yield all clocks, parents first, each with its depth."""
     children: dict[int, list[int]] = {}
     for number, past in store.clocks.by_id.items():
         parent = past.parent[-1] if len(past) else 0

@@ -207,7 +207,6 @@ def _all_calls(timeline: Timeline) -> list[int]:
 
 
 def _on_clocks(timeline: Timeline, clock_ids: Iterable[int]) -> Iterator[int]:
-    """Yield the calls on the branches of clocks."""
     branch = {
         each for clock in clock_ids if clock in timeline.clocks for each in timeline.branch(clock)
     }

@@ -87,7 +87,6 @@ class ScenePictures:
             self._last[key] = numbers
 
     def _style(self, shape: Shape, scale: float) -> int:
-        """Return the number of everything of a shape but its place and size."""
         stopped = (faded(shape.fill), faded(shape.line)) if shape.clock else ()
         style = (
             *(shape.kind, len(shape.numbers), shape.fill, shape.line),

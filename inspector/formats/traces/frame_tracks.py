@@ -64,7 +64,6 @@ class FrameTrack:
     def _write_calls(
         self, members: MemberCallDetails, frame: FrameEvents, phase: int, within_ns: tuple[int, int]
     ) -> None:
-        """Write the calls of a phase, those around others first."""
         low_ns, high_ns = within_ns
         calls = sorted(frame.calls.get(phase, ()), key=lambda call: (call[0], -call[1]))
         for began_ns, took_ns, member_id in calls:

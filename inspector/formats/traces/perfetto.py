@@ -162,7 +162,6 @@ class _PerfettoWriter:
 
 
 def _valued(value: object) -> bytes:  # noqa: PLR0911 - one for each kind of value
-    """Return the value of an argument, with the names of its parts."""
     match value:
         case bool():
             return number_field(2, int(value))

@@ -107,7 +107,6 @@ class _JsonWriter:
         self._write_flows(track, at_ns, about)
 
     def _write_flows(self, track: int, at_ns: int, about: SliceDetails) -> None:
-        """Write which flows the slice that was written last is part of."""
         for step in about.flows:
             kind = "s" if step.begins else "f" if step.ends else "t"
             values = {"ph": kind, "cat": "flow", "id": step.flow, "name": step.name, "bp": "e"}

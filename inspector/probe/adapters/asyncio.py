@@ -461,7 +461,6 @@ class LoopHooks:
         selector.select = following_select
 
     def _wait_in_turn(self, waits: Waits, select: Any, *, has_due: bool) -> Any:
-        """Wait in virtual time."""
         loop = self.loop()
         due_ns = None
         if has_due and loop._scheduled:

@@ -228,7 +228,6 @@ class APSchedulerAdapter(JobsAdapter):
             self.keep(keys | others)
 
     def _was_called(self, key: Hashable, due_s: float, now_s: float) -> bool:
-        """Return whether a job that was due is now due later."""
         timer, local_ns = self._shown.get(key), self.clock.local_ns()
         return timer is not None and timer.due_ns <= local_ns and due_s > now_s
 

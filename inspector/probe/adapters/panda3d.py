@@ -175,7 +175,6 @@ class PandaAdapter(Adapter):
     # --------------------------------------------------------------------- timers
 
     def _watch(self) -> None:
-        """Compare the tasks that wait with those that are known."""
         waiting, frame_s = set(), self._panda_clock.getFrameTime()
         for task in self._manager.getDoLaters():
             waiting.add(task)

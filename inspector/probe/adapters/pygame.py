@@ -399,7 +399,6 @@ def _replace_everywhere(kind: Any, make: Callable[[], Any]) -> tuple[int, int]:
 
 
 def _replaced_in(holder: Any, value: Any, other: Any) -> bool:
-    """Put another object into the place of one, and return whether that was possible."""
     if isinstance(holder, CellType):
         holder.cell_contents = other
         return True

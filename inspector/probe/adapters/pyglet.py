@@ -135,7 +135,6 @@ class PygletAdapter(Adapter):
         clock_class.get_sleep_time, clock_class.unschedule = get_sleep_time, clock_unschedule
 
     def _hook_items(self, clocks: Any) -> None:
-        """Notice what is scheduled when its item is made."""
         adapter, program, original = self, self.program, clocks._ScheduledIntervalItem
 
         class ScheduledIntervalItem(original):  # type: ignore[misc, valid-type]
@@ -172,7 +171,6 @@ class PygletAdapter(Adapter):
         self._shown[id(item)] = (item, timer)
 
     def _call(self, clock: Any, dt: float, call: Any) -> Any:
-        """Have pyglet call what is due, within a frame."""
         program = self.program
         due: Optional[list[Any]] = program.guarded(self, self._before, clock)
         self._is_calling = True
@@ -305,7 +303,6 @@ class PygletAdapter(Adapter):
         return [] if app is None else list(app.windows)
 
     def _watch_windows(self) -> None:
-        """Notice what windows show, from when there is a class of windows."""
         window_class: Any = getattr(sys.modules.get("pyglet.window"), "Window", None)
         if window_class is None or self._is_watching:
             return

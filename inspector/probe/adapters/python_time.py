@@ -174,7 +174,6 @@ class PythonTimeAdapter(Adapter):
 
     @contextmanager
     def _natives_in_place(self) -> Iterator[None]:
-        """Put what was replaced back, for a while."""
         for native in self._natives.values():
             setattr(time, native.__name__, native)
         if self._datetime is not None:
@@ -196,7 +195,6 @@ class PythonTimeAdapter(Adapter):
         return replacement
 
     def _spare(self, module: ModuleType) -> None:
-        """Give a module of the standard library the machine's time back."""
         for name, value in list(vars(module).items()):
             if value is time:
                 setattr(module, name, self._real)
@@ -324,7 +322,6 @@ class PythonTimeAdapter(Adapter):
         thread_type.start = start
 
     def _wait_in_turn(self, waits: Waits, condition: Any, timeout: Any) -> bool:
-        """Wait for a condition in virtual time, as ``Condition.wait`` does."""
         if not condition._is_owned():
             raise RuntimeError("cannot wait on un-acquired lock")
         due_ns, timer = self._limit(waits, "Condition.wait", timeout)
@@ -363,7 +360,6 @@ class PythonTimeAdapter(Adapter):
         return is_notified
 
     def _join_in_turn(self, waits: Waits, thread: Any, timeout: Any, native_join: Any) -> None:
-        """Wait for the end of a thread in virtual time."""
         if thread is threading.current_thread() or not thread.is_alive():
             native_join(thread, timeout)
             return
@@ -386,7 +382,6 @@ class PythonTimeAdapter(Adapter):
     def _limit(
         self, waits: Waits, name: str, timeout: Any
     ) -> tuple[Optional[int], Optional[Timer]]:
-        """Return the local instant at which a wait ends, and its timer."""
         if not _is_span(timeout):
             return None, None
         due_ns = self.clock.local_ns() + math.ceil(timeout * 1e9)

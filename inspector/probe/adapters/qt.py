@@ -330,7 +330,6 @@ class QtLoop:
             self.forget(timer.number)
 
     def _is_active(self, timer: _QtTimer, owner: Any) -> bool:
-        """Return whether Qt has not stopped a timer by itself."""
         core = self.adapter.core
         try:
             if isinstance(owner, core.QTimer):
@@ -499,7 +498,6 @@ def _value(number: Any) -> int:
 
 
 def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of a few lines each
-    """Hook what starts and stops timers, in place."""
     core, program = adapter.core, adapter.program
     timer_class, object_class, basic_class = core.QTimer, core.QObject, core.QBasicTimer
     start, stop, remaining_time = timer_class.start, timer_class.stop, timer_class.remainingTime
@@ -630,7 +628,6 @@ def _timer_name(timer: Any) -> str:
 
 
 def _hook_single_shot(adapter: QtAdapter) -> None:
-    """Let single shots be timers with a name."""
     core, program = adapter.core, adapter.program
     single_shot = core.QTimer.singleShot
     kept: set[Any] = set()
@@ -660,7 +657,6 @@ def _hook_single_shot(adapter: QtAdapter) -> None:
 
 
 def _hook_elapsed(adapter: QtAdapter) -> None:
-    """Let QElapsedTimer read the clock of its thread."""
     core = adapter.core
     elapsed_class = core.QElapsedTimer
     start, restart, elapsed = elapsed_class.start, elapsed_class.restart, elapsed_class.elapsed

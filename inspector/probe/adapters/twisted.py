@@ -190,7 +190,6 @@ class ReactorHooks:
         wait: Callable[[Optional[float]], Any],
         delay: Optional[float],
     ) -> Any:
-        """Wait in virtual time."""
         clock = self.clock
         due_ns = None
         if delay is not None:
@@ -278,7 +277,6 @@ class ReactorHooks:
             calling[1].cleared()
 
     def _seen_call_type(self) -> Any:
-        """Return the class of calls that are followed."""
         hooks, adapter, program = self, self._adapter, self._adapter.program
         call_type: Any = adapter.call_type
 

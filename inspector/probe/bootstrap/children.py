@@ -153,7 +153,6 @@ def _words(command: Any) -> list[str]:
 
 
 def _words_of_scripts(words: Iterable[str], folder: Any) -> Iterator[str]:
-    """Yield the words of the shell scripts that a command line in a folder names."""
     is_of_shell = False
     for word in words:
         if os.path.basename(word) in _SHELLS:

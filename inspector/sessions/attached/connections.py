@@ -279,7 +279,6 @@ def dialled(address: str) -> StreamConnection:
 
 
 def _target_of(address: str) -> tuple[socket.socket, str | tuple[str, int]]:
-    """Return a socket and what to connect it to."""
     if address.startswith(_UNIX) and hasattr(socket, "AF_UNIX"):
         path = address.removeprefix(_UNIX)
         if path and "\0" not in path:
@@ -311,7 +310,6 @@ def _peer(connected: socket.socket) -> tuple[int, int]:
 
 
 def _check_peer(connected: socket.socket) -> None:
-    """Refuse a process of another user at a Unix socket."""
     _pid, uid = _peer(connected)
     if uid not in {os.getuid(), 0}:
         message = f"The process at the other end belongs to another user ({uid})."

@@ -671,7 +671,6 @@ class AttachedSession:
             self._finish(problem, self.now_ns)
 
     def _why_no_probe(self, opened: Opened) -> str:
-        """Return why there can be no probe in the program behind the door; empty if there can."""
         found = next((each for each in self._unable if each.pid == opened.pid), None)
         return "" if found is None else f"{_why_unable(found)} {opened.note}".rstrip()
 

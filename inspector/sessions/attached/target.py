@@ -200,7 +200,6 @@ class RemoteSteps:
         return step
 
     def _able(self, capability: Capability) -> list[tuple[JoinedProgram, int]]:
-        """Return the programs that can take a step, with their clocks."""
         clocks = self._target.programs.own_clocks()
         reasons = [
             _still_stepping(program) if program.is_stepping else program.why_not(capability, clock)

@@ -355,7 +355,6 @@ def _applied(
 
 
 def _checked(values: object, kind: type[_T]) -> _T:
-    """Return values as what they are to be; raises a :class:`ValueError` if they are not."""
     return convert(values, kind)
 
 

@@ -171,7 +171,6 @@ class StoredFrames:
 
 
 def _checked(first: int, count: int, crc: int, data: bytes, columns: int) -> Block:
-    """Unpack and check frames."""
     if crc32(data) != crc:
         raise ValueError(f"the frames from {first:,} on are damaged")
     # Each has its own number, at least a byte.

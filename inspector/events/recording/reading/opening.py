@@ -136,7 +136,6 @@ class OpenFile:
         return connection
 
     def _private_copy(self) -> Path:
-        """Copy the file and the files beside it, without touching them."""
         try:
             self._folder = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
@@ -304,7 +303,6 @@ def _short(error: object) -> str:
 
 
 def _checked_version(path: Path, real: Path) -> int:
-    """Return the version of the tables in a file."""
     if is_written_here(real):
         return SCHEMA_VERSION
     try:
@@ -330,7 +328,6 @@ def _checked_version(path: Path, real: Path) -> int:
 
 
 def _supported(path: Path, version: int) -> int:
-    """Return a version if it is supported."""
     if version > SCHEMA_VERSION:
         raise RecordingError(_newer(path, str(version)))
     return version

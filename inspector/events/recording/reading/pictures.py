@@ -73,7 +73,6 @@ class RecordedBlocks:
 def _checked_block(
     first: int, count: int, crc: int, places: bytes, data: bytes
 ) -> list[tuple[int, bytes]]:
-    """Return the frames and the pictures of a block."""
     if zlib.crc32(data, zlib.crc32(places)) != crc:
         raise ValueError("their checksum is wrong")
     frames, sizes = unpack(places, 2, count)

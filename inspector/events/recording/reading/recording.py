@@ -241,7 +241,6 @@ class Recording:
             self._file.note(f"{self._gaps:,} events in between are missing.")
 
     def _chunk(self, place: int) -> Block | None:
-        """Return the events of a chunk, ``None`` if it is damaged."""
         chunks = self._chunks
         if place in chunks:
             chunks.move_to_end(place)
@@ -464,7 +463,6 @@ class Recording:
             self._states.popitem(last=False)
 
     def _give_frames(self, timeline: Timeline, cursor: int, least: int) -> None:
-        """Set the completed frames of a timeline; they are shared, so this is cheap."""
         timeline.frames = self._frames_before(cursor, self.frames_of, least)
         for clock_id, loop in timeline.loops.items():
             if clock_id != self.frames_of:

@@ -157,7 +157,6 @@ def _end_text(is_fired: bool | None) -> str | None:  # noqa: FBT001 - from a col
 def _values_at(
     values: NDArray[Any], places: NDArray[np.intp], otherwise: int | None = None
 ) -> list[Any]:
-    """Return the values at some indexes, and ``otherwise`` where an index is below 0."""
     found: list[Any] = values[places].tolist()
     if (places >= 0).all():
         return found

@@ -258,7 +258,6 @@ def listening_ports(pid: int) -> set[int]:
 
 
 def _debugger(target: Process) -> tuple[int, str]:
-    """Wait for the debugger of a process; return its port and the path of its WebSocket."""
     until_s = monotonic() + _DEBUGGER_S
     while monotonic() < until_s:
         # Only a port of this very process is asked.

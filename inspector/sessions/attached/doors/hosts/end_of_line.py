@@ -98,7 +98,6 @@ def _problem(folder: str) -> str:
 
 
 def _connected(folder: str, patience_s: float) -> socket.socket:
-    """Return a connection to the relay in a folder."""
     until_s = monotonic() + patience_s
     while True:
         relay = socket.socket(socket.AF_UNIX)

@@ -504,7 +504,6 @@ class _Connection:
 
 
 def _decoded(payload: bytes, kind: type[_T]) -> _T:
-    """Return what is there in JSON."""
     try:
         return msgspec.json.decode(payload, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
