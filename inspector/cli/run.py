@@ -127,8 +127,7 @@ class Reportable(Session, Protocol):
     """A session whose run is reported and recorded."""
 
     @property
-    def recorder(self) -> Recorder:
-        """Writes recordings."""
+    def recorder(self) -> Recorder: ...
 
 
 def put_out(  # noqa: PLR0913, PLR0917

@@ -250,8 +250,7 @@ class StageControl(Protocol):
 
     frame_rate: Fraction
 
-    def mark(self, text: str) -> None:
-        """Mark the present instant."""
+    def mark(self, text: str) -> None: ...
 
 
 class ClockControl(Protocol):
@@ -278,14 +277,11 @@ class TransportControl(Protocol):
     """What commands do with the transport."""
 
     @property
-    def is_running(self) -> bool:
-        """Whether time passes."""
+    def is_running(self) -> bool: ...
 
-    def run(self) -> object:
-        """Let time pass."""
+    def run(self) -> object: ...
 
-    def hold(self) -> object:
-        """Stop time."""
+    def hold(self) -> object: ...
 
 
 class StepControl(Protocol):
@@ -294,17 +290,13 @@ class StepControl(Protocol):
     Each raises a :class:`CommandError` if the step is not possible.
     """
 
-    def frames(self, count: int) -> Action:
-        """Return what runs ``count`` frames."""
+    def frames(self, count: int) -> Action: ...
 
-    def by(self, duration_ns: int) -> Action:
-        """Return what lets a duration of session time pass."""
+    def by(self, duration_ns: int) -> Action: ...
 
-    def to(self, at_ns: int) -> Action:
-        """Return what lets session time pass up to an instant."""
+    def to(self, at_ns: int) -> Action: ...
 
-    def to_next_timer(self) -> Action:
-        """Return what lets session time pass up to the next timer."""
+    def to_next_timer(self) -> Action: ...
 
 
 class Undoing:
@@ -343,8 +335,7 @@ class BreakpointControl(Protocol):
     """The breakpoints of a session."""
 
     @property
-    def next_number(self) -> int:
-        """The number of the next breakpoint."""
+    def next_number(self) -> int: ...
 
     def get(self, number: int) -> Breakpoint | None:
         """Return a breakpoint by its number, ``None`` if it was removed."""
@@ -358,8 +349,7 @@ class BreakpointControl(Protocol):
     def replace(self, number: int, breakpoint_: Breakpoint) -> bool:
         """Change a breakpoint, keeping its hits."""
 
-    def remove(self, number: int) -> bool:
-        """Remove a breakpoint."""
+    def remove(self, number: int) -> bool: ...
 
 
 class RecorderControl(Protocol):
@@ -368,11 +358,9 @@ class RecorderControl(Protocol):
     def start(self, path: Path | None) -> object:
         """Start recording to a file, by default a new one."""
 
-    def stop(self) -> object:
-        """End the recording."""
+    def stop(self) -> object: ...
 
-    def save_last(self, duration_ns: int, path: Path | None) -> object:
-        """Save the last ``duration_ns`` of session time to a file."""
+    def save_last(self, duration_ns: int, path: Path | None) -> object: ...
 
     def note_problem(self, problem: str) -> None:
         """Report an error of the disk."""

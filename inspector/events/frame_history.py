@@ -52,21 +52,17 @@ class StoredColumns(Protocol):
     """The columns of frames in a file, each read when it is first used."""
 
     @property
-    def first(self) -> int:
-        """Number of the first frame."""
+    def first(self) -> int: ...
 
     @property
-    def count(self) -> int:
-        """How many frames there are."""
+    def count(self) -> int: ...
 
-    def __len__(self) -> int:
-        """Return how many columns there are."""
+    def __len__(self) -> int: ...
 
     def __getitem__(self, number: int) -> array[int]:
         """Return a whole column, which is kept."""
 
-    def __iter__(self) -> Iterator[array[int]]:
-        """Return the columns."""
+    def __iter__(self) -> Iterator[array[int]]: ...
 
     def part(self, number: int, low: int, high: int) -> NDArray[np.int64]:
         """Return a column from one place up to another, which is not kept."""

@@ -25,8 +25,7 @@ class History(Protocol):
     """The past of a session, live or from a file. Cursors count events from its start."""
 
     @property
-    def strings(self) -> Sequence[str]:
-        """The string table."""
+    def strings(self) -> Sequence[str]: ...
 
     @property
     def first(self) -> int:

@@ -65,8 +65,7 @@ class Beside(Protocol):
     @property
     def quantities(self) -> tuple[Quantity, ...]: ...
 
-    def between(self, start: int, stop: int) -> Beside:
-        """Return those of the frames at places ``start`` up to, not including, ``stop``."""
+    def between(self, start: int, stop: int) -> Beside: ...
 
     def cells(self, columns: Sequence[int]) -> Iterator[list[TextCells]]:
         """Yield some columns by their places, as they are written, in parts of the frames.

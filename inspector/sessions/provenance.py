@@ -18,15 +18,13 @@ from inspector.sessions.sources.time_sources import ATTACHED, source_name, sourc
 @runtime_checkable
 class _HasProvenance(Protocol):
     @property
-    def provenance(self) -> Provenance:
-        """Where they come from."""
+    def provenance(self) -> Provenance: ...
 
 
 @runtime_checkable
 class _HasSource(Protocol):
     @property
-    def source(self) -> TimeSource:
-        """Where its time comes from."""
+    def source(self) -> TimeSource: ...
 
 
 def provenance_of(session: Session) -> Provenance:

@@ -48,28 +48,23 @@ class Recordable(Protocol):
         """Target frames per second."""
 
     @property
-    def log(self) -> EventLog:
-        """The events of the present run."""
+    def log(self) -> EventLog: ...
 
     @property
-    def history(self) -> LogHistory:
-        """The past of that run."""
+    def history(self) -> LogHistory: ...
 
     @property
     def generation(self) -> int:
         """How often it began again; going back in time does not count."""
 
     @property
-    def frames_run(self) -> int:
-        """How many frames have begun."""
+    def frames_run(self) -> int: ...
 
     @property
-    def present_ns(self) -> int:
-        """Session time now."""
+    def present_ns(self) -> int: ...
 
     @property
-    def about(self) -> RecordingInfo:
-        """The description for a file."""
+    def about(self) -> RecordingInfo: ...
 
     @property
     def file_stem(self) -> str:

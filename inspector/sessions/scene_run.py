@@ -93,14 +93,12 @@ class Driver(Protocol):
     def has_arrived(self) -> bool:
         """Whether the run has reached its end, so that no more session time passes."""
 
-    def before_frame(self) -> None:
-        """Apply commands at the frame boundary."""
+    def before_frame(self) -> None: ...
 
     def check_breakpoints(self, *, after_frame: bool) -> None:
         """Check breakpoints after a frame, or after a command while held."""
 
-    def end_wake(self) -> None:
-        """Apply commands at the end of a wake-up."""
+    def end_wake(self) -> None: ...
 
 
 class SceneRun:

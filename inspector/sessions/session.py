@@ -103,16 +103,14 @@ class MeasuresWakeErrors(Protocol, metaclass=_AskedOnce):
     def wake_errors(self) -> WakeErrorSummary | None:
         """The wake-up delays; ``None`` before the first wake-up."""
 
-    def restart_measurement(self) -> None:
-        """Restart the measurement of wake-up delays."""
+    def restart_measurement(self) -> None: ...
 
 
 class AttachedProgram(Protocol):
     name: str
 
     @property
-    def is_attached(self) -> bool:
-        """Whether it is attached now."""
+    def is_attached(self) -> bool: ...
 
     @property
     def is_silent(self) -> bool:
@@ -135,8 +133,7 @@ class AttachesPrograms(Protocol, metaclass=_AskedOnce):
     """A session with programs in other processes."""
 
     @property
-    def programs(self) -> Mapping[int, AttachedProgram]:
-        """The programs that are or were attached."""
+    def programs(self) -> Mapping[int, AttachedProgram]: ...
 
     @property
     def can_end_program(self) -> bool:
@@ -203,8 +200,7 @@ class ShowsLoops(Protocol, metaclass=_AskedOnce):
 
 class _HasTimeline(Protocol):
     @property
-    def timeline(self) -> Timeline:
-        """The state of the session."""
+    def timeline(self) -> Timeline: ...
 
 
 class UniformSession:
@@ -233,8 +229,7 @@ class ShowsCapture(Protocol, metaclass=_AskedOnce):
     """A session that shows one of the streams of a capture."""
 
     @property
-    def path(self) -> Path:
-        """The file."""
+    def path(self) -> Path: ...
 
     @property
     def format(self) -> str:
@@ -272,8 +267,7 @@ class ShowsCapture(Protocol, metaclass=_AskedOnce):
     def beside(self) -> Beside | None:
         """The columns of the file beside the frame times, ``None`` for none."""
 
-    def choose_stream(self, name: str) -> None:
-        """Show another stream."""
+    def choose_stream(self, name: str) -> None: ...
 
 
 def samples_of(session: object) -> str:
@@ -349,8 +343,7 @@ class Session(Protocol):
     """
 
     @property
-    def log(self) -> EventLog:
-        """The event log."""
+    def log(self) -> EventLog: ...
 
     @property
     def history(self) -> History:
@@ -361,8 +354,7 @@ class Session(Protocol):
         """The log folded up to the last :meth:`refresh`."""
 
     @property
-    def capabilities(self) -> frozenset[Capability]:
-        """The capabilities for :meth:`submit`."""
+    def capabilities(self) -> frozenset[Capability]: ...
 
     def why_not(self, capability: Capability, clock_id: int = 0) -> str:
         """Return why something is not possible with a clock, as part of a sentence.
@@ -390,12 +382,10 @@ class Session(Protocol):
         """Whether events come from other processes, also while time is held."""
 
     @property
-    def status(self) -> SessionStatus:
-        """The present status."""
+    def status(self) -> SessionStatus: ...
 
     @property
-    def title(self) -> str:
-        """The display name."""
+    def title(self) -> str: ...
 
     @property
     def source_label(self) -> str:
@@ -421,8 +411,7 @@ class Session(Protocol):
         """The inverses of commands; ``None`` for a session that takes none."""
 
     @property
-    def annotations(self) -> Annotations:
-        """The bookmarks, notes and named ranges."""
+    def annotations(self) -> Annotations: ...
 
     @property
     def is_recorded(self) -> bool:

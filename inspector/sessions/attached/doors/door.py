@@ -23,8 +23,7 @@ class ProbeAcceptor(Protocol):
     def token(self) -> str:
         """What a probe has to say first, in hexadecimal digits."""
 
-    def processes(self) -> Collection[int]:
-        """Return the processes that are connected now."""
+    def processes(self) -> Collection[int]: ...
 
     def dial(self, address: str, token: str) -> None:
         """Connect to a program that listens.
@@ -45,8 +44,7 @@ class Opened(Protocol):
     """A program that was started or attached to; its probe may not have dialled yet."""
 
     @property
-    def title(self) -> str:
-        """Its display name."""
+    def title(self) -> str: ...
 
     @property
     def pid(self) -> int | None:
