@@ -20,11 +20,11 @@ from threading import RLock, get_ident
 from time import monotonic_ns
 from weakref import WeakSet
 
+from .awaited import Files, Goal, Wait, never
 from .clocks import NothingDueError
 from .outside import (
     awaited_by_call,
     awaited_by_loop,
-    awaited_in_files,
     has_other_threads,
     is_timed,
     processor_ns,
@@ -33,7 +33,6 @@ from .outside import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from types import FrameType
     from typing import Any, Callable, Optional
 
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
 PASS, STAND, JUMP = "pass", "stand", "jump"
 #: How often a thread is looked at that does not wait by a hook: first, and at most.
 _FIRST_LOOK_S, _LAST_LOOK_S = 0.001, 0.02
-#: By how much libraries round due times up, at most.
-_ROUNDING_NS = 1_000
 #: A thread that does not move for so long, and does not compute, waits.
 _STILL_NS = 3_000_000
 #: Less is not told of what a loop has waited for.
@@ -61,148 +58,8 @@ _PASSING_S = 0.005
 MOST_READINGS, _PER_READING_NS = 100_000, 1_000_000
 
 
-def _never(*_: object) -> bool:
-    return False
-
-
 def _ignore(_told: object) -> None:
     pass
-
-
-def _nowhere() -> str:
-    return ""
-
-
-class Wait:
-    """What one thread waits for.
-
-    Attributes:
-        clock: The clock that its time is of.
-        due_ns: The local instant at which it is over; ``None`` if time does not end it.
-        wake: Ends it; called on any thread.
-        is_over: Whether something else has ended it, though its thread has not gone on yet.
-        outside: Names what is awaited outside of the program; empty if nothing is.
-        is_due: Whether its time has come.
-        is_idle: Whether its thread has nothing to do: a loop waits for what comes next.
-        error: Raised in its thread at its end.
-    """
-
-    __slots__ = (
-        "clock",
-        "due_ns",
-        "error",
-        "is_due",
-        "is_idle",
-        "is_over",
-        "order",
-        "outside",
-        "thread",
-        "wake",
-    )
-
-    def __init__(  # noqa: PLR0913 - what a wait is
-        self,
-        clock: Clock,
-        due_ns: Optional[int],
-        wake: Callable[[], object],
-        is_over: Callable[[], bool] = _never,
-        outside: Callable[[], str] = _nowhere,
-        *,
-        is_idle: bool = False,
-    ) -> None:
-        self.clock = clock
-        self.due_ns = due_ns
-        self.wake = wake
-        self.is_over = is_over
-        self.outside = outside
-        self.is_due = False
-        self.is_idle = is_idle
-        self.error: Optional[BaseException] = None
-        self.thread = self.order = 0
-
-
-class Goal:
-    """How far time is to go on for a call of the test.
-
-    Attributes:
-        until_ns: The local instant of the program's clock at which it ends, whatever happens.
-        is_to_next: Whether it ends when what is due next has been done.
-        finish: Called once it is over.
-        has_timed_out: Whether it ended at ``until_ns``.
-        error: What asking has raised.
-    """
-
-    def __init__(
-        self,
-        until_ns: Optional[int],
-        is_reached: Callable[[], bool],
-        finish: Callable[[], object] = _never,
-        *,
-        is_to_next: bool = False,
-    ) -> None:
-        self.until_ns = until_ns
-        self.is_to_next = is_to_next
-        self._latest_ns = 0 if until_ns is None else until_ns + _ROUNDING_NS
-        self._is_reached = is_reached
-        self.finish = finish
-        self.has_timed_out = False
-        self.is_finished = False
-        self.error: Optional[BaseException] = None
-
-    def look_ahead(self, due_ns: Optional[int], *, may_come: bool) -> None:
-        """Learn what is due next, and whether anything else may come."""
-        if self.until_ns is None:
-            if self.is_to_next:
-                self.until_ns = due_ns
-                self.has_timed_out = due_ns is None and not may_come
-        elif due_ns is not None and self.until_ns < due_ns <= self._latest_ns:
-            # What is due at the end is done, also where a library has rounded that up.
-            self.until_ns = due_ns
-
-    def is_over(self, local_ns: int) -> bool:
-        """Return whether all that it needs has happened, or its time has come."""
-        try:
-            if self._is_reached():
-                return True
-        except BaseException as error:  # noqa: BLE001 - is raised where the test waits
-            self.error = error
-            return True
-        if self.until_ns is not None and local_ns >= self.until_ns:
-            self.has_timed_out = True
-        return self.has_timed_out
-
-
-class Files:
-    """What a loop waits for.
-
-    Attributes:
-        number: Of the file by which the system says whether any is ready; -1 for none.
-        numbers: Returns the numbers of those that it waits for now.
-        own: Those by which it is woken.
-    """
-
-    def __init__(
-        self, number: int, numbers: Callable[[], Collection[int]], own: tuple[int, ...]
-    ) -> None:
-        self.number = number
-        self.numbers = numbers
-        self.own = own
-
-    def has_events(self) -> bool:
-        """Return, on any thread, whether something is ready."""
-        try:
-            from select import POLLIN, poll  # noqa: PLC0415 - not everywhere
-
-            looking = poll()
-            looking.register(self.number, POLLIN)
-            return bool(looking.poll(0))
-        except (ImportError, OSError, ValueError):
-            return False
-
-    def awaited_outside(self) -> str:
-        """Return what may come from outside of the program; empty for nothing."""
-        numbers = self.numbers()
-        return "" if len(numbers) <= len(self.own) else awaited_in_files(numbers, self.own)
 
 
 class Waits:
@@ -376,7 +233,7 @@ class Waits:
         lock: Any,
         clock: Clock,
         due_ns: Optional[int],
-        is_over: Callable[[], bool] = _never,
+        is_over: Callable[[], bool] = never,
     ) -> bool:
         """Wait until a lock is released, or a local instant has come; returns whether it has.
 
@@ -408,7 +265,7 @@ class Waits:
         is_over: Callable[[], bool],
     ) -> None:
         """Wait by a call that waits for a moment, again and again."""
-        wait = Wait(clock, due_ns, _never, is_over)
+        wait = Wait(clock, due_ns, never, is_over)
         try:
             self.begin(wait)
             while not wait.is_due and not has_ended():
@@ -424,7 +281,7 @@ class Waits:
         poll: Callable[[Optional[float]], Any],
         files: Files,
         wake: Callable[[], object],
-        has_calls: Callable[[], object] = _never,
+        has_calls: Callable[[], object] = never,
     ) -> Any:
         """Wait as a loop does, until a file is ready, there is a call, or its time has come.
 
@@ -494,7 +351,7 @@ class Waits:
         for thread, frame in sys._current_frames().items():
             wait = self._waiting.get(thread)
             if wait is None:
-                is_idle = self._program.idle_workers.get(frame.f_code, _never)
+                is_idle = self._program.idle_workers.get(frame.f_code, never)
                 if self.follows(thread) and not is_idle(frame):
                     others.append((thread, frame))
             elif wait.is_due or wait.is_over():

@@ -10,10 +10,11 @@ from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 from inspector.probe.adapters.qt import QtAdapter
+from inspector.probe.awaited import Goal
 from inspector.probe.clocks import whole_ns
 from inspector.probe.kinds import RATE_DENOMINATOR
 from inspector.probe.program import CLOCK, DUE, NAME, PERIOD, SITE, Program, name_of
-from inspector.probe.waits import Goal, Waits
+from inspector.probe.waits import Waits
 
 from .log import Log
 from .pending import pending_lines

@@ -39,9 +39,10 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType, ModuleType
     from typing import Any, Callable, Optional, Union
 
+    from ..awaited import Files
     from ..clocks import Clock
     from ..program import Program, Timer
-    from ..waits import Files, Waits
+    from ..waits import Waits
     from . import Capability
 
 #: Timers described between two looks at the time.
@@ -470,7 +471,7 @@ class LoopHooks:
                 due_ns += 1
             due_ns += waits.rounding_ns - self._base_ns
         if self._files is None:
-            from ..waits import Files  # noqa: PLC0415 - only in virtual time
+            from ..awaited import Files  # noqa: PLC0415 - only in virtual time
 
             selector = loop._selector
             number = selector.fileno() if hasattr(selector, "fileno") else -1

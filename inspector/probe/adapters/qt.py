@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
+    from ..awaited import Goal, Wait
     from ..clocks import Clock
     from ..program import Program, Timer
-    from ..waits import Goal, Wait
 
 _MS = 1_000_000
 #: A timer of Qt that is earlier than this is served at other instants than was thought.
@@ -224,7 +224,7 @@ class QtLoop:
         dispatcher.awake.connect(partial(program.guarded, self.adapter, self._goes_on))
 
     def _about_to_wait(self) -> None:
-        from ..waits import Wait  # noqa: PLC0415 - only in virtual time
+        from ..awaited import Wait  # noqa: PLC0415 - only in virtual time
 
         waits, core = self.adapter.program.waits, self.adapter.core
         if waits is None or waits.spares_me or self._wait is not None:

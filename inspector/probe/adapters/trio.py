@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType, ModuleType
 
+    from ..awaited import Files
     from ..clocks import Clock
     from ..program import Program, Timer
-    from ..waits import Files, Waits
+    from ..waits import Waits
     from . import Capability
 
 #: Seconds whose nanoseconds need not be limited.
@@ -266,7 +267,7 @@ class _Run:
         runner, deadline = self.runner, self.deadlines.next_deadline()
         manager = runner.io_manager
         if self.files is None:
-            from ..waits import Files  # noqa: PLC0415 - only in virtual time
+            from ..awaited import Files  # noqa: PLC0415 - only in virtual time
 
             poller = getattr(manager, "_epoll", None)
             number = -1 if poller is None else poller.fileno()

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
+    from ..awaited import Files
     from ..clocks import Clock
     from ..program import Program, Timer
-    from ..waits import Files, Waits
+    from ..waits import Waits
     from . import Capability
 
 _NS = 1_000_000_000
@@ -196,7 +197,7 @@ class ReactorHooks:
             seconds, parts = reactor._pendingTimedCalls[0].time.as_integer_ratio()
             due_ns = -(-seconds * _NS // parts) - self._base_ns + _ROUNDING_NS // 2
         if self._files is None:
-            from ..waits import Files  # noqa: PLC0415 - only in virtual time
+            from ..awaited import Files  # noqa: PLC0415 - only in virtual time
 
             poller: Any = getattr(reactor, "_poller", None)
             number = poller.fileno() if hasattr(poller, "fileno") else -1
