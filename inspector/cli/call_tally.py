@@ -38,6 +38,9 @@ _ALIKE: Final = 0.05
 _MOST_FIRSTS: Final = 1_000
 
 
+#: So many places that set timers of one name are told.
+_MOST_SITES: Final = 8
+
 #: The delay of a timer whose setting was not seen.
 _NOT_SEEN: Final = -1
 
@@ -67,6 +70,7 @@ class TimerCount:
     forced: int
     late: int
     max_lateness_ns: int
+    set_at: tuple[str, ...]  # Call sites of their setting, of very many the first
 
     @property
     def is_exact(self) -> bool:
@@ -138,6 +142,8 @@ class _Group:
 class _Timers(_Group):
     label: int = 0
     kind: int = 0
+    # Indices of texts, in the order in which they came
+    sites: dict[int, None] = field(default_factory=dict)
     delays_ns: _Range = field(default_factory=_Range)
     # Delays and latenesses of one-shots that have fired, whose delays are added at the end.
     firsts: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=_MOST_FIRSTS))
@@ -157,7 +163,12 @@ class _Timers(_Group):
         self.late += other.late
         self.max_lateness_ns = max(self.max_lateness_ns, other.max_lateness_ns)
         self.kind = self.kind or other.kind
+        self.sites.update(other.sites)
         self.intervals_ns.include(other.intervals_ns)
+
+    def add_site(self, site: int) -> None:
+        if site and len(self.sites) < _MOST_SITES:
+            self.sites[site] = None
 
     def add_delay(self, delay_ns: int) -> None:
         if delay_ns != _NOT_SEEN:
@@ -192,6 +203,7 @@ class _Members(_Group):
 class _Waiting:
     group: _Timers
     kind: int = 0
+    site: int = 0
     delay_ns: int = _NOT_SEEN
     interval_ns: int = 0
     first_due_ns: int = 0
@@ -229,6 +241,8 @@ class _Untouched:
         delays_ns = [due_ns - local_ns for due_ns in new.due]
         self._delay_ns.extend(max(each, _NOT_SEEN) for each in delays_ns)
         group.size += len(new)
+        for site in dict.fromkeys(new.site):
+            group.add_site(site)
         return True
 
     def take(self, timer_id: int) -> _Waiting:
@@ -240,7 +254,8 @@ class _Untouched:
             self._groups.clear()
             for column in (self._group, self._id, self._delay_ns, self._due_ns):
                 del column[:]
-        return _Waiting(group, delay_ns=delay_ns, first_due_ns=due_ns, due_ns=due_ns)
+        site = next(iter(group.sites), 0) if len(group.sites) == 1 else 0
+        return _Waiting(group, 0, site, delay_ns, first_due_ns=due_ns, due_ns=due_ns)
 
     def each(self) -> Iterator[tuple[int, _Timers, int]]:
         """Yield numbers, groups and delays."""
@@ -358,6 +373,7 @@ class CallTally:
                 forced=group.forced,
                 late=group.late,
                 max_lateness_ns=group.max_lateness_ns,
+                set_at=tuple(strings[site] for site in group.sites),
             )
             found.append(count)
         return found
@@ -430,11 +446,13 @@ class CallTally:
         for clock in base.clocks.values():
             self._clock_names[clock.id] = self._log.intern(clock.name)
         table = base.timers
-        columns = (table.id, table.clock, table.label, table.kind, table.due, table.interval)
-        for timer_id, clock_id, label, kind, due_ns, interval_ns, fired in zip(
-            *columns, table.fired, strict=True
+        columns = (table.id, table.clock, table.label, table.site, table.kind, table.due)
+        for timer_id, clock_id, label, site, kind, due_ns, interval_ns, fired in zip(
+            *columns, table.interval, table.fired, strict=True
         ):
             timer = self._add_timer(timer_id, clock_id, label)
+            timer.site = site
+            timer.group.add_site(site)
             # A timer that was just being set is not armed yet; the next events arm it.
             timer.kind = kind
             if due_ns != NEVER:
@@ -483,6 +501,7 @@ class CallTally:
             before = timer.group
             timer.group = group = self._timers_of(before.clock_id, before.label, interval_ns)
             group.size += 1
+            group.add_site(timer.site)
             group.intervals_ns.take(interval_ns)
             if not timer.interval_ns:
                 before.size -= 1
@@ -526,9 +545,10 @@ class CallTally:
     def _on_timer_added(self, _at_ns: int, timer_id: int, clock_id: int, label: int) -> None:
         self._add_timer(timer_id, clock_id, label)
 
-    def _on_timer_origin(self, _at_ns: int, timer_id: int, _site: int, kind: int) -> None:
+    def _on_timer_origin(self, _at_ns: int, timer_id: int, site: int, kind: int) -> None:
         if (timer := self._waiting_timer(timer_id)) is not None:
-            timer.kind = kind
+            timer.kind, timer.site = kind, site
+            timer.group.add_site(site)
 
     def _on_timer_armed(self, at_ns: int, timer_id: int, due_ns: int, interval_ns: int) -> None:
         if (timer := self._waiting_timer(timer_id)) is not None:

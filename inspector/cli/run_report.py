@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from inspector.analysis.interval_shares import UNKNOWN, named_shares, shares_text
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
+from inspector.calls.call import short_site
 from inspector.cli.call_tally import CallCount, CallTally, SystemLine, TimerCount
 from inspector.display_text import counted, one_line
 from inspector.events.timeline import Timeline
@@ -27,6 +28,8 @@ _LISTED_FAILURES: Final = 5
 _LISTED_CLOCKS: Final = 40
 _LONG_NS: Final = 120 * NS_PER_SECOND
 _WIDEST_CELL: Final = 80
+#: So many places at which timers of one name are set have room in their line.
+_PLACES: Final = 2
 #: Names of the times of a frame in the table.
 _MEASURE_NAMES: Final[dict[Measure, str]] = {
     "interval": "frame time",
@@ -288,8 +291,14 @@ def _timer_table(timers: Sequence[TimerCount], most: int) -> str:
         "count": _difference,
         "skipped": lambda count: f"{count.left_out:,}" if count.left_out else "",
         "max late": lambda count: format_duration(count.max_lateness_ns) if count.late else "",
+        "set at": _set_at,
     }
     return _table_of(ordered, columns, most, f"more, {judgement} (--timers N shows more)")
+
+
+def _set_at(count: TimerCount) -> str:
+    places = {short_site(site).partition(" in ")[0]: None for site in count.set_at}
+    return ", ".join(list(places)[:_PLACES]) + (", …" if len(places) > _PLACES else "")
 
 
 def _system_table(report: RunReport) -> str:

@@ -82,6 +82,16 @@ def test_that_timers_set_by_the_hundred_are_counted_as_each_is(
     assert together["b"].timers == 500
 
 
+def test_that_places_that_set_timers_are_told(tmp_path: Path) -> None:
+    scene = scene_file(tmp_path, SCENE + '        game.set_timeout(9, again, name="again")\n')
+    found = counts(scene)
+
+    assert [each.rpartition("/")[2].partition(" ")[0] for each in found["again"].set_at] == [
+        f"{scene.name}:{line}" for line in (6, 8)
+    ]
+    assert len(found["tick"].set_at) == 1
+
+
 def test_that_one_shots_of_one_name_are_counted_together(tmp_path: Path) -> None:
     again = counts(scene_file(tmp_path, SCENE))["again"]
 

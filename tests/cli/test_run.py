@@ -27,7 +27,8 @@ def test_that_a_run_of_frames_is_exact_and_tells_what_timers_did(run: Run) -> No
 
     assert (code, err) == (ExitCode.OK, "")
     assert "600 frames in 00:10.000, virtual time, dt 1/60 s" in out
-    assert re.search(r"^blink +ui +every 1.00 s +10 +10 +exact$", out, re.MULTILINE)
+    line = r"^blink +ui +every 1.00 s +10 +10 +exact +04_minimal.py:\d+$"
+    assert re.search(line, out, re.MULTILINE)
     assert re.search(r"^  game +00:05.000 +0.5 +0.5 +2 +10 +running$", out, re.MULTILINE)
     assert "2 of 2 repeating timers have their exact count." in out
     assert "No callback failed." in out
@@ -429,8 +430,8 @@ def test_that_milliseconds_meant_as_a_delay_are_noticed_in_the_table(
 
     _, out, _ = run(f"run {scene} --seconds 1")
 
-    assert re.search(r"^boss +root +5,000 s +once +0 +–$", out, re.MULTILINE)
-    assert re.search(r"^tick +root +every 500 s +0 +0 +exact$", out, re.MULTILINE)
+    assert re.search(r"^boss +root +5,000 s +once +0 +– +scene.py:3$", out, re.MULTILINE)
+    assert re.search(r"^tick +root +every 500 s +0 +0 +exact +scene.py:4$", out, re.MULTILINE)
 
 
 def test_that_a_run_in_real_time_says_where_the_time_between_frames_went(run: Run) -> None:

@@ -176,6 +176,7 @@ class APSchedulerAdapter(JobsAdapter):
     def _hook(self, module: ModuleType) -> None:
         base: Any = module
         self._schedulers: WeakSet[Any] = WeakSet()
+        self._processing: set[int] = set()  # Schedulers that call what is due, by their id
         scheduler_type = base.BaseScheduler
         init, process = scheduler_type.__init__, scheduler_type._process_jobs
         dispatch, calls = scheduler_type._dispatch_event, base.EVENT_JOB_SUBMITTED
@@ -192,7 +193,11 @@ class APSchedulerAdapter(JobsAdapter):
             if program.emit is not None:
                 # What it does not know yet is going to be called.
                 program.guarded(adapter, adapter._look, scheduler)
-            waits_s = process(scheduler)
+            adapter._processing.add(id(scheduler))
+            try:
+                waits_s = process(scheduler)
+            finally:
+                adapter._processing.discard(id(scheduler))
             if program.emit is not None:
                 program.guarded(adapter, adapter._look, scheduler)
             return waits_s
@@ -200,36 +205,37 @@ class APSchedulerAdapter(JobsAdapter):
         @wraps(dispatch)
         def dispatch_event(scheduler: Any, event: Any) -> None:
             dispatch(scheduler, event)
-            if program.emit is not None and event.code != calls:
+            if program.emit is None:
+                return
+            if event.code == calls:
+                program.guarded(adapter, adapter._submitted, scheduler, event.job_id)
+            elif id(scheduler) not in adapter._processing:
                 program.guarded(adapter, adapter._look, scheduler, program.call_site())
 
         scheduler_type.__init__, scheduler_type._process_jobs = scheduler_init, process_jobs
         scheduler_type._dispatch_event = dispatch_event
 
+    def _submitted(self, scheduler: Any, job_id: str) -> None:
+        # It has a lock of its own, in which it tells of jobs that are added.
+        is_last = scheduler.get_job(job_id) is None
+        with self._lock:
+            self.called((id(scheduler), job_id), is_last=is_last)
+
     def _look(self, scheduler: Any, site: int = 0) -> None:
         """Compare the jobs of a scheduler with those that are known."""
+        jobs = scheduler.get_jobs()
         with self._lock:
-            now_s = program_time.time()
             keys: set[Hashable] = set()
-            for job in scheduler.get_jobs():
+            for job in jobs:
                 due = getattr(job, "next_run_time", None)
                 if due is not None:
                     key, due_s = (id(scheduler), job.id), due.timestamp()
                     keys.add(key)
-                    if self._was_called(key, due_s, now_s):
-                        self.called(key)
                     interval = getattr(job.trigger, "interval", None)
                     period_s = 0.0 if interval is None else interval.total_seconds()
                     self.due(key, job.func, job.name, due_s, period_s, site)
             others = {key for key in self._shown if key[0] != id(scheduler)}
-            for key in set(self._shown) - keys - others:
-                if self._shown[key].due_ns <= self.clock.local_ns():
-                    self.called(key, is_last=True)
             self.keep(keys | others)
-
-    def _was_called(self, key: Hashable, due_s: float, now_s: float) -> bool:
-        timer, local_ns = self._shown.get(key), self.clock.local_ns()
-        return timer is not None and timer.due_ns <= local_ns and due_s > now_s
 
     def keyframe(self, clock: Clock) -> Iterator[None]:
         for scheduler in list(self._schedulers):

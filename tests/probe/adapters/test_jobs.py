@@ -76,3 +76,45 @@ def test_that_jobs_are_seen_with_names_and_next_runs_and_follow_the_program(libr
         receiver.ask("Clock.resume", clock=top)
         # What was held is not caught up.
         assert fired(receiver, often, 0.5) <= 1
+
+
+#: Call one job ten times, and another once.
+_COUNTED = {
+    "schedule": """
+import schedule, sys, time
+times = 0
+def greet():
+    global times
+    times += 1
+def once():
+    return schedule.CancelJob
+schedule.every(0.1).seconds.do(greet)
+schedule.every(0.5).seconds.do(once)
+while times < 10:
+    schedule.run_pending()
+    time.sleep(0.01)
+""",
+    "apscheduler": """
+from apscheduler.schedulers.blocking import BlockingScheduler
+from datetime import datetime, timedelta
+import sys
+times = 0
+def greet():
+    global times
+    times += 1
+    if times == 10:
+        scheduler.shutdown(wait=False)
+def once(): pass
+scheduler = BlockingScheduler()
+scheduler.add_job(greet, "interval", seconds=0.1)
+scheduler.add_job(once, "date", run_date=datetime.now() + timedelta(seconds=0.5))
+scheduler.start()
+""",
+}
+
+
+@pytest.mark.parametrize("library", _COUNTED)
+def test_that_every_call_of_a_job_is_told(library: str) -> None:
+    with attached(_COUNTED[library], python=python_with(library)) as (receiver, _):
+        receiver.wait_for(lambda: receiver.said("Link.bye"))
+        assert [receiver.firings()[name] for name in ("greet", "once")] == [10, 1]
