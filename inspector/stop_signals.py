@@ -72,11 +72,6 @@ class StopSignals:
     """
 
     def __init__(self, on_first: Callable[[int, FrameType | None], None]) -> None:
-        """Handle the signals from now on.
-
-        Args:
-            on_first: Called with the signal's number and the interrupted frame.
-        """
         self.number = 0
         self._on_first = on_first
         # What was started with nohup outlives its terminal.

@@ -70,11 +70,6 @@ class FrameSums:
         *,
         most: int | None = None,
     ) -> None:
-        """Prepare without reading.
-
-        Args:
-            most: The most members and timers to list; by default all.
-        """
         self.is_done = False
         self.totals: tuple[SpanTotal, ...] = ()  # The result, the longest first; empty until then
         # unlisted: How many of the shortest members and timers are not in the result

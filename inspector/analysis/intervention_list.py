@@ -64,12 +64,7 @@ class InterventionList:
         self._rows: dict[int, int] = {}
 
     def add_new(self) -> frozenset[int]:
-        """Add new interventions.
-
-        Returns:
-            The indices of earlier :attr:`entries` whose outcome changed: they were undone, or
-            their undoing was.
-        """
+        """Add new ones; returns which :attr:`entries` were undone since, or done again."""
         timeline = self._timeline
         commands = timeline.commands[self._commands_seen :]
         hits = timeline.hits[self._hits_seen :]
@@ -162,11 +157,7 @@ def interventions_between(
 
 
 def held_host_ms(timeline: Timeline, at_ns: int) -> int:
-    """Return how long a scene was held on command, in the host's milliseconds.
-
-    Returns:
-        0 if unknown: it is still held, or not by a command.
-    """
+    """Return for how many of the host's milliseconds a command held a scene; 0 if unknown."""
     began_ms = 0
     for record in timeline.commands:
         if record.refusal or record.at_ns < at_ns:

@@ -43,11 +43,7 @@ _CHANGE: Final = f"change ({100 * CONFIDENCE:g} % interval)"
 
 
 def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Print how files differ from a first, or runs from others, and check conditions.
-
-    Returns:
-        The exit code: 1 if a condition of failure holds, 8 if it cannot be told of one.
-    """
+    """Print how files differ; returns 1 if a condition of failure holds, 8 if it is unknown."""
     if options.window:
         # The window handles signals itself.
         signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -142,11 +142,7 @@ def _score_value(score: Score) -> dict[str, object]:
 
 
 def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Print problems with the timers of a session.
-
-    Returns:
-        The exit code: 0 without findings in all of it, 8 without findings in what can be read.
-    """
+    """Print problems with timers; returns 8 if none is found in what can be read."""
     with open_past(options, err, None) as past:
         history = past.history
         state = history.state_before(history.end)

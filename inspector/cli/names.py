@@ -206,12 +206,7 @@ def _check_one(found: str, count: int, candidates: Iterable[str]) -> None:
 
 
 def considered_command(timeline: Timeline, text: str) -> Command:
-    """Return the change to preview, such as ``pause enemies`` or ``rate game 1/2``.
-
-    Args:
-        text: The change, with its subject as a name, path or number, or for a member as in
-            ``member:5``.
-    """
+    """Return the change to preview, such as ``pause enemies`` or ``rate member:5 1/2``."""
     verb, _, rest = text.strip().partition(" ")
     rest = rest.strip()
     match verb.lower():

@@ -31,11 +31,7 @@ class ReplayError(InspectorError):
 
 
 def replay_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Run a recorded scene again and compare its behaviour.
-
-    Returns:
-        The exit code: 6 if it behaves differently and ``--verify`` is given.
-    """
+    """Run a recorded scene again; returns 6 if it differs and ``--verify`` is given."""
     with closing(_opened(options.file, err)) as recording:
         scene = _scene_of(recording, options.scene)
         _move(recording, scene)

@@ -140,11 +140,7 @@ def put_out(  # noqa: PLR0913, PLR0917
     out: TextIO,
     probes: tuple[ProbeLine, ...] = (),
 ) -> RunReport:
-    """Print the report of a run, export its frame times and complete its recording.
-
-    Raises:
-        ExportError: Something could not be written; the rest was.
-    """
+    """Print, export and complete the recording of a run; what fails is told after the rest."""
     frames = FrameTimes.from_history(session.timeline.frames)
     measure: Measure = "busy" if session.waits else worth_plotting(frames)
     graph = graph_options(options, measure, session.frame_rate)

@@ -124,12 +124,7 @@ class RunReport:
 
 
 def report_text(report: RunReport, *, most_timers: int = 20) -> str:
-    """Return the report as a page of text.
-
-    Args:
-        most_timers: Number of lines of timers; inexact ones come first, then those that
-            fired most.
-    """
+    """Return the report as a page of text; timers that are not exact come first."""
     timers = report.timers
     tables = (
         _clock_table(report.clocks),

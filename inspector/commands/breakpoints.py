@@ -41,11 +41,7 @@ class BreakpointCommand(Command, ABC):
 
     @abstractmethod
     def check(self, target: Target) -> None:
-        """Check that the command is possible.
-
-        Raises:
-            CommandError: There is no such breakpoint, or there are too many.
-        """
+        """Refuse with a :class:`CommandError` if it is not possible."""
 
     @abstractmethod
     def change(self, target: Target) -> None:

@@ -78,11 +78,7 @@ class MemberCommand(Command, ABC):
 
     @abstractmethod
     def action(self, member: object, target: Target) -> Action | None:
-        """Return the change of the member; ``None`` if its kind does not support it.
-
-        Raises:
-            CommandError: It is not possible; the message says why.
-        """
+        """Return the change; ``None`` where there is none, a :class:`CommandError` refuses."""
 
 
 class MemberPause(MemberCommand):
@@ -143,11 +139,7 @@ class SchedulerCommand(MemberCommand):
 
     @abstractmethod
     def change(self, scheduler: SchedulerControl, target: Target) -> Action:
-        """Return the change of the scheduler.
-
-        Raises:
-            CommandError: It is not possible; the message says why.
-        """
+        """Return the change; a :class:`CommandError` refuses it."""
 
     @override
     def effect(self, timeline: Timeline) -> MemberEffect | None:

@@ -42,11 +42,7 @@ class RecordingCommand(Command, ABC):
 
     @abstractmethod
     def record(self, recorder: RecorderControl) -> None:
-        """Carry the command out.
-
-        Raises:
-            InspectorError: The disk has refused it.
-        """
+        """Carry the command out; an :class:`InspectorError` if the disk refuses."""
 
 
 @dataclass(frozen=True, slots=True)

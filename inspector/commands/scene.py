@@ -155,11 +155,7 @@ class GoBack(Command, ABC):
 
     @abstractmethod
     def frame_to_go_back_to(self, timeline: Timeline, frames: int) -> int:
-        """Return how many frames the new run has to run.
-
-        Raises:
-            CommandError: There is no such frame; the message says why.
-        """
+        """Return how many frames run again; a :class:`CommandError` if there is no such frame."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,11 +62,7 @@ class Step(Command, ABC):
 
     @abstractmethod
     def action(self, steps: StepControl) -> Action:
-        """Return what runs the step.
-
-        Raises:
-            CommandError: The step is not possible; the message says why.
-        """
+        """Return what runs the step; a :class:`CommandError` refuses it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,11 +74,7 @@ AnnotationChange: TypeAlias = Annotation | int
 
 
 def checked(annotation: Annotation) -> Annotation:
-    """Return an annotation without invisible characters.
-
-    Raises:
-        AnnotationError: It is empty, too long, or before the session.
-    """
+    """Return it without invisible characters; an :class:`AnnotationError` refuses it."""
     name, text = _line(annotation.name), _lines(annotation.text)
     kind = annotation.kind
     if annotation.at_ns < 0:

@@ -26,11 +26,7 @@ _WORTH_IT: Final = 16
 def session_instants(
     due_ns: NDArray[np.int64], path: Sequence[ClockState]
 ) -> NDArray[np.int64] | list[int]:
-    """Return the first session instants that reach local times, exactly.
-
-    Args:
-        due_ns: Local times of the first clock of the path.
-    """
+    """Return the first session instants that reach local times of the path's first clock."""
     if len(due_ns) < _WORTH_IT or not all(_SLOWEST <= clock.n <= _FASTEST for clock in path):
         return [_one_by_one(int(each), path) for each in due_ns]
     instants = due_ns

@@ -163,11 +163,7 @@ class FrameHistory:
         return column if len(column) == self._length else column[: self._length]
 
     def began_ns(self, index: int) -> int:
-        """Return the session time of the start of a frame.
-
-        Raises:
-            IndexError: There is no such frame, or it is no longer kept.
-        """
+        """Return when a frame began; an ``IndexError`` if it is not kept."""
         return self._columns[0][self._place(index)]
 
     def _place(self, index: int) -> int:

@@ -20,11 +20,7 @@ _PREFIX: Final = "_on_"
 
 
 def handlers_of(reader: object) -> dict[int, Handler]:
-    """Return the methods of a reader by the number of the kind that they take.
-
-    Raises:
-        TypeError: A method is named after a kind that does not exist.
-    """
+    """Return a reader's methods by the kinds in their names; a ``TypeError`` for no kind."""
     return {kind: getattr(reader, name) for kind, name in _names(type(reader))}  # type: ignore[arg-type]
 
 

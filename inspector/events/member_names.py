@@ -87,11 +87,7 @@ class MemberNames:
         return known
 
     def note(self, event: RawEvent) -> KnownMember | None:
-        """Read an event; only :data:`MEMBER_NAMING_KINDS` matter.
-
-        Returns:
-            The member, if the event changes it.
-        """
+        """Read an event of :data:`MEMBER_NAMING_KINDS`; returns the member that changes."""
         _, kind, subject, a, b = event
         if kind == MEMBER_ADDED:
             return self.add(subject, a, b)
@@ -143,11 +139,7 @@ class MemberNames:
                 del self._below[known.parent_id]
 
     def forget(self, number: int) -> list[int]:
-        """Forget a member with everything below it.
-
-        Returns:
-            The forgotten members.
-        """
+        """Forget a member with everything below it; returns what was forgotten."""
         self.take_out(number)
         gone = self.branch(number)
         for each in gone:

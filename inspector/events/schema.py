@@ -490,11 +490,7 @@ def group_of(event: RawEvent, member_kind: MemberKind | None = None) -> EventGro
 
 
 def clock_at_parent_time(at_ns: int, number: int, parent: int, name: int) -> list[RawEvent]:
-    """Return the events that add a clock with the local time of its parent, at rate 1.
-
-    Args:
-        parent: Number of the clock above it, 0 for none.
-    """
+    """Return what adds a clock with its parent's local time; parent 0 for none."""
     return [
         (at_ns, int(_K.CLOCK_ADDED), number, parent, name),
         (at_ns, int(_K.CLOCK_ANCHORED), number, 0, RATE_DENOMINATOR),

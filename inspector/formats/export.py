@@ -136,11 +136,7 @@ def exporter_for(path: Path, wanted: Iterable[AnyExporter] = ()) -> AnyExporter:
 
 
 def check_export(path: Path) -> None:
-    """Refuse an export that cannot succeed, before a long run starts for it.
-
-    Raises:
-        ExportError: The suffix is unknown or the folder cannot be written.
-    """
+    """Refuse an export by its suffix or folder, before a long run starts for it."""
     exporter_for(path).check(path)
 
 

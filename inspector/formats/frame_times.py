@@ -68,25 +68,13 @@ class Beside(Protocol):
     def between(self, start: int, stop: int) -> Beside: ...
 
     def cells(self, columns: Sequence[int]) -> Iterator[list[TextCells]]:
-        """Yield some columns by their places, as they are written, in parts of the frames.
-
-        Raises:
-            CaptureError: The file has changed.
-        """
+        """Yield some columns by their places, as they are written, in parts of the frames."""
 
     def numbers(self, columns: Sequence[int]) -> list[NDArray[np.float64]]:
-        """Return some columns by their places as numbers, not a number where there is none.
-
-        Raises:
-            CaptureError: The file has changed.
-        """
+        """Return some columns by their places as numbers, not a number where there is none."""
 
     def damage(self, columns: Sequence[int]) -> dict[int, str]:
-        """Return what of some columns are neither numbers nor missing, as sentences.
-
-        Raises:
-            CaptureError: The file has changed.
-        """
+        """Return what of some columns are neither numbers nor missing, as sentences."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -42,11 +42,7 @@ def varint_at(data: bytes, at: int) -> tuple[int, int]:
 
 
 def fields_in(data: bytes, at: int, end: int) -> Iterator[Field]:
-    """Yield the fields of a message.
-
-    Raises:
-        DamageError: The bytes are not fields that end where the message does.
-    """
+    """Yield the fields of a message; a :class:`DamageError` if they do not end with it."""
     while at < end:
         tag, at = varint_at(data, at)
         number, kind = tag >> 3, tag & 7

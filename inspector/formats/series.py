@@ -31,11 +31,7 @@ def series_of(
     refresh_ms: float | None = None,
     stutter: StutterLimits = USUAL_STUTTER,
 ) -> TimeSeries:
-    """Return frames for statistics.
-
-    Args:
-        refresh_ms: Refresh interval or target, ``None`` if unknown; without it no frame is long.
-    """
+    """Return frames for statistics; without a refresh interval none is long."""
     facts = _with_columns(frames.facts or NO_FACTS, frames.beside)
     if frames.has_shares and refresh_ms is not None:
         budget = FrameBudget.of_ms(refresh_ms)

@@ -207,11 +207,7 @@ class Pictures:
 
 
 def unpacked(packed: bytes) -> Picture:
-    """Return a picture of a recording.
-
-    Raises:
-        ValueError: It is damaged.
-    """
+    """Return a picture of a recording; a ``ValueError`` if it is damaged."""
     try:
         picture = _DECODER.decode(packed)
     except msgspec.MsgspecError as error:

@@ -89,11 +89,7 @@ class Connection(OwnSocket):
         return self._message_bytes < _MOST_QUEUED_BYTES
 
     def flush(self) -> None:
-        """Send what the socket takes now.
-
-        Raises:
-            LinkClosed: The other side has closed.
-        """
+        """Send what the socket takes now; a :class:`LinkClosed` if the other side has closed."""
         queue = self._queue
         try:
             while queue:

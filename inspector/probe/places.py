@@ -18,11 +18,7 @@ def folder() -> Path:
 
 
 def own_folder(path: Path) -> Path:
-    """Make a folder that only this user may open, or check that it is one.
-
-    Raises:
-        PermissionError: It is another user's, a link, or open to others.
-    """
+    """Make a folder that only this user may open; ``PermissionError`` if it is another's."""
     path.mkdir(mode=0o700, exist_ok=True)
     found = path.lstat()
     is_ours = stat.S_ISDIR(found.st_mode) and (
@@ -43,11 +39,7 @@ class ListeningPlace:
 
     @classmethod
     def made(cls) -> ListeningPlace:
-        """Make the folder of this process.
-
-        Raises:
-            OSError: It cannot be made.
-        """
+        """Make the folder of this process; an ``OSError`` if that is not possible."""
         place = cls(own_folder(own_folder(folder()) / str(os.getpid())))
         place._clear()
         return place

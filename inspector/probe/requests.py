@@ -50,11 +50,7 @@ class Requests:
         return method in self._methods
 
     def apply(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Carry out a request and return its result.
-
-        Raises:
-            WireError: It is unknown, wrong, not granted or not possible.
-        """
+        """Carry out a request and return its result; a :class:`WireError` refuses it."""
         needed, call = self._methods.get(method, (READ_ONLY, None))
         if call is None:
             raise WireError(wire.UNKNOWN_METHOD, f"There is no request “{method[:80]}”.")

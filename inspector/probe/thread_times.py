@@ -49,21 +49,13 @@ class ThreadTimes:
                 pass
 
     def cpu_ns(self) -> int:
-        """Return its processor time.
-
-        Raises:
-            OSError: It is not known.
-        """
+        """Return its processor time; an ``OSError`` if it is not known."""
         if self._file < 0:
             raise OSError
         return clock_gettime_ns(self._cpu_clock)
 
     def scheduled(self) -> tuple[int, int]:
-        """Return for how long it was ready without a processor, and how often it has run.
-
-        Raises:
-            OSError: It is not known.
-        """
+        """Return how long it was ready, and how often it ran; ``OSError`` if unknown."""
         try:
             _, waited, runs = os.pread(self._file, 100, 0).split()[:3]
             return int(waited), int(runs)

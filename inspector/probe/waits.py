@@ -210,11 +210,7 @@ class Waits:
         return wait.is_due or wait.is_over()
 
     def end(self, wait: Wait) -> None:
-        """The calling thread goes on.
-
-        Raises:
-            NothingDueError: Nothing could have ended the wait.
-        """
+        """The calling thread goes on; a :class:`NothingDueError` if nothing could end it."""
         with self._lock:
             if self._waiting.get(wait.thread) is wait:
                 del self._waiting[wait.thread]

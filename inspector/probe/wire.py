@@ -86,11 +86,7 @@ class FrameReader:
         self._bytes = bytearray()
 
     def feed(self, data: bytes) -> list[tuple[int, bytes]]:
-        """Take received bytes; return the frames that are complete now, as type and payload.
-
-        Raises:
-            WireError: A frame is too large, empty or of an unknown type.
-        """
+        """Take received bytes; return whole frames. A :class:`WireError` for an impossible one."""
         waiting = self._bytes
         waiting += data
         frames = []
@@ -167,11 +163,7 @@ def _whole_number(digits: str) -> int:
 
 
 def unpacked_json(payload: bytes) -> dict[str, Any]:
-    """Return a message, checked against every limit.
-
-    Raises:
-        WireError: It is not JSON, not a message, or a limit is exceeded.
-    """
+    """Return a message, checked against every limit; a :class:`WireError` refuses it."""
     if len(payload) >= MAX_FRAME_BYTES:
         raise WireError(TOO_LARGE, f"a message of {len(payload):,} bytes is too large")
     try:

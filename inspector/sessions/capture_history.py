@@ -145,11 +145,7 @@ class CaptureHistory(WholeHistory):
         self._opening += clock_at_parent_time(0, number, parent, name)
 
     def _add_slices(self, slices: Slices) -> NDArray[np.signedinteger[Any]]:
-        """Add a clock for each process and track, a member for each name on it.
-
-        Returns:
-            The number of the member of each slice.
-        """
+        """Add clocks of tracks and members of names; returns the member of each slice."""
         clocks: dict[str, int] = {}
         clock_of_track: dict[int, int] = {}
 

@@ -150,11 +150,7 @@ def _lasts_ns(frames: FrameTimes) -> NsColumn | None:
 def columns_of(
     times_ns: NsColumn, beside: Beside | None, sampled_ns: NsColumn | None = None
 ) -> list[RunColumn]:
-    """Read the columns of a capture beside its frame times, as far as these are above 0.
-
-    Args:
-        sampled_ns: For how long each value holds, if they are samples.
-    """
+    """Read columns beside frame times above 0; samples hold for ``sampled_ns``."""
     if beside is None:
         return []
     are_frames = sampled_ns is None

@@ -385,11 +385,7 @@ class HostedSession(UniformSession):
     # ------------------------------------------------------------------- the host
 
     def hold(self) -> None:
-        """Stop session time at once; for a host that ends its run.
-
-        Raises:
-            RuntimeError: Called from inside a callback.
-        """
+        """Stop session time at once; a ``RuntimeError`` inside a callback."""
         run = self._run
         if run.loaded is None:
             return

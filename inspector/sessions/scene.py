@@ -195,11 +195,7 @@ class LoadedScene(Struct, frozen=True):
 
 
 def load_scene(path: Path) -> LoadedScene:
-    """Import a scene file.
-
-    Raises:
-        SceneProblem: It cannot be read or imported, or has no ``build(stage)``.
-    """
+    """Import a scene file; a :class:`SceneProblem` if it cannot be, or lacks ``build``."""
     path = path.absolute()
     code = _compiled(path)
     module = ModuleType(f"{SCENE_MODULE}{next(_SCENE_NUMBERS)}")

@@ -90,11 +90,7 @@ class SceneSampler:
     """
 
     def __init__(self, clock_id: int, until_wake_ns: Callable[[], int | None]) -> None:
-        """Begin to look.
-
-        Args:
-            until_wake_ns: Returns how soon a wake-up is wanted; called from any thread.
-        """
+        """Begin to look; ``until_wake_ns`` is called from any thread."""
         self._until_wake_ns = until_wake_ns
         self._scene = _Scene(clock_id)
         self._sampler = Sampler(cast("Program", self._scene))

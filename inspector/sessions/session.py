@@ -171,11 +171,7 @@ def loops_of(timeline: Timeline) -> tuple[ShownLoop, ...]:
 
 
 def frames_wait(timeline: Timeline, meta: Mapping[str, object]) -> bool:
-    """Return whether the frames in a recording are turns of a loop that waits for events.
-
-    Args:
-        meta: What its file says of it, for recordings that do not tell loops apart.
-    """
+    """Return whether frames are turns of a loop that waits; old files say it in ``meta``."""
     loop = timeline.loops.get(timeline.frames_of)
     if loop is not None:
         return loop.kind is LoopKind.WAITS_FOR_EVENTS
@@ -364,11 +360,7 @@ class Session(Protocol):
         """
 
     def driven_clock(self, selected: int) -> int:
-        """Return the clock whose rate keys and the transport set, 0 for none.
-
-        Args:
-            selected: The selected clock, 0 for none.
-        """
+        """Return the clock whose rate keys and the transport set, 0 for none."""
 
     @property
     def waits(self) -> bool:
@@ -436,11 +428,7 @@ class Session(Protocol):
         """
 
     def refresh(self) -> int:
-        """Fold new events into the timeline and update its present.
-
-        Returns:
-            How many events were new.
-        """
+        """Fold new events, and update the present; returns how many were new."""
 
     def close(self) -> None:
         """Stop permanently, and unload the scene."""

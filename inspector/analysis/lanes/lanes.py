@@ -158,11 +158,7 @@ class LaneStore:
     # ------------------------------------------------------------------ reading
 
     def read(self, history: History, timeline: Timeline) -> int:
-        """Read new events, at most :attr:`most_at_once`.
-
-        Returns:
-            How many events are left to read.
-        """
+        """Read new events, at most :attr:`most_at_once`; returns how many are left."""
         self._read_strings(history)
         if history is not self._history:
             self._history = history

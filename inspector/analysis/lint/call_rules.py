@@ -139,11 +139,7 @@ def _leaking(survey: Survey, group: TimerGroup) -> str:
 
 
 def never_called(survey: Survey, known: Collection[int] = ()) -> Iterator[Finding]:
-    """Find timers that have been blocked since before they were set.
-
-    Args:
-        known: Timers of clocks that are blocked for a reason that was found already.
-    """
+    """Find timers blocked since before they were set, but for those that are ``known``."""
     groups: dict[tuple[int, int], tuple[Blocker, list[SurveyedTimer | SurveyedMember]]] = {}
     of_clocks: dict[int, tuple[Blocker, ...]] = {}
     timeline = survey.timeline

@@ -62,11 +62,7 @@ class LongFrames:
         self._before = self._former = None
 
     def take(self, frame: FrameEvents, rate: Fraction = _ONE) -> None:
-        """Take a frame at its end.
-
-        Args:
-            rate: How fast the time of its loop passes, where the program is slowed or sped up.
-        """
+        """Take a frame at its end; ``rate`` is how fast the time of its loop passes."""
         longest_ns = self._longest_ns
         took_ns = frame.busy_ns if self.budget.by_busy else frame.interval_ns
         if rate is not _ONE and not self.budget.by_busy:

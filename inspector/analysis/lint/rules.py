@@ -134,11 +134,7 @@ def finding_steps(
     budget: FrameBudget = _USUAL_BUDGET,
     state: Timeline | None = None,
 ) -> Generator[float, None, list[Finding]]:
-    """Do what :func:`findings` does in steps of a few milliseconds at most.
-
-    Yields:
-        How much of it is done, from 0 to 1.
-    """
+    """Do what :func:`findings` does a few milliseconds at a time; yields the share done."""
     first = history.first if start is None else max(start, history.first)
     last = max(first, history.end if end is None else min(end, history.end))
     surveyed = surveying(history, first, last, budget, state)

@@ -39,11 +39,7 @@ QUARTERS: Final = 4
 def surveying(
     history: History, start: int, end: int, budget: FrameBudget, state: Timeline | None = None
 ) -> Generator[int, None, Survey]:
-    """Survey the events between two cursors in short steps.
-
-    Yields:
-        The cursor up to which events were taken.
-    """
+    """Survey the events between two cursors in short steps; yields the cursor reached."""
     survey = Survey(history, history.state_before(end) if state is None else state, budget)
     surveyor = _Surveyor(survey, history.state_before(start))
     marks = _quarters(history, start, end)

@@ -173,11 +173,7 @@ def _would_be_on(timeline: Timeline, target: MemberState, resumed: MemberState) 
 def _resumed_with(
     timeline: Timeline, member: MemberState, heads: Iterable[MemberState]
 ) -> set[int]:
-    """Return the members whose own pause ends when a member is resumed.
-
-    Args:
-        heads: The same member, or for a component or node the targets of its branch.
-    """
+    """Return the members whose own pause ends when the heads of a branch are resumed."""
     members = timeline.members
     resumed: set[int] = set()
     for head in heads:

@@ -75,11 +75,7 @@ def next_fires(timeline: Timeline, timer_id: int, until_ns: int, most: int = 100
 def upcoming(
     timeline: Timeline, until_ns: int, timer_ids: Iterable[int] | None = None, most: int = 10_000
 ) -> list[Prediction]:
-    """Return the next calls of many timers at present rates, the earliest first.
-
-    Args:
-        timer_ids: The timers, by default all; timers that are not pending are ignored.
-    """
+    """Return the next calls of timers, by default of all, the earliest first."""
     timeline.resolve_dues()
     table = timeline.timers
     wanted = table.ids() if timer_ids is None else (each for each in timer_ids if each in table)

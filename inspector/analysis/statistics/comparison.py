@@ -328,11 +328,7 @@ class _Pair:
     why_not: str  # Why nothing can be said of their differences, as a sentence
 
     def intervals(self, tests: NDArray[np.int_]) -> tuple[Samples, Samples]:
-        """Return the ends of the intervals of relative changes.
-
-        Args:
-            tests: With how many, itself included, each is looked at together (Bonferroni).
-        """
+        """Return the ends of intervals that hold for so many changes together (Bonferroni)."""
         one, other = self.one, self.other
         squares = [((each.below + each.above) / 2) ** 2 for each in (one, other)]
         both = squares[0] ** 2 / one.freedom + squares[1] ** 2 / other.freedom

@@ -51,11 +51,7 @@ LONGEST_BUDGET_MS: Final = Fraction(3_600_000)
 
 
 def checked_budget_ms(budget_ms: float | Fraction) -> float:
-    """Return a usable budget in milliseconds.
-
-    Raises:
-        ValueError: It is shorter than a microsecond, longer than an hour, or not a number.
-    """
+    """Return a budget; a ``ValueError`` refuses less than 1 µs and more than an hour."""
     if not SHORTEST_BUDGET_MS <= budget_ms <= LONGEST_BUDGET_MS:
         message = f"a budget must be between 0.001 ms and an hour, not {rounded(budget_ms)} ms"
         raise ValueError(message)

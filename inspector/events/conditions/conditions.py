@@ -75,11 +75,7 @@ def quoted(text: str) -> str:
 
 
 def parsed_condition(text: str) -> Condition:
-    """Read a condition.
-
-    Raises:
-        ConditionError: It makes no sense; the message says where and why.
-    """
+    """Read a condition; a :class:`ConditionError` says where it makes no sense, and why."""
     if len(text) > MAX_LENGTH:
         message = f"A condition has at most {MAX_LENGTH:,} characters, not {len(text):,}."
         raise ConditionError(message, MAX_LENGTH)

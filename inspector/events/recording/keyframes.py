@@ -136,11 +136,7 @@ class Grown:
 
 
 def state_text(timeline: Timeline, frames: int, of_loops: Mapping[int, int]) -> str:
-    """Return the full part of a keyframe, without timers.
-
-    Args:
-        of_loops: The same of the loops that are not shown, by their clocks.
-    """
+    """Return the full part of a keyframe, without timers; ``of_loops`` by their clocks."""
     members = timeline.members
     values = {name: getattr(timeline, name) for name in _PLAIN} | {
         "frames": frames,
@@ -247,11 +243,7 @@ class Growth:
         )
 
     def add_lost(self, timeline: Timeline, state: str, news: str) -> None:
-        """Add what damaged keyframes before the next one would have added.
-
-        Args:
-            timeline: The state at the next one, as far as the events tell it.
-        """
+        """Add what damaged keyframes would have added before the one of ``timeline``."""
         lengths, new = _decoded(state, _State), _decoded(news, _News)
         for name, own in self._lists.items():
             before = lengths.lengths[name] - len(getattr(new, name))

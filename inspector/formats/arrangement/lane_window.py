@@ -127,11 +127,7 @@ def ticks_within(pixels: int) -> int:
 def ruler_ticks(
     window: LaneWindow, clocks: ClockPasts | None, clock_id: int
 ) -> tuple[list[tuple[int, str]], str]:
-    """Return where the ticks are, in pixels, with their texts, and the unit of the texts.
-
-    Args:
-        clock_id: Whose local time is shown; 0 for session time.
-    """
+    """Return ticks in pixels with texts, and their unit; clock 0 is session time."""
     count = ticks_within(window.width)
     if not clock_id or clocks is None:
         ticks = instant_ticks(max(window.low, 0.0), max(window.high, 1.0), count, NS_PER_SECOND)

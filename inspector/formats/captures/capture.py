@@ -221,18 +221,10 @@ class CaptureReader(Protocol):
         """The share of the file that was read, from 0 to 1."""
 
     def read_on(self) -> bool:
-        """Read a few megabytes; returns whether there is more.
-
-        Raises:
-            CaptureError: The file cannot be read as this format.
-        """
+        """Read a few megabytes; returns whether there is more."""
 
     def capture(self) -> Capture:
-        """Return what was read so far.
-
-        Raises:
-            CaptureError: There is nothing in it.
-        """
+        """Return what was read so far; a :class:`CaptureError` if there is nothing in it."""
 
 
 def date_in(text: str) -> datetime | None:

@@ -114,11 +114,7 @@ class OtlpReader:
         return self._source.done
 
     def read_on(self) -> bool:
-        """Read a document; returns whether there are more.
-
-        Raises:
-            CaptureError: The file has a single document, which is damaged or too long.
-        """
+        """Read a document; returns whether there are more."""
         if self._has_ended:
             return False
         text = next(self._lines, None)

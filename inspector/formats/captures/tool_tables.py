@@ -357,11 +357,7 @@ class FrameTableReader:
         return FrameFacts(errors, displayed)
 
     def _rows_of_data(self, rows: Rows, odd: list[int]) -> NDArray[np.bool_]:
-        """Return which rows are neither blank, nor repetitions of the header, nor of other codes.
-
-        Args:
-            odd: Those without a number, among which such repetitions are.
-        """
+        """Return which rows are neither blank, nor the header again, nor of other codes."""
         kept = ~rows.is_blank
         if self._has_codes:
             kept &= rows.values_ns(0, 0, _AFTERBURNER_LAST_CODE) == _AFTERBURNER_DATA

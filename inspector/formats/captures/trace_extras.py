@@ -373,11 +373,7 @@ class ExtrasBuilder:
 
 
 def _around(ends: NsColumn) -> NsColumn:
-    """Return for each slice of a track the one before it that ends no earlier, -1 for none.
-
-    Args:
-        ends: Their ends, in the order of their beginnings.
-    """
+    """Return for each slice of a track the one before it that ends no earlier, -1 for none."""
     found = np.arange(len(ends)) - 1
     waiting = np.flatnonzero(found >= 0)
     while len(waiting):

@@ -93,11 +93,7 @@ class MemberCallDetails:
         return self._names.get(member_id, f"call {member_id}")
 
     def pop_details(self) -> dict[tuple[int, int], SliceDetails]:
-        """Return what is written with the calls since it was asked last.
-
-        Returns:
-            It by the number of the member, and the beginning of the call in its frame.
-        """
+        """Return what is new of calls, by member and the call's beginning in its frame."""
         details, self._details = self._details, {}
         return details
 

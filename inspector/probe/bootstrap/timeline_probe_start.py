@@ -49,11 +49,7 @@ def _command() -> list[str]:
 
 
 def load(*, keeps_files: bool = False) -> ModuleType:
-    """Import the folder above this one as ``timeline_probe``, wherever it is.
-
-    Args:
-        keeps_files: Whether it is to do without the folder from then on, which may be removed.
-    """
+    """Import the folder above as ``timeline_probe``; with its files kept, it may go."""
     if _NAME in sys.modules:
         return sys.modules[_NAME]
     if keeps_files:

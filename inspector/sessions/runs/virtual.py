@@ -112,11 +112,7 @@ def run_frame_times(
 
 
 def frames_within(times_ns: Sequence[int], duration_ns: int) -> int:
-    """Return how many frames run until a duration has passed, with the times again and again.
-
-    Raises:
-        ValueError: In all the times together, no time passes.
-    """
+    """Return how many frames fill a duration, the times repeated; ``ValueError`` if none do."""
     total_ns = sum(times_ns)
     if total_ns == 0:
         raise ValueError("a capture in which no time passes cannot fill a duration")

@@ -98,11 +98,7 @@ def source_name(source: TimeSource) -> str:
 
 
 def source_text(name: str) -> str:
-    """Return whether a time source gives real or virtual time; its name if that is not known.
-
-    Args:
-        name: What :func:`source_name` returned.
-    """
+    """Return whether a :func:`source_name` gives real or virtual time; else the name."""
     for each in TIME_SOURCES.own:
         if each.name == name:
             return "real time" if each.is_real else "virtual time"

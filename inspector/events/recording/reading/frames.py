@@ -38,11 +38,7 @@ class StoredFrames:
     """
 
     def __init__(self, file: OpenFile, schema_version: int, clock_id: int | None = None) -> None:
-        """Check them.
-
-        Args:
-            clock_id: The loop that they are of; ``None`` for those that are shown.
-        """
+        """Check the frames of a loop; ``None`` for those that are shown."""
         self._file = file
         self._table, self._which = "frame_chunks", ""
         if clock_id is not None:

@@ -227,11 +227,7 @@ class OpenFile:
             self.note_damage(table, error)
 
     def value(self, text: str, *values: object) -> Any:  # noqa: ANN401 - whatever is there
-        """Return the single value of a single row.
-
-        Raises:
-            ValueError: There is no row, or it cannot be read.
-        """
+        """Return the single value of a row; a ``ValueError`` if there is none."""
         try:
             row = self._execute(text, values).fetchone()
         except DAMAGE as error:

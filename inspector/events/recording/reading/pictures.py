@@ -44,11 +44,7 @@ class RecordedBlocks:
         return self._firsts[0], last
 
     def at(self, frame: int) -> tuple[int, bytes] | None:
-        """Return the picture of a frame, or else the last one before it, with its frame.
-
-        Raises:
-            ValueError: It is damaged.
-        """
+        """Return the picture of a frame or of the last before; a ``ValueError`` for damage."""
         place = bisect_right(self._firsts, frame) - 1
         if place < 0:
             return None

@@ -27,11 +27,7 @@ def real_path(path: Path) -> Path:
 
 
 def uri_of(path: Path, options: str) -> str:
-    """Return the URI by which SQLite opens a database; its name may be no UTF-8.
-
-    Args:
-        options: What follows the path, such as ``mode=ro``.
-    """
+    """Return a database's URI with options such as ``mode=ro``; its name may be no UTF-8."""
     return f"file:{quote(os.fsencode(path.absolute()))}?{options}"
 
 

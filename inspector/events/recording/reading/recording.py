@@ -299,11 +299,7 @@ class Recording:
                 self._file.note_damage("chunks", "the index has wrong instants")
 
     def columns(self, start: int, end: int, *, is_whole: bool = False) -> Block:
-        """Return events as columns (instant, kind, subject, a, b) by cursor.
-
-        Args:
-            is_whole: Whether to stop at missing events, instead of skipping them.
-        """
+        """Return events as columns by cursor; ``is_whole`` stops where some are missing."""
         return self._read(start, end, is_whole=is_whole)[0]
 
     def _read(self, start: int, end: int, *, is_whole: bool = False) -> tuple[Block, list[range]]:

@@ -120,11 +120,7 @@ class Soundness(Struct):
     unknown_text: Callable[[], int]  # Returns the number of the placeholder for missing texts
 
     def repair(self, block: Block) -> int:
-        """Replace invalid numbers in place; returns the number of repaired events.
-
-        Raises:
-            ValueError: The instants are not in order.
-        """
+        """Repair events in place; returns how many. A ``ValueError`` if out of order."""
         when = block[0]
         if len(when) and (when[0] < 0 or when[-1] > MAX_NS or (when[1:] < when[:-1]).any()):
             raise ValueError("its instants are not in order")

@@ -95,11 +95,6 @@ class FrameCollector:
 
 class FrameRows:
     def __init__(self, connection: sqlite3.Connection, clock_id: int = 0) -> None:
-        """Write none yet.
-
-        Args:
-            clock_id: The loop that they are of, 0 for those that are shown.
-        """
         self._connection = connection
         self._clock_id = clock_id
         self._stored = 0

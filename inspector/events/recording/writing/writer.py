@@ -72,12 +72,7 @@ class RecordingWriter:
         *,
         start: tuple[Timeline, int] | None = None,
     ) -> None:
-        """Prepare; nothing is written yet.
-
-        Args:
-            start: Initial state, as an independent copy, and cursor; by default the oldest
-                event kept.
-        """
+        """Prepare to write from a copy of a state on, by default from the oldest event kept."""
         self.path = path
         # lost: Number of events dropped from the log before they could be handed over
         # lost_pictures: Number of pictures that a slow disk has left out

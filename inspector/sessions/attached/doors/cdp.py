@@ -40,18 +40,10 @@ class CdpTransport(Protocol):
     """Carries the texts of a connection."""
 
     def send(self, text: str) -> None:
-        """Send a text; from any thread.
-
-        Raises:
-            CdpError: The connection has ended.
-        """
+        """Send a text, from any thread; a :class:`CdpError` if the connection has ended."""
 
     def receive(self) -> str:
-        """Wait for the next text.
-
-        Raises:
-            CdpError: The connection has ended.
-        """
+        """Wait for the next text; a :class:`CdpError` if the connection has ended."""
 
     def close(self) -> None:
         """End the connection, and a :meth:`receive` that waits."""
@@ -208,11 +200,7 @@ class Cdp:
         return number
 
     def call(self, method: str, params: Params | None = None, session: str = "") -> Params:
-        """Ask for something and wait for the answer.
-
-        Raises:
-            CdpError: It was refused, does not come, or the connection has ended.
-        """
+        """Ask and wait for the answer; a :class:`CdpError` if none comes, or a refusal."""
         number = next(self._numbers)
         answer = _Answer()
         with self._lock:

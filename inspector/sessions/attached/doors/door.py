@@ -26,11 +26,7 @@ class ProbeAcceptor(Protocol):
     def processes(self) -> Collection[int]: ...
 
     def dial(self, address: str, token: str) -> None:
-        """Connect to a program that listens.
-
-        Raises:
-            AttachError: Nothing listens there, or the token is refused.
-        """
+        """Connect to a program that listens; an :class:`AttachError` if that fails."""
 
     def adopt(self, connection: ProbeConnection, *, dials: bool, token: str = "") -> None:
         """Take over a connection that stands; ``dials``: this side speaks first, with a token.

@@ -132,11 +132,7 @@ class Launched:
         joined: Callable[[], Collection[int]],
         host: str = "",
     ) -> None:
-        """Hear from its supervisor that it has been started.
-
-        Raises:
-            OSError: It cannot be executed.
-        """
+        """Hear that it was started; an ``OSError`` if it cannot be executed."""
         self.title = f"{door.title} on {host}" if host else door.title
         self.note = ""  # What was last told of its end, in a sentence; empty for nothing
         self._door = door

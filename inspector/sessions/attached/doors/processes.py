@@ -155,11 +155,7 @@ def process_of(pid: int) -> Process:
 
 
 def attachable(pid: int, why_not: Callable[[Process], str], instead: str) -> Process:
-    """Return a process that can be attached while it runs.
-
-    Raises:
-        AttachError: There is no such process, or it cannot be attached; the message says why.
-    """
+    """Return a process that can be attached now; an :class:`AttachError` says why not."""
     found = process_of(pid)
     if reason := why_not(found):
         message = f"{found.title} ({pid}) cannot be attached late: {reason}. {instead}"

@@ -321,11 +321,7 @@ class HostLine:
                 self._connection.put(record)
 
     def ask(self, question: dict[str, Any], kind: type[_T]) -> _T:
-        """Ask about programs that run there; returns the answer, of a kind of struct.
-
-        Raises:
-            AttachError: There is no answer, it is of another kind, or it is why not.
-        """
+        """Ask about programs there; an :class:`AttachError` says why there is no answer."""
         self.send(QUESTION, 0, json.dumps(question).encode())
         with self._changed:
             self._changed.wait_for(lambda: self._answers or self._is_over, _ANSWER_S)

@@ -77,11 +77,7 @@ class Records:
         return _record(ACKNOWLEDGE, 0, self._received)
 
     def feed(self, data: bytes) -> tuple[list[tuple[int, int, bytes]], bytes]:
-        """Return the new records in what has arrived, and what is to be sent again.
-
-        Raises:
-            BrokenRecordError: It is no record, or one is missing before it.
-        """
+        """Return new records, and what to send again; a broken one raises."""
         self._buffer += data
         found, again, at = [], b"", 0
         while len(self._buffer) - at >= _HEADER.size:
