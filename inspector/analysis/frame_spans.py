@@ -101,20 +101,12 @@ def phases_of(timeline: Timeline, index: int) -> tuple[FrameSpan, ...]:
 
 
 def are_calls_kept(history: History, timeline: Timeline, index: int) -> bool:
-    """Return whether the events of a frame, and so its calls, are still in the log.
-
-    Raises:
-        IndexError: There is no such frame, or it is no longer kept.
-    """
+    """Return whether the events of a frame, and so its calls, are still in the log."""
     return _frame_events(history, timeline, index) is not None
 
 
 def extent_of(history: History, timeline: Timeline, index: int) -> tuple[int, int]:
-    """Return cursors closely around the events of a frame and the timers before it.
-
-    Raises:
-        IndexError: There is no such frame, or it is no longer kept.
-    """
+    """Return cursors closely around the events of a frame and the timers before it."""
     frames = timeline.frames
     former_ns = frames.began_ns(index - 1) if index > frames.first else None
     start = history.first if former_ns is None else history.cursor_at(former_ns - 1)
@@ -128,9 +120,6 @@ def heaviest_in(history: History, timeline: Timeline, index: int) -> str:
     """Return in words what took at least half of a frame; empty if unknown.
 
     Of several timers, which are measured together, the one that usually takes long, if any does.
-
-    Raises:
-        IndexError: There is no such frame, or it is no longer kept.
     """
     spans = spans_of(history, timeline, index)
     total_ns = sum(span.took_ns for span in spans if span.is_phase)

@@ -372,13 +372,7 @@ def graph_options(
     frame_rate: Fraction | None = None,
     target: Fraction | None = None,
 ) -> ExportOptions:
-    """Return the options of the graph.
-
-    Args:
-        measure: The time it shows by default.
-        frame_rate: Target frames per second of the scene, whose budget is included.
-        target: That of a file, of which it is not.
-    """
+    """Return the options of the graph."""
     preset = PRESETS.get(options.preset)
     width_pt, height_pt = options.size or (preset.size_pt if preset else DEFAULT_SIZE_PT)
     usual_dpi = preset.dots_per_inch if preset else DEFAULT_DPI

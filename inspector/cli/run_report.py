@@ -395,9 +395,6 @@ def table(
     """Return rows under a heading, columns aligned.
 
     Args:
-        heading: Names of the columns.
-        right: Columns aligned to the right.
-        most: How many rows are listed; by default all.
         more: What the others are called, behind their number.
     """
     left_out = 0 if most is None else len(rows) - most

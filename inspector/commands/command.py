@@ -371,16 +371,8 @@ class Target(Protocol):
 
     Attributes:
         timeline: Its state, for the names of clocks, timers and members.
-        tree: Its clocks.
-        transport: Its transport.
-        steps: The steps it can take.
         pauses: By scheduler: callables that undo each pause from a priority on.
-        failure_policy: The policy when a callback raises.
-        undoing: The inverse of each command.
         stage: The argument of its ``build``.
-        frame_rate: Target frames per second.
-        frames_run: How many frames have begun.
-        breakpoints: The breakpoints of the session.
         recorder: Writes recordings; ``None`` for a replay, in which nothing is new.
         scene: The target itself; raises a :class:`CommandError` if nothing runs.
     """

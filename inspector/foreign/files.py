@@ -61,7 +61,6 @@ def read_whole(path: Path, most_bytes: int, what: str) -> bytes:
 
     Args:
         most_bytes: A larger file is refused, even if it grows while it is read.
-        what: The expected contents, such as "a table of timers".
     """
     try:
         with open_binary(path) as file:

@@ -55,7 +55,6 @@ class Beside(Protocol):
     """The columns of a capture beside the frame times, which are read whenever they are needed.
 
     Attributes:
-        names: The names of all columns, as the file has them.
         quantities: Those that measure something beside the frame times.
     """
 

@@ -402,8 +402,6 @@ class Clocks:
         """Let a paused clock of the top reach a local instant at once; nothing is woken.
 
         Args:
-            clock: The clock.
-            local_ns: The local instant.
             skip: Puts the present instant ahead by so much.
         """
         with self.lock:

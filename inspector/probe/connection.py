@@ -134,7 +134,6 @@ class Connection(OwnSocket):
         """Send last messages, and close.
 
         Args:
-            last: The messages.
             patience_ns: How long to wait, again and again, for the other side to take more;
                 0 sends what the socket takes at once.
         """

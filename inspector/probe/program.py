@@ -440,8 +440,6 @@ class Program(Texts):
         """Report a timer that was set, or while a keyframe is made, one that is pending.
 
         Args:
-            clock: The clock it waits on.
-            name: Its name, or that of what it calls.
             site: Its call site, see :meth:`call_site`.
             due_ns: Local time at which it should fire.
             period_ns: From one due instant to the next, 0 for a one-shot.
@@ -582,7 +580,6 @@ class Program(Texts):
         """A frame begins.
 
         Args:
-            clock: The clock of the loop.
             delta_ns: What the program takes for the local time since the previous frame, where it
                 does not read it from the clock.
         """

@@ -235,8 +235,6 @@ class Waits:
 
         Args:
             lock: Is held, and again once the calling thread goes on.
-            clock: The clock of the instant.
-            due_ns: The local instant; ``None`` if there is none.
             is_over: Whether something else has released the lock, also once it is held again:
                 until the calling thread says that it goes on, others may run.
         """
@@ -282,10 +280,8 @@ class Waits:
         """Wait as a loop does, until a file is ready, there is a call, or its time has come.
 
         Args:
-            clock: The clock of the loop.
             due_ns: The local instant at which it has something to do.
             poll: Waits for the files for so many seconds, ``None`` for ever.
-            files: What it waits for.
             wake: Ends the waiting of ``poll``, on any thread.
             has_calls: Whether there is something to call.
         """

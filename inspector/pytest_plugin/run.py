@@ -63,13 +63,7 @@ class MachineTimeWarning(UserWarning):
 
 
 class VirtualTime:
-    """The time of this process; made when the first test uses it.
-
-    Attributes:
-        program: The process, as the probe sees it.
-        waits: What its threads wait for.
-        log: What has happened in the present test.
-    """
+    """The time of this process; made when the first test uses it."""
 
     def __init__(self) -> None:
         import time  # noqa: PLC0415

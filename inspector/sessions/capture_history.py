@@ -48,8 +48,6 @@ class CaptureHistory(WholeHistory):
     """All events of a capture, as a :class:`~inspector.events.history.History`.
 
     Attributes:
-        levels: The values of the counters of a trace.
-        spans: The slices of each thread of a trace.
         opened: The cursor from which on all events are of frames and slices.
     """
 

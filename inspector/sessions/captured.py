@@ -47,9 +47,6 @@ class CapturedSession(UniformSession):
     A long file is shown from its beginning as soon as something is read, and again once all of
     it is; each refresh reads on. What was read is sorted in a thread of its own, and a refresh
     after that shows it.
-
-    Attributes:
-        title: Name of the file, with the stream if there are several.
     """
 
     # Nothing: what was captured is not changed

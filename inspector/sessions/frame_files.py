@@ -122,7 +122,6 @@ def read_frame_file(
             frames, in a trace the most likely slice. The streams of a recording are the loops of
             its programs; by default the first.
         needs_frames: Whether a trace of which no slice is taken for a frame is refused.
-        on_progress: Called with the share that was read.
 
     Raises:
         UnreadableFileError: The file cannot be read.

@@ -86,7 +86,6 @@ class HostedSession(UniformSession):
 
         Args:
             source: The time source; closed with the session.
-            failure_policy: What follows when a callback raises.
             autorun: Whether session time begins to pass at once.
             max_delta_ns: How late a wake-up may be before the rest is cut off.
         """

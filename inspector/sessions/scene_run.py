@@ -110,10 +110,6 @@ class SceneRun:
     Attributes:
         source: What it reads time through. The next run takes it over on a reload; a second
             run beside this one has its own.
-        generation: How often the scene had been loaded before.
-        failure_policy: What follows when a callback raises.
-            new to write.
-        journal: All readings and commands that it has acted upon.
         pauses: By scheduler: callables that undo each pause from a priority on.
         problem: Why the scene could not be loaded, ``None`` if it was.
         stopped_by: The failure that stopped it, ``None`` for none.
@@ -475,7 +471,6 @@ class SceneRun:
 
         Args:
             number: Its number, above the numbers of all earlier commands.
-            place: Where this is.
             by: Its origin, empty for the user.
         """
         for _ in self.apply_steps(command, number, place=place, by=by):

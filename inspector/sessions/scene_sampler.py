@@ -116,7 +116,6 @@ class SceneSampler:
         """Take note that its callbacks have returned; returns what was seen of them.
 
         Args:
-            at_ns: Session instant of the wake-up.
             intern: Returns the number of a text in the log.
         """
         frames = self._scene.frames

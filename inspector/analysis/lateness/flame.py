@@ -119,11 +119,6 @@ def functions_seen(samples: Sequence[Sample], begin_ns: int, end_ns: int) -> lis
     """Return the functions of a turn in the order in which they began, each before what it calls.
 
     Whether one was called anew in between is not known.
-
-    Args:
-        samples: Those of the turn, in order.
-        begin_ns: Session instant before which nothing is told.
-        end_ns: Session instant after which nothing is.
     """
     found: list[FunctionSeen] = []
     opened: list[FunctionSeen] = []

@@ -96,12 +96,7 @@ def collections(survey: Survey) -> Iterator[Finding]:
 def _because_of(
     survey: Survey, kind: FindingKind, share: Share, least: int, advice: str
 ) -> Iterator[Finding]:
-    """Find frames over budget because of one share alone.
-
-    Args:
-        least: How many frames there must be, unless one takes several budgets.
-        advice: What to do.
-    """
+    """Find frames over budget because of one share alone."""
     budget = survey.long_frames.budget
     frames = [
         each

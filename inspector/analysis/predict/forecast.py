@@ -34,12 +34,7 @@ class Forecast:
         self._open: Prediction | None = None
 
     def look(self, history: History, timeline: Timeline) -> None:
-        """Decide the open prediction if possible, then predict the next call.
-
-        Args:
-            history: The past up to the state.
-            timeline: The present state; later than in the previous call.
-        """
+        """Decide the open prediction if possible, then predict the next call."""
         if self._open is not None and self._open.at_ns < timeline.at_ns:
             (found,) = score([self._open], history, MOST_EVENTS)
             if found.outcome is not Outcome.OPEN:

@@ -87,8 +87,6 @@ def lasting_ns(
     """Return for how long the values of frames hold: while the frame lasts.
 
     Args:
-        at_ns: The instants of the frames.
-        interval_ns: Their frame times.
         are_samples: Whether they are samples instead: each holds since the one before.
     """
     if not are_samples:

@@ -144,8 +144,6 @@ def call_changes(
     """Return what has become of the calls that all sessions have, by clock, then by timer.
 
     Args:
-        before: The calls of each run before.
-        after: Those of each run after.
         on_progress: Called with the share that is done; what it raises ends the comparison.
         pairs: How many such comparisons are looked at together.
     """

@@ -24,8 +24,6 @@ class RunColumn:
     """A column of a run.
 
     Attributes:
-        name: Its name, as in the file.
-        unit: Its unit; empty if unknown.
         samples: Value and frame time in milliseconds of each frame that has a value, shape (n, 2).
         classes: Which of these are in each class of frame times, by its name.
     """
@@ -74,8 +72,6 @@ def column_changes(
     """Return what has become of the columns that all runs have.
 
     Args:
-        before: The columns of each run before.
-        after: Those of each run after.
         on_progress: Called with the share that is done; what it raises ends the comparison.
         pairs: How many such comparisons are looked at together.
     """

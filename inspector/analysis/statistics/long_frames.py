@@ -52,10 +52,7 @@ def long_frame_causes(
     timers if at least half of them is.
 
     Args:
-        interval_ns: Frame times.
         shares_ns: Where they went, shape (shares, frames), rows by ``Share``.
-        timers_ns: Time in the phase of timers.
-        budget: What the frames are held against.
     """
     callbacks = shares_ns[Share.CALLBACKS]
     is_timers = 2 * timers_ns >= callbacks

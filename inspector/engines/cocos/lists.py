@@ -29,12 +29,8 @@ class UpdateEntry:
     """An update callback of a target.
 
     Attributes:
-        target: The object it belongs to.
         callback: What is called; ``None`` for the present ``target.update``.
-        priority: Smaller comes first.
-        paused: Whether it is skipped.
         is_marked: Removed, though it may still be in its list.
-        order: Its list.
     """
 
     def __init__(

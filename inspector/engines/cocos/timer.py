@@ -38,7 +38,6 @@ class TimerElement:
     """A target that has timers.
 
     Attributes:
-        target: The object that the timers belong to.
         timers: In the order in which they were scheduled.
         timer_index: Cursor of the frame that iterates over them.
         paused: Whether no timer passes time.
@@ -61,9 +60,6 @@ class DialectTimer:
     """A waiting callback.
 
     Attributes:
-        element: The target's entry.
-        callback: What is called.
-        key: Identity of the callback.
         interval: Seconds, in the precision of the dialect.
         is_aborted: Removed; its loop must stop.
     """

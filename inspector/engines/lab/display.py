@@ -79,7 +79,6 @@ def display_named(text: str, duration_ns: int) -> Display:
     Args:
         text: A rate in hertz (``60``, ``59.94``, ``60000/1001``, ``144 Hz``), or
             ``variable``, with a seed as ``variable:7``.
-        duration_ns: How long it runs.
 
     Raises:
         ValueError: It is not a display, or there would be too many refreshes.

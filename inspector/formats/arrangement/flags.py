@@ -106,8 +106,6 @@ def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
     """Lay out signs, the leftmost first, with their names as far as there is room.
 
     Args:
-        right: The right edge.
-        ranges: The edges of named ranges.
         shown: Where the line of the instant shown is, which no name crosses.
 
     Returns:

@@ -113,12 +113,7 @@ class Slices:
 
 
 class SliceStream:
-    """Slices of one name on one track, each of which may stand for a frame.
-
-    Attributes:
-        name: Name, process and thread.
-        column: Name of the slices.
-    """
+    """Slices of one name on one track, each of which may stand for a frame."""
 
     def __init__(self, slices: Slices, places: NDArray[np.uint32]) -> None:
         self._slices = slices

@@ -232,7 +232,6 @@ class TraceBuilder:
         """Return what was collected so far; what has begun and not ended ends with the last event.
 
         Args:
-            notes: Sentences about it.
             is_last: Whether nothing is added any more, so that what was collected is given away.
         """
         if self._last is not None:

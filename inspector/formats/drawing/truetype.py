@@ -66,7 +66,6 @@ class TrueTypeFont:
 
         Args:
             codepoints: Characters to keep; those missing in the font are ignored.
-            family: Family name of the new font.
         """
         kept = {code: self._glyphs[code] for code in sorted(codepoints) if code in self._glyphs}
         order = self._with_components([0, *kept.values()])

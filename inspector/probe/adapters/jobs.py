@@ -73,8 +73,6 @@ class JobsAdapter(Adapter):
 
         Args:
             key: What it is known by.
-            job: What is called.
-            name: Its name.
             due_s: Seconds of the epoch.
             period_s: From one call to the next, 0 if it varies.
             site: Where it was set; where what is called stands unless known.

@@ -294,7 +294,6 @@ class AttachedTarget:
         Its :data:`~inspector.vocabulary.COMMAND` event follows when the programs have answered.
 
         Args:
-            by: Who requests it, empty for the user.
             reason: Why it is refused, as part of a sentence; empty if it is not.
         """
         self.number = number = self.number + 1

@@ -95,9 +95,7 @@ class OnHost:
     """Programs on another host: one to be launched, or one that runs there.
 
     Attributes:
-        host: Where.
         launch: What to launch; ``None`` for a process that runs.
-        pid: Its number there.
         grant: What the inspector may do in it.
         tell: Called in any thread with a sentence on the line.
     """

@@ -99,7 +99,6 @@ class HostLine:
     """The line to a host.
 
     Attributes:
-        name: What people call the host.
         problem: Why there is no line any more, or no probe, as a sentence; empty for nothing.
     """
 
@@ -116,9 +115,7 @@ class HostLine:
         """Begin without a connection.
 
         Args:
-            name: What people call the host.
             commands: What runs a Python there, first and when a connection has broken.
-            settings: What the relay is told.
             channels: Where probes go; ``None`` if there can be none.
             tell: Called in any thread with a sentence on the line.
             is_named_there: Whether the host has a better name for itself, if it has one.
