@@ -6,6 +6,7 @@ import atexit
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -49,11 +50,23 @@ _OPTIONS: Final = (
     "--disable-renderer-backgrounding",
     "--remote-debugging-pipe",
 )
-#: A browser reads from 3 and writes to 4.
-_WITH_PIPES: Final = (
-    "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); "
-    "os.execv(sys.argv[3], sys.argv[3:])"
-)
+#: Runs a browser, which reads from 3, writes to 4 and ends when nobody is at the other ends, and
+#: then removes its profile, also when the inspector was killed.
+_RUN: Final = """
+import os, shutil, sys, time
+profile, given, taken, *command = sys.argv[1:]
+pipes = [(os.POSIX_SPAWN_DUP2, int(given), 3), (os.POSIX_SPAWN_DUP2, int(taken), 4)]
+os.posix_spawn(command[0], command, os.environ, file_actions=pipes)
+os.close(int(given))
+os.close(int(taken))
+code = os.waitstatus_to_exitcode(os.wait()[1])
+until_s = time.monotonic() + 5
+while os.path.exists(profile) and time.monotonic() < until_s:
+    # Its helpers may still write there.
+    shutil.rmtree(profile, ignore_errors=True)
+    time.sleep(0.02)
+sys.exit(code if code >= 0 else 128 - code)
+"""
 _SCHEMES: Final = frozenset({"http", "https", "file", "about", "data"})
 _PORT: Final = re.compile(r"(?:(?:http://)?(127\.0\.0\.1|localhost|\[::1\]):)?(\d{1,5})/?$")
 _END_S: Final = 5.0
@@ -147,7 +160,7 @@ class OpenedBrowser:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_END_S)
             if self._process.poll() is None:
-                self._process.kill()
+                os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.wait()
         if self._profile is not None:
             shutil.rmtree(self._profile, ignore_errors=True)
@@ -199,12 +212,12 @@ def _started(*, headless: bool) -> tuple[subprocess.Popen[bytes], CdpTransport, 
         command.append("--no-sandbox")
     its_input, our_output = os.pipe()
     our_input, its_output = os.pipe()
-    # Another process puts the pipes where the browser looks for them: no code runs after a fork.
-    numbers = [str(its_input), str(its_output)]
+    arguments = [str(profile), str(its_input), str(its_output)]
     try:
         process = subprocess.Popen(  # noqa: S603 - a browser, with options written above
-            [sys.executable, "-ISc", _WITH_PIPES, *numbers, *command, "about:blank"],
+            [sys.executable, "-ISc", _RUN, *arguments, *command, "about:blank"],
             pass_fds=(its_input, its_output),
+            start_new_session=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -97,9 +97,12 @@ def forget_ended() -> None:
         for place in folder().iterdir():
             if place.name.isdecimal() and process(int(place.name)) is None:
                 _check_private(place)
-                for name in ("socket", "token"):
-                    (place / name).unlink(missing_ok=True)
-                place.rmdir()
+                for name, is_left in (("socket", stat.S_ISSOCK), ("token", stat.S_ISREG)):
+                    with suppress(FileNotFoundError):
+                        if is_left((place / name).lstat().st_mode):
+                            (place / name).unlink()
+                with suppress(OSError):
+                    place.rmdir()
 
 
 def _check_private(path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, TIMER_FIRED
 from tests.javascript import chromium, npm_file
+from tests.probe.receiver import PROJECT
 from tests.sessions.attached.settling import attached, events, labels, pass_s, record, settle
 
 _DRAWING = """\
@@ -53,6 +55,33 @@ def served(folder: Path) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+_KILLED = """
+import os, signal, sys
+from inspector.sessions.attached.doors import browser
+browser.find_browser = lambda: sys.argv[1]
+print(browser._started(headless=True)[2], flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_that_no_profile_is_left_of_an_inspector_that_is_killed(tmp_path: Path) -> None:
+    program = tmp_path / "browser"
+    # Ends with the one who speaks to it.
+    program.write_text('#!/bin/sh\necho > "${7#*=}/state"\nexec cat <&3\n')
+    program.chmod(0o755)
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", _KILLED, str(program)]
+    done = subprocess.run(
+        command, env=environment, cwd=PROJECT, stdout=subprocess.PIPE, text=True, check=False
+    )
+    profile = Path(done.stdout.strip())
+    assert profile.parent == tmp_path
+    end_s = time.monotonic() + 30
+    while profile.exists():
+        assert time.monotonic() < end_s
+        time.sleep(0.005)
 
 
 @pytest.fixture

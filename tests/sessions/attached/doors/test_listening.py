@@ -91,6 +91,12 @@ def test_that_what_killed_programs_have_left_is_removed_and_nothing_else(
     assert alive.exists()
     assert (theirs / "token").exists()
     (place.parent / "4194306").unlink()
+    other = place.parent / "4194307"
+    other.mkdir(mode=0o700)
+    (other / "socket").write_text("no socket")
+    forget_ended()
+    assert (other / "socket").exists()
+    (other / "socket").unlink()
     forget_ended()
     assert [each.name for each in place.parent.iterdir()] == [alive.name]
 
