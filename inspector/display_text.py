@@ -17,7 +17,13 @@ _MOST_OF_LINES: Final = 20_000
 _MOST_SHOWN: Final = 4_000
 #: A name between quotation marks.
 QUOTED: Final = re.compile("“([^“”]*)”")
-_HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+_HTML: Final = (
+    ("&", "&amp;"),
+    ("<", "&lt;"),
+    (">", "&gt;"),
+    ('"', "&quot;"),
+    ("'", "&#x27;"),
+)
 
 
 def without_quotes(text: str) -> str:
@@ -63,7 +69,9 @@ def as_html(text: str) -> str:
 
     Like ``html.escape``, whose module loads the names of 2,231 characters, half a megabyte.
     """
-    return text.translate(_HTML)
+    for plain, escaped in _HTML:
+        text = text.replace(plain, escaped)
+    return text
 
 
 def as_plain(text: str) -> str:

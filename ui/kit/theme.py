@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal
@@ -96,7 +95,7 @@ class Theme(QObject):
     def color(self, role: ColorRole) -> QColor:
         # Asked thousands of times a second: neither texts are read nor members looked up.
         # A constructor given a color would have all enumerations of Qt made before the first paint.
-        return copy(_colors(self._name, self._is_high_contrast)[role._value_])
+        return _colors(self._name, self._is_high_contrast)[role._value_].__copy__()
 
     def palette(self) -> QPalette:
         color = self.color

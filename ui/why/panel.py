@@ -428,5 +428,7 @@ def _about_text(row: DetailRow) -> str:
 
 def _shape_of(row: DetailRow) -> tuple[RowKind, str, bool]:
     """Return what the widgets of a row depend on; the rest is changed in them."""
-    key = row.key if row.kind not in {RowKind.STEP, RowKind.ITEM} else ""
-    return row.kind, key, bool(row.links) or bool(row.exact)
+    kind = row.kind
+    # A set would hash the members, which is slow.
+    key = "" if kind is RowKind.STEP or kind is RowKind.ITEM else row.key
+    return kind, key, bool(row.links) or bool(row.exact)

@@ -266,7 +266,7 @@ class LogNote(QToolButton):
     def __init__(self, bridge: SessionBridge) -> None:
         super().__init__()
         self._bridge = bridge
-        self._log_shown = (-1, -1)
+        self._widest = 0  # Of the texts so far, in pixels
         self.setAutoRaise(True)
         in_type(self, "small")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -281,6 +281,7 @@ class LogNote(QToolButton):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange:
+            self._widest = 0
             self.setFixedSize(self.sizeHint())
 
     @Slot()
@@ -297,10 +298,19 @@ class LogNote(QToolButton):
             return
         parts, tips = _notes_on(session)
         count, place = _log_texts(session)
-        say(self, "  ·  ".join([*parts, count]))
+        self._say("  ·  ".join([*parts, count]))
         tip = as_plain("\n".join([*tips, place, "Click to see the events."]))
         if tip != self.toolTip():
             self.setToolTip(tip)
+
+    def _say(self, text: str) -> None:
+        advance = self.fontMetrics().horizontalAdvance(text)
+        if advance > self._widest:
+            self._widest = advance
+            say(self, text)
+        elif text != self.text():
+            # The style takes ten times as long to say that it has room.
+            self.setText(text)
 
 
 def _notes_on(session: Session) -> tuple[list[str], list[str]]:

@@ -21,6 +21,7 @@ from tests.ui.shell import open_shell
 from tests.ui.world import PlayedSession
 from ui.session.bridge import SessionBridge
 from ui.why.panel import WhyPanel
+from ui.window import status_line
 from ui.window.status_line import StatusLine
 
 
@@ -147,3 +148,25 @@ def test_that_a_scene_that_loads_is_said_as_long_as_it_does(stand: Stand, tmp_pa
     stand.bridge.open_scene(path)
 
     assert told == ["Loading slow.py …", ""]
+
+
+def test_that_a_text_that_is_not_wider_has_no_room_measured(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    note = shell.window.notice.log_note
+    told: list[str] = []
+    monkeypatch.setattr(status_line, "_log_texts", lambda _session: (told[-1], ""))
+    for text in ("8,888 events", "1,111 events", "9,999 events", "11,111 events"):
+        told.append(text)
+        note.refresh()
+        assert note.text().endswith(text)
+        assert note.width() >= note.sizeHint().width()
+    measured: list[str] = []
+    monkeypatch.setattr(status_line, "say", lambda _note, text: measured.append(text))
+
+    told.append("22,222 events")
+    note.refresh()
+
+    assert note.text().endswith("22,222 events")
+    assert not measured
