@@ -5,7 +5,6 @@ says what to do. ``python -m inspector.environment`` prints the missing Debian p
 each.
 """
 
-import ctypes
 import os
 import sys
 from collections.abc import Iterable, Mapping
@@ -213,6 +212,8 @@ def _libraries_sentence(libraries: list[SystemLibrary]) -> str:
 
 
 def _loads(file: str) -> bool:
+    import ctypes  # noqa: PLC0415 - 3 ms, which the first paint on Wayland does not need
+
     # A bundled application brings libraries along, in a folder that the loader does not search.
     bundled = Path(getattr(sys, "_MEIPASS", ""), file)
     try:
@@ -242,6 +243,8 @@ def _x11_answers() -> bool:
 
 
 def _x11_connects() -> bool:
+    import ctypes  # noqa: PLC0415 - as above
+
     xcb = ctypes.CDLL("libxcb.so.1")
     xcb.xcb_connect.restype = ctypes.c_void_p
     connection = ctypes.c_void_p(xcb.xcb_connect(None, None))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import signal
 import sys
 import threading
@@ -109,7 +108,7 @@ def _write_nowhere() -> None:
 
 def _end_at_second(number: int) -> None:
     """Let a second signal end the process, whatever Python is doing."""
-    if sys.platform != "linux" or platform.machine() not in _KNOWN_MACHINES:
+    if sys.platform != "linux" or os.uname().machine not in _KNOWN_MACHINES:
         return
     import ctypes  # noqa: PLC0415 - not needed elsewhere
 

@@ -5,8 +5,7 @@ The first paint of the window waits for this module, so it imports little.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from inspector.resources import resource_path
 
@@ -14,8 +13,7 @@ ThemeName = Literal["light", "dark"]
 THEMES: Final[tuple[ThemeName, ...]] = ("light", "dark")
 
 
-@dataclass(frozen=True, slots=True)
-class TypeStyle:
+class TypeStyle(NamedTuple):
     """A size of type, in px at 100 % text, and its weight as in CSS."""
 
     px: int

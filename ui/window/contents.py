@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -268,8 +267,7 @@ class WindowContents(QObject):
         kept = {name: breakpoints_to_json(each) for name, each in bridge.kept_breakpoints.items()}
         # What another version may understand stays until its scene has others.
         kept = self._unread_breakpoints | kept
-        return replace(
-            window.settings,
+        return window.settings._replace(
             geometry=bytes(window.saveGeometry().toHex().data()).decode("ascii"),
             layout=window.panels.save(),
             layout_version=LAYOUT_VERSION,
@@ -282,11 +280,11 @@ class WindowContents(QObject):
 
     @Slot(object)
     def _take_budgets(self, budgets_ms: tuple[float, ...]) -> None:
-        self._window.settings = replace(self._window.settings, budgets_ms=tuple(budgets_ms))
+        self._window.settings = self._window.settings._replace(budgets_ms=tuple(budgets_ms))
 
     @Slot(int)
     def _take_step_frames(self, count: int) -> None:
-        self._window.settings = replace(self._window.settings, step_frames=count)
+        self._window.settings = self._window.settings._replace(step_frames=count)
 
     # ---------------------------------------------------------------- what happens to the window
 

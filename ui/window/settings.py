@@ -13,11 +13,8 @@ import math
 import os
 import sys
 import tempfile
-from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Final, Literal, get_args, get_origin, get_type_hints
-
-import platformdirs
+from typing import Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 #: Raised when the meaning of a field changes; files of newer versions are kept aside.
 SETTINGS_VERSION: Final = 1
@@ -30,12 +27,14 @@ _MOST_BYTES: Final = 10_000_000
 #: From a nanosecond to eleven days: what can be drawn at any zoom.
 _LEAST_BUDGET_MS: Final = 1e-6
 _MOST_BUDGET_MS: Final = 1e9
+_NOTHING: Final[dict[str, str]] = {}
+_IS_LINUX: Final = sys.platform == "linux"
 #: Of a value that makes no sense, in characters.
 _MOST_SHOWN: Final = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
+    # No data class: making one takes a twentieth of the first paint of a bare window.
     theme: Literal["system", "light", "dark"] = "system"  # What the user chose
     font: Literal["inter", "system"] = "inter"  # The bundled font, or that of the system
     # How large text is, in percent from 100 to 200; 0 for as large as the system's.
@@ -54,38 +53,31 @@ class Settings:
     time_source: str = "system"  # Name of the time source that scenes are opened on
     # What was looked out for in each scene, as in a file of breakpoints, by the path of the scene,
     # the newest last.
-    scene_breakpoints: dict[str, str] = field(default_factory=dict)
+    scene_breakpoints: dict[str, str] = _NOTHING
     export_folder: str = ""  # Where a graph was last written, or empty
     # What was last chosen in the export dialog, by field.
-    export_choices: dict[str, str] = field(default_factory=dict)
+    export_choices: dict[str, str] = _NOTHING
     # What panels want to find again, by a name of theirs.
-    panel_choices: dict[str, str] = field(default_factory=dict)
+    panel_choices: dict[str, str] = _NOTHING
     menu_bar: bool = False  # Whether the menu bar is kept above the window
     geometry: str = ""  # Where the window is, as Qt writes it, in hexadecimal
     layout: str = ""  # Which panels are open, and how large
     layout_version: int = LAYOUT_VERSION  # The LAYOUT_VERSION that layout belongs to
     version: int = SETTINGS_VERSION  # The SETTINGS_VERSION that the file was written with
 
-    def __post_init__(self) -> None:
-        if self.step_frames < 1:
-            raise ValueError(f"step_frames cannot be {_short(self.step_frames)}")
-        for budget_ms in self.budgets_ms:
-            if not _LEAST_BUDGET_MS <= budget_ms <= _MOST_BUDGET_MS:
-                raise ValueError(f"a budget cannot be {budget_ms!r} ms")
-
     def with_recent_scene(self, path: Path) -> Settings:
         """Return these settings with ``path`` as the newest of the recent scenes."""
         text = str(path.absolute())
         others = [other for other in self.recent_scenes if other != text]
-        return replace(self, recent_scenes=tuple([text, *others][:MOST_RECENT_SCENES]))
+        return self._replace(recent_scenes=tuple([text, *others][:MOST_RECENT_SCENES]))
 
     def with_recent_program(self, typed: dict[str, str]) -> Settings:
         """Return these settings with a program as the newest of the recent ones."""
         others = [each for each in self.recent_programs if each != typed]
-        return replace(self, recent_programs=tuple([typed, *others][:MOST_RECENT_SCENES]))
+        return self._replace(recent_programs=tuple([typed, *others][:MOST_RECENT_SCENES]))
 
     def without_recent_scene(self, path: str) -> Settings:
-        return replace(self, recent_scenes=tuple(p for p in self.recent_scenes if p != path))
+        return self._replace(recent_scenes=tuple(p for p in self.recent_scenes if p != path))
 
 
 class SettingsFile:
@@ -121,7 +113,7 @@ class SettingsFile:
     def save(self, settings: Settings) -> bool:
         """Write the settings, whole or not at all; return whether it went well."""
         # Names of files may hold what is no UTF-8; escaped it is text like any other.
-        text = json.dumps(asdict(settings), indent=2) + "\n"
+        text = json.dumps(settings._asdict(), indent=2) + "\n"
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(".json", "settings-", self.path.parent)
@@ -168,13 +160,18 @@ def settings_from_json(data: bytes) -> Settings:
     if not isinstance(version, int) or version > SETTINGS_VERSION:
         raise ValueError(f"written by a newer version ({_short(version)})")
     types = get_type_hints(Settings)
-    return Settings(
-        **{  # type: ignore[arg-type] # each was checked against its field
-            each.name: _checked(each.name, values[each.name], types[each.name])
-            for each in fields(Settings)
-            if each.name in values
-        }
-    )
+    known = {
+        name: _checked(name, values[name], types[name])
+        for name in Settings._fields
+        if name in values
+    }
+    settings = Settings(**known)  # type: ignore[arg-type] # each was checked against its field
+    if settings.step_frames < 1:
+        raise ValueError(f"step_frames cannot be {_short(settings.step_frames)}")
+    for budget_ms in settings.budgets_ms:
+        if not _LEAST_BUDGET_MS <= budget_ms <= _MOST_BUDGET_MS:
+            raise ValueError(f"a budget cannot be {budget_ms!r} ms")
+    return settings
 
 
 def _checked(name: str, value: object, kind: object) -> object:
@@ -203,4 +200,11 @@ def _short(value: object) -> str:
 
 
 def _default_path() -> Path:
+    if _IS_LINUX:
+        # What platformdirs would say; importing it takes a twentieth of the first paint.
+        configured = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+        folder = configured if configured.is_absolute() else Path("~/.config").expanduser()
+        return folder / _FOLDER_NAME / "settings.json"
+    import platformdirs  # noqa: PLC0415 - see above
+
     return Path(platformdirs.user_config_dir(_FOLDER_NAME, appauthor=False)) / "settings.json"

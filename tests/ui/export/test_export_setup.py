@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtWidgets import QCheckBox, QComboBox
@@ -37,9 +36,9 @@ def test_that_a_file_is_proposed_beside_what_is_open_then_where_the_last_one_is(
     shell.window.open_path(table(captures))
 
     assert proposed_folder(shell) == captures
-    shell.window.settings = replace(shell.window.settings, export_folder=str(last))
+    shell.window.settings = shell.window.settings._replace(export_folder=str(last))
     assert proposed_folder(shell) == last
-    shell.window.settings = replace(shell.window.settings, export_folder=str(tmp_path / "gone"))
+    shell.window.settings = shell.window.settings._replace(export_folder=str(tmp_path / "gone"))
     assert proposed_folder(shell) == captures
 
 

@@ -39,15 +39,18 @@ make = main_window.MainWindow.__init__
 def watch(window, *arguments):
     make(window, *arguments)
     window.painted.connect(
-        lambda: print("painted with", sorted(HEAVY & {n.partition(".")[0] for n in sys.modules}))
+        lambda: print("painted with", sorted((HEAVY | SLOW) & roots()))
     )
     # Made with all its enumerations when it is first used.
     window.painted.connect(lambda: print("Qt is made:", "Qt" in vars(QtCore)))
     window.completed.connect(
-        lambda: print("complete with", sorted(HEAVY & {n.partition(".")[0] for n in sys.modules}))
+        lambda: print("complete with", sorted(HEAVY & roots()))
     )
     window.completed.connect(lambda: print("too early:", sorted(ON_DEMAND & own_modules())))
     window.completed.connect(lambda: QTimer.singleShot(300, window.close))
+
+def roots():
+    return {name.partition(".")[0] for name in sys.modules}
 
 def own_modules():
     return {name.removeprefix("timeline_inspector_ui.") for name in sys.modules}
@@ -59,6 +62,7 @@ ON_DEMAND = {
     "inspector.formats.frame_times", "inspector.formats.options", "inspector.sessions.provenance",
 }
 HEAVY = {"numpy", "pyqtgraph", "asyncio", "msgspec", "decimal", "ssl"}
+SLOW = {"dataclasses", "platform", "platformdirs"}
 main_window.MainWindow.__init__ = watch
 sys.exit(application.main())
 """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,7 @@ def _saved() -> dict[str, object]:
         geometry="01d9d0cb000300000000000000000000000004ff000002f7",
         layout="000000ff00000000fd clock_tree=435x415 timer_queue=1280x258",
     )
-    return asdict(settings)
+    return settings._asdict()
 
 
 def _odd_value(chance: random.Random, value: object, depth: int = 3) -> object:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from ui.window.settings import Settings, SettingsFile, settings_from_json
@@ -123,3 +125,17 @@ def test_that_recent_scenes_are_newest_first_once_and_at_most_ten() -> None:
 
     names = [Path(each).stem for each in settings.recent_scenes]
     assert names == ["5", "11", "10", "9", "8", "7", "6", "4", "3", "2"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the library is asked itself")
+@pytest.mark.parametrize("configured", ["", "relative", "/configured", None])
+def test_that_the_file_is_where_the_library_of_such_folders_says(
+    configured: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if configured is None:
+        monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    else:
+        monkeypatch.setenv("XDG_CONFIG_HOME", configured)
+
+    expected = platformdirs.user_config_dir("timeline-inspector", appauthor=False)
+    assert str(SettingsFile().path.parent) == expected

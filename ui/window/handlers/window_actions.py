@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -230,7 +229,7 @@ class WindowActions(QObject):
         window = self._window
 
         def keep_choices(_result: int) -> None:
-            window.settings = replace(window.settings, export_choices=choices_of(dialog))
+            window.settings = window.settings._replace(export_choices=choices_of(dialog))
 
         dialog.finished.connect(keep_choices)
         dialog.exported.connect(self._show_exported)
@@ -250,7 +249,7 @@ class WindowActions(QObject):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(wanted)))
 
         window = self._window
-        window.settings = replace(window.settings, export_folder=str(path.parent))
+        window.settings = window.settings._replace(export_folder=str(path.parent))
         window.notice.say_until_dismissed(
             f"Written: {path}",
             ("Open it", partial(open_path, path)),
@@ -310,7 +309,7 @@ class WindowActions(QObject):
     def toggle_menu_bar(self) -> None:
         """Keep the menu bar, or have it shown by Alt alone."""
         is_kept = not self._window.menu_bar.is_kept
-        self._window.settings = replace(self._window.settings, menu_bar=is_kept)
+        self._window.settings = self._window.settings._replace(menu_bar=is_kept)
         self._window.menu_bar.keep(is_kept=is_kept)
         self._actions["menu-bar"].show_checked(is_kept)
 
@@ -343,17 +342,17 @@ class WindowActions(QObject):
         forget_columns(self._window, self._window.bridge.panel_choices)
 
     def set_theme(self, choice: ThemeChoice) -> None:
-        self._window.settings = replace(self._window.settings, theme=choice)
+        self._window.settings = self._window.settings._replace(theme=choice)
         self._window.theme.set_choice(choice)
         self._actions.show_choice(MenuId.THEME, choice)
 
     def set_text_size(self, percent: TextSize) -> None:
-        self._window.settings = replace(self._window.settings, text_size=percent)
+        self._window.settings = self._window.settings._replace(text_size=percent)
         self._window.apply_font()
         self._show_font()
 
     def set_font(self, choice: FontChoice) -> None:
-        self._window.settings = replace(self._window.settings, font=choice)
+        self._window.settings = self._window.settings._replace(font=choice)
         self._window.apply_font()
         self._show_font()
 
