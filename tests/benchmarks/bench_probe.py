@@ -473,34 +473,58 @@ asyncio.run(main())
 """
 
 
+def _runs(
+    code: str, asked: float, repeats: int
+) -> tuple[list[list[float]], list[list[float]], list[tuple[float, float]]]:
+    """Run the same in a program that was never attached and in one that is, in turn.
+
+    Returns:
+        What each of the two says, and for each run the processor time that the probe has told,
+        and its share of a processor at the end.
+    """
+    alone, watched, told = [], [], []
+    with _served(code) as (process, _), _served(code) as (watched_process, address):
+        for each in (process, watched_process):
+            _said(each, "0.5")
+        for _ in range(repeats):
+            alone.append(_said(process, str(asked)))
+            receiver = dialled(address)
+            receiver.wait_until_complete()
+            # What hooks cost is measured first, and what is too much is thinned out then.
+            receiver.wait_for(lambda: receiver.said("Program.cost"))  # noqa: B023 - called now
+            receiver.listen(0.2)
+            told_before = len(receiver.said("Program.cost"))
+            assert watched_process.stdin is not None
+            watched_process.stdin.write(f"{asked}\n")
+            watched_process.stdin.flush()
+            receiver.listen(asked)
+            newest = receiver.said("Program.cost")[-1]
+            watched.append(_said(watched_process))
+            receiver.listen(1.1)
+            spent_ns = sum(each["cpu_ns"] for each in receiver.said("Program.cost")[told_before:])
+            told.append((spent_ns, newest["cpu_ns"] / newest["interval_ns"]))
+            receiver.close()
+    return alone, watched, told
+
+
 def probe_cost_meter(effort: Effort) -> Iterator[Row]:
     """Hold what the probe says of its cost against what an attached program takes more."""
     seconds = 1.0 if effort.is_quick else 3.0
-    ratios = []
-    with _served(_LOAD) as (process, address):
-        _said(process, "0.5")
-        for _ in range(effort.repeats(7)):
-            alone_ns, alone_turns = _said(process, str(seconds))
-            receiver = dialled(address)
-            receiver.wait_until_complete()
-            receiver.listen(1.2)
-            told = len(receiver.said("Program.cost"))
-            assert process.stdin is not None
-            process.stdin.write(f"{seconds}\n")
-            process.stdin.flush()
-            receiver.listen(seconds + 1.2)
-            attached_ns, attached_turns = _said(process)
-            spent = sum(each["cpu_ns"] for each in receiver.said("Program.cost")[told:])
-            truth = attached_ns - alone_ns / alone_turns * attached_turns
-            ratios.append(spent / truth)
-            receiver.close()
+    alone, watched, told = _runs(_LOAD, seconds, effort.repeats(7))
+    alone_ns = min(took_ns / turns for took_ns, turns in alone)
+    more_ns = min(took_ns / turns for took_ns, turns in watched) - alone_ns
+    ratios = [
+        spent_ns / (more_ns * turns)
+        for (_, turns), (spent_ns, _) in zip(watched, told, strict=True)
+    ]
     ratio = median(ratios)
     yield Row(
         "probe_cost_meter/off by",
         abs(ratio - 1),
         0.2,
         unit="x",
-        detail=f"told {ratio:.2f} times the truth, between {min(ratios):.2f} and {max(ratios):.2f}",
+        detail=f"told {ratio:.2f} times the truth, between {min(ratios):.2f} and {max(ratios):.2f}"
+        f"; a turn takes {alone_ns / 1e3:.1f} µs alone and {more_ns / 1e3:.1f} µs more attached",
     )
 
 
@@ -514,40 +538,19 @@ async def sleeping():
         slept += 1
 async def main():
     loop = asyncio.get_running_loop()
-    tasks = [asyncio.create_task(sleeping()) for _ in range(TASKS)]
     while True:
         line = await loop.run_in_executor(None, sys.stdin.readline)
+        tasks = [asyncio.create_task(sleeping()) for _ in range(TASKS)]
+        # The probe thins out what costs too much in the first seconds.
+        await asyncio.sleep(float(line) / 2)
         before, began_s, cpu_ns = slept, time.perf_counter(), time.process_time_ns()
-        await asyncio.sleep(float(line))
+        await asyncio.sleep(float(line) / 2)
         count, took_s = slept - before, time.perf_counter() - began_s
+        for task in tasks:
+            task.cancel()
         print(json.dumps([count / took_s, (time.process_time_ns() - cpu_ns) / count]), flush=True)
 asyncio.run(main())
 """
-
-
-def _sleeps(
-    tasks: int, seconds: float, repeats: int
-) -> tuple[list[list[float]], list[list[float]], list[float]]:
-    """Return sleeps a second and what each takes, alone and attached, and the share it tells."""
-    alone, watched, told = [], [], []
-    with _served(_MANY.replace("TASKS", str(tasks))) as (process, address):
-        _said(process, "0.5")
-        for _ in range(repeats):
-            alone.append(_said(process, str(seconds)))
-            receiver = dialled(address)
-            receiver.wait_until_complete()
-            # What hooks cost is measured first, and what is too much is thinned out then.
-            receiver.wait_for(lambda: receiver.said("Program.cost"))  # noqa: B023 - called now
-            receiver.listen(0.2)
-            assert process.stdin is not None
-            process.stdin.write(f"{seconds}\n")
-            process.stdin.flush()
-            receiver.listen(seconds + 1.1)
-            watched.append(_said(process))
-            said = receiver.said("Program.cost")[-1]
-            told.append(said["cpu_ns"] / said["interval_ns"])
-            receiver.close()
-    return alone, watched, told
 
 
 def _cheapest_ns(runs: list[list[float]]) -> float:
@@ -557,8 +560,9 @@ def _cheapest_ns(runs: list[list[float]]) -> float:
 
 def probe_many_timers(effort: Effort) -> Iterator[Row]:
     """Have tasks sleep for 10 ms again and again, with and without an inspector."""
-    seconds, repeats = 0.5 if effort.is_quick else 2.0, effort.repeats(9)
-    alone, watched, told = _sleeps(500, seconds, repeats)
+    seconds, repeats = 5.0 if effort.is_quick else 8.0, effort.repeats(7)
+    alone, watched, costs = _runs(_MANY.replace("TASKS", "500"), seconds, repeats)
+    told = [share for _, share in costs]
     alone_ns, watched_ns = _cheapest_ns(alone), _cheapest_ns(watched)
     rate = median(rate for rate, _ in watched)
     yield Row(
@@ -577,7 +581,7 @@ def probe_many_timers(effort: Effort) -> Iterator[Row]:
         detail=f"told {median(told):.1%} of a processor; a sleep takes {alone_ns / 1e3:.1f} µs "
         f"alone and {watched_ns / 1e3:.1f} µs attached",
     )
-    alone, watched, _ = _sleeps(50, seconds, repeats)
+    alone, watched, _ = _runs(_MANY.replace("TASKS", "50"), seconds, repeats)
     alone_ns, watched_ns = _cheapest_ns(alone), _cheapest_ns(watched)
     yield Row(
         "probe_many_timers/processor time of 50 tasks",
