@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
 from itertools import count
 from pathlib import Path
 
@@ -13,7 +14,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.engines.lab.subjects import SUBJECTS
+from inspector.engines.lab.display import Display
+from inspector.engines.lab.refresh_lab import LabResult, begin_cell
+from inspector.engines.lab.subjects import SUBJECTS, Subject
+from inspector.engines.lab.timer import LabTimer
 from tests.ui.lab.lab_stand import Stand
 from tests.ui.shell import open_shell
 from ui.kit.save_dialog import SaveDialog
@@ -24,9 +28,29 @@ from ui.lab.panel import LabColumn, LabPanel
 SECOND = 1_000_000_000
 
 
+#: What came out of each cell; it depends on nothing else.
+_RESULTS: dict[tuple[LabTimer, Subject, Display], LabResult] = {}
+
+
+def _begin_cell_once(
+    timer: LabTimer, subject: Subject, display: Display
+) -> Generator[None, None, LabResult]:
+    cell = timer, subject, display
+    if cell not in _RESULTS:
+        _RESULTS[cell] = yield from begin_cell(*cell)
+    return _RESULTS[cell]
+
+
 @pytest.fixture
-def stand(qtbot: QtBot) -> Stand:
+def running(qtbot: QtBot) -> Stand:
     return Stand(qtbot)
+
+
+@pytest.fixture
+def stand(running: Stand, monkeypatch: pytest.MonkeyPatch) -> Stand:
+    """The panel for tests of what comes out: nothing runs that an earlier test has run."""
+    monkeypatch.setattr("ui.lab.lab_runner.begin_cell", _begin_cell_once)
+    return running
 
 
 # ------------------------------------------------------------------ the first example
@@ -50,16 +74,16 @@ def test_that_the_panel_begins_with_the_egret_case_on_real_runs(stand: Stand) ->
     assert panel.plot.row_rect(marked).intersects(panel.plot.viewport().rect())
 
 
-def test_that_showing_the_panel_again_keeps_the_results(stand: Stand) -> None:
-    stand.show()
-    first = stand.panel.model.results
+def test_that_showing_the_panel_again_keeps_the_results(running: Stand) -> None:
+    running.show()
+    first = running.panel.model.results
 
-    stand.panel.hide()
-    stand.panel.show()
+    running.panel.hide()
+    running.panel.show()
     QApplication.processEvents()
 
-    assert stand.panel.model.results is not first
-    assert all(a is b for a, b in zip(stand.panel.model.results, first, strict=True))
+    assert running.panel.model.results is not first
+    assert all(a is b for a, b in zip(running.panel.model.results, first, strict=True))
 
 
 @pytest.mark.parametrize("width", [968, 1089, 1211])
@@ -81,7 +105,7 @@ def test_that_names_and_the_reading_are_whole_in_windows_of_usual_width(
 
 
 def test_that_a_turn_of_a_run_ends_after_some_milliseconds(
-    stand: Stand, monkeypatch: pytest.MonkeyPatch
+    running: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Every look at the clock finds that a millisecond has passed.
     clock = count(step=1_000_000)
@@ -93,21 +117,21 @@ def test_that_a_turn_of_a_run_ends_after_some_milliseconds(
 
     monkeypatch.setattr("ui.lab.lab_runner.perf_counter_ns", read_clock)
     reads.append(0)
-    stand.show()
-    stand.panel.run_now()
+    running.show()
+    running.panel.run_now()
     # Several turns may come in one call of processEvents.
-    stand.panel.runner._turn.timeout.connect(lambda: reads.append(0))
-    while stand.panel.runner.is_running:
+    running.panel.runner._turn.timeout.connect(lambda: reads.append(0))
+    while running.panel.runner.is_running:
         QApplication.processEvents()
 
     assert 2 <= max(reads[1:]) <= 7
     assert len(reads) > 10
 
 
-def test_that_a_run_can_be_stopped_and_keeps_what_it_has(stand: Stand) -> None:
-    stand.show()
-    panel = stand.panel
-    with stand.qtbot.waitSignal(panel.runner.results_arrived):
+def test_that_a_run_can_be_stopped_and_keeps_what_it_has(running: Stand) -> None:
+    running.show()
+    panel = running.panel
+    with running.qtbot.waitSignal(panel.runner.results_arrived):
         panel.run_now()
     assert panel.run_button.text() == "Stop"
     assert not panel.export_button.isEnabled()
@@ -122,16 +146,16 @@ def test_that_a_run_can_be_stopped_and_keeps_what_it_has(stand: Stand) -> None:
     assert panel.model.rowCount() == count
 
 
-def test_that_a_hidden_panel_does_not_run_on(stand: Stand) -> None:
-    stand.show()
-    with stand.qtbot.waitSignal(stand.panel.runner.results_arrived):
-        stand.panel.run_now()
+def test_that_a_hidden_panel_does_not_run_on(running: Stand) -> None:
+    running.show()
+    with running.qtbot.waitSignal(running.panel.runner.results_arrived):
+        running.panel.run_now()
 
-    stand.panel.hide()
+    running.panel.hide()
 
-    assert not stand.panel.runner.is_running
-    stand.show()
-    assert stand.panel.model.rowCount() == 69
+    assert not running.panel.runner.is_running
+    running.show()
+    assert running.panel.model.rowCount() == 69
 
 
 def test_that_a_change_of_the_form_runs_anew(stand: Stand) -> None:
