@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
 from itertools import count
 from pathlib import Path
 
@@ -14,11 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.engines.lab.display import Display
-from inspector.engines.lab.refresh_lab import LabResult, begin_cell
-from inspector.engines.lab.subjects import SUBJECTS, Subject
-from inspector.engines.lab.timer import LabTimer
-from tests.ui.lab.lab_stand import Stand
+from inspector.engines.lab.subjects import SUBJECTS
+from tests.ui.lab.lab_stand import Stand, remember_cells
 from tests.ui.shell import open_shell
 from ui.kit.save_dialog import SaveDialog
 from ui.kit.theme import ColorRole, Theme
@@ -26,19 +22,6 @@ from ui.lab.lab_plot import LabPlot
 from ui.lab.panel import LabColumn, LabPanel
 
 SECOND = 1_000_000_000
-
-
-#: What came out of each cell; it depends on nothing else.
-_RESULTS: dict[tuple[LabTimer, Subject, Display], LabResult] = {}
-
-
-def _begin_cell_once(
-    timer: LabTimer, subject: Subject, display: Display
-) -> Generator[None, None, LabResult]:
-    cell = timer, subject, display
-    if cell not in _RESULTS:
-        _RESULTS[cell] = yield from begin_cell(*cell)
-    return _RESULTS[cell]
 
 
 @pytest.fixture
@@ -49,7 +32,7 @@ def running(qtbot: QtBot) -> Stand:
 @pytest.fixture
 def stand(running: Stand, monkeypatch: pytest.MonkeyPatch) -> Stand:
     """The panel for tests of what comes out: nothing runs that an earlier test has run."""
-    monkeypatch.setattr("ui.lab.lab_runner.begin_cell", _begin_cell_once)
+    remember_cells(monkeypatch)
     return running
 
 

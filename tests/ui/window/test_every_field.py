@@ -28,6 +28,7 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.clocks import PauseClock
 from inspector.sessions.scene import find_scene
 from inspector.sessions.session import SessionPhase
+from tests.ui.lab.lab_stand import remember_cells
 from tests.ui.shell import Shell, open_shell
 from ui.kit.range_note import RangeNote
 from ui.session.bridge import Selection
@@ -44,6 +45,7 @@ _NONSENSE = ("abc", "", "1e999999999", "-5", "٣", "9" * 400)
 def shell(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
     # Enter in the export dialog writes a file of the name that was typed, here.
     monkeypatch.chdir(tmp_path)
+    remember_cells(monkeypatch)
     shell = open_shell(qtbot, tmp_path, find_scene("schedulers"))
     for _ in range(60):
         shell.advance(1 / 60)
