@@ -180,9 +180,10 @@ class LoadedScene(Struct, frozen=True):
             # A module loaded since belongs to another scene.
             return
         _folders.pop(self.module.__name__, None)
+        files = {str(self.path)}
         for name in [name for name in sys.modules if name not in self.known_before]:
             if _is_neighbour(name, folder):
-                del sys.modules[name]
+                files.add(str(getattr(sys.modules.pop(name), "__file__", "")))
         # Another scene in there may live on, as beside the lab, and the user's own path stays.
         if str(folder) in _folders_added and str(folder) not in _folders.values():
             _folders_added.remove(str(folder))
@@ -191,7 +192,9 @@ class LoadedScene(Struct, frozen=True):
         for entry in _entries_added.pop(self.module.__name__, ()):
             if entry in sys.path:
                 sys.path.remove(entry)
-        linecache.checkcache()
+        # Only these: it reads the state of each file.
+        for file in files:
+            linecache.checkcache(file)
 
 
 def load_scene(path: Path) -> LoadedScene:

@@ -1,6 +1,7 @@
 """Scene files are loaded in isolation, and their errors become sentences."""
 
 import json
+import linecache
 import sys
 import time
 from pathlib import Path
@@ -611,3 +612,19 @@ def test_that_a_build_without_a_readable_signature_is_called(tmp_path: Path) -> 
     session = held_session(scene_file(tmp_path, scene))
     assert len(session.timeline.timers) == 1
     session.close()
+
+
+def test_that_of_a_scene_that_ends_the_sources_are_forgotten_and_no_others_looked_at(
+    tmp_path: Path,
+) -> None:
+    path, other = scene_file(tmp_path, "def build(stage): ..."), tmp_path / "other.py"
+    other.write_text("print()")
+    scene = load_scene(path)
+    for file in (path, other):
+        assert linecache.getlines(str(file))
+        file.write_text("# changed in the meantime")
+
+    scene.unload()
+
+    assert str(path) not in linecache.cache
+    assert linecache.cache.pop(str(other))
