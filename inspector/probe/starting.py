@@ -211,6 +211,10 @@ def _after_fork() -> None:
 def _in_child() -> None:
     global _link, _forking, _forking_lock  # noqa: PLW0603
     _forking, _forking_lock = 0, allocate_lock()
+    # Python itself leaves it with the number that it has in the parent.
+    set_native_id = getattr(threading.current_thread(), "_set_native_id", None)
+    if set_native_id is not None:
+        set_native_id()
     link, _link = _link, None
     if link is not None:
         link.abandon()

@@ -62,6 +62,20 @@ def _ignore(_told: object) -> None:
     pass
 
 
+def _thread_of(thread: int) -> Optional[threading.Thread]:
+    """Return the thread of a number; ``None`` if it was not begun by Python, or is ending."""
+    return threading._active.get(thread)  # type: ignore[attr-defined, no-any-return]
+
+
+def _is_in(noted: dict[int, Optional[threading.Thread]], thread: int) -> bool:
+    """Return whether a thread was noted, and not an earlier one of its number."""
+    if thread not in noted:
+        return False
+    active, known = _thread_of(thread), noted[thread]
+    is_dummy = isinstance(active, threading._DummyThread)
+    return active is None or active is known or (known is None and is_dummy)
+
+
 class Waits:
     """The waits of a program whose clock is held.
 
@@ -91,8 +105,9 @@ class Waits:
         self._lock = RLock()
         self._waiting: dict[int, Wait] = {}
         self._next_order = count().__next__
-        self._known: set[int] = set()
-        self._spared: set[int] = set()
+        # Each by its number, which a later thread may be given.
+        self._known: dict[int, Optional[threading.Thread]] = {}
+        self._spared: dict[int, Optional[threading.Thread]] = {}
         self._spared_children: WeakSet[threading.Thread] = WeakSet()
         self._main = 0
         self.rounding_ns = max(1, math.ceil(math.ulp(monotonic_ns() / 1e9) * 1e9))
@@ -131,10 +146,12 @@ class Waits:
     def start(self) -> None:
         """Follow all threads but those that run already; the calling one is the test's."""
         with self._lock:
-            alive = set(sys._current_frames())
-            self._known &= alive
             self._main = get_ident()
-            self._spared = alive - self._known - {self._main, self._watcher}
+            self._spared = {
+                thread: _thread_of(thread)
+                for thread in sys._current_frames()
+                if thread not in (self._main, self._watcher) and not _is_in(self._known, thread)
+            }
             self._spared_children = WeakSet()
             self._goals.clear()
             self._waiting.clear()
@@ -153,7 +170,8 @@ class Waits:
         """Let all go on by the machine's time."""
         with self._lock:
             self._program.waits = None
-            self._known = set(filter(self.follows, sys._current_frames()))
+            followed = filter(self.follows, sys._current_frames())
+            self._known = {thread: _thread_of(thread) for thread in followed}
             for wait in list(self._waiting.values()):
                 wait.wake()
             self._waiting.clear()
@@ -169,7 +187,7 @@ class Waits:
 
     def spare_me(self) -> None:
         """Let the calling thread keep the machine's time."""
-        self._spared.add(get_ident())
+        self._spared[get_ident()] = _thread_of(get_ident())
 
     @property
     def spares_me(self) -> bool:
@@ -186,9 +204,9 @@ class Waits:
         return thread != self._watcher and not self._spares(thread)
 
     def _spares(self, thread: int) -> bool:
-        if thread in self._spared:
+        if _is_in(self._spared, thread):
             return True
-        active = threading._active.get(thread)  # type: ignore[attr-defined]
+        active = _thread_of(thread)
         return active is not None and active in self._spared_children
 
     # ---------------------------------------------------------------------- waits
@@ -198,7 +216,7 @@ class Waits:
         thread = wait.thread = get_ident()
         with self._lock:
             wait.order = self._next_order()
-            self._known.add(thread)
+            self._known[thread] = _thread_of(thread)
             self.returning.discard(thread)
             self._waiting[thread] = wait
             if wait.is_idle:

@@ -228,6 +228,29 @@ def test_that_no_thread_of_the_probe_runs_while_any_thread_forks(
         assert process.communicate(timeout=PATIENCE_S) == ("[1, 0] 1\n", "")
 
 
+_NUMBERED = """
+import os, threading
+child = os.fork()
+if child == 0:
+    os._exit(threading.main_thread().native_id != threading.get_native_id())
+print(os.waitpid(child, 0)[1], flush=True)
+"""
+
+
+def test_that_the_thread_of_a_forked_child_is_known_by_its_new_number(
+    python: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "numbered.py"
+    script.write_text(_NUMBERED)
+    with (
+        inlet() as opened,
+        launched(python, script, opened) as process,
+        closing(opened.accepted()),
+        closing(opened.accepted()),
+    ):
+        assert process.communicate(timeout=PATIENCE_S) == ("0\n", "")
+
+
 _PREPARED = """
 import os, subprocess, sys
 for _ in range(3):

@@ -170,12 +170,44 @@ def test_that_threads_which_ran_before_wait_by_the_machines_time(tmp_path: Path)
         def test_it(timeline):
             before = dict(counts)
             while not all(counts[name] > before[name] + 2 for name in counts):
-                subprocess.run(["true"])
+                subprocess.run(["sleep", "0.01"])
             timeline.advance(1)
             before = dict(counts)
             while not all(counts[name] > before[name] + 2 for name in counts):
-                subprocess.run(["true"])
+                subprocess.run(["sleep", "0.01"])
             assert timeline.now == 1
+        """,
+    )
+
+    assert outcome.counts == {"passed": 1}, outcome.output
+
+
+def test_that_a_thread_with_the_number_of_one_that_ran_before_waits_in_virtual_time(
+    tmp_path: Path,
+) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import threading, time, pytest
+
+        goes_on = threading.Event()
+        before = threading.Thread(target=goes_on.wait)
+        before.start()
+
+        @pytest.mark.timeline(autojump=True)
+        def test_it(timeline):
+            goes_on.set()
+            while before.is_alive():
+                pass
+            numbers = set()
+            while before.ident not in numbers:
+                if len(numbers) > 100:
+                    pytest.skip("this system gives no number again")
+                thread = threading.Thread(target=time.sleep, args=(1000,))
+                thread.start()
+                thread.join()
+                numbers.add(thread.ident)
+            assert timeline.now >= 1000
         """,
     )
 
