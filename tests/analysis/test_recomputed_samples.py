@@ -1,7 +1,8 @@
 """Every statistic of real captures, computed once more from the raw file and the formulas alone.
 
 Nothing here is the inspector's but what is compared: rows are read by the standard library, and
-sums are exact. Frame times are whole nanoseconds, as everywhere; that is the only rounding.
+sums are exact. Frame times are whole nanoseconds, as everywhere; but for that, only rates are
+rounded where they are added up, to thirty digits: their exact sums have thousands.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ FILES = (
     "capframex_csv/PresentMonTestOutputFilename.csv",
 )
 Numbers = dict[str, float | Fraction | None]
+PARTS = 10**30
 COLUMNS = ("msbetweenpresents", "frametime")
 
 
@@ -60,6 +62,10 @@ def column_of(cells: dict[str, str]) -> str:
     return next(each for each in COLUMNS if each in cells)
 
 
+def in_parts(value: Fraction) -> int:
+    return round(value * PARTS)
+
+
 def quantile(ordered: list[Fraction], place: Fraction) -> Fraction:
     """Return the value at a place from 0, between two of them if it is."""
     place = min(max(place, Fraction(0)), Fraction(len(ordered) - 1))
@@ -70,14 +76,16 @@ def quantile(ordered: list[Fraction], place: Fraction) -> Fraction:
 
 def deviation(values: list[Fraction]) -> float:
     """Return the deviation from the mean of the values up to each, back until they are 500."""
-    squares = Fraction(0)
+    exact, squares = [in_parts(value) for value in values], 0
     for end in range(1, len(values) + 1):
-        begin, total = end, Fraction(0)
-        while begin > 0 and total < 500:
+        begin, total = end, 0
+        while begin > 0 and total < 500 * PARTS:
             begin -= 1
-            total += values[begin]
-        squares += (values[end - 1] - total / (end - begin)) ** 2
-    return math.sqrt(squares / (len(values) - 1)) if len(values) > 1 else 0.0
+            total += exact[begin]
+        squares += (exact[end - 1] - total // (end - begin)) ** 2
+    if len(values) < 2:
+        return 0.0
+    return math.sqrt(Fraction(squares, PARTS**2 * (len(values) - 1)))
 
 
 def trailing_means(f: list[Fraction]) -> list[Fraction]:
@@ -101,7 +109,7 @@ def recomputed(rows: list[dict[str, str]]) -> dict[str, float | None]:
     result: Numbers = {
         "frames": n, "duration": total / 1000, "fps": 1000 * n / total, "mean": total / n,
         "min": up[0], "max": up[-1], "frameview.time": (total - f[0]) / 1000,
-        "mangohud.mean-of-rates": sum(rates) / n,
+        "mangohud.mean-of-rates": Fraction(sum(in_parts(each) for each in rates), PARTS * n),
         "capframex.stutters": 100 * Fraction(sum(t > Fraction(5, 2) * total / n for t in f), n),
         "capframex.stuttering-live": 100 * sum(
             t for t in f if t > Fraction(5, 2) * total / n) / total,

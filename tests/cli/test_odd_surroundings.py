@@ -108,7 +108,7 @@ def test_that_a_scene_whose_name_is_no_utf_8_is_run_recorded_and_replayed(tmp_pa
         " && $TI lint run.tlrec && $TI replay run.tlrec --verify"
         f" && $TI replay run.tlrec --verify --scene {scene}"
         " && $TI export run.tlrec --as pytest -o test_run.py"
-        f" && {sys.executable} -m pytest -q test_run.py",
+        f" && PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q test_run.py",
     )
 
     assert b"Traceback" not in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -301,7 +302,9 @@ def test_that_a_recording_becomes_a_test_that_passes(
 
 def run_test(path: Path) -> int:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)]
-    return subprocess.run(command, cwd=_ROOT, capture_output=True, check=False).returncode
+    environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, cwd=_ROOT, env=environment, capture_output=True, check=False)
+    return done.returncode
 
 
 def test_that_what_came_from_outside_is_understood_again(recording: Path) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
 import re
+import select
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from textwrap import dedent
 from typing import Final
 
@@ -16,6 +22,35 @@ import pytest
 PROJECT: Final = Path(__file__).parents[2]
 #: Nothing takes so long unless it hangs; the machine may be busy.
 _PATIENCE_S: Final = 100
+
+#: Becomes a new process with each line it reads, in which pytest has been imported: that is over
+#: half of what most runs take.
+_FORKING: Final = """
+import json, os, sys, threading
+import pytest
+
+begun = ""
+while True:
+    while not begun.endswith("\\n"):
+        if not (read := os.read(0, 1 << 16).decode()):
+            sys.exit()
+        begun += read
+    words, environment, output = json.loads(begun)
+    begun = ""
+    if (pid := os.fork()) == 0:
+        break
+    os.waitpid(pid, 0)
+    os.write(1, b"ended\\n")
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT), 1)
+os.dup2(1, 2)
+# Before Python 3.13, nobody else does.
+threading.current_thread()._set_native_id()
+os.environ.clear()
+os.environ.update(environment)
+sys.argv = ["pytest", *words]
+sys.exit(pytest.main())
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +78,11 @@ def run_tests(
     for each in plugins:
         pytest.importorskip(names[each].partition(".")[0])
     loaded = ["inspector.pytest_plugin", "pytest_timeout", *(names[each] for each in plugins)]
-    command = [sys.executable, "-m", "pytest", "-v", "-s", "-p", "no:cacheprovider"]
-    command += [word for name in loaded for word in ("-p", name)]
-    command += ["-c", os.devnull, "--rootdir", str(paths[0].parent), "--timeout=60", *args]
+    words = ["-v", "-s", "-p", "no:cacheprovider"]
+    words += [word for name in loaded for word in ("-p", name)]
+    words += ["-c", os.devnull, "--rootdir", str(paths[0].parent), "--timeout=60", *args]
     if "asyncio" in plugins:
-        command += ["-o", "asyncio_default_fixture_loop_scope=function"]
+        words += ["-o", "asyncio_default_fixture_loop_scope=function"]
     environment = os.environ | {
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "QT_QPA_PLATFORM": "offscreen",
@@ -55,16 +90,7 @@ def run_tests(
     environment |= {"KIVY_NO_ARGS": "1", "KIVY_NO_FILELOG": "1", "KIVY_NO_CONSOLELOG": "1"}
     environment |= {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
     environment.pop("PYTEST_ADDOPTS", None)
-    run = subprocess.run(
-        [*command, *map(str, paths)],
-        cwd=PROJECT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=_PATIENCE_S,
-        check=False,
-    )
-    output = run.stdout + run.stderr
+    output = _output_of([*words, *map(str, paths)], environment)
     summary = output.strip().splitlines()[-1] if output.strip() else ""
     counts = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", summary)}
     outcomes = re.findall(r"::(\w+)[^\n]*?(PASSED|FAILED|ERROR|SKIPPED)", output, re.DOTALL)
@@ -76,3 +102,43 @@ def run_source(tmp_path: Path, source: str, *args: str, plugins: tuple[str, ...]
     path = tmp_path / "test_it.py"
     path.write_text(dedent(source))
     return run_tests(path, args=args, plugins=plugins)
+
+
+@cache
+def _forking() -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", _FORKING],
+        cwd=PROJECT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        bufsize=0,
+        start_new_session=True,
+    )
+    atexit.register(process.communicate)
+    return process
+
+
+def _output_of(words: list[str], environment: dict[str, str]) -> str:
+    """Return what a run of pytest with these arguments prints."""
+    if sys.platform == "win32":
+        command = [sys.executable, "-m", "pytest", *words]
+        run = subprocess.run(
+            command,
+            cwd=PROJECT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+        return run.stdout + run.stderr
+    process = _forking()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with NamedTemporaryFile(suffix=".txt") as file:
+        process.stdin.write(json.dumps([words, environment, file.name]).encode() + b"\n")
+        if not select.select([process.stdout], [], [], _PATIENCE_S)[0]:
+            os.killpg(process.pid, signal.SIGKILL)
+            _forking.cache_clear()
+        process.stdout.readline()
+        return Path(file.name).read_text(encoding="utf-8")

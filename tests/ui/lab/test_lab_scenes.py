@@ -11,13 +11,14 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from inspector.cli.main import main
-from tests.ui.lab.lab_stand import Stand
+from tests.ui.lab.lab_stand import Stand, remember_cells
 from ui.lab.lab_form import What
 from ui.lab.panel import LabColumn
 
 
 @pytest.fixture
-def stand(qtbot: QtBot) -> Stand:
+def stand(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Stand:
+    remember_cells(monkeypatch)
     return Stand(qtbot)
 
 
