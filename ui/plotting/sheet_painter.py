@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, cast
 
 import numpy as np
-from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFontMetrics, QImage, QPainter
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetrics,
+    QImage,
+    QPainter,
+    QStaticText,
+    QTextLayout,
+    QTransform,
+)
 
 from inspector.formats.arrangement.fills import AnyFill, fill_color
-from inspector.formats.arrangement.sheet import Kind, Line, Sheet, channels
+from inspector.formats.arrangement.sheet import Kind, Line, Row, Sheet, channels
 from inspector.formats.drawing.display_list import Columns
 from inspector.formats.drawing.pixel_rects import PixelRects
 from inspector.tokens import COLORS, HIGH_CONTRAST, ThemeName
@@ -21,6 +31,55 @@ from .bulk_paint import fill_all
 
 _FLAGS: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _WIDEST: Final = 1 << 14
+#: Texts that are kept for each of a few fonts.
+_MOST_TEXTS: Final = 4_000
+
+
+class KeptTexts:
+    """Texts in one font, measured and laid out once: that takes most of the time of painting."""
+
+    def __init__(self, font: QFont) -> None:
+        self.font = font
+        self.metrics = QFontMetrics(font)
+        self._widths: dict[str, int] = {}
+        self._texts: dict[str, tuple[QStaticText, float]] = {}
+
+    def width_of(self, text: str) -> int:
+        width = self._widths.get(text)
+        if width is None:
+            if len(self._widths) >= _MOST_TEXTS:
+                self._widths.clear()
+            width = self._widths[text] = self.metrics.horizontalAdvance(text)
+        return width
+
+    def draw(self, painter: QPainter, left: float, row: Row, text: str) -> None:
+        """Draw a text in the middle of a row; the painter has the font."""
+        kept = self._texts.get(text)
+        if kept is None:
+            if len(self._texts) >= _MOST_TEXTS:
+                self._texts.clear()
+            kept = self._texts[text] = self._laid_out(text)
+        drawn, height = kept
+        if height > row.height:
+            # Kept, it would not be cut off.
+            painter.drawText(QRectF(left, row.top, _WIDEST, row.height), _FLAGS, text)
+        else:
+            painter.drawStaticText(QPointF(left, row.top + (row.height - height) / 2), drawn)
+
+    def _laid_out(self, text: str) -> tuple[QStaticText, float]:
+        """Return a text that is ready to be drawn, and its height."""
+        layout = QTextLayout(text, self.font)
+        layout.beginLayout()
+        line = layout.createLine()
+        layout.endLayout()
+        drawn = QStaticText(text)
+        drawn.setTextFormat(Qt.TextFormat.PlainText)
+        drawn.prepare(QTransform(), self.font)
+        return drawn, line.ascent() + line.descent()
+
+
+#: A text is kept for each font by what the font is, as long as it is one of the latest.
+kept_texts = lru_cache(maxsize=8)(KeptTexts)
 
 
 def theme_colors(theme: Theme) -> dict[str, str]:
@@ -38,15 +97,13 @@ def color_of(fill: AnyFill, theme: Theme) -> QColor:
 
 
 def new_sheet(painter: QPainter, theme: Theme) -> Sheet:
-    metrics = QFontMetrics(small_font(painter))
-    measure, scale = metrics.horizontalAdvance, text_scale(painter)
+    measure, scale = kept_texts(small_font(painter)).width_of, text_scale(painter)
     return Sheet(theme_colors(theme), measure=measure, scale=scale)
 
 
 def paint_sheet(painter: QPainter, sheet: Sheet) -> None:
     """Paint everything, each colour of a layer in one call, and have the sheet empty."""
-    former = painter.font()
-    painter.setFont(small_font(painter))
+    former: QFont | None = None
     for kind, color, entries in sheet.parts():
         match kind:
             case Kind.RECTS:
@@ -58,16 +115,16 @@ def paint_sheet(painter: QPainter, sheet: Sheet) -> None:
                 for columns in cast("list[Columns]", entries):
                     _paint_columns(painter, columns)
             case Kind.TEXTS:
+                if former is None:
+                    former = painter.font()
+                    texts = kept_texts(small_font(painter))
+                    painter.setFont(texts.font)
+                painter.setPen(QColor(color))
                 for line in cast("list[Line]", entries):
-                    paint_line(painter, line, QColor(color))
-    painter.setFont(former)
+                    texts.draw(painter, line.left, Row(line.top, line.height), line.text)
+    if former is not None:
+        painter.setFont(former)
     sheet.clear()
-
-
-def paint_line(painter: QPainter, line: Line, color: QColor) -> None:
-    """Write a line; the painter has its font."""
-    painter.setPen(color)
-    painter.drawText(QRect(line.left, line.top, _WIDEST, line.height), _FLAGS, line.text)
 
 
 def _paint_columns(painter: QPainter, columns: Columns) -> None:

@@ -24,6 +24,7 @@ from .lane_headers import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from inspector.analysis.lanes.lanes import Lane, LaneKey
     from inspector.analysis.lanes.rows import LaneRow
 
     from ..kit.theme import Theme
@@ -74,6 +75,14 @@ class PlacedRows(NamedTuple):
             [(each.y, each.height) for each in ours] == [(each.y, each.height) for each in theirs]
             for ours, theirs in ((self.scrolled, other.scrolled), (self.pinned, other.pinned))
         )
+
+    def has_lanes_of(self, other: PlacedRows) -> bool:
+        """Return whether both are the same but for what names alone say."""
+        return self is other or (self.is_placed_like(other) and self._lanes() == other._lanes())
+
+    def _lanes(self) -> list[tuple[LaneKey, Lane | None, bool]]:
+        shown = (*self.scrolled, *self.pinned)
+        return [(each.row.key, each.row.lane, each.is_marked) for each in shown]
 
     def paint_edge(self, painter: QPainter, theme: Theme) -> None:
         box = self.pinned_box

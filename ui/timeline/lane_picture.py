@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from msgspec import structs
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPen
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QRegion
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import next_fires
@@ -15,11 +17,12 @@ from inspector.formats.arrangement.clock_layout import ClockLayout, GrowingBar, 
 from inspector.formats.arrangement.lane_layout import LaneLayout, hollow_places, records_in_view
 from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import NS_PER_MS
+from inspector.vocabulary import NEVER
 
 from ..kit.theme import ColorRole
 from ..plotting.kept_picture import KeptPicture
 from ..plotting.readout import paint_playhead, paint_readout
-from ..plotting.sheet_painter import new_sheet, paint_line, paint_sheet
+from ..plotting.sheet_painter import kept_texts, new_sheet, paint_sheet
 from ..session.bridge import SelectionKind
 from .lane_delayed import paint_delayed
 from .lane_headers import lane_timers
@@ -27,8 +30,11 @@ from .lane_names import LaneNames, PlacedRow, PlacedRows
 from .lane_words import LaneWords
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from inspector.analysis.lanes.lanes import Lane, LaneKey
     from inspector.analysis.lanes.rows import LaneRow
+    from inspector.events.timeline import Timeline
     from inspector.formats.arrangement.lane_window import LaneWindow
     from inspector.formats.arrangement.sheet import Sheet
 
@@ -44,6 +50,9 @@ _WIDEST_PREDICTION: Final = 8
 #: Predicted firings closer than this many pixels are only begun.
 _APART: Final = 3
 _MOST_CROWDED: Final = 6
+#: Predictions are found up to this share of the view behind its right edge.
+_AHEAD: Final = 0.2
+_PHASE_DIGITS: Final = 5
 #: Kinds of lanes of which it is known what has to stay for them to look the same.
 _OF_RECORDS: Final = frozenset(
     {
@@ -74,6 +83,7 @@ class _Marks(NamedTuple):
 
     shown: _Shown  # What it was read from
     origin: int  # The pixel of the left edge
+    end: int  # The pixel behind the right edge
     present: int  # The pixel of the present
     per_pixel: float  # Nanoseconds of a pixel
     grid: frozenset[int]  # The lines from the ruler that can be seen
@@ -90,15 +100,29 @@ class _Marks(NamedTuple):
             return None
         here, there = self.shown, former.shown
         is_alike = (
-            (here.rows, here.late_ns, here.lanes) == (there.rows, there.late_ns, there.lanes)
+            (here.late_ns, here.lanes) == (there.late_ns, there.lanes)
+            and here.rows.has_lanes_of(there.rows)
             and here.box == there.box
             and math.isclose(self.per_pixel, former.per_pixel, rel_tol=1e-9)
         )
         shift = self.origin - former.origin
         if not is_alike or not 0 <= shift < here.box.width() or self.present < former.present:
             return None
-        is_same_grid = self.grid == {x for x in former.grid if x >= self.origin}
+        # What was beyond the right edge is painted anew.
+        is_same_grid = {x for x in self.grid if x < former.end} == {
+            x for x in former.grid if x >= self.origin
+        }
         return shift if is_same_grid else None
+
+
+class _Coming(NamedTuple):
+    """What is predicted of a lane, beyond the right edge too."""
+
+    made_for: object
+    dues: list[int]
+    first_ns: int  # The instant of the first; while it is to come, all are right
+    until_ns: float  # Up to when they are known
+    xs: list[int]  # In pixels of a view that moves by whole ones
 
 
 class _RowLayout:
@@ -126,7 +150,8 @@ class LanePicture:
         self._theme = theme
         self.lanes = KeptPicture()
         self._marks: _Marks | None = None
-        self._predicted_xs: dict[LaneKey, list[int]] = {}
+        self._coming: dict[LaneKey, _Coming] = {}
+        self._ahead: tuple[int, object] = 0, None  # What predictions have in common
         self._placed: tuple[object, PlacedRows] | None = None
         self._placed_for: object = None
         self._states: tuple[object, tuple[HeaderState, ...]] | None = None
@@ -141,6 +166,7 @@ class LanePicture:
         """Paint everything next time, and keep nothing of what was painted until then."""
         self.lanes.forget()
         self._marks = self._placed = self._placed_for = self._states = self._named = None
+        self._coming.clear()
         self.words.forget()
         self.names.picture.forget()
 
@@ -152,9 +178,10 @@ class LanePicture:
         rows = self._place_rows(canvas, turn)
         grid = tuple(x for x, _ in canvas.view.ruler_ticks(window)[0] if x >= window.left)
         box = QRect(window.left, 0, viewport.width() - window.left, viewport.height())
+        canvas.timeline.resolve_dues()
+        self._ahead = _ahead_of(canvas.timeline, window)
         lanes, place, news = _contents(canvas, window)
         shown = _Shown(rows, grid, self.late_ns, lanes, box, place, news)
-        self._predicted_xs.clear()
         ratio = painter.device().devicePixelRatioF()
         has_whole_pixels = ratio == int(ratio)
         layout = _RowLayout(new_sheet(painter, self._theme))
@@ -231,7 +258,7 @@ class LanePicture:
     def _ground(self, painter: QPainter, box: QRect, top: int, grid: tuple[int, ...]) -> None:
         """Paint what is behind the rows: the lines from the ruler, below a height."""
         painter.fillRect(box, self._theme.color(ColorRole.BG))
-        color, top = self._theme.color(ColorRole.LINE), max(top, box.top())
+        color = self._theme.color(ColorRole.LINE)
         for x in grid:
             painter.fillRect(x, top, 1, box.bottom() + 1 - top, color)
 
@@ -251,7 +278,7 @@ class LanePicture:
         present = min(max(int(window.x(window.present_ns)), window.left), right + 1)
         clocks = layout.clocks
         return _Marks(
-            *(shown, origin, present + away, window.per_pixel),
+            *(shown, origin, right + 1 + away, present + away, window.per_pixel),
             frozenset(x + away for x in shown.grid if x <= right),
             tuple(
                 clocks.growing(canvas.store, placed.row.clock_id, window)
@@ -271,10 +298,10 @@ class LanePicture:
         records = records_in_view(lane.instants, window)
         if records is None or row.kind is not LaneKind.TIMER:
             return records
-        xs = self._predicted(canvas, row, lane, window)
+        xs, end = self._predicted(canvas, row, lane, window), window.left + window.width + away
         # The last may be cut off at the right edge.
-        room = min(window.left + window.width - xs[-1], _WIDEST_PREDICTION) if xs else 0
-        return (*records, room, *[x + away for x in xs])
+        room = min(end - xs[-1], _WIDEST_PREDICTION) if xs else 0
+        return (*records, room, *xs)
 
     def _amend(  # noqa: PLR0913, PLR0917 - what is new, and where
         self,
@@ -292,14 +319,17 @@ class LanePicture:
         shown, rows = marks.shown, marks.shown.rows
         top = rows.pinned_box.top()
         box, clocks = shown.box, canvas.store.clocks.by_id
-        painter.setClipRect(box)
+        pairs = list(zip(rows.scrolled, marks.rows, former.rows, strict=True))
+        others = [placed for placed, mark, before in pairs if mark is None or mark != before]
+        region = QRegion(box.right() + 1 - shift, box.top(), shift, box.height())
+        for placed in others:
+            region |= QRect(box.left(), placed.y, box.width(), placed.height)
         painter.setFont(canvas.small_font())
-        new = QRect(box.right() + 1 - shift, 0, shift, box.height())
-        painter.fillRect(new, self._theme.color(ColorRole.BG))
-        for placed, mark, before in zip(rows.scrolled, marks.rows, former.rows, strict=True):
+        painter.setClipRegion(region)
+        self._ground(painter, box, top, shown.grid)
+        painter.setClipRect(box)
+        for placed, mark, before in pairs:
             if mark is None or mark != before:
-                row_box = QRect(box.left(), placed.y, box.width(), placed.height)
-                self._ground(painter, row_box, top, shown.grid)
                 rows.paint_row(
                     *(painter, self._theme, placed),
                     lambda _, placed: self._records(layout, canvas, placed, window),
@@ -322,7 +352,10 @@ class LanePicture:
             painter.fillRect(left, top, right - left, grown.bottom - top, color)
             painter.fillRect(left, top, right - left, 1, edge)
         if grown.rate is not None:
-            paint_line(painter, grown.rate, self._theme.color(ColorRole.TEXT))
+            rate = grown.rate
+            painter.setPen(self._theme.color(ColorRole.TEXT))
+            texts = kept_texts(painter.font())
+            texts.draw(painter, rate.left, Row(rate.top, rate.height), rate.text)
 
     # ---------------------------------------------------------------- one row
 
@@ -354,16 +387,32 @@ class LanePicture:
                 ends_whiskers=is_timer and canvas.timeline.is_of_programs,
             )
             if is_timer:
-                layout.lanes.hollow(self._predicted(canvas, row, lane, window), place)
+                xs = self._predicted(canvas, row, lane, window)
+                layout.lanes.hollow([x - self._ahead[0] for x in xs], place)
 
     def _predicted(
         self, canvas: LaneSurface, row: LaneRow, lane: Lane, window: LaneWindow
     ) -> list[int]:
-        found = self._predicted_xs.get(row.key)
-        if found is None:
-            found = hollow_places(sorted(_next_fires(canvas, lane, window)), window)
-            self._predicted_xs[row.key] = found
-        return found
+        """Return the pixels of predictions, in those of a view that moves by whole ones."""
+        timeline = canvas.timeline
+        if not lane.pending or window.high <= timeline.at_ns:
+            return []
+        table, kept, (away, made_for) = timeline.timers, self._coming.get(row.key), self._ahead
+        timers = lane_timers(lane, timeline, _MOST_PENDING, is_past=False)
+        dues = [table.session_due[table.index(each)] for each in timers]
+        if (
+            kept is None
+            or window.bends is not None
+            or kept.dues != dues
+            or kept.made_for != made_for
+            or kept.first_ns < timeline.at_ns
+            or kept.first_ns < timeline.newest_ns
+            or kept.until_ns < window.high
+        ):
+            first_ns, until_ns, xs = _coming_of(timeline, timers, dues, window)
+            xs = [x + away for x in xs]
+            kept = self._coming[row.key] = _Coming(made_for, dues, first_ns, until_ns, xs)
+        return kept.xs[: bisect_left(kept.xs, window.left + window.width + away)]
 
     # ---------------------------------------------------------------- over the lanes
 
@@ -511,21 +560,34 @@ def _is_over(row: LaneRow) -> bool:
     return row.is_gone or (lane is not None and not lane.pending and lane.kind is LaneKind.TIMER)
 
 
-def _next_fires(canvas: LaneSurface, lane: Lane, window: LaneWindow) -> list[int]:
-    """Return what is to come after the present: before it, lanes have what has come."""
-    timeline = canvas.timeline
-    if window.high <= timeline.at_ns:
-        return []
-    timeline.resolve_dues()
+def _ahead_of(timeline: Timeline, window: LaneWindow) -> tuple[int, object]:
+    """Return where pixel 0 is in a view that moves by whole ones, and what predictions depend on.
+
+    As long as that stays they move along.
+    """
+    offset = window.low / window.per_pixel
+    origin = round(offset)
+    versions = timeline, timeline.mapping_version, timeline.structure_version
+    place = window.width, round(window.span), round(offset - origin, _PHASE_DIGITS)
+    return origin - window.left, (versions, place)
+
+
+def _coming_of(
+    timeline: Timeline, timers: Sequence[int], dues: Sequence[int], window: LaneWindow
+) -> tuple[int, float, list[int]]:
+    """Return the instant of the first firing, up to when they are known, and their pixels."""
     table, instants = timeline.timers, list[int]()
-    for timer_id in lane_timers(lane, timeline, _MOST_PENDING, is_past=False):
-        row = table.index(timer_id)
-        if table.session_due[row] > window.high:
-            continue
-        is_dense = table.interval[row] < _APART * window.per_pixel
-        most = _MOST_CROWDED if is_dense else _MOST_PREDICTED
-        instants += next_fires(timeline, timer_id, int(window.high), most)
-    return instants
+    ahead = 0 if window.bends is not None else round(window.width * _AHEAD)
+    wider = structs.replace(
+        window, high=window.high + ahead * window.per_pixel, width=window.width + ahead
+    )
+    for timer_id, due_ns in zip(timers, dues, strict=True):
+        if due_ns <= wider.high:
+            is_dense = table.interval[table.index(timer_id)] < _APART * window.per_pixel
+            most = _MOST_CROWDED if is_dense else _MOST_PREDICTED
+            instants += next_fires(timeline, timer_id, int(wider.high), most)
+    instants.sort()
+    return instants[0] if instants else NEVER, wider.high, hollow_places(instants, wider)
 
 
 def _contents(
@@ -538,7 +600,7 @@ def _contents(
     store, timeline = canvas.store, canvas.timeline
     is_settled = window.high < min(store.read_ns, timeline.at_ns)
     return (
-        (store, store.version, store.annotations),
+        (store, store.annotations),
         (window.low, window.high, window.left, window.width, canvas.view.x_axis),
         (
             None if is_settled else (store.cursor, timeline.at_ns, timeline.events_folded),

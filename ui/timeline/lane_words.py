@@ -14,6 +14,7 @@ from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import format_instant
 
 from ..kit.theme import ColorRole, mixed
+from ..plotting.sheet_painter import kept_texts
 from .lane_headers import PAUSE_SIGN, lane_wait
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from inspector.formats.arrangement.lane_window import LaneWindow
 
     from ..kit.theme import Theme
+    from ..plotting.sheet_painter import KeptTexts
     from .lane_names import PlacedRow, PlacedRows
     from .lane_surface import LaneSurface
 
-_BESIDE: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _CHIP_RADIUS: Final = 9
 #: Pixels between the line of the instant shown and a text.
 _BESIDE_LINE: Final = 6
@@ -62,6 +63,8 @@ class LaneWords:
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
         self._words: _Words | None = None
+        self._turn: object = None
+        self._times: dict[int, str] = {}  # Local times of clocks, until their turn
 
     def forget(self) -> None:
         self._words = None
@@ -92,14 +95,18 @@ class LaneWords:
             canvas.view.is_following or window.high,
             *(canvas.verticalScrollBar().maximum(), canvas.view.x_axis),
         )
-        painter.setFont(canvas.small_font())
+        texts = kept_texts(canvas.small_font())
+        painter.setFont(texts.font)
         words = self._words
         if (
             words is None
             or words.made_for != made_for
             or not words.from_x <= shown_x <= words.until_x
         ):
-            words = self._words_of(painter.fontMetrics(), canvas, window, rows, when)
+            if turn != self._turn:
+                self._turn = turn
+                self._times.clear()
+            words = self._words_of(texts.metrics, canvas, window, rows, when)
             words = self._words = words._replace(made_for=made_for)
         for placed, due_ns in words.late:
             self._late(painter, placed, window, due_ns, shown_x)
@@ -107,10 +114,10 @@ class LaneWords:
         for said in words.said:
             if moved and said.is_before_line:
                 painter.translate(moved, 0)
-                self._say(painter, said)
+                self._say(painter, texts, said)
                 painter.translate(-moved, 0)
             else:
-                self._say(painter, said)
+                self._say(painter, texts, said)
         painter.setFont(font)
 
     def _words_of(
@@ -186,7 +193,9 @@ class LaneWords:
         if past is not None:
             head = clock_head(past, timeline.at_ns, window, Row(placed.y, placed.height))
         end = shown_x - _BESIDE_LINE
-        text = format_instant(timeline.local_ns(number))
+        text = self._times.get(number)
+        if text is None:
+            text = self._times[number] = format_instant(timeline.local_ns(number))
         begin = end - metrics.horizontalAdvance(text)
         blocks = canvas.store.blocks.within(number, window.at(begin), window.at(end))
         if head is None or any(block.lasts for block in blocks):
@@ -202,7 +211,8 @@ class LaneWords:
             # The line of the instant shown lies between the two.
             before = min(patch_end, shown_x - 1)
             patches.append((QRect(left, top, before - left, bottom - top), color))
-            if patch_end > shown_x + 1:
+            if canvas.past is not None and patch_end > shown_x + 1:
+                # Beyond the present there is nothing yet.
                 color = mixed(color, theme.color(ColorRole.BG), 0.5)
                 rest = QRect(shown_x + 1, top, patch_end - shown_x - 1, bottom - top)
                 patches.append((rest, color))
@@ -214,7 +224,7 @@ class LaneWords:
             )
         )
         # What is behind a local time alone moves along with it.
-        return len(patches) == stands and not blocks
+        return -math.inf if len(patches) == stands and not blocks else math.inf
 
     def _text_before(  # noqa: PLR0913, PLR0917 - a text, its place and its look
         self,
@@ -259,7 +269,7 @@ class LaneWords:
         box.adjust(sign, 0, 0, 0)
         yield _Said(box, text, role, filled, chip, bars, is_before_line)
 
-    def _say(self, painter: QPainter, said: _Said) -> None:
+    def _say(self, painter: QPainter, texts: KeptTexts, said: _Said) -> None:
         color = self._theme.color(said.role)
         for patch, ground in said.patches:
             painter.fillRect(patch, ground)
@@ -270,7 +280,7 @@ class LaneWords:
             painter.drawRoundedRect(said.chip, _CHIP_RADIUS, _CHIP_RADIUS)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
             painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawText(said.box, _BESIDE, said.text)
+        texts.draw(painter, said.box.left(), Row(said.box.top(), said.box.height()), said.text)
         for bar in said.sign:
             painter.fillRect(bar, color)
 

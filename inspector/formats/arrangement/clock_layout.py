@@ -109,6 +109,16 @@ def clock_head(past: ClockPast, at_ns: int, window: LaneWindow, row: Row) -> Hea
     return Head(text_row, rate_chip(rate), left, is_filled=text_row.bottom == inner.bottom)
 
 
+def _runs_on(clocks: ClockPasts, number: int, since_ns: float) -> bool:
+    """Return whether a clock and all above it have run at the same rates since an instant."""
+    while number:
+        past = clocks.by_id.get(number)
+        if past is None or not len(past) or past.at_ns[-1] >= since_ns or past.value[-1] <= 0:
+            return False
+        number = past.parent[-1]
+    return True
+
+
 def _height(rate: int, highest: int, inner: Row) -> int:
     return -(-inner.height * rate // highest)
 
@@ -193,6 +203,14 @@ class ClockLayout:
         """Return the bar of a clock, ``None`` where it does more than grow, or more is in view."""
         clocks, end_ns = store.clocks, min(window.high, window.present_ns)
         past = clocks.by_id[number]
+        if window.x(window.present_ns) - window.left >= _WIDEST_RATE + _WIDEST_TIME and (
+            _runs_on(clocks, number, window.low)
+            and not store.blocks.within(number, window.low, end_ns)
+        ):
+            last, rate = len(past) - 1, past.value[-1]
+            highest = max(rate, RATE_DENOMINATOR)
+            if rate >= highest * _LEAST_WITH_TEXT:
+                return GrowingBar((last, last + 1, last + 1), highest, (True,))
         start, stop = past.within(window.low, end_ns) if end_ns > window.low else (0, 0)
         most = min(_MOST_GROWING, window.width * _DENSE)
         rates = past.value[start:stop]

@@ -76,6 +76,7 @@ class LaneLayout:
     def __init__(self, sheet: Sheet) -> None:
         self._sheet = sheet
         self._sparse: dict[tuple[LaneWindow, _Look], list[_Stretch]] = {}
+        self._hollow: list[tuple[int, int, int, int]] = []
         self._edges: tuple[LaneWindow | None, NDArray[np.int64]] = (None, np.zeros(0, np.int64))
 
     @property
@@ -194,19 +195,20 @@ class LaneLayout:
 
     def hollow(self, xs: Sequence[int], row: Row) -> None:
         """Lay out predictions at some pixels as hollow ticks."""
-        if not xs:
-            return
         pad = row.height // _TICK_PAD
-        lefts = np.array(xs, dtype=np.int64) - 1
         wide = round(_HOLLOW * self._sheet.scale)
-        boxes = row_rects(lefts, row.top + pad, lefts + wide, row.bottom - pad)
-        self._sheet.rects(_Layer.HOLLOW, self._sheet.colors["ghost"], edge_rects(boxes))
+        top, bottom = row.top + pad, row.bottom - pad - 1
+        self._hollow += [(x - 1, top, x - 2 + wide, bottom) for x in xs]
 
     def finish(self) -> None:
-        """Lay out what is left of the rows: the ticks of all at once."""
+        """Lay out what is left of the rows: the ticks of all at once, and what is to come."""
         for (window, look), lanes in self._sparse.items():
             self._sparse_instants(window, look, lanes)
         self._sparse.clear()
+        if self._hollow:
+            boxes = np.array(self._hollow, dtype=np.int32)
+            self._sheet.rects(_Layer.HOLLOW, self._sheet.colors["ghost"], edge_rects(boxes))
+            self._hollow.clear()
 
     # ---------------------------------------------------------------- slices
 

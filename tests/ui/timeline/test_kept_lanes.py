@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
+from inspector.analysis.predict.timers import next_fires
 from inspector.events import EventLog, Timeline
 from inspector.events.annotations import Annotation
 from inspector.events.history import LogHistory
@@ -362,6 +363,51 @@ def test_that_texts_of_lanes_that_run_stay_until_it_is_their_turn(world: World) 
     world.canvas.refresh()
     assert world.paint() == world.paint_whole()
     assert words.texts != texts
+
+
+def test_that_what_gives_way_to_a_local_time_stays_where_it_is(world: World) -> None:
+    world.timeline.is_running, world.has_texts = True, False
+    world.canvas.view.set_following(True)
+    world.pass_frames(100)
+    world.log.append((world.now_ms * MS, CLOCK_PAUSED, 1, 1, 0))
+    for _ in range(40):
+        world.pass_frames(1)
+        assert world.paint() == world.paint_whole()
+        words = world.canvas.picture.words._words
+        assert words is not None
+        # Beyond the present there is nothing that could give way.
+        behind = [patch for said in words.said if said.is_before_line for patch, _ in said.patches]
+        assert all(patch.right() <= words.shown_x for patch in behind)
+
+
+def test_that_predictions_and_lines_of_the_grid_move_along(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    predicted: list[int] = []
+
+    def note(timeline: Timeline, timer_id: int, *limits: int) -> list[int]:
+        predicted.append(timer_id)
+        return next_fires(timeline, timer_id, *limits)
+
+    monkeypatch.setattr("ui.timeline.lane_picture.next_fires", note)
+    world.timeline.is_running, world.has_texts = True, False
+    world.canvas.view.set_following(True)
+    world.pass_frames(400)
+    for timer in (1, 2, 3):
+        world.log.append((world.now_ms * MS, TIMER_ARMED, timer, (world.now_ms + 900) * MS, 0))
+    world.pass_frames(2)
+    world.paint()
+    predicted.clear()
+    painted = world.canvas.picture.lanes.painted
+    for _ in range(40):
+        world.pass_frames(1)
+        world.paint()
+
+    assert world.canvas.picture.lanes.painted == painted
+    # Each once for the whole, and once more when it is in view.
+    assert len(predicted) <= 2 * 3, predicted
+    world.canvas.refresh()
+    assert world.paint() == world.paint_whole()
 
 
 def test_that_a_prediction_is_whole_once_it_has_come_into_view(world: World) -> None:
