@@ -139,6 +139,10 @@ class AttachesPrograms(Protocol, metaclass=_AskedOnce):
     def can_end_program(self) -> bool:
         """Whether the inspector has launched a program that still runs."""
 
+    @property
+    def about_end(self) -> str:
+        """What is known of the end that was asked for; empty for nothing."""
+
     def program_of_clock(self, clock_id: int) -> AttachedProgram | None:
         """Return the program of a clock, ``None`` for the session's own."""
 

@@ -187,7 +187,9 @@ def _timer_rows(session: Session, timeline: Timeline) -> list[DetailRow]:
         return []
     pending, waiting = len(timeline.timers), _waiting(timeline)
     runs = "Running" if timeline.is_running else "Held"
-    if session.is_recorded:
+    if isinstance(session, AttachesPrograms) and session.status.phase is SessionPhase.ENDED:
+        runs = "It has ended"
+    elif session.is_recorded:
         runs = f"It was {runs.lower()}"
     are = "timer is" if pending == 1 else "timers are"
     late, reasons = kept_reasons(session.history, timeline)

@@ -459,12 +459,16 @@ class WindowContents(QObject):
     @Slot(object)
     def _on_status_changed(self, status: SessionStatus) -> None:
         notice = self._window.notice
+        session: object = self._bridge.session
+        about_end = session.about_end if isinstance(session, AttachesPrograms) else ""
         match status.phase:
             case SessionPhase.FAILED:
                 self._show_error(status)
                 return
             case SessionPhase.ENDED:
                 notice.say_until_dismissed(status.message, ("Open again", self._bridge.reload))
+            case _ if about_end:
+                notice.say_until_dismissed(about_end)
         if self._window.middle.currentWidget() is self._error_view:
             self._window.middle.setCurrentIndex(0)
 

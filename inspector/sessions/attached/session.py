@@ -324,9 +324,8 @@ class AttachedSession:
         if self.opening_problem is not None and not self.programs:
             problem = self.opening_problem
             return SessionStatus(SessionPhase.FAILED, str(problem), problem.detail)
-        about_end = self._opened.note if self._opened is not None and self._is_ending else ""
         if self._end:
-            return SessionStatus(SessionPhase.ENDED, f"{self._end} {about_end}".rstrip())
+            return SessionStatus(SessionPhase.ENDED, f"{self._end} {self.about_end}".rstrip())
         if not (live := self._joined.attached()):
             waiting = f"Waiting for “{self.title}” to connect."
             message = f"{self._last_end} {waiting}" if self.programs else waiting
@@ -341,7 +340,7 @@ class AttachedSession:
         doing = what_they_do(live, hit.text if hit else "", is_running=self.is_running)
         more = more_about(live, is_reachable=self.acceptor.is_reachable)
         number = hit.number if hit else 0
-        said = " ".join((doing, *([about_end] if about_end else []), *more))
+        said = " ".join(filter(None, (doing, self.about_end, *more)))
         return SessionStatus(phase, said, breakpoint=number)
 
     # ------------------------------------------------------------------- commands
@@ -723,6 +722,10 @@ class AttachedSession:
     @property
     def can_end_program(self) -> bool:
         return self._opened is not None and self._opened.pid is not None and not self._end
+
+    @property
+    def about_end(self) -> str:
+        return self._opened.note if self._opened is not None and self._is_ending else ""
 
     def end_program(self) -> None:
         """End the program that was launched, with all it has started; from any thread."""

@@ -37,6 +37,7 @@ class ProgramSession(MembersSession):
         self.asked: list[int] = []
         self.programs: dict[int, object] = {}
         self.can_end_program = False
+        self.about_end = ""
 
     def tell(self) -> None:
         log, text, loop = self.log, self.log.intern, self.root.id

@@ -32,6 +32,7 @@ from ui.session.bridge import Selection
 from ui.timeline.panel import TimelinePanel
 from ui.timer_queue.panel import TimerQueuePanel
 from ui.why.panel import WhyPanel
+from ui.why.session_rows import _timer_rows
 from ui.window.dialogs.open_program import OpenProgramDialog
 
 SERVER, LOOP = 2, 3
@@ -192,6 +193,8 @@ def test_that_the_end_of_a_program_is_a_notice_and_the_timeline_stays(
     since = format_instant(timeline.marks[-1].at_ns)
     assert run_state_of(timeline, SERVER).text == f"no longer attached since {since}"
     assert "no longer attached" in attached.action("run-or-hold")[1]
+    (runs, *_) = _timer_rows(attached.session, timeline)
+    assert runs.text == "It has ended. 1 timer is pending, 1 waits."
 
 
 def test_that_detaching_lets_the_program_go_on(attached: ProgramInWindow) -> None:
@@ -207,6 +210,9 @@ def test_that_detaching_lets_the_program_go_on(attached: ProgramInWindow) -> Non
 def test_that_ending_ends_what_was_opened_here(attached: ProgramInWindow) -> None:
     attached.shell.trigger("end-program")
     attached.until(lambda: attached.door.opened.is_ended)
+
+    attached.door.opened.note = "Asked to end (SIGTERM), and killed in 9 s: server (4711)."
+    attached.until(lambda: attached.shell.window.notice.label.text() == attached.door.opened.note)
 
 
 def test_that_a_program_that_was_opened_is_remembered(
