@@ -62,7 +62,6 @@ class Members:
         self._owners: dict[int, object | None] = {}
         self._below: dict[int, MutableSet[int]] = {}
         self._of_clock: dict[int, MutableSet[int]] = {}
-        # The set that contains a member.
         self._places: dict[int, MutableSet[int]] = {}
         # By identity, while the owner of the member lives.
         self._things: dict[int, int] = {}

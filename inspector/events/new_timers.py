@@ -16,7 +16,6 @@ from inspector.vocabulary import TIMER_ADDED, TIMER_ARMED, TIMER_ORIGIN, Numbers
 
 #: Numbers per event.
 WIDTH: Final = 5
-#: The events of a new timer.
 _KINDS: Final = array("q", (TIMER_ADDED, TIMER_ORIGIN, TIMER_ARMED))
 #: Fewer timers are not worth a search.
 _FEWEST: Final = 64

@@ -357,7 +357,6 @@ _ROWS: Final = (
 )
 # fmt: on
 
-#: One row for each kind of event.
 SCHEMA: Final = {row.kind: row for row in _ROWS}
 
 
@@ -393,7 +392,6 @@ _FIELD_ROWS: Final = (
 )
 # fmt: on
 
-#: One row for each field of a member.
 FIELDS: Final = {row.field: row for row in _FIELD_ROWS}
 
 

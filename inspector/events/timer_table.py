@@ -244,5 +244,4 @@ class TimerTable:
         return twin
 
 
-#: The names of all columns.
 COLUMNS: Final = tuple(TimerTable.__annotations__)

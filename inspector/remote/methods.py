@@ -88,7 +88,6 @@ class Method:
     opens: bool = False  # Whether it opens a session
 
 
-#: All methods by name.
 METHODS: Final[dict[str, Method]] = {}
 
 

@@ -164,7 +164,6 @@ class CapturedSession(UniformSession):
         self.beside = file.frames.beside
         # What the file does not say of frames: delta, busy, both or nothing
         self.unknown = found.unknown
-        # Name of the stream that is shown
         self.stream = "" if found.stream is None else found.stream.name
         self.history, self.log, self.timeline = found.history, found.log, found.timeline
         self._rate = found.rate

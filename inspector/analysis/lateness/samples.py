@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from inspector.events.history import History
 
-#: Numbers of the kinds of events of samples.
 SAMPLE_KINDS: Final = kinds_with(group=EventGroup.SAMPLES)
 #: Samples this far outside of a window may stand for a part of it, or tell what they do.
 AROUND_NS: Final = 1_000 * NS_PER_MS
@@ -145,9 +144,7 @@ class Samples:
     """Samples, collections and stops of all loops, in the order of their events."""
 
     def __init__(self, strings: Sequence[str]) -> None:
-        # The samples of each loop, by the number of its clock
         self.by_clock: defaultdict[int, list[Sample]] = defaultdict(list)
-        # Garbage collections, by the number of their program's clock
         self.collections: defaultdict[int, list[Span]] = defaultdict(list)
         # When processes were stopped, by the number of their program's clock
         self.stops: defaultdict[int, list[Span]] = defaultdict(list)

@@ -47,7 +47,6 @@ STORM_PER_FRAME: Final = 20
 #: A herd has at least this many times the calls of an average frame.
 HERD_TIMES_AVERAGE: Final = 4
 
-#: Calls of a target.
 _OF_TARGETS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.UPDATE})
 
 

@@ -34,7 +34,6 @@ from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 #: A run in small steps, which returns the instants of the firings.
 Steps: TypeAlias = Generator[None, None, list[int]]
-#: Begins to run a timer under a display.
 BeginRun: TypeAlias = Callable[[LabTimer, Display], Steps]
 
 _PACED_RATE: Final = 60

@@ -21,7 +21,6 @@ WITH_LOOPS: Final = 4
 #: "TLIR" in the head of the file tells a recording from any other SQLite file.
 APPLICATION_ID: Final = 0x544C_4952
 
-#: Most events in a row of ``chunks``.
 CHUNK_EVENTS: Final = 8_192
 
 #: Of a table, in characters; ours are a quarter of that.

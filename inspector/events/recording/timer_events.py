@@ -38,7 +38,6 @@ class TimerEvents:
         self.armed, self.fired = self._last(self.is_armed), self._last(self.is_fired)
         # ended: index of its clearing or its last firing
         self.due, self.ended = self._last(self.sets_due), self._last(self.is_end)
-        # Number of firings
         self.fires = np.bincount(self.group[self.is_fired], minlength=len(self.timers))
 
     def _last(self, is_found: NDArray[np.bool_]) -> NDArray[np.intp]:

@@ -35,7 +35,6 @@ _PER_FRAME: Final = (
     *("MsBetweenDisplayChange", "MsInPresentAPI", "MsUntilRenderComplete", "MsUntilDisplayed"),
     *("PcLatency", "AnimationError", "GpuActive", "CpuActive"),
 )
-#: Units of sensors by their type.
 _SENSOR_UNITS: Final = {
     "load": "%",
     "control": "%",

@@ -36,7 +36,6 @@ _LARGEST_VALUE: Final = 1e300
 _QUOTE, _BACKSLASH = b'"\\'
 _OPENING: Final = b"{["
 _CLOSING: Final = b"}]"
-#: Events that are not shown.
 _IGNORED: Final = {
     "N": "object events",
     "O": "object events",

@@ -62,7 +62,6 @@ _COMPRESSED_ZSTD: Final = 133
 _CLEARED: Final = 1
 #: Clocks of a sequence, which may count in other units from the packet before.
 _SEQUENCE_CLOCKS: Final = range(64, 128)
-# Types of a track event.
 _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4
 #: What a track event has besides: arguments, flows that go on and flows that end, and values.
 _ARGUMENTS: Final = 4

@@ -330,7 +330,6 @@ def _events(each: Iterator[int]) -> Iterator[RawEvent]:
 
 
 _ADDING: Final = frozenset(ADDED.values())
-#: What adds the subject of a kind.
 _ADDED_BY: Final = {
     int(row.kind): ADDED[row.subject] for row in SCHEMA.values() if row.subject in ADDED
 }

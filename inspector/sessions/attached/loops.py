@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from inspector.events.log import EventLog
 
-    #: An event, or nothing.
     _Event = tuple[int, ...]
 
 _WIDTH: Final = 5

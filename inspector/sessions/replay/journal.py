@@ -98,7 +98,6 @@ class Beginning:
     is_manual: bool = False  # Whether time was advanced by hand, passing every instant
     source_ns: int = 0  # What the source said, counted from the beginning of the session
     digest: str = ""  # Of the scene's file, to tell whether it has changed
-    # The breakpoints there were, by number.
     breakpoints: dict[int, Breakpoint] = field(default_factory=dict)
     next_breakpoint: int = 1  # The number the next one was to have
 

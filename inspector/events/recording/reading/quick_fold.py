@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 _FIELDS_THAT_COUNT: Final = tuple(FIELDS_THAT_COUNT)
 
 _failures, _commands = kind_table(FAILURES), kind_table(COMMANDS)
-#: The fold of each kind, as a number.
 _folds: Final = np.full(KINDS, Fold.NONE.value, np.uint8)
 for _row in SCHEMA.values():
     _folds[_row.kind] = _row.fold.value

@@ -45,7 +45,6 @@ _RATE: Final = (0, MAX_RATE * RATE_DENOMINATOR)
 _MEASURED: Final = (-(MAX_NS >> 8), MAX_NS >> 8)
 
 
-#: Limits of numbers that are limited.
 _LIMITS: Final[dict[Unit, tuple[int, int]]] = {
     **{unit: (min(numbers), max(numbers)) for unit, numbers in NUMBERS.items()},
     Unit.RATE: _RATE,
