@@ -9,14 +9,12 @@ followed by giving their handles a class with two more methods.
 from __future__ import annotations
 
 import gc
-import re
 import sys
 from collections import deque
 from functools import wraps
 from heapq import heappush
 from math import ceil
-from threading import enumerate as enumerate_threads
-from threading import get_ident, main_thread
+from threading import get_ident
 from weakref import WeakKeyDictionary, finalize, ref
 
 from ..bootstrap.import_hook import when_imported
@@ -29,9 +27,10 @@ from ..kinds import (
     TIMER_ARMED,
     TIMER_FIRED,
 )
-from ..program import DUE, PERIOD, name_of
+from ..program import DUE, PERIOD
 from . import Adapter
 from .asyncio_cost import MOST_LEFT_OUT, measured_costs
+from .asyncio_names import TimerNames, loop_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,14 +62,6 @@ _SPREAD, _SPREAD_BITS = 586_682_221, 2**34 - 1
 _MOST_KNOWN = 10_000
 #: Seconds whose nanoseconds need not be limited.
 _NEAR_S = 1e9
-#: What callbacks of asyncio are for, in the words of its users.
-_PURPOSES = {
-    "_set_result_unless_cancelled": "sleep",
-    "_release_waiter": "wait_for",
-    "Timeout._on_timeout": "timeout",
-    "_SelectorSocketTransport._on_timeout": "timeout",
-}
-_NUMBERED_TASK = re.compile(r"Task-\d+")
 
 
 class AsyncioAdapter(Adapter):
@@ -130,10 +121,7 @@ class AsyncioAdapter(Adapter):
     def learn(self, module: ModuleType) -> None:
         """Read what is needed of asyncio; better to know now than in the middle of a turn."""
         self._base_module: Any = module
-        self.current_task = self._base_module.tasks.current_task
-        self.sleep_callback = self._base_module.futures._set_result_unless_cancelled
-        # What loops call callbacks by: behind it is what runs the loop.
-        self.callers = {self._base_module.events.Handle._run.__code__}
+        self.names = TimerNames(self.program, self._base_module)
         self._handle_type = self._base_module.events.TimerHandle
         self.native_call_at = self._base_module.BaseEventLoop.call_at
         self.native_call_later = self._base_module.BaseEventLoop.call_later
@@ -146,7 +134,7 @@ class AsyncioAdapter(Adapter):
         if loop in self._loops or self.state == "failed":
             return
         program = self.program
-        hooks = LoopHooks(self, loop, _loop_name(loop))
+        hooks = LoopHooks(self, loop, loop_name(loop))
         hooks.thin_out(self._one_of)
         self._loops[loop] = hooks
         self._by_clock[hooks.clock.number] = hooks
@@ -213,8 +201,8 @@ class AsyncioAdapter(Adapter):
 
     def running_task(self, clock: Clock) -> Optional[tuple[str, object]]:
         hooks = self._by_clock.get(clock.number)
-        task = None if hooks is None else self.current_task(hooks.loop())
-        return None if task is None else (self._task_name(task, None), id(task))
+        task = None if hooks is None else self.names.current_task(hooks.loop())
+        return None if task is None else (self.names.task_name(task, None), id(task))
 
     def task_loops(self) -> list[tuple[Clock, Any]]:
         return [(hooks.clock, loop) for loop, hooks in list(self._loops.items())]
@@ -270,81 +258,6 @@ class AsyncioAdapter(Adapter):
         self.message = "" if self._one_of == 1 else _THINNED.format(self._one_of)
         self.cost_version += 1
         self.program.mention_change()
-
-    # ------------------------------------------------------------------- for hooks
-
-    def name_and_site(self, handle: Any, frame: Optional[FrameType]) -> tuple[str, int]:
-        """Return the name of a timer that is being set, and its call site, from a frame on.
-
-        What a library does is named after the function of the program that has asked for it.
-        """
-        program = self.program
-        name = name_of(handle._callback)
-        purpose = _PURPOSES.get(name)
-        if purpose is not None:
-            task = self.current_task(handle._loop)
-            name = purpose if task is None else f"{purpose} in {self._task_name(task, frame)}"
-        while frame is not None and program.is_hidden(frame):
-            frame = frame.f_back
-        own = next(self._own_frames(frame), frame)
-        return name, 0 if own is None else program.code_site(own.f_code, own.f_lineno)
-
-    def _own_frames(self, frame: Optional[FrameType]) -> Iterator[FrameType]:
-        """Yield the frames of the program itself on the way to what its loop has called."""
-        while frame is not None and frame.f_code not in self.callers:
-            if not self.program.is_library(frame.f_code) and not self.program.is_hidden(frame):
-                yield frame
-            frame = frame.f_back
-
-    def _task_name(self, task: Any, frame: Optional[FrameType]) -> str:
-        """Return what a task does, with the name it was given, if that is another.
-
-        The numbers that asyncio gives would make every timer of a server a text of its own.
-        """
-        coroutine = task.get_coro()
-        name = str(getattr(coroutine, "__qualname__", type(coroutine).__qualname__))
-        code = getattr(coroutine, "cr_code", None)
-        if code is not None and self.program.is_library(code):
-            # A server's, which calls the program's.
-            for own in self._own_frames(frame):
-                name = str(getattr(own.f_code, "co_qualname", own.f_code.co_name))
-        given = task.get_name()
-        says_no_more = given == name.rpartition(".")[2] or _NUMBERED_TASK.fullmatch(given)
-        return name if says_no_more else f"{name} ({given})"
-
-    def pending_name_and_site(self, handle: Any) -> tuple[str, int]:
-        """Return the name of a timer that was set earlier, and where its task waits."""
-        callback, args = handle._callback, handle._args or ()
-        name = name_of(callback)
-        purpose = _PURPOSES.get(name)
-        awaited = args[0] if args and purpose is not None else None
-        for each in getattr(awaited, "_callbacks", None) or ():
-            task: Any = getattr(each[0], "__self__", None)
-            if hasattr(task, "get_coro"):
-                return self._waiting_name_and_site(purpose, task)
-        code = getattr(callback, "__code__", None) or getattr(
-            getattr(callback, "__func__", None), "__code__", None
-        )
-        if code is None or purpose is not None:
-            return purpose or name, 0
-        return name, self.program.code_site(code, code.co_firstlineno)
-
-    def _waiting_name_and_site(self, purpose: Optional[str], task: Any) -> tuple[str, int]:
-        """Return the name of a timer that a task waits for, and the place where it does."""
-        program, coroutine, own, inner = self.program, task.get_coro(), [], None
-        while coroutine is not None:
-            frame = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "gi_frame", None)
-            if frame is None:
-                break
-            if not program.is_hidden(frame):
-                inner = frame
-                if not program.is_library(frame.f_code):
-                    own.append(frame)
-            coroutine = getattr(coroutine, "cr_await", None)
-        shown = own[-1] if own else inner
-        name = self._task_name(task, own[0] if own else None)
-        site = 0 if shown is None else program.code_site(shown.f_code, shown.f_lineno)
-        return f"{purpose} in {name}", site
 
 
 class _Sleeper(ref):  # type: ignore[type-arg] # has none at run time before 3.9
@@ -504,7 +417,7 @@ class LoopHooks:
         # All in one, as programs with many tasks do this more often than anything else.
         hooks, adapter, program, clock = self, self._adapter, self._adapter.program, self.clock
         sleepers, timers, records = self.sleepers, self.timers, program.timers
-        sleep_callback, current_task = adapter.sleep_callback, adapter.current_task
+        sleep_callback, current_task = adapter.names.sleep_callback, adapter.names.current_task
         seen_type, base_ns, set_timer = self._handle_type, self._base_ns, self._set
         is_native = type(loop).call_at is adapter.native_call_at
         frame_at = sys._getframe
@@ -573,12 +486,12 @@ class LoopHooks:
             return
         due_ns = whole_ns(handle._when) - self._base_ns
         task = None
-        if handle._callback is adapter.sleep_callback:
-            task = adapter.current_task(handle._loop)
+        if handle._callback is adapter.names.sleep_callback:
+            task = adapter.names.current_task(handle._loop)
         if task is not None:
             self._sleep(handle, task, due_ns, delay, frame)
             return
-        name, site = adapter.name_and_site(handle, frame)
+        name, site = adapter.names.name_and_site(handle, frame)
         self._describe(handle, name, site, due_ns, self._set_at_ns(due_ns, delay))
 
     def _set_at_ns(self, due_ns: int, delay: Optional[float]) -> Optional[int]:
@@ -639,7 +552,7 @@ class LoopHooks:
         key = (place, getattr(task.get_coro(), "__qualname__", ""), given)
         known = self._known.get(key)
         if known is None:
-            known = self._adapter.name_and_site(handle, frame)
+            known = self._adapter.names.name_and_site(handle, frame)
             # The code in the key must not be another's: it is kept with its call site.
             if known[1] and len(self._known) < _MOST_KNOWN:
                 self._known[key] = known
@@ -690,7 +603,7 @@ class LoopHooks:
             is_pending = handle._scheduled and not handle._cancelled
             if is_pending and type(handle) in types and id(handle) not in self.timers:
                 due_ns = whole_ns(handle._when) - self._base_ns
-                self._describe(handle, *adapter.pending_name_and_site(handle), due_ns)
+                self._describe(handle, *adapter.names.pending_name_and_site(handle), due_ns)
                 if not handle._scheduled or handle._cancelled:
                     # Its thread, which was busy, has gone on meanwhile.
                     number = self.number_of(handle)
@@ -740,12 +653,3 @@ class LoopHooks:
                 return cancel(self)
 
         return TimerHandle
-
-
-def _loop_name(loop: Any) -> str:
-    """Return the name of a loop, with that of its thread unless it is the main thread."""
-    number = getattr(loop, "_thread_id", None) or get_ident()
-    names = {thread.ident: thread.name for thread in enumerate_threads()}
-    name = names.get(number, "")
-    is_main = number == main_thread().ident or not name
-    return "asyncio loop" if is_main else f"asyncio loop ({name})"

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary, ref
 
 from ..clocks import whole_ns
 from . import Adapter
-from .asyncio import AsyncioAdapter
+from .asyncio_names import TimerNames
 from .task_sleeps import Sleeps
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ class UvloopAdapter(Adapter):
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self._loops: WeakKeyDictionary[Any, _Loop] = WeakKeyDictionary()
-        #: Knows what timers of asyncio are for.
-        self.names = AsyncioAdapter(program)
 
     def installed(self, module: ModuleType) -> None:
         loop_class: Any = module.Loop
@@ -85,7 +83,7 @@ class UvloopAdapter(Adapter):
                 program.remove_clock(known.clock)
             return close(loop)
 
-        self.names.learn(sys.modules["asyncio.base_events"])
+        self.names = TimerNames(program, sys.modules["asyncio.base_events"])
         following: Any = loop_run_forever
         self.names.callers.add(following.__code__)
         loop_class.time, loop_class.call_later, loop_class.call_at = time, call_later, call_at

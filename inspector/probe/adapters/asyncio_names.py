@@ -1,0 +1,120 @@
+"""Names of asyncio's loops, and of its timers with the places that have set them."""
+
+from __future__ import annotations
+
+import re
+from threading import enumerate as enumerate_threads
+from threading import get_ident, main_thread
+
+from ..program import name_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+    from typing import Any, Optional
+
+    from ..program import Program
+
+#: What callbacks of asyncio are for, in the words of its users.
+_PURPOSES = {
+    "_set_result_unless_cancelled": "sleep",
+    "_release_waiter": "wait_for",
+    "Timeout._on_timeout": "timeout",
+    "_SelectorSocketTransport._on_timeout": "timeout",
+}
+_NUMBERED_TASK = re.compile(r"Task-\d+")
+
+
+class TimerNames:
+    """Knows what timers of asyncio are for."""
+
+    def __init__(self, program: Program, module: Any) -> None:
+        """Read what is needed of ``asyncio.base_events``, here named ``module``."""
+        self.program = program
+        self.current_task = module.tasks.current_task
+        self.sleep_callback = module.futures._set_result_unless_cancelled
+        # What loops call callbacks by: behind it is what runs the loop.
+        self.callers = {module.events.Handle._run.__code__}
+
+    def name_and_site(self, handle: Any, frame: Optional[FrameType]) -> tuple[str, int]:
+        """Return the name of a timer that is being set, and its call site, from a frame on.
+
+        What a library does is named after the function of the program that has asked for it.
+        """
+        program = self.program
+        name = name_of(handle._callback)
+        purpose = _PURPOSES.get(name)
+        if purpose is not None:
+            task = self.current_task(handle._loop)
+            name = purpose if task is None else f"{purpose} in {self.task_name(task, frame)}"
+        while frame is not None and program.is_hidden(frame):
+            frame = frame.f_back
+        own = next(self._own_frames(frame), frame)
+        return name, 0 if own is None else program.code_site(own.f_code, own.f_lineno)
+
+    def _own_frames(self, frame: Optional[FrameType]) -> Iterator[FrameType]:
+        """Yield the frames of the program itself on the way to what its loop has called."""
+        while frame is not None and frame.f_code not in self.callers:
+            if not self.program.is_library(frame.f_code) and not self.program.is_hidden(frame):
+                yield frame
+            frame = frame.f_back
+
+    def task_name(self, task: Any, frame: Optional[FrameType]) -> str:
+        """Return what a task does, with the name it was given, if that is another.
+
+        The numbers that asyncio gives would make every timer of a server a text of its own.
+        """
+        coroutine = task.get_coro()
+        name = str(getattr(coroutine, "__qualname__", type(coroutine).__qualname__))
+        code = getattr(coroutine, "cr_code", None)
+        if code is not None and self.program.is_library(code):
+            # A server's, which calls the program's.
+            for own in self._own_frames(frame):
+                name = str(getattr(own.f_code, "co_qualname", own.f_code.co_name))
+        given = task.get_name()
+        says_no_more = given == name.rpartition(".")[2] or _NUMBERED_TASK.fullmatch(given)
+        return name if says_no_more else f"{name} ({given})"
+
+    def pending_name_and_site(self, handle: Any) -> tuple[str, int]:
+        """Return the name of a timer that was set earlier, and where its task waits."""
+        callback, args = handle._callback, handle._args or ()
+        name = name_of(callback)
+        purpose = _PURPOSES.get(name)
+        awaited = args[0] if args and purpose is not None else None
+        for each in getattr(awaited, "_callbacks", None) or ():
+            task: Any = getattr(each[0], "__self__", None)
+            if hasattr(task, "get_coro"):
+                return self._waiting_name_and_site(purpose, task)
+        code = getattr(callback, "__code__", None) or getattr(
+            getattr(callback, "__func__", None), "__code__", None
+        )
+        if code is None or purpose is not None:
+            return purpose or name, 0
+        return name, self.program.code_site(code, code.co_firstlineno)
+
+    def _waiting_name_and_site(self, purpose: Optional[str], task: Any) -> tuple[str, int]:
+        """Return the name of a timer that a task waits for, and the place where it does."""
+        program, coroutine, own, inner = self.program, task.get_coro(), [], None
+        while coroutine is not None:
+            frame = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "gi_frame", None)
+            if frame is None:
+                break
+            if not program.is_hidden(frame):
+                inner = frame
+                if not program.is_library(frame.f_code):
+                    own.append(frame)
+            coroutine = getattr(coroutine, "cr_await", None)
+        shown = own[-1] if own else inner
+        name = self.task_name(task, own[0] if own else None)
+        site = 0 if shown is None else program.code_site(shown.f_code, shown.f_lineno)
+        return f"{purpose} in {name}", site
+
+
+def loop_name(loop: Any) -> str:
+    """Return the name of a loop, with that of its thread unless it is the main thread."""
+    number = getattr(loop, "_thread_id", None) or get_ident()
+    names = {thread.ident: thread.name for thread in enumerate_threads()}
+    name = names.get(number, "")
+    is_main = number == main_thread().ident or not name
+    return "asyncio loop" if is_main else f"asyncio loop ({name})"
