@@ -27,8 +27,9 @@ from inspector.display_text import one_line
 from ..kit.fonts import small_size
 from ..kit.guards import guarded
 from ..kit.labels import color_text, plain_label
-from ..kit.theme import ColorRole, Theme
+from ..kit.theme import ColorRole, Theme, phase_color
 from .labels import LinkedLabel, Piece, ValueLabel, breakable
+from .rows import DetailRow, RowKind
 
 _MOST_CODE_LINES = 14
 _MARGINS = QMargins(16, 8, 16, 8)
@@ -80,7 +81,10 @@ class ShareBar(QWidget):
         painter.fillRect(QRectF(0, 0, self.width() * self._share, self.height()), self._color)
 
 
-class _Row(Struct):
+class ShownRow(Struct, eq=False):
+    """A row with the widgets that show it."""
+
+    row: DetailRow
     value: QLabel | QPlainTextEdit  # The heading, value, sentence or code
     # What is to the left of it, None where it reaches across both columns.
     key: QLabel | None = None
@@ -92,9 +96,22 @@ class _Row(Struct):
     is_line: bool = False  # Whether that is for a text in one line
     # Whether the value is below its key, because a number would have to be broken beside it.
     is_below: bool = False
-    # Whether the value stands at the right edge, and what it is of has the rest.
-    is_item: bool = False
-    is_step: bool = False  # Whether it is a step of a chain, with a dot at its left
+
+    @property
+    def reached(self) -> QLabel | QPlainTextEdit:
+        """What the keyboard comes to."""
+        return self.key if isinstance(self.key, LinkedLabel) else self.value
+
+    @property
+    def is_item(self) -> bool:
+        """Whether the value stands at the right edge, and what it is of has the rest."""
+        kind = self.row.kind
+        return kind is RowKind.ITEM or (kind is RowKind.HEADING and self.key is not None)
+
+    @property
+    def is_step(self) -> bool:
+        """Whether it is a step of a chain, with a dot at its left."""
+        return self.row.kind is RowKind.STEP
 
     @property
     def width(self) -> int:
@@ -151,8 +168,7 @@ class RowGrid(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._rows: list[_Row] = []
-        self._row_of: dict[QWidget, _Row] = {}
+        self._rows: list[ShownRow] = []
         self._link_color = QColor(Qt.GlobalColor.blue)
         self._key_color = QColor(Qt.GlobalColor.gray)
         self._dot_color = self._line_color = self._key_color
@@ -171,7 +187,6 @@ class RowGrid(QWidget):
                     widget.hide()
                     widget.deleteLater()
         self._rows = []
-        self._row_of = {}
 
     def finish(self) -> None:
         for row in self._rows:
@@ -226,19 +241,17 @@ class RowGrid(QWidget):
             y += row.height + _BETWEEN_ROWS
         self.setMinimumHeight(y - _BETWEEN_ROWS + _MARGINS.bottom())
 
-    def _fit_row(self, value: QWidget) -> None:
+    def _fit_row(self, shown: ShownRow) -> None:
         """Make room for another text, if it needs more or less than the one before."""
-        row = self._row_of.get(value)
-        if row is None or not row.room:
+        if not shown.room:
             return
-        if row.is_item and _text_width(row.value) > row.room:
+        if shown.is_item and _text_width(shown.value) > shown.room:
             self._place_rows()
-        elif row.measure():
+        elif shown.measure():
             self._stack_rows()
 
-    def put_in_order(self, values: Sequence[QWidget]) -> None:
-        """Put entries of a list, all that are below each other, in the order of these values."""
-        rows = [self._row_of[value] for value in values]
+    def put_in_order(self, rows: Sequence[ShownRow]) -> None:
+        """Put entries of a list, all that are below each other, in another order."""
         first = min(map(self._rows.index, rows))
         self._rows[first : first + len(rows)] = rows
         # Screen readers go by the order of the widgets, not by their places.
@@ -280,108 +293,102 @@ class RowGrid(QWidget):
 
     # ------------------------------------------------------------------ rows
 
-    def add_heading(self, text: str, count: str = "") -> QLabel:
-        """Add a heading, with a count in small letters at its right."""
+    def add(self, row: DetailRow) -> ShownRow:
+        shown = ShownRow(row, *self._widgets_for(row))
+        self._rows.append(shown)
+        self._say(shown)
+        return shown
+
+    def change(self, shown: ShownRow, row: DetailRow) -> None:
+        """Say something else in a row, which has the same shape."""
+        former, shown.row = shown.row, row
+        self._say(shown, former)
+        self._fit_row(shown)
+
+    def _widgets_for(  # noqa: PLR0911 - one for each kind of row
+        self, row: DetailRow
+    ) -> tuple[QLabel | QPlainTextEdit, QLabel | None, ShareBar | None]:
+        """Return what shows a row: its value, its key and its bar, as yet without texts."""
+        match row.kind:
+            case RowKind.HEADING if row.exact:
+                count = self._small_label()
+                count.setContentsMargins(0, 8 if self._rows else 0, 0, 1)
+                count.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
+                return count, self._heading_label(), None
+            case RowKind.HEADING:
+                return self._heading_label(), None, None
+            case RowKind.NOTE:
+                return self._small_label(), None, None
+            case RowKind.STEP:
+                return self._linked_label(), None, None
+            case RowKind.CODE:
+                return self._code_box(), None, None
+            case RowKind.ITEM:
+                value = self._value_label(row.key)
+                value.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
+                return value, self._linked_label(), None
+        label = self._linked_label(row.key) if row.links else self._value_label(row.key)
+        if row.kind is RowKind.SENTENCE:
+            return label, None, None
+        return (
+            label,
+            self._key_label(row.key),
+            ShareBar(self) if row.kind is RowKind.SHARE else None,
+        )
+
+    def _say(self, shown: ShownRow, former: DetailRow | None = None) -> None:
+        row, value, key = shown.row, shown.value, shown.key
+        is_heading = row.kind is RowKind.HEADING
+        if isinstance(value, QPlainTextEdit):
+            _show_code(value, row.text)
+        elif isinstance(value, LinkedLabel):
+            value.show_pieces(self.pieces(row), self._link_color)
+        elif isinstance(value, ValueLabel):
+            value.show_text(row.exact if is_heading else row.text)
+            value.setToolTip("" if is_heading else row.exact)
+        title = key or value
+        if is_heading and isinstance(title, QLabel):
+            title.setText(breakable(row.text))
+            title.setAccessibleName(one_line(row.text))
+        if isinstance(key, LinkedLabel) and isinstance(value, ValueLabel):
+            value.set_caption(row.key)
+            if former is None or row.links != former.links:
+                key.show_pieces(self.pieces(row), self._link_color)
+        if shown.bar is not None:
+            color = self._key_color if row.phase is None else phase_color(row.phase)
+            shown.bar.show_share(row.share, color)
+
+    def pieces(self, row: DetailRow) -> list[Piece]:
+        """Return what a row says in pieces; of a step, its instant comes first."""
+        small = self._key_color
+        when = [Piece(row.key, small_in=small, ends_line=True)] if row.kind is RowKind.STEP else []
+        links = (Piece(e.text, e.address, small if e.is_small else None) for e in row.links)
+        return [*when, *links]
+
+    def _heading_label(self) -> QLabel:
         label = plain_label("", self, wraps=True)
         font = QFont(label.font())
         font.setWeight(QFont.Weight.DemiBold)
         label.setFont(font)
-        above = 8 if self._rows else 0
-        label.setContentsMargins(0, above, 0, 1)
-        self.show_heading(label, text)
-        if not count:
-            self._add(_Row(label))
-            return label
-        beside = self._small_label(count)
-        beside.setContentsMargins(0, above, 0, 1)
-        beside.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
-        self._add(_Row(beside, label, is_item=True))
-        return beside
-
-    def add_note(self, text: str) -> ValueLabel:
-        """Add text in small letters across both columns."""
-        label = self._small_label(text)
-        self._add(_Row(label))
+        label.setContentsMargins(0, 8 if self._rows else 0, 0, 1)
         return label
 
-    def _small_label(self, text: str) -> ValueLabel:
-        label = self._value_label(text)
+    def _small_label(self) -> ValueLabel:
+        label = self._value_label()
         font = QFont(label.font())
         font.setPixelSize(small_size(label.fontInfo().pixelSize()))
         label.setFont(font)
         color_text(label, self._key_color)
         return label
 
-    def add_step(self, when: str, pieces: Sequence[Piece]) -> LinkedLabel:
-        """Add a step of a chain: its instant in small letters, and what happened below it."""
-        label = self._linked(self._step_pieces(when, pieces))
-        self._add(_Row(label, is_step=True))
-        return label
-
-    def show_step(self, label: LinkedLabel, when: str, pieces: Sequence[Piece]) -> None:
-        self.show_pieces(label, self._step_pieces(when, pieces))
-
-    def _step_pieces(self, when: str, pieces: Sequence[Piece]) -> list[Piece]:
-        return [Piece(when, small_in=self._key_color, ends_line=True), *pieces]
-
-    def add_item(self, pieces: Sequence[Piece], value: str) -> tuple[LinkedLabel, ValueLabel]:
-        """Add an entry of a list, with a value at the right edge."""
-        name = self._linked(pieces)
-        label = self._value_label(value, name.text_to_copy())
-        label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
-        self._add(_Row(label, name, is_item=True))
-        return name, label
-
-    def show_heading(self, label: QLabel, text: str) -> None:
-        label.setText(breakable(text))
-        label.setAccessibleName(one_line(text))
-        self._fit_row(label)
-
-    def add_sentence(self, text: str) -> ValueLabel:
-        label = self._value_label(text)
-        self._add(_Row(label))
-        return label
-
-    def add_value(self, key: str, text: str) -> ValueLabel:
-        label = self._value_label(text, key)
-        self._add(_Row(label, self._key_label(key)))
-        return label
-
-    def show_text(self, label: ValueLabel, text: str) -> None:
-        label.show_text(text)
-        self._fit_row(label)
-
-    def add_linked_value(self, key: str, pieces: Sequence[Piece]) -> LinkedLabel:
-        label = self._linked(pieces, key)
-        self._add(_Row(label, self._key_label(key)))
-        return label
-
-    def add_linked_sentence(self, pieces: Sequence[Piece]) -> LinkedLabel:
-        label = self._linked(pieces)
-        self._add(_Row(label))
-        return label
-
-    def _linked(self, pieces: Sequence[Piece], key: str = "") -> LinkedLabel:
+    def _linked_label(self, key: str = "") -> LinkedLabel:
         label = LinkedLabel(self, key)
         self._offer_copies(label)
         label.followed.connect(self.link_activated)
-        self.show_pieces(label, pieces)
         return label
 
-    def show_pieces(self, label: LinkedLabel, pieces: Sequence[Piece]) -> None:
-        label.show_pieces(pieces, self._link_color)
-        self._fit_row(label)
-
-    def add_share(
-        self, key: str, text: str, share: float, color: QColor
-    ) -> tuple[ValueLabel, ShareBar]:
-        label, bar = self._value_label(text, key), ShareBar(self)
-        bar.show_share(share, color)
-        self._add(_Row(label, self._key_label(key), bar))
-        return label, bar
-
-    def add_code(self, text: str) -> QPlainTextEdit:
-        """Add lines in a fixed-width font, to be read and copied."""
+    def _code_box(self) -> QPlainTextEdit:
+        """Return a box for lines in a fixed-width font, to be read and copied."""
         box = QPlainTextEdit(self)
         box.setReadOnly(True)
         box.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -389,26 +396,7 @@ class RowGrid(QWidget):
         box.setFrameShape(QFrame.Shape.StyledPanel)
         box.setTabChangesFocus(True)
         box.setAccessibleName("Traceback")
-        self.show_code(box, text)
-        self._add(_Row(box))
         return box
-
-    def show_code(self, box: QPlainTextEdit, text: str) -> None:
-        """Change the lines of a box and fit it to them; beyond 14 it scrolls."""
-        if text == box.toPlainText():
-            return
-        box.setPlainText(text)
-        lines = min(text.count("\n") + 1, _MOST_CODE_LINES)
-        line_height = QFontMetrics(box.font()).lineSpacing()
-        scroll_bar = box.horizontalScrollBar().sizeHint().height()
-        box.setFixedHeight(lines * line_height + scroll_bar + 14)
-        self._fit_row(box)
-        # What went wrong is in the last line.
-        box.verticalScrollBar().setValue(box.verticalScrollBar().maximum())
-
-    def _add(self, row: _Row) -> None:
-        self._rows.append(row)
-        self._row_of[row.value] = row
 
     def _key_label(self, key: str) -> QLabel:
         label = plain_label(key, self, wraps=True)
@@ -416,8 +404,8 @@ class RowGrid(QWidget):
         color_text(label, self._key_color)
         return label
 
-    def _value_label(self, text: str, key: str = "") -> ValueLabel:
-        label = ValueLabel(text, self, key)
+    def _value_label(self, key: str = "") -> ValueLabel:
+        label = ValueLabel("", self, key)
         self._offer_copies(label)
         return label
 
@@ -435,3 +423,16 @@ class RowGrid(QWidget):
         menu.addAction("Copy", partial(QGuiApplication.clipboard().setText, label.text_to_copy()))
         menu.addAction("Copy all", self.copy_all_requested.emit)
         menu.popup(label.mapToGlobal(position))
+
+
+def _show_code(box: QPlainTextEdit, text: str) -> None:
+    """Change the lines of a box and fit it to them; beyond 14 it scrolls."""
+    if text == box.toPlainText():
+        return
+    box.setPlainText(text)
+    lines = min(text.count("\n") + 1, _MOST_CODE_LINES)
+    line_height = QFontMetrics(box.font()).lineSpacing()
+    scroll_bar = box.horizontalScrollBar().sizeHint().height()
+    box.setFixedHeight(lines * line_height + scroll_bar + 14)
+    # What went wrong is in the last line.
+    box.verticalScrollBar().setValue(box.verticalScrollBar().maximum())

@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Final
 
-from msgspec import Struct
 from PySide6.QtCore import QEvent, Qt, Slot
-from PySide6.QtGui import QColor, QFont, QGuiApplication
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollArea, QWidget
+from PySide6.QtGui import QFont, QGuiApplication
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QScrollArea, QWidget
 from typing_extensions import override
 
 from inspector.calls.call import CallId
@@ -22,12 +21,12 @@ from ..kit.guards import guarded
 from ..kit.labels import color_text, plain_label
 from ..kit.layouts import bar, fill
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.theme import ColorRole, Theme, phase_color
+from ..kit.theme import ColorRole, Theme
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from ..session.overruled_rates import OverruledRates
 from .clock_rows import ClockHistory, clock_rows
 from .frame_rows import Heaviest, frame_rows
-from .grid import RowGrid, ShareBar
+from .grid import RowGrid, ShownRow
 from .labels import LinesOfText, LinkedLabel, Piece, ValueLabel, breakable
 from .member_rows import member_rows
 from .reason_rows import Told, WhyRows
@@ -40,20 +39,6 @@ from .timer_rows import timer_rows
 
 #: Pixels beside the text.
 _SIDE: Final = 16
-
-
-class _Shown(Struct):
-    """A row with the widgets that show it."""
-
-    row: DetailRow
-    value: QLabel | QPlainTextEdit
-    bar: ShareBar | None = None
-    name: LinkedLabel | None = None
-
-    @property
-    def reached(self) -> QLabel | QPlainTextEdit:
-        """What the keyboard comes to."""
-        return self.value if self.name is None else self.name
 
 
 @guarded
@@ -70,7 +55,7 @@ class WhyPanel(QWidget):
         self._overruled = OverruledRates.of(bridge)
         self._why_rows: WhyRows | None = None
         self._reads_on = False
-        self._shown: list[_Shown] = []
+        self._shown: list[ShownRow] = []
         self._is_whole = False
         self.title = ""
         self._head: list[DetailRow] = []
@@ -155,7 +140,7 @@ class WhyPanel(QWidget):
             self._move_items(rows)
             for shown, row in zip(self._shown, rows, strict=True):
                 if row != shown.row:
-                    self._change(shown, row)
+                    self.grid.change(shown, row)
         else:
             self._build(rows)
         self.remedies.refresh()
@@ -177,7 +162,7 @@ class WhyPanel(QWidget):
             rest = (each for each in items if id(each) not in reached)
             order = [each or next(rest) for each in kept]
             self._shown[places[0] : places[-1] + 1] = order
-            self.grid.put_in_order([each.value for each in order])
+            self.grid.put_in_order(order)
             has_moved = True
         if has_moved:
             self._order_tabs()
@@ -190,7 +175,7 @@ class WhyPanel(QWidget):
         self.title_label.setText(breakable(self.title))
         self.title_label.setVisible(bool(self.title))
         pieces = [] if kind is None else [Piece(_about_text(kind).removesuffix(kind.text))]
-        pieces += [] if kind is None else self._pieces(kind)
+        pieces += [] if kind is None else self.grid.pieces(kind)
         self.about.show_pieces(pieces, self._theme.color(ColorRole.MUTED))
         self.about.setVisible(kind is not None)
         said = of_kind.get(RowKind.ANSWER)
@@ -271,7 +256,7 @@ class WhyPanel(QWidget):
         self.grid.setUpdatesEnabled(False)
         row, link = self._row_with_keyboard()
         self.grid.clear()
-        self._shown = [self._added(each) for each in rows]
+        self._shown = [self.grid.add(each) for each in rows]
         self.grid.finish()
         self._order_tabs()
         self.grid.setUpdatesEnabled(True)
@@ -302,72 +287,6 @@ class WhyPanel(QWidget):
         value.setFocus(Qt.FocusReason.OtherFocusReason)
         if isinstance(value, LinkedLabel) and link is not None:
             value.take_link(link)
-
-    def _added(self, row: DetailRow) -> _Shown:  # noqa: PLR0911 - one for each kind of row
-        grid = self.grid
-        match row.kind:
-            case RowKind.HEADING:
-                return _Shown(row, grid.add_heading(row.text, row.exact))
-            case RowKind.STEP:
-                return _Shown(row, grid.add_step(row.key, self._pieces(row)))
-            case RowKind.ITEM:
-                name, value = grid.add_item(self._pieces(row), row.text)
-                return _Shown(row, value, name=name)
-            case RowKind.NOTE:
-                return _Shown(row, grid.add_note(row.text))
-            case RowKind.TEXT | RowKind.SENTENCE if row.links:
-                is_text = row.kind is RowKind.TEXT
-                pieces = self._pieces(row)
-                label = (
-                    grid.add_linked_value(row.key, pieces)
-                    if is_text
-                    else grid.add_linked_sentence(pieces)
-                )
-                return _Shown(row, label)
-            case RowKind.SENTENCE:
-                return _Shown(row, grid.add_sentence(row.text))
-            case RowKind.CODE:
-                return _Shown(row, grid.add_code(row.text))
-            case RowKind.SHARE:
-                return _Shown(row, *grid.add_share(row.key, row.text, row.share, self._color(row)))
-            case _:
-                value = grid.add_value(row.key, row.text)
-                value.setToolTip(row.exact)
-                return _Shown(row, value)
-
-    def _change(self, shown: _Shown, row: DetailRow) -> None:
-        former, shown.row = shown.row, row
-        value = shown.value
-        if isinstance(value, QPlainTextEdit):
-            self.grid.show_code(value, row.text)
-        elif row.kind is RowKind.STEP and isinstance(value, LinkedLabel):
-            self.grid.show_step(value, row.key, self._pieces(row))
-        elif isinstance(value, LinkedLabel):
-            self.grid.show_pieces(value, self._pieces(row))
-        elif isinstance(value, ValueLabel):
-            is_count = row.kind is RowKind.HEADING
-            self.grid.show_text(value, row.exact if is_count else row.text)
-            value.setToolTip("" if is_count else row.exact)
-        else:
-            self.grid.show_heading(value, row.text)
-        if shown.name is not None:
-            if row.links != former.links:
-                self.grid.show_pieces(shown.name, self._pieces(row))
-            if isinstance(value, ValueLabel):
-                value.set_caption(row.key)
-        if shown.bar is not None:
-            shown.bar.show_share(row.share, self._color(row))
-
-    def _pieces(self, row: DetailRow) -> list[Piece]:
-        small = self._theme.color(ColorRole.MUTED)
-        return [
-            Piece(link.text, link.address, small if link.is_small else None) for link in row.links
-        ]
-
-    def _color(self, row: DetailRow) -> QColor:
-        if row.phase is None:
-            return self._theme.color(ColorRole.MUTED)
-        return phase_color(row.phase)
 
     # ------------------------------------------------------------------ acting
 

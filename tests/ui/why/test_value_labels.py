@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import cast
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import (
     QAccessible,
-    QColor,
     QEnterEvent,
     QGuiApplication,
     QKeySequence,
@@ -18,17 +18,26 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from ui.why import grid as grid_module
-from ui.why.grid import RowGrid
-from ui.why.labels import LinesOfText, Piece, ValueLabel
+from ui.session.selection import Selection
+from ui.why.grid import RowGrid, ShownRow
+from ui.why.labels import LinesOfText, LinkedLabel, ValueLabel
+from ui.why.rows import DetailRow, RowKind, TextLink, heading, linked, sentence
 
 LONG = "RuntimeError: " + "x" * 300
-BLUE = QColor("blue")
 
 
 def lines_at(label: QLabel, width: int) -> int:
     """Return how many lines a label needs in a panel of a width in pixels."""
     return label.heightForWidth(width) // label.fontMetrics().lineSpacing()
+
+
+def added(grid: RowGrid, row: DetailRow) -> ValueLabel:
+    """Return the label of a row that is added."""
+    return cast("ValueLabel", grid.add(row).value)
+
+
+def linked_sentence(*links: TextLink) -> DetailRow:
+    return DetailRow("", "", RowKind.SENTENCE, links=links)
 
 
 @pytest.fixture
@@ -43,10 +52,10 @@ def grid(qtbot: QtBot) -> RowGrid:
 
 def test_that_a_long_word_is_broken_instead_of_cut_off(grid: RowGrid) -> None:
     labels = [
-        grid.add_sentence(LONG),
-        grid.add_value("Error", LONG),
-        grid.add_heading(LONG),
-        grid.add_linked_sentence([Piece("here", "FRAME:1"), Piece(LONG)]),
+        added(grid, sentence(LONG)),
+        added(grid, DetailRow("Error", LONG)),
+        added(grid, heading(LONG)),
+        added(grid, linked_sentence(TextLink("here", Selection.frame(1)), TextLink(LONG))),
     ]
 
     widest = labels[0].fontMetrics().horizontalAdvance("x" * 300)
@@ -54,7 +63,7 @@ def test_that_a_long_word_is_broken_instead_of_cut_off(grid: RowGrid) -> None:
 
 
 def test_that_a_long_word_that_comes_later_is_broken_too(grid: RowGrid) -> None:
-    label = grid.add_value("Error", "none")
+    label = added(grid, DetailRow("Error", "none"))
 
     label.show_text(LONG)
 
@@ -93,10 +102,12 @@ def test_that_lines_of_text_have_the_room_that_they_take(qtbot: QtBot) -> None:
 def test_that_a_link_leads_elsewhere_without_another_layout_of_its_words(
     grid: RowGrid, qtbot: QtBot
 ) -> None:
-    label = grid.add_linked_sentence([Piece("spark fades", "TIMER:1")])
+    row = grid.add(linked_sentence(TextLink("spark fades", Selection.timer(1))))
+    label = row.value
+    assert isinstance(label, LinkedLabel)
     text = label.text()
 
-    grid.show_pieces(label, [Piece("spark fades", "TIMER:2")])
+    grid.change(row, linked_sentence(TextLink("spark fades", Selection.timer(2))))
 
     assert label.text() == text
     label.take_link(0)
@@ -108,11 +119,11 @@ def test_that_a_link_leads_elsewhere_without_another_layout_of_its_words(
 
 @pytest.mark.parametrize("text", ["all in short words", "(1,234,567,890\N{NO-BREAK SPACE}ns)"])
 def test_that_short_words_stay_whole(grid: RowGrid, text: str) -> None:
-    assert grid.add_value("Text", text).text() == text
+    assert added(grid, DetailRow("Text", text)).text() == text
 
 
 def test_that_a_path_is_broken_where_names_and_their_parts_end(grid: RowGrid) -> None:
-    label = grid.add_value("Source", "/home/some-body/scenes/boss_fight.py:12")
+    label = added(grid, DetailRow("Source", "/home/some-body/scenes/boss_fight.py:12"))
 
     parts = label.text().split("\N{ZERO WIDTH SPACE}")
 
@@ -120,7 +131,7 @@ def test_that_a_path_is_broken_where_names_and_their_parts_end(grid: RowGrid) ->
 
 
 def test_that_what_is_copied_is_what_was_said(grid: RowGrid) -> None:
-    label = grid.add_value("Error", LONG)
+    label = added(grid, DetailRow("Error", LONG))
     label.setSelection(0, len(label.text()))
 
     QTest.keySequence(label, QKeySequence(QKeySequence.StandardKey.Copy))
@@ -130,7 +141,9 @@ def test_that_what_is_copied_is_what_was_said(grid: RowGrid) -> None:
 
 
 def test_that_all_of_a_text_with_links_can_be_copied(grid: RowGrid) -> None:
-    label = grid.add_linked_value("Clock", [Piece("root", "CLOCK:1"), Piece(" / " + LONG)])
+    label = added(
+        grid, linked("Clock", [TextLink("root", Selection.clock(1)), TextLink(" / " + LONG)])
+    )
 
     assert label.text_to_copy() == "root / " + LONG
 
@@ -142,8 +155,11 @@ def test_that_tab_goes_through_all_links_and_on(qtbot: QtBot) -> None:
     layout = QVBoxLayout(window)
     for widget in (before, grid, after):
         layout.addWidget(widget)
-    pieces = [Piece("😀 first", "CLOCK:1"), Piece("  and  "), Piece("y" * 40, "CLOCK:2")]
-    label = grid.add_linked_value("Clocks", pieces)
+    first, second = Selection.clock(1), Selection.clock(2)
+    links = TextLink("😀 first", first), TextLink("  and  "), TextLink("y" * 40, second)
+    row = grid.add(linked("Clocks", links))
+    label = row.value
+    assert isinstance(label, LinkedLabel)
     QWidget.setTabOrder(before, label)
     QWidget.setTabOrder(label, after)
     window.show()
@@ -154,7 +170,7 @@ def test_that_tab_goes_through_all_links_and_on(qtbot: QtBot) -> None:
 
     for turn in range(3):
         QTest.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Tab)
-        label.show_pieces([*pieces, Piece(f" {turn}")], BLUE)
+        grid.change(row, linked("Clocks", (*links, TextLink(f" {turn}"))))
         seen.append(label.selectedText().replace("\N{ZERO WIDTH SPACE}", ""))
 
     assert seen == ["😀 first", "y" * 40, ""]
@@ -168,9 +184,9 @@ class LayoutRuns:
 
     def __init__(self, grid: RowGrid, monkeypatch: pytest.MonkeyPatch) -> None:
         self.measured = self.stacked = 0
-        heights, stack = grid_module._Row.needed_height, grid._stack_rows
+        heights, stack = ShownRow.needed_height, grid._stack_rows
 
-        def needed_height(row: grid_module._Row) -> int:
+        def needed_height(row: ShownRow) -> int:
             self.measured += 1
             return heights(row)
 
@@ -178,44 +194,45 @@ class LayoutRuns:
             self.stacked += 1
             stack()
 
-        monkeypatch.setattr(grid_module._Row, "needed_height", needed_height)
+        monkeypatch.setattr(ShownRow, "needed_height", needed_height)
         monkeypatch.setattr(grid, "_stack_rows", stack_rows)
 
 
 def test_that_another_text_of_the_same_height_moves_nothing(
     grid: RowGrid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    labels = [grid.add_value(f"Key {number}", "0") for number in range(10)]
+    rows = [grid.add(DetailRow(f"Key {number}", "0")) for number in range(10)]
     grid.finish()
     runs = LayoutRuns(grid, monkeypatch)
 
-    grid.show_text(labels[3], "00:12.345")
+    grid.change(rows[3], DetailRow("Key 3", "00:12.345"))
 
     assert (runs.measured, runs.stacked) == (0, 0)
-    assert labels[3].text() == "00:12.345"
+    assert isinstance(rows[3].value, ValueLabel)
+    assert rows[3].value.text() == "00:12.345"
 
 
 def test_that_a_text_that_needs_more_lines_moves_what_is_below(
     grid: RowGrid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    labels = [grid.add_value(f"Key {number}", "0") for number in range(3)]
+    rows = [grid.add(DetailRow(f"Key {number}", "0")) for number in range(3)]
     grid.finish()
-    before = [label.geometry() for label in labels]
+    before = [row.value.geometry() for row in rows]
     runs = LayoutRuns(grid, monkeypatch)
 
-    grid.show_text(labels[1], "many words " * 20)
+    grid.change(rows[1], DetailRow("Key 1", "many words " * 20))
 
-    after = [label.geometry() for label in labels]
+    after = [row.value.geometry() for row in rows]
     assert runs.measured == 1
     assert after[0] == before[0]
     assert after[1].height() > 3 * before[1].height()
     assert after[2].top() - before[2].top() == after[1].height() - before[1].height()
-    grid.show_text(labels[1], "0")
-    assert [label.geometry() for label in labels] == before
+    grid.change(rows[1], DetailRow("Key 1", "0"))
+    assert [row.value.geometry() for row in rows] == before
 
 
 def test_that_a_narrower_panel_breaks_lines(grid: RowGrid) -> None:
-    label = grid.add_value("Key", "some words that fit")
+    label = added(grid, DetailRow("Key", "some words that fit"))
     grid.finish()
     height = label.height()
 
@@ -233,24 +250,26 @@ def read_out(widget: QWidget) -> str:
 
 
 def test_that_screen_readers_read_values_with_their_captions(grid: RowGrid) -> None:
-    heading = grid.add_heading("averyveryverylongnamewithoutanyblank")
-    value = grid.add_value("Source", "/home/somebody/projects/scene.py")
-    linked = grid.add_linked_value("Path", [Piece("root", "clock:1"), Piece(" / game")])
-    share, _bar = grid.add_share("update", "3.1 ms", 0.5, BLUE)
-    sentence = grid.add_sentence("“a/very/long/path/to/somewhere” is paused.")
+    texts = {
+        heading("averyveryverylongname"): "averyveryverylongname",
+        linked("Path", [TextLink("root", Selection.clock(1)), TextLink(" / game")]): (
+            "Path: root / game"
+        ),
+        DetailRow("update", "3.1 ms", RowKind.SHARE, share=0.5): "update: 3.1 ms",
+        sentence("“a/very/long/path” is paused."): "“a/very/long/path” is paused.",
+    }
+    value = grid.add(DetailRow("Source", "/home/somebody/projects/scene.py"))
 
-    assert read_out(heading) == "averyveryverylongnamewithoutanyblank"
-    assert read_out(value) == "Source: /home/somebody/projects/scene.py"
-    assert read_out(linked) == "Path: root / game"
-    assert read_out(share) == "update: 3.1 ms"
-    assert read_out(sentence) == "“a/very/long/path/to/somewhere” is paused."
-    grid.show_text(value, "/elsewhere/another_scene_file.py")
-    assert read_out(value) == "Source: /elsewhere/another_scene_file.py"
+    for row, text in texts.items():
+        assert read_out(grid.add(row).value) == text
+    assert read_out(value.value) == "Source: /home/somebody/projects/scene.py"
+    grid.change(value, DetailRow("Source", "/elsewhere/another_scene_file.py"))
+    assert read_out(value.value) == "Source: /elsewhere/another_scene_file.py"
 
 
 @pytest.mark.parametrize("text", ["24 pending, 0 waiting", LONG, "two\nlines", "a & b <i>c</i>"])
 def test_that_a_value_looks_the_same_while_it_can_be_marked(grid: RowGrid, text: str) -> None:
-    label = grid.add_value("Value", text)
+    label = added(grid, DetailRow("Value", text))
     grid.finish()
     before, height = label.grab().toImage(), label.heightForWidth(200)
 
@@ -264,10 +283,12 @@ def test_that_a_value_looks_the_same_while_it_can_be_marked(grid: RowGrid, text:
 def test_that_a_value_lays_out_no_document_while_nobody_is_there(
     grid: RowGrid,
 ) -> None:
-    label = grid.add_value("Value", "some words")
+    row = grid.add(DetailRow("Value", "some words"))
+    label = row.value
+    assert isinstance(label, ValueLabel)
     grid.finish()
     grid.show()
-    grid.show_text(label, "other words")
+    grid.change(row, DetailRow("Value", "other words"))
     assert not label.findChildren(QTextDocument)
 
     QTest.mousePress(label, Qt.MouseButton.LeftButton, pos=QPoint(1, 5))
@@ -301,8 +322,10 @@ def test_that_a_number_is_broken_behind_its_commas_only_where_it_has_no_room(
 
 def test_that_a_number_without_room_beside_its_key_is_below_it(grid: RowGrid) -> None:
     text = "00:06.000  (6,000,000,120\N{NO-BREAK SPACE}ns)"
-    label = grid.add_value("Local time of the clock", text)
-    after = grid.add_value("Rate", "1")
+    row = grid.add(DetailRow("Local time of the clock", text))
+    label = row.value
+    assert isinstance(label, ValueLabel)
+    after = added(grid, DetailRow("Rate", "1"))
     grid.finish()
     (key,) = (each for each in grid.findChildren(QLabel) if each.text().startswith("Local"))
     advance = label.fontMetrics().horizontalAdvance
@@ -313,16 +336,16 @@ def test_that_a_number_without_room_beside_its_key_is_below_it(grid: RowGrid) ->
     assert label.y() >= key.geometry().bottom()
     assert after.y() > label.geometry().bottom()
 
-    grid.show_text(label, "00:06.000")
+    grid.change(row, DetailRow(key.text(), "00:06.000"))
     assert label.y() == key.y()
 
-    grid.show_text(label, text)
+    grid.change(row, DetailRow(key.text(), text))
     grid.resize(advance(text) + advance(key.text()) + 100, 400)
     assert (label.y(), label.text()) == (key.y(), text)
 
 
 def test_that_underscores_around_a_name_stay_with_it(grid: RowGrid) -> None:
-    label = grid.add_value("Set at", "Game.__init__.<locals>")
+    label = added(grid, DetailRow("Set at", "Game.__init__.<locals>"))
 
     parts = label.text().split("\N{ZERO WIDTH SPACE}")
     assert parts == ["Game.", "__init__.", "<locals>"]
