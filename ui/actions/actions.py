@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final
 
@@ -34,7 +34,7 @@ class DescribedAction(QAction):
         self._callback: Callable[[], object] | None = None
         self._is_shown_checked = False
         self._file_word = ""
-        self._icon_name = description.icon
+        self.icon_name = description.icon
         self.setObjectName(description.id)
         if description.label:
             self.setIconText(description.label)
@@ -62,16 +62,12 @@ class DescribedAction(QAction):
             self._show_tip()
 
     @property
-    def icon_name(self) -> str:
-        return self._icon_name
-
-    @property
     def is_on_button(self) -> bool:
         return any(isinstance(each, QToolButton) for each in self.associatedObjects())
 
     def show_icon(self, name: str, theme: Theme) -> None:
-        if name != self._icon_name:
-            self._icon_name = name
+        if name != self.icon_name:
+            self.icon_name = name
             self.setIcon(theme.icon(name))
 
     def apply(self, facts: ActionFacts) -> None:
@@ -114,27 +110,19 @@ class ActionSet(QObject):
 
     def __init__(self, parent: QObject, descriptions: Iterable[ActionDescription[Any]]) -> None:
         super().__init__(parent)
-        self._actions = {each.id: DescribedAction(each, self) for each in descriptions}
+        self.by_id = {each.id: DescribedAction(each, self) for each in descriptions}
         self._choices: dict[MenuId, list[DescribedAction]] = {}
-        for action in self._actions.values():
+        for action in self.by_id.values():
             menu = action.description.menu
             if action.isCheckable():
                 self._choices.setdefault(menu, []).append(action)
-        self._facts = ActionFacts()
+        self.facts = ActionFacts()
         self._theme: Theme | None = None
         self._undrawn: list[DescribedAction] = []
         self._icon_turn = single_shot(self, self._draw_menu_icons)
 
     def __getitem__(self, action_id: str) -> DescribedAction:
-        return self._actions[action_id]
-
-    @property
-    def by_id(self) -> Mapping[str, DescribedAction]:
-        return self._actions
-
-    @property
-    def facts(self) -> ActionFacts:
-        return self._facts
+        return self.by_id[action_id]
 
     def bind(self, handler: HandlerT, descriptions: Iterable[ActionDescription[HandlerT]]) -> None:
         for description in descriptions:
@@ -143,18 +131,18 @@ class ActionSet(QObject):
 
     def bind_commands(self, give: Callable[[str], object]) -> None:
         """Have actions without a callback give the command that they stand for."""
-        for name, action in self._actions.items():
+        for name, action in self.by_id.items():
             if action.description.callback is None:
                 self._bind(name, partial(give, name))
 
     def _bind(self, action_id: str, callback: Callable[[], object]) -> None:
-        action = self._actions[action_id]
+        action = self.by_id[action_id]
         action.bind(callback)
-        action.apply(self._facts)
+        action.apply(self.facts)
 
     def apply(self, facts: ActionFacts) -> None:
-        self._facts = facts
-        for action in self._actions.values():
+        self.facts = facts
+        for action in self.by_id.values():
             action.apply(facts)
         self.applied.emit()
 
@@ -165,7 +153,7 @@ class ActionSet(QObject):
     def set_icons(self, theme: Theme) -> None:
         """Draw all icons in the colours of a theme; those of menus alone in the next turn."""
         self._theme, self._undrawn = theme, []
-        for action in self._actions.values():
+        for action in self.by_id.values():
             if action.icon_name and action.is_on_button:
                 action.setIcon(theme.icon(action.icon_name))
             elif action.icon_name:

@@ -100,7 +100,7 @@ class AlignedView(QWidget):
         self._budgets_ms: tuple[float, ...] = ()
         self._sides: tuple[int, ...] = ()
         self._is_stacked = self._by_frame = False
-        self._plots: list[pg.PlotItem] = []
+        self.plots: list[pg.PlotItem] = []
         self._pointers: list[pg.InfiniteLine] = []
         # Where it is read, in frames or seconds; None for nowhere.
         self._place: float | None = None
@@ -177,36 +177,32 @@ class AlignedView(QWidget):
         titles = ("frame", *(f"{run.name} (ms)" for run in self._runs))
         return [titles, *((str(number), *row) for number, row in numbered)]
 
-    @property
-    def plots(self) -> Sequence[pg.PlotItem]:
-        return self._plots
-
     # ---------------------------------------------------------------- zooming and moving
 
     def zoom(self, factor: float, about: float | None = None) -> None:
-        if self._plots:
+        if self.plots:
             center = None if about is None else (about, 0.0)
-            self._plots[0].getViewBox().scaleBy(x=factor, center=center)
+            self.plots[0].getViewBox().scaleBy(x=factor, center=center)
 
     def pan(self, share: float) -> None:
-        if self._plots:
-            low, high = self._plots[0].getViewBox().viewRange()[0]
-            self._plots[0].getViewBox().translateBy(x=share * (high - low))
+        if self.plots:
+            low, high = self.plots[0].getViewBox().viewRange()[0]
+            self.plots[0].getViewBox().translateBy(x=share * (high - low))
 
     @Slot()
     def fit(self) -> None:
-        if self._plots:
+        if self.plots:
             top_ms = top_of_axis_ns([each.times_ns for each in self._lines]) / NS_PER_MS
-            self._plots[0].setRange(xRange=(0.0, self._end), yRange=(0.0, top_ms), padding=0)
+            self.plots[0].setRange(xRange=(0.0, self._end), yRange=(0.0, top_ms), padding=0)
 
     def fit_chosen(self) -> None:
         """Show all frames: nothing is ever selected here."""
         self.fit()
 
     def go_live(self) -> None:
-        if self._plots:
-            low, high = self._plots[0].getViewBox().viewRange()[0]
-            self._plots[0].setXRange(self._end - (high - low), self._end, padding=0)
+        if self.plots:
+            low, high = self.plots[0].getViewBox().viewRange()[0]
+            self.plots[0].setXRange(self._end - (high - low), self._end, padding=0)
 
     @property
     def _end(self) -> float:
@@ -216,40 +212,40 @@ class AlignedView(QWidget):
 
     @Slot()
     def _draw_again(self) -> None:
-        ranges = self._plots[0].getViewBox().viewRange() if self._plots else None
+        ranges = self.plots[0].getViewBox().viewRange() if self.plots else None
         self._draw()
-        if ranges is not None and self._plots:
-            self._plots[0].setRange(xRange=ranges[0], yRange=ranges[1], padding=0)
+        if ranges is not None and self.plots:
+            self.plots[0].setRange(xRange=ranges[0], yRange=ranges[1], padding=0)
 
     def _draw(self) -> None:
         self._pointers = []
         self._read(None)
         self.graphics.clear()
         self.graphics.setBackground(self._color(ColorRole.BG))
-        self._plots = []
+        self.plots = []
         self._lines = [_line(each, by_frame=self._by_frame) for each in self._runs]
         if not self._lines:
             return
         numbers = range(len(self._lines))
         for shown in [[each] for each in numbers] if self._is_stacked else [numbers]:
             self._add_plot(shown)
-        for plot in self._plots[:-1]:
+        for plot in self.plots[:-1]:
             plot.getAxis("bottom").setStyle(showValues=False)
             plot.getAxis("bottom").setTicks([])
-        for plot in self._plots[1:]:
-            plot.setXLink(self._plots[0])
-            plot.setYLink(self._plots[0])
+        for plot in self.plots[1:]:
+            plot.setXLink(self.plots[0])
+            plot.setYLink(self.plots[0])
         # Linked to the others, it has their range.
-        self._plots[-1].getViewBox().sigRangeChanged.connect(self._label_axes)
-        for plot in self._plots:
+        self.plots[-1].getViewBox().sigRangeChanged.connect(self._label_axes)
+        for plot in self.plots:
             plot.getViewBox().sigResized.connect(self._label_axes)
         self.fit()
         self._label_axes()
 
     def _add_plot(self, numbers: Sequence[int]) -> None:
         color, font = self._color, self.font()
-        plot = self.graphics.addPlot(row=len(self._plots), col=0)
-        self._plots.append(plot)
+        plot = self.graphics.addPlot(row=len(self.plots), col=0)
+        self.plots.append(plot)
         plot.setMenuEnabled(False)
         plot.hideButtons()
         plot.setMouseEnabled(x=True, y=False)
@@ -355,7 +351,7 @@ class AlignedView(QWidget):
 
     @Slot()
     def _label_axes(self) -> None:
-        for plot in self._plots:
+        for plot in self.plots:
             box = plot.getViewBox()
             (low, high), (bottom, top) = box.viewRange()
             most = max(2, int(box.height() / _BETWEEN_TICKS_Y))
@@ -369,7 +365,7 @@ class AlignedView(QWidget):
             rates = [(each, f"{1000 / each:.3g} fps") for each in labelled]
             lines = [(each.value_ns / NS_PER_MS, "") for each in found.ticks]
             plot.getAxis("right").setTicks([rates, lines])
-        plot = self._plots[-1]
+        plot = self.plots[-1]
         most = max(2, int(plot.getViewBox().width() / _BETWEEN_TICKS_X))
         axis = plot.getAxis("bottom")
         if self._by_frame:
@@ -387,7 +383,7 @@ class AlignedView(QWidget):
     def _read_at(self, place: QPointF) -> None:
         if QGuiApplication.mouseButtons() is not Qt.MouseButton.NoButton:
             return
-        boxes = [plot.getViewBox() for plot in self._plots]
+        boxes = [plot.getViewBox() for plot in self.plots]
         box = next((each for each in boxes if each.sceneBoundingRect().contains(place)), None)
         for each in boxes:
             each.setMouseEnabled(x=True, y=box is None)
@@ -399,16 +395,16 @@ class AlignedView(QWidget):
             pointer.setVisible(at is not None)
             if at is not None:
                 pointer.setValue(at)
-        width = self._plots[0].getViewBox().viewPixelSize()[0] if self._plots else 0.0
+        width = self.plots[0].getViewBox().viewPixelSize()[0] if self.plots else 0.0
         text = "" if at is None else self._text_at(at, width)
         self.setAccessibleName(f"{_NAME}: {text}" if text else _NAME)
         self.frames_read.emit(text)
 
     def read_beside(self, step: int) -> None:
         """Read the next frame of the longest run, or the one before; none shares its pixels."""
-        if not self._plots:
+        if not self.plots:
             return
-        box = self._plots[0].getViewBox()
+        box = self.plots[0].getViewBox()
         (low, high), width = box.viewRange()[0], box.viewPixelSize()[0]
         starts = max(self._lines, key=lambda line: line.end).starts[:-1]
         at = self._place
@@ -475,7 +471,7 @@ class AlignedView(QWidget):
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         menu = QMenu(self)
-        menu.addAction("Fit", self.fit).setEnabled(bool(self._plots))
+        menu.addAction("Fit", self.fit).setEnabled(bool(self.plots))
         menu.addSeparator()
         menu.addActions([self.stack_action, self.frame_action])
         menu.addSeparator()

@@ -252,7 +252,7 @@ class EventListModel(ListTableModel[ListedEvent]):
         self._timeline: Timeline | None = None
         self._cursor = 0
         self._looked_at = 0
-        self._lost = 0
+        self.lost_count = 0
         self._groups = QUIET_GROUPS
         self._subject: Selection | None = None
         self._frame_span: tuple[int, int] | None = None
@@ -263,7 +263,7 @@ class EventListModel(ListTableModel[ListedEvent]):
 
     def set_log(self, log: EventLog | None, timeline: Timeline | None) -> None:
         self._log, self._timeline = log, timeline
-        self._lost = 0
+        self.lost_count = 0
         self.read_again()
 
     def set_groups(self, groups: frozenset[EventGroup]) -> None:
@@ -303,10 +303,6 @@ class EventListModel(ListTableModel[ListedEvent]):
         return self._looked_at - len(self.rows)
 
     @property
-    def lost_count(self) -> int:
-        return self._lost
-
-    @property
     def waiting_count(self) -> int:
         return 0 if self._log is None else max(0, self._log.end - self._cursor)
 
@@ -328,7 +324,7 @@ class EventListModel(ListTableModel[ListedEvent]):
         if log is None or log.end == self._cursor:
             return 0
         if log.end - self._cursor > _LOOK_BACK:
-            self._lost += log.end - _LOOK_BACK - self._cursor
+            self.lost_count += log.end - _LOOK_BACK - self._cursor
             self._cursor = log.end - _LOOK_BACK
         fresh = self._read()[-MAX_ROWS:]
         if not fresh:
@@ -382,7 +378,7 @@ class EventListModel(ListTableModel[ListedEvent]):
         assert log is not None
         batch = log.read(self._cursor)
         self._cursor = batch.cursor
-        self._lost += batch.lost
+        self.lost_count += batch.lost
         self._looked_at += len(batch.events)
         kinds = kinds_of(self._groups)
         read = kinds | NAMING_KINDS

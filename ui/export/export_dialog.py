@@ -176,7 +176,7 @@ class ExportDialog(QDialog):
             self._exporters = exporters() if source.events else tuple(EXPORTERS)
         self._folder = choices.folder
         self._ranges = source.ranges
-        self._problem = ""
+        self.problem = ""  # What is wrong with the choices, or why writing failed; otherwise empty
         self._inspector_budget_ms = choices.options.inspector_budget_ms
         self._make_fields(choices.options, source.unknown)
         self._range_box.setCurrentIndex(max(0, self._range_box.findData(choices.range_id)))
@@ -409,24 +409,19 @@ class ExportDialog(QDialog):
         return f"{frames}, {size}, vector graphics, sharp at any size.{pages}"
 
     def _say(self, text: str) -> None:
-        self._problem = ""
+        self.problem = ""
         self._note.setPalette(self.palette())
         self._note.setText(text)
         self.save_button.setEnabled(bool(len(self.chosen_frames)))
 
     def _say_problem(self, text: str) -> None:
-        self._problem = text
+        self.problem = text
         self._note.setPalette(self._problem_palette)
         self._note.setText(f"✖ {text[:1].upper()}{text[1:]}")
 
     def _say_bad_choice(self, text: str) -> None:
         self._say_problem(text)
         self.save_button.setEnabled(False)
-
-    @property
-    def problem(self) -> str:
-        """What is wrong with the choices, or why writing failed; otherwise empty."""
-        return self._problem
 
     # ---------------------------------------------------------------- building
 

@@ -63,7 +63,7 @@ class FlameRow(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._spans: tuple[FrameSpan, ...] = ()
+        self.spans: tuple[FrameSpan, ...] = ()
         self._words = ""
         self._rows = 1
         self.view = OwnView(
@@ -82,18 +82,14 @@ class FlameRow(QWidget):
     # ---------------------------------------------------------------- what is drawn
 
     @property
-    def spans(self) -> tuple[FrameSpan, ...]:
-        return self._spans
-
-    @property
     def current(self) -> FrameSpan | None:
-        return None if self._current is None else self._spans[self._current]
+        return None if self._current is None else self.spans[self._current]
 
     def show_spans(self, spans: Sequence[FrameSpan]) -> None:
         """Draw other spans; what part of them is in view stays when one was zoomed into."""
-        if tuple(spans) == self._spans:
+        if tuple(spans) == self.spans:
             return
-        self._spans = tuple(spans)
+        self.spans = tuple(spans)
         rows = max((span.depth for span in spans), default=0) + 1
         if rows != self._rows:
             self._rows = rows
@@ -118,7 +114,7 @@ class FlameRow(QWidget):
         self.update()
 
     def rect_of(self, place: int) -> QRectF:
-        span = self._spans[place]
+        span = self.spans[place]
         left, right = self._x(span.began_ns), self._x(span.end_ns)
         top = self._ruler() + span.depth * self._row_height()
         return QRectF(left, top, max(right - left, 1.0), self._row_height() - _GAP)
@@ -126,7 +122,7 @@ class FlameRow(QWidget):
     def span_at(self, place: QPointF) -> int | None:
         depth = int((place.y() - self._ruler()) // self._row_height())
         found = None
-        for number, span in enumerate(self._spans):
+        for number, span in enumerate(self.spans):
             if span.depth != depth:
                 continue
             left, right = self._x(span.began_ns), self._x(span.end_ns)
@@ -157,21 +153,21 @@ class FlameRow(QWidget):
     def _paint(self, painter: QPainter, exposed: QRect) -> None:
         theme = self._theme
         painter.fillRect(exposed, theme.color(ColorRole.BG))
-        if not self._spans:
+        if not self.spans:
             painter.setPen(theme.color(ColorRole.MUTED))
             centred = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
             painter.drawText(self.rect().adjusted(8, 0, -8, 0), int(centred), self._words)
             return
         self._paint_ruler(painter)
         covered = [-1.0] * self._rows
-        for number, span in enumerate(self._spans):
+        for number, span in enumerate(self.spans):
             left, right = self._x(span.began_ns), self._x(span.end_ns)
             # Many that share a pixel are drawn once.
             if right < 0 or left > self.width() or right < covered[span.depth]:
                 continue
             covered[span.depth] = left + 1
             self._paint_span(painter, number, span)
-        for number, span in enumerate(self._spans):
+        for number, span in enumerate(self.spans):
             if self._is_chosen(span):
                 self._paint_outline(painter, number, theme.color(ColorRole.TEXT), 2)
         if self._current is not None and self.hasFocus():
@@ -256,7 +252,7 @@ class FlameRow(QWidget):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             number = self.span_at(QPointF(event.pos()))
-            text = "" if number is None else span_text(self._spans[number])
+            text = "" if number is None else span_text(self.spans[number])
             QToolTip.showText(event.globalPos(), as_plain(text), self)
             return True
         return keeps_key(event, _OWN_KEYS) or super().event(event)
@@ -290,14 +286,14 @@ class FlameRow(QWidget):
         if number is None:
             self.view.fit()
         else:
-            self.view.show_span(self._spans[number].began_ns, self._spans[number].end_ns)
+            self.view.show_span(self.spans[number].began_ns, self.spans[number].end_ns)
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         is_pointed = event.reason() is QContextMenuEvent.Reason.Mouse
         number = self.span_at(QPointF(event.pos())) if is_pointed else self._current
         if number is not None:
-            self.menu_requested.emit(self._spans[number], event.globalPos())
+            self.menu_requested.emit(self.spans[number], event.globalPos())
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -309,7 +305,7 @@ class FlameRow(QWidget):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self._spans or not (take_key(event, self.view) or self._take_key(event)):
+        if not self.spans or not (take_key(event, self.view) or self._take_key(event)):
             super().keyPressEvent(event)
 
     def _take_key(self, event: QKeyEvent) -> bool:
@@ -333,24 +329,24 @@ class FlameRow(QWidget):
     def _neighbour(self, step: int) -> int | None:
         if self._current is None:
             return 0
-        depth = self._spans[self._current].depth
-        places = [number for number, span in enumerate(self._spans) if span.depth == depth]
+        depth = self.spans[self._current].depth
+        places = [number for number, span in enumerate(self.spans) if span.depth == depth]
         found = places.index(self._current) + step
         return places[found] if 0 <= found < len(places) else None
 
     def _outer(self) -> int | None:
         if self._current is None:
             return 0
-        depth = self._spans[self._current].depth
+        depth = self.spans[self._current].depth
         before = range(self._current - 1, -1, -1)
-        return next((number for number in before if self._spans[number].depth < depth), None)
+        return next((number for number in before if self.spans[number].depth < depth), None)
 
     def _inner(self) -> int | None:
         if self._current is None:
             return 0
         found = self._current + 1
-        is_inside = found < len(self._spans)
-        is_inside = is_inside and self._spans[found].depth > self._spans[self._current].depth
+        is_inside = found < len(self.spans)
+        is_inside = is_inside and self.spans[found].depth > self.spans[self._current].depth
         return found if is_inside else None
 
     def _go(self, number: int | None) -> None:
@@ -363,7 +359,7 @@ class FlameRow(QWidget):
 
     def _choose_number(self, number: int) -> None:
         self._current = number
-        span = self._spans[number]
+        span = self.spans[number]
         self.setAccessibleDescription(span_text(span).replace("\n", ", "))
         self.update()
         self.span_chosen.emit(span)
@@ -372,11 +368,11 @@ class FlameRow(QWidget):
         if number != self._hovered:
             self._hovered = number
             self.update()
-            self.span_hovered.emit(None if number is None else self._spans[number])
+            self.span_hovered.emit(None if number is None else self.spans[number])
 
     def _find_chosen(self) -> None:
         """Let keys go on from what is selected elsewhere."""
-        found = (number for number, span in enumerate(self._spans) if self._is_chosen(span))
+        found = (number for number, span in enumerate(self.spans) if self._is_chosen(span))
         self._current = next(found, self._current)
 
     def _is_chosen(self, span: FrameSpan) -> bool:
@@ -385,8 +381,8 @@ class FlameRow(QWidget):
         return is_member or (bool(timer_id) and span.timer_id == timer_id)
 
     def _extent(self) -> tuple[float, float, int]:
-        low = min((span.began_ns for span in self._spans), default=0)
-        high = max((span.end_ns for span in self._spans), default=1)
+        low = min((span.began_ns for span in self.spans), default=0)
+        high = max((span.end_ns for span in self.spans), default=1)
         return low, high, self.width()
 
     def _x(self, at_ns: float) -> float:

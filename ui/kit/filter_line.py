@@ -30,14 +30,10 @@ class FilterLine(QLineEdit):
         self.setAccessibleName(placeholder)
         self.setClearButtonEnabled(True)
         self.icon = QIcon()
-        self._applied = ""
+        self.filter_text = ""
         self._settle = single_shot(self, self.apply_now, _SETTLE_MS)
         self.textChanged.connect(self._restart_settling)
         self.returnPressed.connect(self.apply_now)
-
-    @property
-    def filter_text(self) -> str:
-        return self._applied
 
     def set_icon(self, icon: QIcon) -> None:
         """Show an icon before the text, as large as the text: that of an action never grows."""
@@ -61,8 +57,8 @@ class FilterLine(QLineEdit):
     def apply_now(self) -> None:
         self._settle.stop()
         text = self.text().strip()
-        if text != self._applied:
-            self._applied = text
+        if text != self.filter_text:
+            self.filter_text = text
             self.filter_changed.emit(text)
 
     @override

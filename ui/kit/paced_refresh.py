@@ -62,20 +62,16 @@ class PacedRefresh(QObject):
         self._pace = pace
         self.least_ms = least_ms  # Length of a period at best
         self._period_end_ns = 0
-        self._is_wanted = False
+        self.is_waiting = False
         self._has_turn = self._was_seen = self._is_out_of_sight = False
         self._looked_ns: int | None = None
         self._last_chance = single_shot(self, self._take_turn)
-
-    @property
-    def is_waiting(self) -> bool:
-        return self._is_wanted
 
     @Slot()
     @Slot(object)
     def request(self, _what: object = None) -> None:
         """Ask for a refresh; takes an argument so that any signal can be connected."""
-        self._is_wanted = True
+        self.is_waiting = True
         if self._has_turn:
             return
         is_too_soon = self._pace.now_ns() < self._period_end_ns
@@ -123,7 +119,7 @@ class PacedRefresh(QObject):
 
     @Slot()
     def _take_turn(self) -> None:
-        if self._is_wanted and not self._has_turn:
+        if self.is_waiting and not self._has_turn:
             self._has_turn = True
             self._pace.take_turn(self, self._pass_on)
 
@@ -131,10 +127,10 @@ class PacedRefresh(QObject):
         self._has_turn = False
         # Who has just looked need not look again, which takes as long as a small refresh.
         was_seen, self._was_seen = self._was_seen and self._widget.isVisible(), False
-        if not self._is_wanted:
+        if not self.is_waiting:
             return
         if was_seen or is_in_sight(self._widget):
-            self._is_wanted = False
+            self.is_waiting = False
             length_ns = self._pace.period_ms(self.least_ms) * NS_PER_MS
             self._period_end_ns = (self._pace.now_ns() // length_ns + 1) * length_ns
             self._last_chance.stop()

@@ -64,38 +64,25 @@ class Theme(QObject):
             choice: ``"light"``, ``"dark"``, or ``"system"`` to follow the desktop.
         """
         super().__init__(parent)
-        self._choice: ThemeChoice = choice
+        self.choice: ThemeChoice = choice
         # At the start this is the desktop's palette; that of the style takes the first paint 4 ms.
         palette = QGuiApplication.palette()
-        self._name: ThemeName = _name_of(palette) if choice == "system" else choice
-        self._is_high_contrast = False
+        self.name: ThemeName = _name_of(palette) if choice == "system" else choice
+        self.is_high_contrast = False  # Whether the system asks for outlines and opaque colours
         self._icons: dict[tuple[str, str], QIcon] = {}
 
     @property
-    def choice(self) -> ThemeChoice:
-        return self._choice
-
-    @property
-    def name(self) -> ThemeName:
-        return self._name
-
-    @property
     def is_dark(self) -> bool:
-        return self._name == "dark"
-
-    @property
-    def is_high_contrast(self) -> bool:
-        """Whether the system asks for outlines and opaque colours."""
-        return self._is_high_contrast
+        return self.name == "dark"
 
     def set_choice(self, choice: ThemeChoice) -> None:
-        self._choice = choice
+        self.choice = choice
         self._use(_resolved(choice))
 
     def color(self, role: ColorRole) -> QColor:
         # Asked thousands of times a second: neither texts are read nor members looked up.
         # A constructor given a color would have all enumerations of Qt made before the first paint.
-        return _colors(self._name, self._is_high_contrast)[role._value_].__copy__()
+        return _colors(self.name, self.is_high_contrast)[role._value_].__copy__()
 
     def palette(self) -> QPalette:
         color = self.color
@@ -148,24 +135,24 @@ class Theme(QObject):
 
     def icon(self, name: str) -> QIcon:
         """Return an icon in the colour of text; raises ValueError if there is no such icon."""
-        icon = self._icons.get((self._name, name))
+        icon = self._icons.get((self.name, name))
         if icon is None:
             from .icons import drawn_icon  # noqa: PLC0415 - after the first paint
 
             faint = mixed(self.color(ColorRole.TEXT), self.color(ColorRole.PANEL), 0.35)
             icon = drawn_icon(name, self.color(ColorRole.TEXT), faint)
-            self._icons[self._name, name] = icon
+            self._icons[self.name, name] = icon
         return icon
 
     @Slot()
     def redraw_icons(self) -> None:
         """Draw icons again, because there is another screen, which may be sharper."""
         self._icons = {}
-        self.changed.emit(self._name)
+        self.changed.emit(self.name)
 
     def _use(self, name: ThemeName) -> None:
-        if name != self._name:
-            self._name = name
+        if name != self.name:
+            self.name = name
             self.changed.emit(name)
 
     def follow_system(self) -> None:
@@ -187,14 +174,14 @@ class Theme(QObject):
 
     @Slot()
     def _on_scheme_changed(self) -> None:
-        self._use(_resolved(self._choice))
+        self._use(_resolved(self.choice))
 
     @Slot(object)
     def _on_contrast_changed(self, preference: QtCore.Qt.ContrastPreference) -> None:
         is_high = preference is QtCore.Qt.ContrastPreference.HighContrast
-        if is_high is not self._is_high_contrast:
-            self._is_high_contrast = is_high
-            self.changed.emit(self._name)
+        if is_high is not self.is_high_contrast:
+            self.is_high_contrast = is_high
+            self.changed.emit(self.name)
 
 
 def _resolved(choice: ThemeChoice) -> ThemeName:

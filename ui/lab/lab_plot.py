@@ -68,7 +68,7 @@ class LabPlot(QAbstractScrollArea):
         self._results: tuple[LabResult, ...] = ()
         self._rows: list[LabResult | str] = []
         self._is_drift = False
-        self._current: LabResult | None = None
+        self.current: LabResult | None = None
         self._firing = -1
         self._chart: DriftChart | None = None
         self.view = OwnView(
@@ -87,13 +87,9 @@ class LabPlot(QAbstractScrollArea):
     # ---------------------------------------------------------------------- display
 
     @property
-    def current_result(self) -> LabResult | None:
-        return self._current
-
-    @property
     def group_title(self) -> str:
         """The display and timer whose drift is shown, empty for none."""
-        shown = self._current or next(iter(self._results), None)
+        shown = self.current or next(iter(self._results), None)
         return "" if shown is None else shown.group_title
 
     def set_drift_shown(self, is_drift: bool) -> None:  # noqa: FBT001 - follows a button
@@ -106,13 +102,13 @@ class LabPlot(QAbstractScrollArea):
         for title, runs in groupby(results, lambda each: each.group_title):
             self._rows += [title, *runs]
         self.notice.show_text("" if self._rows else _NOTHING_CHOSEN)
-        if all(each is not self._current for each in results):
+        if all(each is not self.current for each in results):
             self._read(None, -1)
         self.view.settle()
         self._draw_again()
 
     def show_result(self, result: LabResult | None) -> None:
-        if result is None or result is self._current or self._row_of(result) is None:
+        if result is None or result is self.current or self._row_of(result) is None:
             return
         self._read(result, -1)
         self._scroll_to(result)
@@ -178,7 +174,7 @@ class LabPlot(QAbstractScrollArea):
                 max(height / self._scale - 2 * _PAD - _TITLE, 30.0),
             )
             runs = dict(drift_groups(self._results))[self.group_title]
-            self._chart = drift_chart(runs, box, self._theme.name, self._current)
+            self._chart = drift_chart(runs, box, self._theme.name, self.current)
         return self._chart
 
     def place_of(self, result: LabResult, firing: int) -> QPointF:
@@ -197,7 +193,7 @@ class LabPlot(QAbstractScrollArea):
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
-        current = self._current
+        current = self.current
         lost = event.oldSize().height() - event.size().height()
         was_seen = current is not None and -1 < self.row_rect(current).top() < self._room + lost
         self._draw_again()
@@ -255,7 +251,7 @@ class LabPlot(QAbstractScrollArea):
         result, firing = self._at(event.position())
         if result is None:
             self.firing_read.emit("")
-        elif result is not self._current or firing != self._firing:
+        elif result is not self.current or firing != self._firing:
             self._read(result, firing)
 
     @override
@@ -270,7 +266,7 @@ class LabPlot(QAbstractScrollArea):
         place = position / self._scale
         if self._is_drift:
             chart = self.chart()
-            found = None if chart is None else chart.nearest(place.x(), place.y(), self._current)
+            found = None if chart is None else chart.nearest(place.x(), place.y(), self.current)
             if found is None:
                 return None, -1
             offset = self.place_of(*found) / self._scale - place
@@ -286,9 +282,9 @@ class LabPlot(QAbstractScrollArea):
         return row, _nearest(row.fired_ns, tracks.at_ns(place.x()))
 
     def _read(self, result: LabResult | None, firing: int) -> None:
-        if result is not self._current:
+        if result is not self.current:
             self._chart = None
-        self._current, self._firing = result, firing
+        self.current, self._firing = result, firing
         self.viewport().update()
         self.firing_read.emit("" if result is None else reading_text(result, firing))
 
@@ -297,10 +293,10 @@ class LabPlot(QAbstractScrollArea):
         match event.key():
             case Qt.Key.Key_Up | Qt.Key.Key_Down if self._results:
                 self._go_on(-1 if event.key() == Qt.Key.Key_Up else 1)
-            case Qt.Key.Key_Left | Qt.Key.Key_Right if self._current is not None:
+            case Qt.Key.Key_Left | Qt.Key.Key_Right if self.current is not None:
                 step = -1 if event.key() == Qt.Key.Key_Left else 1
-                last = len(self._current.fired_ns) - 1
-                self._read(self._current, min(max(self._firing + step, 0), last))
+                last = len(self.current.fired_ns) - 1
+                self._read(self.current, min(max(self._firing + step, 0), last))
             case _ if take_key(event, self.view):
                 pass
             case _:
@@ -308,7 +304,7 @@ class LabPlot(QAbstractScrollArea):
 
     def _go_on(self, step: int) -> None:
         runs = self._results
-        at = next((index for index, run in enumerate(runs) if run is self._current), -step)
+        at = next((index for index, run in enumerate(runs) if run is self.current), -step)
         chosen = runs[min(max(at + step, 0), len(runs) - 1)]
         self.show_result(chosen)
         self.result_chosen.emit(chosen)
@@ -327,8 +323,8 @@ class LabPlot(QAbstractScrollArea):
 
     def _paint_tracks(self, painter: QPainter) -> None:
         tracks, height, bar = self._tracks(), self._row_height, self.verticalScrollBar()
-        if self._current is not None:
-            painter.fillRect(self.row_rect(self._current), self._theme.color(ColorRole.RAISED))
+        if self.current is not None:
+            painter.fillRect(self.row_rect(self.current), self._theme.color(ColorRole.RAISED))
         first = bar.value() // height
         items: list[Item] = []
         for number, row in enumerate(self._rows[first : first + self._room // height + 2], first):
@@ -340,9 +336,9 @@ class LabPlot(QAbstractScrollArea):
         width, room = self.viewport().width() / self._scale, self._room / self._scale
         clipped = Group("tracks", tuple(items), Box(0, 0, width, room))
         self._paint(painter, (clipped, tracks.axis(room - 2)))
-        if self._current is not None and 0 <= self._firing < len(self._current.fired_ns):
-            rect = self.row_rect(self._current)
-            x = tracks.x(self._current.fired_ns[self._firing]) * self._scale
+        if self.current is not None and 0 <= self._firing < len(self.current.fired_ns):
+            rect = self.row_rect(self.current)
+            x = tracks.x(self.current.fired_ns[self._firing]) * self._scale
             if rect.top() < self._room:
                 self._mark(painter, QRectF(x - 3.5, rect.top() + 0.5, 7, rect.height() - 1.5))
 
@@ -351,8 +347,8 @@ class LabPlot(QAbstractScrollArea):
         assert chart is not None, "there are results"
         title = tracks.head(f"Drift, {self.group_title}", _PAD + _TITLE - 4)
         self._paint(painter, (title, *chart.items))
-        if self._current is not None and 0 <= self._firing < len(self._current.drifts_ns):
-            place = self.place_of(self._current, self._firing)
+        if self.current is not None and 0 <= self._firing < len(self.current.drifts_ns):
+            place = self.place_of(self.current, self._firing)
             self._mark(painter, QRectF(place.x() - 3.5, place.y() - 3.5, 7, 7))
 
     def _mark(self, painter: QPainter, rect: QRectF) -> None:

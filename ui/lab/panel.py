@@ -378,7 +378,7 @@ class LabPanel(QWidget):
         if current.isValid():
             result = self.model.rows[current.row()]
             self.plot.show_result(result)
-            if self.plot.current_result is not result:
+            if self.plot.current is not result:
                 self._show_reading(reading_text(result, -1))
 
     @Slot(object)
@@ -392,8 +392,8 @@ class LabPanel(QWidget):
 
     @Slot(str)
     def _show_reading(self, text: str) -> None:
-        if not text and self.plot.current_result is not None:
-            text = reading_text(self.plot.current_result, -1)
+        if not text and self.plot.current is not None:
+            text = reading_text(self.plot.current, -1)
         self.readout.show_text(text)
 
     @Slot()

@@ -184,7 +184,7 @@ class MachineDiagram(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._shape = NO_SHAPE
+        self.shape_shown = NO_SHAPE
         self._order: tuple[str, ...] = ()
         self._boxes: dict[str, QRectF] = {}
         self._drawn: list[Drawn] = []
@@ -200,23 +200,19 @@ class MachineDiagram(QWidget):
     # ---------------------------------------------------------------- what is drawn
 
     @property
-    def shape_shown(self) -> MachineShape:
-        return self._shape
-
-    @property
     def current(self) -> str:
-        possible = self._shape.possible()
+        possible = self.shape_shown.possible()
         return possible[self._current % len(possible)] if possible else ""
 
     def show_shape(self, shape: MachineShape) -> None:
-        if shape == self._shape:
+        if shape == self.shape_shown:
             return
-        if shape.states != self._shape.states or shape.arrows != self._shape.arrows:
+        if shape.states != self.shape_shown.states or shape.arrows != self.shape_shown.arrows:
             self._order = order_of(shape)
             self.updateGeometry()
-        if shape.present != self._shape.present:
+        if shape.present != self.shape_shown.present:
             self._current = 0
-        self._shape = shape
+        self.shape_shown = shape
         self._arrange()
         self._describe()
         self.update()
@@ -268,7 +264,7 @@ class MachineDiagram(QWidget):
             self._boxes[state] = QRectF(
                 middle.x() + x - width / 2, middle.y() + y - height / 2, width, height
             )
-        pairs = {(arrow.source, arrow.target) for arrow in self._shape.arrows}
+        pairs = {(arrow.source, arrow.target) for arrow in self.shape_shown.arrows}
         for arrow in self._arrows():
             if arrow.source in (arrow.target, ANY) or not arrow.target:
                 continue
@@ -278,14 +274,14 @@ class MachineDiagram(QWidget):
 
     def _arrows(self) -> list[Arrow]:
         """Return the arrows, possible ones first: they get the best places."""
-        now = (ANY, self._shape.present)
-        return sorted(self._shape.arrows, key=lambda arrow: arrow.source not in now)
+        now = (ANY, self.shape_shown.present)
+        return sorted(self.shape_shown.arrows, key=lambda arrow: arrow.source not in now)
 
     def _beside(self) -> float:
         metrics = self.fontMetrics()
         names = [
             name
-            for arrow in self._shape.arrows
+            for arrow in self.shape_shown.arrows
             for name in arrow.names
             if arrow.source == arrow.target
         ]
@@ -386,7 +382,7 @@ class MachineDiagram(QWidget):
             return total
 
         best = min((boxed(place) for place in places), key=covered)
-        is_possible = arrow.source in (ANY, self._shape.present)
+        is_possible = arrow.source in (ANY, self.shape_shown.present)
         if not is_possible and covered(best) > _MOST_COVERED * best.width() * best.height():
             return
         self._labels += [
@@ -415,7 +411,7 @@ class MachineDiagram(QWidget):
         painter.fillRect(exposed, theme.color(ColorRole.BG))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for drawn in self._drawn:
-            is_possible = drawn.arrow.source == self._shape.present
+            is_possible = drawn.arrow.source == self.shape_shown.present
             color = theme.color(ColorRole.BLUE if is_possible else ColorRole.HATCH)
             painter.setPen(QPen(color, 2.0 if is_possible else 1.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -423,7 +419,7 @@ class MachineDiagram(QWidget):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color)
             painter.drawPolygon(drawn.head)
-        for number, state in enumerate(self._shape.states):
+        for number, state in enumerate(self.shape_shown.states):
             self._paint_state(painter, state, number)
         for label in self._labels:
             self._paint_label(painter, label)
@@ -431,7 +427,7 @@ class MachineDiagram(QWidget):
     def _paint_state(self, painter: QPainter, state: str, number: int) -> None:
         theme, box = self._theme, self._boxes[state]
         color = state_color(number, theme)
-        is_present = state == self._shape.present
+        is_present = state == self.shape_shown.present
         fill = color if is_present else mixed(color, theme.color(ColorRole.BG), 0.5)
         painter.setBrush(fill)
         edge = theme.color(ColorRole.TEXT if is_present else ColorRole.MUTED)
@@ -470,7 +466,7 @@ class MachineDiagram(QWidget):
         painter.drawText(label.box, int(Qt.AlignmentFlag.AlignCenter), text)
 
     def _is_possible(self, label: TransitionLabel) -> bool:
-        return label.arrow.source in (ANY, self._shape.present)
+        return label.arrow.source in (ANY, self.shape_shown.present)
 
     # ---------------------------------------------------------------- input
 
@@ -514,7 +510,7 @@ class MachineDiagram(QWidget):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        possible = self._shape.possible()
+        possible = self.shape_shown.possible()
         if not possible or event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
             super().keyPressEvent(event)
             return
@@ -542,24 +538,24 @@ class MachineDiagram(QWidget):
         text = f"“{label.name}”: from {source} to {target}"
         if self._is_possible(label):
             return f"{text}\nClick to make this transition."
-        return f"{text}\nIt does not leave “{self._shape.present}”, the current state."
+        return f"{text}\nIt does not leave “{self.shape_shown.present}”, the current state."
 
     def _state_tip(self, state: str) -> str:
         if not state:
             return ""
         ways = [
             f"{name} → {arrow.target or '?'}"
-            for arrow in self._shape.arrows
+            for arrow in self.shape_shown.arrows
             if arrow.source in (ANY, state)
             for name in arrow.names
         ]
         return "\n".join((f"“{state}”", *(ways or ["no transition leaves it"])))
 
     def _describe(self) -> None:
-        possible = ", ".join(self._shape.possible()) or "nothing"
+        possible = ", ".join(self.shape_shown.possible()) or "nothing"
         marked = f"; Enter makes {self.current}" if self.current else ""
         self.setAccessibleDescription(
-            f"In {self._shape.present or 'no state'}; possible: {possible}{marked}"
+            f"In {self.shape_shown.present or 'no state'}; possible: {possible}{marked}"
         )
 
 

@@ -98,7 +98,7 @@ class SceneCanvas(QWidget):
         self._items_before: list[Item] = []
         self._alike: deque[int] = deque([0], maxlen=_STILL_FOR)
         self._ground = KeptPicture()
-        self._owner = NO_OWNER
+        self.owner = NO_OWNER
         self._selected = self._pointed = NOTHING
         self._rings: Mapping[int, float] = {}
         self.setMouseTracking(True)
@@ -111,10 +111,6 @@ class SceneCanvas(QWidget):
         load_fonts()
 
     # ---------------------------------------------------------------- what is drawn
-
-    @property
-    def owner(self) -> ShapeOwner:
-        return self._owner
 
     def show_picture(
         self,
@@ -284,8 +280,8 @@ class SceneCanvas(QWidget):
         return list(found)
 
     def point_at(self, owner: ShapeOwner) -> None:
-        if owner != self._owner:
-            self._owner = owner
+        if owner != self.owner:
+            self.owner = owner
             self.pointed.emit(owner)
             self.update()
 
@@ -301,8 +297,8 @@ class SceneCanvas(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() is Qt.MouseButton.LeftButton:
             self.point_at(self.owner_at(event.position()))
-            if self._owner != NO_OWNER:
-                self.chosen.emit(self._owner)
+            if self.owner != NO_OWNER:
+                self.chosen.emit(self.owner)
 
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -320,10 +316,10 @@ class SceneCanvas(QWidget):
         owners, key = self.owners(), event.key()
         step = (key in _FORWARDS) - (key in _BACKWARDS)
         if owners and step:
-            at = owners.index(self._owner) if self._owner in owners else min(-step, 0)
+            at = owners.index(self.owner) if self.owner in owners else min(-step, 0)
             self.point_at(owners[(at + step) % len(owners)])
-        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self._owner != NO_OWNER:
-            self.chosen.emit(self._owner)
+        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.owner != NO_OWNER:
+            self.chosen.emit(self.owner)
         else:
             super().keyPressEvent(event)
 

@@ -48,18 +48,14 @@ class AnnotationEditor(QObject):
         self._range_sources: list[tuple[int, WeakMethod[RangeSource]]] = []
         self._annotations: Annotations | None = None
         self._version = 0
-        self._items: tuple[Annotation, ...] = ()
+        # All of them, the earliest first; the same object while nothing changes
+        self.items: tuple[Annotation, ...] = ()
 
     def use(self, session: Session | None) -> None:
         found = None if session is None else session.annotations
         if found is not self._annotations or (found is not None and found.version != self._version):
             self._annotations = found
             self._take()
-
-    @property
-    def items(self) -> tuple[Annotation, ...]:
-        """All of them, the earliest first; the same object while nothing changes."""
-        return self._items
 
     @property
     def can_undo(self) -> bool:
@@ -69,13 +65,13 @@ class AnnotationEditor(QObject):
 
     def add_bookmark(self, at_ns: int) -> bool:
         """Add a bookmark with a name of its own; returns whether there was none at this instant."""
-        there = next((e for e in self._items if e.kind == "bookmark" and e.at_ns == at_ns), None)
+        there = next((e for e in self.items if e.kind == "bookmark" and e.at_ns == at_ns), None)
         if there is not None:
             self.picked.emit(there.id)
             at = format_instant(at_ns)
             self.refused.emit(f"There is already a bookmark at {at}: “{there.title}”.")
             return False
-        numbers = (_NUMBERED.fullmatch(each.name) for each in self._items)
+        numbers = (_NUMBERED.fullmatch(each.name) for each in self.items)
         last = max((int(match[1]) for match in numbers if match), default=0)
         return not self.add(Annotation("bookmark", at_ns, name=f"Bookmark {last + 1}"))
 
@@ -139,8 +135,8 @@ class AnnotationEditor(QObject):
     def neighbour(self, at_ns: int, direction: int) -> Annotation | None:
         """Return the next one after an instant, or the last before it for -1."""
         if direction > 0:
-            return next((each for each in self._items if each.at_ns > at_ns), None)
-        return next((each for each in reversed(self._items) if each.at_ns < at_ns), None)
+            return next((each for each in self.items if each.at_ns > at_ns), None)
+        return next((each for each in reversed(self.items) if each.at_ns < at_ns), None)
 
     def range_at_hand(self) -> tuple[int, int] | None:
         """Return the stretch that was measured or chosen, or is in view."""
@@ -172,8 +168,8 @@ class AnnotationEditor(QObject):
         annotations = self._annotations
         self._version = 0 if annotations is None else annotations.version
         items = () if annotations is None else tuple(annotations)
-        if items != self._items:
-            self._items = items
+        if items != self.items:
+            self.items = items
             self.changed.emit()
 
     def _refuse(self, reason: str) -> str:

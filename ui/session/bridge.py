@@ -140,7 +140,7 @@ class SessionBridge(QObject):
         self._owner = get_ident()
         self._make_source = make_source
         self._make_session = make_session
-        self._session: Session | None = None
+        self.session: Session | None = None
         # What the session accepts, as of the last refresh; nothing without one
         self.capabilities = _NOTHING
         self._source: TimeSource | None = None
@@ -151,16 +151,19 @@ class SessionBridge(QObject):
         self._unseen.setInterval(_UNSEEN_MS)
         self._unseen.timeout.connect(self._take_unseen)
         self._problem: SessionStatus | None = None
-        self._status = _NO_SESSION
+        self.status = _NO_SESSION
         self._empty = Timeline([""])
-        self._timeline = self._empty
+        # The timeline of the session as of the last refresh, else an empty one; the same object
+        # from one session_changed to the next
+        self.timeline = self._empty
         self._log: EventLog | None = None
-        self._selection = Selection()
-        self._hover_ns: int | None = None
-        self._pointed = Selection()
-        self._is_following = True
-        self._budgets_ms: tuple[float, ...] = (1000 / 60, 1000 / 120, 1000 / 30)
-        self._precision = Precision.ECONOMICAL
+        self.selection = Selection()
+        self.hover_ns: int | None = None
+        self.pointed = Selection()
+        self.is_following = True
+        # Frame times to compare with, the most important first
+        self.budgets_ms: tuple[float, ...] = (1000 / 60, 1000 / 120, 1000 / 30)
+        self.precision = Precision.ECONOMICAL
         self.pace = RefreshPace(self, clock=clock)
         self.pace.due.connect(self._refresh_in_turn)
         self._was_following: bool | None = None
@@ -174,37 +177,21 @@ class SessionBridge(QObject):
     # ------------------------------------------------------------ the session
 
     @property
-    def session(self) -> Session | None:
-        return self._session
-
-    @property
-    def timeline(self) -> Timeline:
-        """The timeline of the session as of the last refresh, else an empty one.
-
-        The same object from one :attr:`session_changed` to the next.
-        """
-        return self._timeline
-
-    @property
     def is_behind(self) -> bool:
         """Whether the session has begun another log since the last refresh.
 
         What panels have read is of the one before, until :attr:`session_changed`.
         """
-        return self._session is not None and self._session.log is not self._log
-
-    @property
-    def status(self) -> SessionStatus:
-        return self._status
+        return self.session is not None and self.session.log is not self._log
 
     def accepts(self, command: Command) -> bool:
         return not self.why_not(command)
 
     def why_not(self, command: Command) -> str:
-        session = self._session
+        session = self.session
         if session is None:
             return "no scene is open"
-        reason = session.why_not(command.capability, command.clock_about(self._timeline))
+        reason = session.why_not(command.capability, command.clock_about(self.timeline))
         if not reason and command.capability not in self.capabilities:
             reason = "not possible in this session"
         return reason
@@ -252,9 +239,9 @@ class SessionBridge(QObject):
             self._replace_session(path, session)
 
     def open_scene(self, path: Path) -> None:
-        former = _scene_session(self._session)
+        former = _scene_session(self.session)
         kind = real_source(self.time_source)
-        source = host = (self._make_source or qt_source)(self._precision)
+        source = host = (self._make_source or qt_source)(self.precision)
         if former is not None:
             former.set_aside()
         self._set_loading(path)
@@ -298,7 +285,7 @@ class SessionBridge(QObject):
     @property
     def _can_go_on(self) -> bool:
         """Whether there is a session that is worth keeping."""
-        session = self._session
+        session = self.session
         return session is not None and session.status.phase is not SessionPhase.FAILED
 
     def _fail_to_open(
@@ -315,7 +302,7 @@ class SessionBridge(QObject):
         self._adopt(None)
 
     def set_session(self, session: Session | None) -> None:
-        if session is self._session and session is not None:
+        if session is self.session and session is not None:
             return
         self._drop_session()
         self._scene_path = None
@@ -329,14 +316,14 @@ class SessionBridge(QObject):
         """Reload the scene or attach again; what could not be opened at all is tried again."""
         if self._door is not None:
             self.open_door(self._door)
-        elif self._session is not None:
+        elif self.session is not None:
             self.submit(Reload())
         elif self._scene_path is not None:
             self.open_path(self._scene_path)
 
     def submit(self, command: Command) -> None:
         """Ask the session for something, from any thread; without one, do nothing."""
-        session = self._session
+        session = self.session
         if session is None:
             return
         if isinstance(command, SetFailurePolicy):
@@ -371,7 +358,7 @@ class SessionBridge(QObject):
 
     def record_so_far(self) -> None:
         """Have everything written that has happened by now, in the middle of a callback too."""
-        session = self._session
+        session = self.session
         if session is None or session.recorder is None:
             return
         if session.status.phase not in {SessionPhase.EMPTY, SessionPhase.FAILED}:
@@ -390,18 +377,18 @@ class SessionBridge(QObject):
 
     @Slot()
     def _refresh_in_turn(self) -> None:
-        if self._session is None:
+        if self.session is None:
             return
         self.pace.begin_turn()
-        events = self._poll_session(self._session)
-        self._note_frames(self._session)
+        events = self._poll_session(self.session)
+        self._note_frames(self.session)
         self.refreshed.emit(events)
         self._tell_facts()
         self._update_status()
         self.pace.end_turn(has_news=bool(events))
 
     def _tell_facts(self) -> None:
-        commands, now_ns = len(self._timeline.commands), self.pace.now_ns()
+        commands, now_ns = len(self.timeline.commands), self.pace.now_ns()
         is_soon = now_ns < self._facts_due_ns and self.pace.phase is SessionPhase.RUNNING
         if not is_soon or commands != self._commands_seen:
             self._commands_seen, self._facts_due_ns = commands, now_ns + _FACTS_MS * NS_PER_MS
@@ -409,21 +396,17 @@ class SessionBridge(QObject):
 
     # ------------------------------------------------- what all panels share
 
-    @property
-    def selection(self) -> Selection:
-        return self._selection
-
     @Slot(object)
     def select(self, selection: Selection) -> None:
-        if selection != self._selection:
-            self._selection = selection
+        if selection != self.selection:
+            self.selection = selection
             self.selection_changed.emit(selection)
 
     def show_frame(self, frame: int) -> None:
         """Select a frame, and bring it into view if it is not."""
         self.select(Selection.frame(frame))
         start, stop = self.frame_focus.visible
-        frames = self._timeline.frames
+        frames = self.timeline.frames
         if start <= frame < stop or not frames.first <= frame < frames.end:
             return
         half = max((stop - start) // 2, 1)
@@ -434,41 +417,24 @@ class SessionBridge(QObject):
         """Have lanes and timers show only those with these words, empty for all."""
         self.rows_limited.emit(words)
 
-    @property
-    def hover_ns(self) -> int | None:
-        return self._hover_ns
-
     @Slot(object)
     def set_hover(self, at_ns: int | None) -> None:
-        if at_ns != self._hover_ns:
-            self._hover_ns = at_ns
+        if at_ns != self.hover_ns:
+            self.hover_ns = at_ns
             self.hover_changed.emit(at_ns)
-
-    @property
-    def pointed(self) -> Selection:
-        return self._pointed
 
     @Slot(object)
     def point_at(self, thing: Selection) -> None:
         """Mark in all panels what is under the pointer; the selection stays."""
-        if thing != self._pointed:
-            self._pointed = thing
+        if thing != self.pointed:
+            self.pointed = thing
             self.pointed_changed.emit(thing)
-
-    @property
-    def is_following(self) -> bool:
-        return self._is_following
 
     @Slot(bool)
     def set_following(self, is_following: bool) -> None:  # noqa: FBT001 - a slot
-        if is_following != self._is_following:
-            self._is_following = is_following
+        if is_following != self.is_following:
+            self.is_following = is_following
             self.following_changed.emit(is_following)
-
-    @property
-    def budgets_ms(self) -> tuple[float, ...]:
-        """Frame times to compare with, the most important first."""
-        return self._budgets_ms
 
     @Slot(object)
     def set_budgets_ms(self, budgets_ms: Iterable[float]) -> None:
@@ -477,20 +443,16 @@ class SessionBridge(QObject):
         for budget_ms in chosen:
             if not (math.isfinite(budget_ms) and budget_ms > 0):
                 raise ValueError(f"a frame budget must be above 0 ms: {budget_ms}")
-        if chosen != self._budgets_ms:
-            self._budgets_ms = chosen
+        if chosen != self.budgets_ms:
+            self.budgets_ms = chosen
             self.budgets_changed.emit(chosen)
-
-    @property
-    def precision(self) -> Precision:
-        return self._precision
 
     @Slot(object)
     def set_precision(self, precision: Precision) -> None:
         """Choose how hard the time source tries, now and for scenes opened later."""
-        if precision is self._precision:
+        if precision is self.precision:
             return
-        self._precision = precision
+        self.precision = precision
         if isinstance(self._source, QtTimeSource):
             self._source.precision = precision
         self.precision_changed.emit(precision)
@@ -506,7 +468,7 @@ class SessionBridge(QObject):
     def shown_ns(self) -> int:
         """The instant whose state is shown: that of the playhead, else the present."""
         at_ns = self.playhead.at_ns
-        return self._timeline.at_ns if at_ns is None else at_ns
+        return self.timeline.at_ns if at_ns is None else at_ns
 
     @property
     def shown(self) -> Timeline:
@@ -514,7 +476,7 @@ class SessionBridge(QObject):
 
         After a short move forward it may be the same object.
         """
-        return self.playhead.shown(self._timeline)
+        return self.playhead.shown(self.timeline)
 
     @property
     def strings(self) -> Sequence[str]:
@@ -529,16 +491,16 @@ class SessionBridge(QObject):
         if at_ns is None:
             self.go_live()
             return
-        if self._session is None:
+        if self.session is None:
             return
         if self._was_following is None:
-            self._was_following = self._is_following
+            self._was_following = self.is_following
             self.set_following(False)
         self.playhead.move_to(at_ns)
 
     def show_frames_of(self, clock_id: int) -> str:
         """Show the frames of another loop; returns why that cannot be, empty if it can."""
-        session: object = self._session
+        session: object = self.session
         if not isinstance(session, ShowsLoops):
             return ""
         at_ns = self.playhead_ns
@@ -562,7 +524,7 @@ class SessionBridge(QObject):
         return hosted_session(path, source, self.failure_policy)
 
     def _drop_session(self) -> None:
-        session, self._session = self._session, None
+        session, self.session = self.session, None
         self._source = self._problem = self._door = None
         self._unseen.stop()
         self.pace.forget_session()
@@ -571,9 +533,9 @@ class SessionBridge(QObject):
                 session.close()
 
     def _adopt(self, session: Session | None) -> None:
-        self._session = session
+        self.session = session
         self.capabilities = _NOTHING
-        self._timeline = self._empty
+        self.timeline = self._empty
         self._log = None
         self.playhead.use(session)
         self.annotations.use(session)
@@ -612,9 +574,9 @@ class SessionBridge(QObject):
             if kept := tuple(found for _, found, _ in breakpoints.items()):
                 self.kept_breakpoints[self.source_name] = kept
         timeline = session.timeline
-        former, is_other_log = self._timeline, session.log is not self._log
+        former, is_other_log = self.timeline, session.log is not self._log
         is_other = timeline is not former
-        self._timeline = timeline
+        self.timeline = timeline
         if is_other:
             self.annotations.use(session)
             if is_other_log:
@@ -627,7 +589,7 @@ class SessionBridge(QObject):
         return events
 
     def _note_frames(self, session: Session) -> None:
-        frames = self._timeline.frames
+        frames = self.timeline.frames
         seen, self._frames_seen = self._frames_seen, frames.end
         is_here = not (session.is_recorded or session.expects_news)
         if not is_here or session.status.phase is not SessionPhase.RUNNING:
@@ -647,19 +609,19 @@ class SessionBridge(QObject):
         is_back = (
             former is not None
             and now is not None
-            and is_same_thing(self._selection, former, now, is_rewound=is_rewound(former, now))
+            and is_same_thing(self.selection, former, now, is_rewound=is_rewound(former, now))
         )
-        self.select(self._selection if is_back else Selection())
+        self.select(self.selection if is_back else Selection())
 
     def _update_status(self) -> None:
-        session = self._session
+        session = self.session
         status = (self._problem or _NO_SESSION) if session is None else session.status
         recorder = None if session is None else session.recorder
         self.pace.phase = None if session is None else status.phase
         has_news = session is not None and session.expects_news
         self.pace.is_writing = has_news or (recorder is not None and recorder.is_writing)
-        if status is not self._status and status != self._status:
-            self._status = status
+        if status is not self.status and status != self.status:
+            self.status = status
             self.status_changed.emit(status)
 
 

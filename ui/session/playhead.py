@@ -44,9 +44,9 @@ class Playhead(QObject):
         self._clock = clock
         self._session: Session | None = None
         # That of the session may be another one already, after a rewind that was not reported.
-        self._history: History | None = None
+        self.history: History | None = None
         self._states: _NearStates | None = None
-        self._at_ns: int | None = None
+        self.at_ns: int | None = None  # The instant that is shown, None for the present
         self._announced: int | None = None
         self._played_from = (0, 0)
         self._turn = QTimer(self)
@@ -59,17 +59,8 @@ class Playhead(QObject):
         self._play.timeout.connect(self._play_on)
 
     @property
-    def at_ns(self) -> int | None:
-        """The instant that is shown, ``None`` for the present."""
-        return self._at_ns
-
-    @property
-    def history(self) -> History | None:
-        return self._history
-
-    @property
     def range_ns(self) -> tuple[int, int]:
-        session, history = self._session, self._history
+        session, history = self._session, self.history
         if session is None or history is None:
             return 0, 0
         last_ns = history.last_ns
@@ -80,7 +71,7 @@ class Playhead(QObject):
     def use(self, session: Session | None) -> None:
         """Belong to another session, or to another log of it, at its present."""
         self._session = session
-        self._history = None if session is None else session.history
+        self.history = None if session is None else session.history
         self._states = None
         self.move_to(None)
 
@@ -91,7 +82,7 @@ class Playhead(QObject):
             at_ns = min(max(at_ns, first_ns), last_ns)
         else:
             at_ns = None
-        self._at_ns = at_ns
+        self.at_ns = at_ns
         if at_ns is not None and self.is_playing:
             self._played_from = (at_ns, self._clock())
         if at_ns is None:
@@ -103,11 +94,11 @@ class Playhead(QObject):
 
     def shown(self, live: Timeline) -> Timeline:
         """Return the state at the playhead; ``live`` at the present."""
-        if self._at_ns is None or self._history is None:
+        if self.at_ns is None or self.history is None:
             return live
         if self._states is None:
-            self._states = _NearStates(self._history)
-        return self._states.state_at(self._at_ns)
+            self._states = _NearStates(self.history)
+        return self._states.state_at(self.at_ns)
 
     # ---------------------------------------------------------------- by itself
 
@@ -120,7 +111,7 @@ class Playhead(QObject):
         first_ns, last_ns = self.range_ns
         if self.is_playing or first_ns == last_ns:
             return
-        at_ns = self._at_ns
+        at_ns = self.at_ns
         if at_ns is None or at_ns >= last_ns:
             at_ns = first_ns
             self.move_to(at_ns)
@@ -138,15 +129,15 @@ class Playhead(QObject):
         # From where it was put last, so that it can be moved by hand meanwhile.
         from_ns, began_ns = self._played_from
         self.move_to(from_ns + self._clock() - began_ns)
-        if self._at_ns == self.range_ns[1]:
+        if self.at_ns == self.range_ns[1]:
             self.stop()
 
     @Slot()
     def _tell(self) -> None:
         self._turn.stop()
-        if self._at_ns != self._announced:
-            self._announced = self._at_ns
-            self.changed.emit(self._at_ns)
+        if self.at_ns != self._announced:
+            self._announced = self.at_ns
+            self.changed.emit(self.at_ns)
 
 
 class _NearStates:

@@ -75,7 +75,6 @@ class QtTimeSource:
         "_is_closed",
         "_is_coarse",
         "_is_fine",
-        "_is_waking",
         "_late_ns",
         "_mean_gap_ns",
         "_on_poll",
@@ -85,6 +84,7 @@ class QtTimeSource:
         "_timer",
         "_wanted_ns",
         "_woken_at_ns",
+        "is_waking",
         "on_entry",
         "wakes",
     )
@@ -118,7 +118,8 @@ class QtTimeSource:
         self._late_ns = _LATE_NS
         self._is_coarse = False
         self._finish_ns = _FINISH_NS
-        self._is_waking = False
+        # Whether a wake-up has been called and has not returned; for any thread
+        self.is_waking = False
         self._is_closed = False
         self._woken_at_ns = clock() - _IDLE_GAP_NS
         self._mean_gap_ns = _IDLE_GAP_NS
@@ -129,11 +130,6 @@ class QtTimeSource:
         self._timer.setSingleShot(True)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self.wake_if_due)
-
-    @property
-    def is_waking(self) -> bool:
-        """Whether a wake-up has been called and has not returned; for any thread."""
-        return self._is_waking
 
     @property
     def precision(self) -> Precision:
@@ -175,7 +171,7 @@ class QtTimeSource:
         if at_ns is None:
             self._disarm()
             return
-        if self._is_waking or self._is_closed:
+        if self.is_waking or self._is_closed:
             # Armed when the wake-up is over, for the last instant that was asked for.
             return
         self._asked_ns = now_ns = self._clock()
@@ -229,7 +225,7 @@ class QtTimeSource:
         if not wakes % _SETTLED_AFTER:
             self._errors.settle()
         wanted_ns = self._wanted_ns
-        if wanted_ns is None or self._is_waking:
+        if wanted_ns is None or self.is_waking:
             # Inside a wake-up that runs an event loop of its own; it arms when it is over.
             self._armed_ns = None
             return
@@ -251,14 +247,14 @@ class QtTimeSource:
             return
         self._armed_ns = self._wanted_ns = None
         asked_ns, add_error = self._asked_ns, self._errors.add
-        self._is_waking = True
+        self.is_waking = True
         if self.on_entry is not None:
             self.on_entry()
         try:
             if self._on_wake is not None:
                 self._on_wake()
         finally:
-            self._is_waking = False
+            self.is_waking = False
             # Only now, so that the scene does not wait for it.
             add_error(now_ns - max(asked_ns, wanted_ns))
             if self._is_fine:

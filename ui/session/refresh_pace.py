@@ -140,7 +140,7 @@ class RefreshPace(QObject):
         self.until_wake_ns: Callable[[], int | None] = _never
         self._clock = clock
         self._processor_clock = processor_clock
-        self._is_visible = True
+        self.is_visible = True
         self._quiet_turns = 0
         self._began_ns = clock() - REFRESH_MS * NS_PER_MS
         self._spent_ns = 0
@@ -171,7 +171,7 @@ class RefreshPace(QObject):
     def is_lively(self) -> bool:
         """Whether the session runs and each refresh finds something new."""
         is_running = self.phase is SessionPhase.RUNNING
-        return is_running and self._is_visible and self._quiet_turns < _QUIET_AFTER
+        return is_running and self.is_visible and self._quiet_turns < _QUIET_AFTER
 
     def now_ns(self) -> int:
         return self._clock()
@@ -197,15 +197,11 @@ class RefreshPace(QObject):
         """Ask for a refresh as soon as the pace allows; from any thread."""
         self._requested.emit()
 
-    @property
-    def is_visible(self) -> bool:
-        return self._is_visible
-
     def set_visible(self, *, is_visible: bool) -> None:
         """Say whether the window can be seen; hidden or minimised, nothing refreshes."""
-        if is_visible == self._is_visible:
+        if is_visible == self.is_visible:
             return
-        self._is_visible = is_visible
+        self.is_visible = is_visible
         if is_visible:
             self.request()
         elif not self._goes_on:
@@ -249,7 +245,7 @@ class RefreshPace(QObject):
             self._timer.start(1)
             return
         is_over = self._quiet_turns and self.phase is not SessionPhase.RUNNING
-        if self.phase is None or not self._is_visible or (is_over and not self.is_writing):
+        if self.phase is None or not self.is_visible or (is_over and not self.is_writing):
             self._timer.stop()
             return
         wait_ms = self.period_ms(REFRESH_MS)
@@ -286,7 +282,7 @@ class RefreshPace(QObject):
 
     @Slot()
     def _come_soon(self) -> None:
-        if self.phase is None or not self._is_visible or self._is_due:
+        if self.phase is None or not self.is_visible or self._is_due:
             return
         self._quiet_turns = 0
         since_ms = (self._clock() - self._began_ns) // NS_PER_MS

@@ -54,17 +54,13 @@ class QueueView(TableView):
     def __init__(self, model: QueueModel, name: str, choices: MutableMapping[str, str]) -> None:
         super().__init__(model, name, choices)
         self.calls = model
-        self._marked_id = self._pointed_id = 0  # Keys of calls.
+        # The call that is marked wherever it is, 0 for none
+        self.marked_id = self._pointed_id = 0  # Keys of calls.
         RowPointing(self).pointed.connect(self._tell_pointed)
         # The model sorts when the view hears of it, which is after this connection was made.
         order_changed = self.horizontalHeader().sortIndicatorChanged
         order_changed.connect(self.show_again, Qt.ConnectionType.QueuedConnection)
         self.selectionModel().currentRowChanged.connect(self._choose_row)
-
-    @property
-    def marked_id(self) -> int:
-        """The call that is marked wherever it is, 0 for none."""
-        return self._marked_id
 
     def refresh(self) -> None:
         """Show what is new: only cells that say something else are painted."""
@@ -73,8 +69,8 @@ class QueueView(TableView):
         self.show_again()
 
     def mark(self, key: int) -> None:
-        if key != self._marked_id:
-            self._marked_id = key
+        if key != self.marked_id:
+            self.marked_id = key
             row = self._follow_marked()
             if row is not None:
                 self.scrollTo(self.calls.index(row, 0))
@@ -97,7 +93,7 @@ class QueueView(TableView):
 
     def _follow_marked(self) -> int | None:
         """Mark the row in which the marked call is now; the view does not scroll."""
-        row = self.calls.row_of(self._marked_id) if self._marked_id else None
+        row = self.calls.row_of(self.marked_id) if self.marked_id else None
         current = self.currentIndex()
         if row == (current.row() if current.isValid() else None):
             return row
@@ -113,7 +109,7 @@ class QueueView(TableView):
     def _choose_row(self, current: QModelIndex, _previous: QModelIndex) -> None:
         number = self.calls.id_at(current.row())
         if not self.is_arranging and number is not None:
-            self._marked_id = number
+            self.marked_id = number
             self.chosen.emit(number)
 
 

@@ -58,7 +58,7 @@ class TransportActions(QObject):
         self, bridge: SessionBridge, actions: ActionSet, theme: Theme, window: QWidget
     ) -> None:
         super().__init__(window)
-        self._step_frames = 0
+        self.step_frames = 0
         self._bridge = bridge
         self._actions = actions
         self._theme = theme
@@ -80,15 +80,11 @@ class TransportActions(QObject):
 
     # ---------------------------------------------------------------- running and stepping
 
-    @property
-    def step_frames(self) -> int:
-        return self._step_frames
-
     def set_step_frames(self, count: int) -> None:
         """Set the number of frames of the long step, up to the limit of a session."""
         count = min(count, MAX_STEP_FRAMES)
-        if count != self._step_frames:
-            self._step_frames = count
+        if count != self.step_frames:
+            self.step_frames = count
             frames = counted(count, "frame")
             self._actions["step-n"].show_text(f"Step &{frames}")
             self._actions["step-back-n"].show_text(f"Back {frames}")

@@ -37,7 +37,7 @@ class RateCells(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._rate = Fraction(1)
+        self.rate = Fraction(1)
         self._reason = ""
         self.setAccessibleName(_NAME)
         self.buttons = {rate: self._cell(rate) for rate in RATE_PRESETS}
@@ -56,18 +56,14 @@ class RateCells(QWidget):
         button.installEventFilter(self)
         return button
 
-    @property
-    def rate(self) -> Fraction:
-        return self._rate
-
     def set_scale(self, scale: float) -> None:
         for button in self.buttons.values():
             button.setFixedSize(round(_WIDTH * scale), round(_HEIGHT * scale))
         self.setFixedHeight(round(_HEIGHT * scale) + 2 * _BESIDE)
 
     def show_rate(self, rate: Fraction) -> None:
-        if rate != self._rate:
-            self._rate = rate
+        if rate != self.rate:
+            self.rate = rate
             self._show()
 
     def show_reason(self, reason: str) -> None:
@@ -79,20 +75,20 @@ class RateCells(QWidget):
     def _ask(self, rate: Fraction, _is_checked: bool = False) -> None:  # noqa: FBT001, FBT002 - a slot
         # Qt has checked the cell; it stays so once the rate is granted.
         self._show()
-        if rate == self._nearest and rate != self._rate:
+        if rate == self._nearest and rate != self.rate:
             self.other_rate_wanted.emit()
-        elif rate != self._rate:
+        elif rate != self.rate:
             self.rate_requested.emit(rate)
 
     @property
     def _nearest(self) -> Fraction:
-        return min(RATE_PRESETS, key=lambda each: _distance(each, self._rate))
+        return min(RATE_PRESETS, key=lambda each: _distance(each, self.rate))
 
     def _show(self) -> None:
         nearest = self._nearest
         below = f"\n{self._reason}" if self._reason else "\nDouble-click for any rate (Shift+R)"
         for rate, button in self.buttons.items():
-            shown = self._rate if rate == nearest else rate
+            shown = self.rate if rate == nearest else rate
             button.setChecked(rate == nearest)
             button.setText(RATE_PRESETS.get(shown, rate_to_text(shown)).removesuffix("×"))
             font = QFont(button.font())

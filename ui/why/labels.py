@@ -176,7 +176,7 @@ class LinkedLabel(ValueLabel):
         super().__init__("", parent, caption)
         self.addresses: list[str] = []  # Where each link leads
         self._spans: list[tuple[int, int]] = []
-        self._link: int | None = None
+        self.link: int | None = None  # Which of the links has the keyboard, from 0; None for none
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self.linkActivated.connect(self._follow)
@@ -184,11 +184,6 @@ class LinkedLabel(ValueLabel):
     @property
     def _small_px(self) -> int:
         return small_size(self.fontInfo().pixelSize())
-
-    @property
-    def link(self) -> int | None:
-        """Which of the links has the keyboard, from 0; ``None`` for none."""
-        return self._link
 
     def show_pieces(self, pieces: Sequence[Piece], color: QColor) -> None:
         """Show other pieces, their links in a colour."""
@@ -214,8 +209,8 @@ class LinkedLabel(ValueLabel):
         if html != self.text():
             self.setText(html)
             self._spans = spans
-            if self._link is not None:
-                self.take_link(self._link)
+            if self.link is not None:
+                self.take_link(self.link)
 
     @Slot(str)
     def _follow(self, number: str) -> None:
@@ -223,22 +218,22 @@ class LinkedLabel(ValueLabel):
 
     def take_link(self, number: int) -> None:
         """Give the keyboard to a link, to the last one if there are not so many."""
-        self._link = min(number, len(self._spans) - 1)
-        if self._link >= 0:
-            self.setSelection(*self._spans[self._link])
+        self.link = min(number, len(self._spans) - 1)
+        if self.link >= 0:
+            self.setSelection(*self._spans[self.link])
         else:
             self._let_go()
 
     def _let_go(self) -> None:
-        self._link = None
+        self.link = None
         self.setSelection(0, 0)
 
     @override
     def focusNextPrevChild(self, next: bool) -> bool:
-        if self._link is None:
+        if self.link is None:
             to = 0 if next else len(self._spans) - 1
         else:
-            to = self._link + (1 if next else -1)
+            to = self.link + (1 if next else -1)
         if 0 <= to < len(self._spans):
             self.take_link(to)
             return True
@@ -258,10 +253,10 @@ class LinkedLabel(ValueLabel):
     @override
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        if self._link is not None and event.reason() not in _FOR_A_WHILE:
+        if self.link is not None and event.reason() not in _FOR_A_WHILE:
             self._let_go()
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._link = None
+        self.link = None
         super().mousePressEvent(event)

@@ -62,15 +62,11 @@ class WhyRows:
         self._forecast = Forecast(CallId(0))
         self._told = Told()
         self._is_whole = False
-        self._subject = ""
+        self.subject = ""
         self._state: tuple[object, ...] = ()
         self._looked_s = 0.0
         self._read_to = 0
         self.is_reading = False  # Whether the past was read in part only: see read_on
-
-    @property
-    def subject(self) -> str:
-        return self._subject
 
     def rows(  # noqa: PLR0913 - the call, its past, and what is wanted
         self,
@@ -87,7 +83,7 @@ class WhyRows:
         if history is not self._history or call_id != story.id or is_elsewhere:
             if history is not self._history or call_id != story.id:
                 self._forecast = Forecast(call_id)
-                self._subject = "…"
+                self.subject = "…"
             self._history, self._state = history, ()
             self._story = CallStory(call_id, LONGEST_STORY)
             self._story.begin(history, cursor)
@@ -103,7 +99,7 @@ class WhyRows:
             self._story.read(history, cursor)
             story = self._story.as_of(cursor)
             explanation = explain(history, call_id, timeline.at_ns, timeline=timeline, story=story)
-            self._subject = explanation.subject
+            self.subject = explanation.subject
             if is_live:
                 self._forecast.look(history, timeline)
                 scores = tally_rows(self._forecast)

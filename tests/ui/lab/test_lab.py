@@ -298,7 +298,7 @@ def test_that_the_keyboard_reads_runs_and_firings(stand: Stand) -> None:
     plot.setFocus()
 
     QTest.keyClick(plot, Qt.Key.Key_Down)
-    assert plot.current_result is panel.model.rows[0]
+    assert plot.current is panel.model.rows[0]
     QTest.keyClick(plot, Qt.Key.Key_Down)
     assert panel.view.currentIndex().row() == 1
     QTest.keyClick(plot, Qt.Key.Key_Right)
@@ -316,7 +316,7 @@ def test_that_table_and_plot_mark_the_same_run(stand: Stand) -> None:
     panel, plot = stand.panel, stand.panel.plot
 
     panel.view.setCurrentIndex(panel.model.index(0, 0))
-    first = plot.current_result
+    first = plot.current
     row = plot.row_rect(panel.model.rows[2])
     stand.qtbot.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=row.center())
 
@@ -330,7 +330,7 @@ def test_that_the_marked_run_stays_in_view_when_the_panel_becomes_lower(stand: S
     view, plot = stand.panel.view, stand.panel.plot
     lowest = view.rowAt(view.viewport().height() - 20) - 1
     view.setCurrentIndex(stand.panel.model.index(lowest, 0))
-    result = plot.current_result
+    result = plot.current
     assert result is stand.panel.model.rows[lowest]
 
     for height in range(420, 240, -20):

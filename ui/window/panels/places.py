@@ -124,15 +124,10 @@ class PanelPlace(QWidget):
         self.setWindowTitle(title)
         self.setAccessibleName(title)
         self._panel: QWidget = Placeholder()
-        self._is_wanted = True
+        self.is_wanted = True  # Whether it is shown whenever the session has something for it
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._panel)
-
-    @property
-    def is_wanted(self) -> bool:
-        """Whether it is shown whenever the session has something for it."""
-        return self._is_wanted
 
     def widget(self) -> QWidget:
         return self._panel
@@ -147,11 +142,11 @@ class PanelPlace(QWidget):
 
     def need(self, *, is_needed: bool) -> None:
         """Show it only if there is something to show in it, and it is wanted."""
-        super().setVisible(self._is_wanted and is_needed)
+        super().setVisible(self.is_wanted and is_needed)
 
     @override
     def setVisible(self, visible: bool) -> None:
-        self._is_wanted = visible
+        self.is_wanted = visible
         super().setVisible(visible)
 
     @override
@@ -186,7 +181,8 @@ class Arrangement(QSplitter):
 
     def __init__(self, above: QWidget, below: PanelPlace) -> None:
         super().__init__(Qt.Orientation.Vertical)
-        self._permille = 0
+        # The share of the height that lanes were given, in thousandths; 0 for what they need
+        self.permille = 0
         self._above, self._below = above, below
         self.setChildrenCollapsible(False)
         self.setHandleWidth(1)
@@ -194,19 +190,14 @@ class Arrangement(QSplitter):
         self.addWidget(below)
         self.splitterMoved.connect(self._note_share)
 
-    @property
-    def permille(self) -> int:
-        """The share of the height that lanes were given, in thousandths; 0 for what they need."""
-        return self._permille
-
     def take_share(self, permille: int) -> None:
-        self._permille = min(max(permille, 0), 999)
+        self.permille = min(max(permille, 0), 999)
         self._share_out()
 
     def _share_out(self) -> None:
-        if self._permille:
+        if self.permille:
             # In proportion only: it has a height when the window is laid out.
-            self.setSizes([1000 - self._permille, self._permille])
+            self.setSizes([1000 - self.permille, self.permille])
             return
         lanes, room = self._below.sizeHint().height(), self.height() - self.handleWidth()
         above = cast("SharesHeight", self._above).height_beside(lanes, room)
@@ -222,11 +213,11 @@ class Arrangement(QSplitter):
     def event(self, event: QEvent) -> bool:
         """Share the height out again when the lanes need another one."""
         is_handled = super().event(event)
-        if event.type() == QEvent.Type.LayoutRequest and not self._permille:
+        if event.type() == QEvent.Type.LayoutRequest and not self.permille:
             self._share_out()
         return is_handled
 
     @Slot()
     def _note_share(self) -> None:
         above, below = self.sizes()
-        self._permille = round(1000 * below / max(above + below, 1))
+        self.permille = round(1000 * below / max(above + below, 1))
