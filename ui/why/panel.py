@@ -18,24 +18,23 @@ from inspector.sessions.session import Session, unknown_of_frames
 
 from ..kit.fonts import large_size, small_size
 from ..kit.guards import guarded
-from ..kit.labels import color_text, plain_label
-from ..kit.layouts import bar, fill
+from ..kit.labels import announce, color_text, plain_label
+from ..kit.layouts import bar, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole, Theme
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from ..session.overruled_rates import OverruledRates
+from ..session.stops import StopNotices
 from .clock_rows import ClockHistory, clock_rows
 from .frame_rows import Heaviest, frame_rows
 from .grid import RowGrid, ShownRow
 from .labels import LinesOfText, LinkedLabel, Piece, ValueLabel, breakable
-from .member_rows import member_rows
+from .member_rows import member_rows, timer_rows
 from .reason_rows import Told, WhyRows
 from .remedies import RemedyBar
 from .rows import DO, LOOK_AT, ClockCounts, DetailRow, RowKind, answer, heading
 from .session_rows import limit_rows, overview_rows
 from .slice_rows import slice_rows
-from .stop_note import StopNote
-from .timer_rows import timer_rows
 
 #: Pixels beside the text.
 _SIDE: Final = 16
@@ -53,7 +52,7 @@ class WhyPanel(QWidget):
         self._clock_past = ClockHistory()
         self._heaviest = Heaviest()
         self._overruled = OverruledRates.of(bridge)
-        self._why_rows: WhyRows | None = None
+        self._why = WhyRows()
         self._reads_on = False
         self._shown: list[ShownRow] = []
         self._is_whole = False
@@ -131,7 +130,7 @@ class WhyPanel(QWidget):
     def refresh(self) -> None:
         """Bring the rows up to date: changed in place, or rebuilt if there are others."""
         head, rows = _split(self.current_rows())
-        if self._why_rows is not None and self._why_rows.is_reading and not self._reads_on:
+        if self._why.is_reading and not self._reads_on:
             self._reads_on = True
             self._bridge.pace.take_turn(self, self._read_on)
         if head != self._head:
@@ -191,15 +190,6 @@ class WhyPanel(QWidget):
         else:
             self._reads_on = True
             self._bridge.pace.take_turn(self, self._read_on)
-
-    @property
-    def _why(self) -> WhyRows:
-        """What explains; loaded when there is something to be explained."""
-        if self._why_rows is None:
-            from .reason_rows import WhyRows  # noqa: PLC0415 - not needed to open a scene
-
-            self._why_rows = WhyRows()
-        return self._why_rows
 
     def current_rows(self) -> list[DetailRow]:
         bridge = self._bridge
@@ -351,3 +341,51 @@ def _shape_of(row: DetailRow) -> tuple[RowKind, str, bool]:
     # A set would hash the members, which is slow.
     key = "" if kind is RowKind.STEP or kind is RowKind.ITEM else row.key
     return kind, key, bool(row.links) or bool(row.exact)
+
+
+class StopNote(QWidget):
+    """What stopped the session, with two buttons; hidden while nothing has."""
+
+    def __init__(self, bridge: SessionBridge) -> None:
+        super().__init__()
+        self._bridge = bridge
+        self._stops = StopNotices.of(bridge)
+        self.label = plain_label(wraps=True)
+        font = QFont(self.label.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        self.label.setFont(font)
+        self.label.setAccessibleName("Stopped")
+        # Selects the frame in which a breakpoint was hit
+        self.frame_button = tool_button("Show frame", "Select the frame in which it stopped")
+        self.disable_button = tool_button("Disable", "Turn this breakpoint off")
+        self.events_button = tool_button("Show events")
+        for button, act in (
+            (self.frame_button, self._stops.show_frame),
+            (self.disable_button, self._stops.disable_breakpoint),
+            (self.events_button, self._show_events),
+        ):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.clicked.connect(act)
+        buttons = bar(
+            self.frame_button, self.disable_button, self.events_button, margins=(0, 0, 0, 0)
+        )
+        buttons.addStretch(1)
+        fill(self, bar((self.label, 1), margins=(0, 0, 0, 0)), buttons)
+        self.setContentsMargins(_SIDE, 12, _SIDE, 4)
+        self._stops.changed.connect(self._show)
+        self._show()
+
+    @Slot()
+    def _show(self) -> None:
+        sentence, is_hit = self._stops.sentence, self._stops.hit is not None
+        if sentence != self.label.text():
+            self.label.setText(sentence)
+            announce(self, sentence)
+        for button in (self.frame_button, self.disable_button):
+            button.setVisible(is_hit)
+        self.events_button.setVisible(not is_hit)
+        self.setVisible(bool(sentence))
+
+    @Slot()
+    def _show_events(self) -> None:
+        self._bridge.panel_wanted.emit("event_list")

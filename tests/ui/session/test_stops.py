@@ -20,7 +20,7 @@ from tests.ui.members_world import MembersSession
 from tests.ui.shell import Shell, open_shell
 from ui.session.bridge import Selection, SessionBridge
 from ui.session.stops import StopNotices
-from ui.why.stop_note import StopNote
+from ui.why.panel import StopNote
 
 RAISING = """
 def build(stage):

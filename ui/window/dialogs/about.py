@@ -1,4 +1,4 @@
-"""The dialog about the inspector and the libraries that it runs on."""
+"""The dialogs about the inspector, the libraries that it runs on and installed extensions."""
 
 from __future__ import annotations
 
@@ -7,15 +7,25 @@ import platform
 import numpy as np
 from PySide6 import __version__ as pyside_version
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
 import inspector
 from inspector.environment import installed_version
+from inspector.extensions import extensions_text
 
 from ...kit.fonts import in_type
 from ...kit.layouts import button_box
 from ...kit.theme import Theme
+from ..extensions import all_registries
 
 _LINE = "See, stop, slow, step, explain and prove time in a running frame-driven program."
 
@@ -66,3 +76,26 @@ class AboutDialog(QDialog):
     @Slot()
     def copy_versions(self) -> None:
         QGuiApplication.clipboard().setText(self.versions)
+
+
+class ExtensionsDialog(QDialog):
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Extensions")
+        self.setObjectName("extensions")
+        self.list = QPlainTextEdit(extensions_text(all_registries()))
+        self.list.setReadOnly(True)
+        self.list.setAccessibleName("Extensions")
+        self.list.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        buttons = button_box(QDialogButtonBox.StandardButton.Close)
+        copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(self.copy_list)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.list)
+        layout.addWidget(buttons)
+        self.resize(720, 480)
+
+    @Slot()
+    def copy_list(self) -> None:
+        QGuiApplication.clipboard().setText(self.list.toPlainText())

@@ -6,9 +6,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
+from typing_extensions import override
 
 from inspector.display_text import as_plain
 from inspector.foreign.paths import RECORDING_SUFFIX
@@ -17,12 +18,14 @@ from inspector.window_loader import open_beside
 
 from ...actions.menus import MenuId
 from ...kit.filter_line import FilterLine
+from ...kit.guards import guarded
 from ...kit.paced_refresh import is_in_sight
 from ...kit.table.column_choices import forget_columns
+from ...previews.previewing import Previewer
+from ...previews.selected import commands_of_actions
 from ..dialogs.replacing import replace_session
 from ..focus import enter
 from .action_states import Reports
-from .menu_previews import MenuPreviews
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -367,3 +370,38 @@ class WindowActions(QObject):
         for panel_id in panels.ids:
             self._actions[f"panel-{panel_id}"].show_checked(panels.is_open(panel_id))
         self._actions["side-column"].show_checked(panels.is_column_shown)
+
+
+@guarded
+class MenuPreviews(QObject):
+    """Tells the actions of menus which command they would give, and previews it."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.previewer = Previewer(window.bridge, window)
+
+    def watch(self, menu: QMenu) -> None:
+        """Preview the commands of a menu and of those below it while they are highlighted."""
+        self._watch_showing(menu)
+        self.previewer.watch(menu)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Let no tooltip of a menu lie over the card; the card says more."""
+        return event.type() == QEvent.Type.ToolTip and self.previewer.card.isVisible()
+
+    def _watch_showing(self, menu: QMenu) -> None:
+        menu.installEventFilter(self)
+        menu.aboutToShow.connect(partial(self._take_commands, menu))
+        for action in menu.actions():
+            below = action.menu()
+            if isinstance(below, QMenu):
+                self._watch_showing(below)
+
+    def _take_commands(self, menu: QMenu) -> None:
+        """Let every action of a menu that is about to be seen know its command."""
+        commands = commands_of_actions(self._window.bridge)
+        for action in menu.actions():
+            if action.objectName():
+                action.setData(commands.get(action.objectName()))

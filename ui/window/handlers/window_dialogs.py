@@ -17,8 +17,7 @@ from ...help.pages import anchor_of
 from ...help.viewer import HelpViewer
 from ...kit.layouts import bring_up
 from ...statistics.zone_sums import ZoneSumsWindow
-from ..dialogs.about import AboutDialog
-from ..dialogs.extensions import ExtensionsDialog
+from ..dialogs.about import AboutDialog, ExtensionsDialog
 from ..dialogs.gallery import GalleryDialog
 from ..dialogs.keys_page import KeysPage
 from ..dialogs.scene_error import SceneErrorDialog, SceneErrorView
