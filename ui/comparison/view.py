@@ -18,7 +18,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QInputDialog,
     QMenu,
     QProgressBar,
     QVBoxLayout,
@@ -26,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.display_text import as_plain, one_line
+from inspector.display_text import as_plain
 from inspector.errors import ColumnChoiceError, InspectorError
 from inspector.formats.distribution_chart import ChartKind, Curve
 from inspector.formats.report.comparison import COMPARISON_FORMATS, write_comparison
@@ -43,8 +42,8 @@ from ..kit.layouts import (
     menu_button,
     splitter,
     tool_button,
-    without_icons,
 )
+from ..kit.prompts import ask_for_column
 from ..kit.save_dialog import SaveDialog
 from ..kit.theme import ColorRole
 from ..kit.tile import Tile, caption, height_below, is_low
@@ -277,30 +276,20 @@ class ComparisonView(QWidget):
             number = self.sides.index(side)
             if not side.sources:
                 self.sides.remove(side)
-            is_column = isinstance(problem, ColumnChoiceError) and source.path is not None
-            if isinstance(problem, ColumnChoiceError) and source.path is not None:
+            path = source.path
+            if isinstance(problem, ColumnChoiceError) and path is not None:
                 to = number if side.sources else -1
-                self._ask_for_column(source.path, problem.columns, to)
-            elif len(self.sides) > 1 or any(not each.is_read for each in self.sides):
-                self._start()
-            if is_column:
+
+                def take(column: str) -> None:
+                    self.add([Source.of_file(path, column)], to)
+
+                ask_for_column(path, problem.columns, take, self)
                 self._show_state()
                 return
+            if len(self.sides) > 1 or any(not each.is_read for each in self.sides):
+                self._start()
         self._show_state()
         self.problem.show_text(str(problem))
-
-    def _ask_for_column(self, path: Path, columns: tuple[str, ...], to: int) -> None:
-        dialog = QInputDialog(self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setObjectName("column_choice")
-        dialog.setWindowTitle("Column of frame times")
-        dialog.setLabelText(f"Which column of {path.name} has the frame times, in milliseconds?")
-        dialog.setComboBoxItems([one_line(column) for column in columns])
-        dialog.textValueSelected.connect(
-            lambda column: self.add([Source.of_file(path, column)], to)
-        )
-        without_icons(dialog)
-        dialog.open()
 
     def finish(self) -> None:
         while self._background.is_running:

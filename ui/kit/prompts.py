@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from fractions import Fraction
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
+    QInputDialog,
     QLabel,
     QLineEdit,
     QRadioButton,
@@ -24,9 +26,24 @@ from inspector.display_text import one_line
 from inspector.timebase import format_instant, parse_duration_ns
 
 from .labels import color_text, plain_label
-from .layouts import button_box
+from .layouts import button_box, without_icons
 from .rates import rate_to_text
 from .theme import ColorRole, Theme
+
+
+def ask_for_column(
+    path: Path, columns: Iterable[str], take: Callable[[str], object], parent: QWidget
+) -> None:
+    """Ask which column of a table has the frame times, without blocking the loop."""
+    dialog = QInputDialog(parent)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setObjectName("column_choice")
+    dialog.setWindowTitle("Column of frame times")
+    dialog.setLabelText(f"Which column of {path.name} has the frame times, in milliseconds?")
+    dialog.setComboBoxItems([one_line(column) for column in columns])
+    dialog.textValueSelected.connect(take)
+    without_icons(dialog)
+    dialog.open()
 
 
 def problem_label(theme: Theme) -> QLabel:

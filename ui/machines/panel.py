@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QModelIndex, Qt, Slot
+from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Slot
 from PySide6.QtWidgets import QComboBox, QScrollArea, QWidget
 from typing_extensions import override
 
@@ -238,22 +238,20 @@ class StateMachinesPanel(QWidget):
         if known == self._known:
             return
         self._known = known
-        self.chooser.blockSignals(True)
-        self.chooser.clear()
-        for number, text in known:
-            self.chooser.addItem(text, number)
-        self.chooser.setEnabled(bool(known))
-        self.chooser.setCurrentIndex(self.chooser.findData(self._machine_id))
-        self.chooser.blockSignals(False)
+        with QSignalBlocker(self.chooser):
+            self.chooser.clear()
+            for number, text in known:
+                self.chooser.addItem(text, number)
+            self.chooser.setEnabled(bool(known))
+            self.chooser.setCurrentIndex(self.chooser.findData(self._machine_id))
 
     def _show_machine(self, machine_id: int) -> None:
         if machine_id == self._machine_id:
             return
         self._machine_id = machine_id
         self._list_machines()
-        self.chooser.blockSignals(True)
-        self.chooser.setCurrentIndex(self.chooser.findData(machine_id))
-        self.chooser.blockSignals(False)
+        with QSignalBlocker(self.chooser):
+            self.chooser.setCurrentIndex(self.chooser.findData(machine_id))
         self.refresh()
 
     def _show_state(self) -> None:

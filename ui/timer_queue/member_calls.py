@@ -24,8 +24,6 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 # Asked for with every call in every refresh: plain numbers, found without a call of Python.
 _PAUSED: Final = int(Field.PAUSED)
 _DUE: Final = int(Field.DUE)
-_REMAINING: Final = int(Field.REMAINING)
-_TIME: Final = int(Field.TIME)
 _RATE: Final = int(Field.RATE)
 _PRIORITY: Final = int(Field.PRIORITY)
 _PHASE: Final = int(Field.PHASE)
@@ -296,30 +294,17 @@ class MemberCalls:
         """
         timeline, stopped = self._timeline, self._is_stopped_now
         keys = np.where(stopped, WAITING, NO_VALUE)
-        due_of = DueTimes(timeline).session_due_ns
+        dues, endless = DueTimes(timeline), ENDLESS - timeline.at_ns
         for place in np.flatnonzero(self.is_timed).tolist():
-            due = due_of(self.states[place])
+            due = dues.session_due_ns(self.states[place])
             if stopped[place]:
-                due = timeline.at_ns + self._left_ns(place)
+                left = dues.left_ns(self.states[place])
+                due = timeline.at_ns + (endless if left is None else min(left, endless))
             keys[place] = NO_VALUE if due is None else min(due, NO_VALUE)
         return keys
 
-    def _left_ns(self, place: int) -> int:
-        state, holder = self.states[place], self._holders[int(self._holder_of[place])]
-        remaining = state.fields.get(_REMAINING)
-        if remaining is None:
-            remaining = state.fields.get(_DUE, NEVER) - self._time_of(holder)
-        return max(0, min(remaining, ENDLESS - self._timeline.at_ns))
-
     def _are_paused_themselves(self) -> NDArray[np.bool_]:
         return np.array([state.fields.get(_PAUSED, 0) for state in self.states], np.bool_)
-
-    def _time_of(self, holder: _Holder) -> int:
-        """Return the time in which calls wait that hang there."""
-        if holder.scheduler is not None:
-            return holder.scheduler.fields.get(_TIME, 0)
-        timeline = self._timeline
-        return timeline.local_ns(holder.clock_id) if holder.clock_id in timeline.clocks else 0
 
     def _find_texts(self, column: ColumnEnum) -> list[str]:
         if column is CallColumn.NAME:

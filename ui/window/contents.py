@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QDropEvent, QKeyEvent
-from PySide6.QtWidgets import QInputDialog, QMenu, QStackedWidget, QStyle, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QStackedWidget, QStyle, QVBoxLayout, QWidget
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.display_text import counted, one_line
@@ -33,7 +33,8 @@ from ..bookmarks.annotation_actions import ANNOTATION_ACTIONS, AnnotationActions
 from ..clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS, BranchActions
 from ..interventions.intervention_undo import UNDO_ACTIONS, UndoActions
 from ..kit.filter_line import FilterLine
-from ..kit.layouts import open_menu, without_icons
+from ..kit.layouts import open_menu
+from ..kit.prompts import ask_for_column
 from ..previews.selected import submit_action
 from ..session.bridge import Selection
 from ..session.qt_time_source import Precision
@@ -170,7 +171,7 @@ class WindowContents(QObject):
         window.transport_actions = TransportActions(bridge, actions, theme, window)
         self.window_actions = WindowActions(window, window.menu_bar.menus)
         self.window_states.compare_for(self.window_actions)
-        self.window_actions.moved.connect(self._show_message)
+        self.window_actions.moved.connect(window.notice.say)
         self.program_actions = ProgramActions(window)
         recording = RecordingActions(bridge, actions, theme, window)
         annotations = AnnotationActions(bridge, theme, window)
@@ -188,10 +189,10 @@ class WindowContents(QObject):
         window.addActions(list(actions.by_id.values()))
         recording.written.connect(self._show_recording)
         recording.failed.connect(self._show_recording_problem)
-        recording.begun.connect(self._show_message)
-        window.transport_actions.place_refused.connect(self._show_place_refusal)
-        annotations.refused.connect(self._show_place_refusal)
-        annotations.said.connect(self._show_message)
+        recording.begun.connect(window.notice.say)
+        window.transport_actions.place_refused.connect(window.notice.refuse)
+        annotations.refused.connect(window.notice.refuse)
+        annotations.said.connect(window.notice.say)
         # Says which actions are possible
         self.states = ActionStates(bridge, actions, undo, window.middle)
         self.states.command_refused.connect(self._show_refusal)
@@ -416,7 +417,8 @@ class WindowContents(QObject):
         by_title = {each.title.lower(): each.id for each in PANELS}
         unknown = [f"“{one_line(each)}”" for each in named if each.lower() not in by_title]
         if unknown:
-            self._say(f"The scene names no panel of this window: {', '.join(unknown)}.")
+            text = f"The scene names no panel of this window: {', '.join(unknown)}."
+            self._window.notice.refuse(text)
         self._window.panels.bring(
             [by_title[each.lower()] for each in named if each.lower() in by_title]
         )
@@ -493,16 +495,7 @@ class WindowContents(QObject):
 
     @Slot(object, object)
     def _ask_for_column(self, path: Path, columns: tuple[str, ...]) -> None:
-        """Ask which column of a table has the frame times, without blocking the loop."""
-        dialog = QInputDialog(self._window)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setObjectName("column_choice")
-        dialog.setWindowTitle("Column of frame times")
-        dialog.setLabelText(f"Which column of {path.name} has the frame times, in milliseconds?")
-        dialog.setComboBoxItems([one_line(column) for column in columns])
-        dialog.textValueSelected.connect(partial(self._bridge.open_capture, path))
-        without_icons(dialog)
-        dialog.open()
+        ask_for_column(path, columns, partial(self._bridge.open_capture, path), self._window)
 
     @Slot(object)
     def _show_sums(self, path: Path) -> None:
@@ -519,26 +512,15 @@ class WindowContents(QObject):
             # Such as what a scene did otherwise when it was to do the same again.
             self._window.notice.say_until_dismissed(text, ("Show events", self._show_events))
         else:
-            self._say(text)
+            self._window.notice.refuse(text)
 
     @Slot(str)
     def _show_impossible(self, text: str) -> None:
-        self._say(f"{text}.")
-
-    @Slot(str)
-    def _show_place_refusal(self, reason: str) -> None:
-        self._say(reason)
+        self._window.notice.refuse(f"{text}.")
 
     @Slot(str)
     def _carry_out(self, action_id: str) -> None:
         self._window.actions_by_id[action_id].trigger()
-
-    @Slot(str)
-    def _show_message(self, text: str) -> None:
-        self._window.notice.say(text)
-
-    def _say(self, text: str) -> None:
-        self._window.notice.say(f"✖ {text}")
 
     @Slot(object)
     def _show_recording(self, path: Path) -> None:

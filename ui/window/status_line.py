@@ -204,6 +204,11 @@ class StatusLine(QWidget):
         """Say something for some seconds."""
         self.show_notice(Notice(text))
 
+    @Slot(str)
+    def refuse(self, reason: str) -> None:
+        """Say why something was not done."""
+        self.say(f"✖ {reason}")
+
     def say_until_dismissed(self, text: str, *actions: tuple[str, Callable[[], object]]) -> None:
         """Say what is not to be missed, with at most two actions: their texts, and what they do."""
         self.show_notice(Notice(text, tuple((name, "", act) for name, act in actions), lasts=True))
