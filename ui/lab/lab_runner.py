@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
+from itertools import product
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -28,11 +29,12 @@ class LabStep(Struct, frozen=True):
     notes: tuple[str, ...] = ()  # Sentences to show beside the results
 
 
-_QUIET: Final = LabStep()
+#: What is new after each step of a job: the share that is done, more, or nothing.
+JobSteps: TypeAlias = "Generator[LabStep | float | None, None, None]"
 
 
 class Job(Protocol):
-    def begin(self) -> Generator[LabStep, None, None]:
+    def begin(self) -> JobSteps:
         """Begin it.
 
         Raises:
@@ -52,58 +54,40 @@ class LabJob(Struct, frozen=True):
     def count(self) -> int:
         return len(self.timers) * len(self.subjects) * len(self.displays)
 
-    def begin(self) -> Generator[LabStep, None, None]:
+    def begin(self) -> JobSteps:
         """Yield the results by timer, display and subject, with empty steps in between."""
-        displays: list[Display] = []
-        for make in self.displays:
-            displays.append(make())
-            yield _QUIET
-        cells = (
-            (timer, subject, display)
-            for timer in self.timers
-            for display in displays
-            for subject in self.subjects
-        )
-        for number, cell in enumerate(cells, 1):
-            steps = begin_cell(*cell)
-            while True:
-                try:
-                    next(steps)
-                except StopIteration as end:
-                    yield LabStep((end.value,), number / self.count)
-                    break
-                yield _QUIET
+        displays = yield from _begin_displays(self.displays)
+        cells = product(self.timers, displays, self.subjects)
+        for number, (timer, display, subject) in enumerate(cells, 1):
+            result = yield from begin_cell(timer, subject, display)
+            yield LabStep((result,), number / self.count)
 
 
 class SceneJob(Struct, frozen=True):
     path: Path  # Its file
     displays: tuple[Callable[[], Display], ...]  # Make its displays
 
-    def begin(self) -> Generator[LabStep, None, None]:
+    def begin(self) -> JobSteps:
         """Yield the share done now and then, and everything at the end.
 
         The scene runs in a separate process, which can always be ended.
         """
-        displays: list[Display] = []
-        for make in self.displays:
-            displays.append(make())
-            yield _QUIET
-        steps = begin_scene_process(self.path, displays)
-        try:
-            while True:
-                try:
-                    done = next(steps)
-                except StopIteration as end:
-                    run = end.value
-                    break
-                yield LabStep(done=done)
-        finally:
-            # At once, not on garbage collection: the process runs on meanwhile.
-            steps.close()
+        displays = yield from _begin_displays(self.displays)
+        run = yield from begin_scene_process(self.path, displays)
         notes = tuple(f"{failure}." for failure in run.failures)
         if not run.results:
             notes = (*notes, "No timer of the scene fired, and none was expected to fire.")
         yield LabStep(run.results, 1.0, notes)
+
+
+def _begin_displays(
+    makes: Iterable[Callable[[], Display]],
+) -> Generator[None, None, list[Display]]:
+    displays = []
+    for make in makes:
+        displays.append(make())
+        yield
+    return displays
 
 
 class LabRunner(QObject):
@@ -120,7 +104,7 @@ class LabRunner(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._steps: Generator[LabStep, None, None] | None = None
+        self._steps: JobSteps | None = None
         self._is_in_step = False
         self._turn = QTimer(self)
         self._turn.setInterval(0)
@@ -176,7 +160,7 @@ class LabRunner(QObject):
         what = what_was_raised(f"{type(error).__name__}: {error}")
         self.finished.emit(f"The run failed: {what}. The results up to then are shown.")
 
-    def _tell(self, steps: Generator[LabStep, None, None], taken: list[LabStep]) -> None:
+    def _tell(self, steps: JobSteps, taken: list[LabStep]) -> None:
         results = [result for step in taken for result in step.results]
         shares = [step.done for step in taken if step.done is not None]
         if results:
@@ -188,14 +172,14 @@ class LabRunner(QObject):
                 self.noted.emit(note)
 
 
-def _slice_of(
-    steps: Generator[LabStep, None, None], taken: list[LabStep], is_wanted: Callable[[], bool]
-) -> str | None:
+def _slice_of(steps: JobSteps, taken: list[LabStep], is_wanted: Callable[[], bool]) -> str | None:
     """Continue for some milliseconds; returns ``None`` if there is more, else the error or ""."""
     end_ns = perf_counter_ns() + _SLICE_NS
     try:
         while is_wanted() and perf_counter_ns() < end_ns:
-            taken.append(next(steps))
+            news = next(steps)
+            if news is not None:
+                taken.append(LabStep(done=news) if isinstance(news, float) else news)
     except StopIteration:
         return ""
     except ValueError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.engines.lab.display import steady_display
-from ui.lab.lab_runner import LabRunner, LabStep, SceneJob
+from ui.lab.lab_runner import JobSteps, LabRunner, LabStep, SceneJob
 
 SECOND = 1_000_000_000
 
@@ -25,7 +25,7 @@ class ActingJob:
     steps: int = 0
     is_closed: bool = False
 
-    def begin(self) -> Generator[LabStep, None, None]:
+    def begin(self) -> JobSteps:
         try:
             self.act()
             while self.steps < 3:
@@ -58,7 +58,7 @@ def turn(runner: LabRunner, qtbot: QtBot) -> None:
 def test_that_a_fault_in_a_step_ends_the_job_with_what_happened(qtbot: QtBot) -> None:
     @dataclass
     class BrokenJob:
-        def begin(self) -> Generator[LabStep, None, None]:
+        def begin(self) -> JobSteps:
             yield LabStep(done=0.5)
             message = "of the lab"
             raise ZeroDivisionError(message)
