@@ -22,8 +22,8 @@ from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 from typing_extensions import override
 
 from inspector.engines.lab.drift import DriftChart, drift_chart, drift_groups
-from inspector.engines.lab.graph import AXIS, TRACK, Tracks, end_of, outcome_text
-from inspector.engines.lab.refresh_lab import LabResult, instant_text
+from inspector.engines.lab.graph import AXIS, TRACK, Tracks, outcome_text
+from inspector.engines.lab.refresh_lab import LabResult, end_of, instant_text
 from inspector.engines.lab.timer import duration_text
 from inspector.formats.drawing.display_list import Box, DisplayList, Group, Item
 from inspector.tokens import TYPE

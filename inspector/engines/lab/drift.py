@@ -6,12 +6,12 @@ number. A key at the right names the curves with their last value.
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from inspector.engines.lab.refresh_lab import LabResult
+from inspector.engines.lab.refresh_lab import LabResult, end_of
 from inspector.engines.lab.timer import duration_text
 from inspector.formats.drawing.display_list import (
     Anchor,
@@ -26,8 +26,8 @@ from inspector.formats.drawing.display_list import (
 )
 from inspector.formats.drawing.font_metrics import plain, shortened, text_width
 from inspector.formats.drawing.ticks import Tick, Ticks, duration_ticks, instant_ticks
-from inspector.formats.options import GRAPH_COLORS, curve_stroke
-from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from inspector.formats.options import GRAPH_COLORS, GraphColors, curve_stroke
+from inspector.timebase import NS_PER_MS
 from inspector.tokens import ThemeName
 
 _SIZE: Final = 7.5
@@ -92,7 +92,7 @@ def drift_chart(
     results: Sequence[LabResult], box: Box, theme: ThemeName, marked: LabResult | None = None
 ) -> DriftChart:
     low_ns, high_ns = _range(results)
-    end_ns = max((each.display.end_ns for each in results), default=0) or NS_PER_SECOND
+    end_ns = end_of(results)
     room = max(box.height - _HEAD - _FOOT, 10.0)
     ticks = _drift_ticks(low_ns, high_ns, room)
     left = 6 + max((text_width(tick.label, _SIZE) for tick in ticks.ticks), default=0.0)
@@ -153,10 +153,18 @@ def _axes(chart: DriftChart, ticks: Ticks, theme: ThemeName) -> list[Item]:
     items.append(
         Polyline((Point(area.x, bottom), Point(area.right, bottom)), Stroke(colors.axis, 0.5))
     )
-    for tick in times.ticks:
-        x = round(chart.x(tick.value_ns), 2)
-        items.append(Polyline((Point(x, bottom), Point(x, bottom + 3)), Stroke(colors.axis, 0.5)))
-        at = Point(x, bottom + 11)
+    return items + tick_marks(times.ticks, chart.x, bottom, colors)
+
+
+def tick_marks(
+    ticks: Iterable[Tick], x_of: Callable[[float], float], y: float, colors: GraphColors
+) -> list[Item]:
+    """Return marks with labels below a horizontal axis."""
+    items: list[Item] = []
+    for tick in ticks:
+        x = round(x_of(tick.value_ns), 2)
+        items.append(Polyline((Point(x, y), Point(x, y + 3)), Stroke(colors.axis, 0.5)))
+        at = Point(x, y + 11)
         items.append(Text(at, tick.label, _SIZE, colors.muted_text, Anchor.MIDDLE))
     return items
 

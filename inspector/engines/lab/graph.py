@@ -9,11 +9,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import groupby
 from typing import Final
 
-from inspector.engines.lab.drift import drift_chart, drift_groups, drift_height
-from inspector.engines.lab.refresh_lab import LabResult, known_faults, summary_text
+from inspector.engines.lab.drift import drift_chart, drift_groups, drift_height, tick_marks
+from inspector.engines.lab.refresh_lab import LabResult, end_of, known_faults, summary_text
 from inspector.engines.lab.timer import duration_text
 from inspector.errors import ExportError
 from inspector.formats.drawing.display_list import (
@@ -33,7 +32,6 @@ from inspector.formats.drawing.font_metrics import plain, shortened, text_width
 from inspector.formats.drawing.ticks import instant_ticks
 from inspector.formats.frame_times import Provenance
 from inspector.formats.options import GRAPH_COLORS, LARGEST_SIDE_PT, GraphColors
-from inspector.timebase import NS_PER_SECOND
 from inspector.tokens import ThemeName
 
 _PAD: Final = 12.0
@@ -155,11 +153,7 @@ class Tracks:
         items: list[Item] = [Polyline((Point(self.left, y), Point(self.right, y)), stroke)]
         count = max(2, int((self.right - self.left) / 60))
         ticks = instant_ticks(max(self.low_ns, 0), self.high_ns, count)
-        for tick in ticks.ticks:
-            x = round(self.x(tick.value_ns), 2)
-            items.append(Polyline((Point(x, y), Point(x, y + 3)), stroke))
-            at = Point(x, y + 11)
-            items.append(Text(at, tick.label, _SMALL_SIZE, colors.muted_text, Anchor.MIDDLE))
+        items += tick_marks(ticks.ticks, self.x, y, colors)
         at = Point(round((self.left + self.right) / 2, 2), y + 22)
         name = f"time ({ticks.unit})"
         items.append(Text(at, name, _SMALL_SIZE, colors.muted_text, Anchor.MIDDLE))
@@ -193,11 +187,6 @@ class Tracks:
         return instants[first : bisect_right(instants, self.high_ns, first)]
 
 
-def end_of(results: Sequence[LabResult]) -> int:
-    """Return how long the longest run is, a second without any."""
-    return max((each.display.end_ns for each in results), default=0) or NS_PER_SECOND
-
-
 def lab_graph(
     results: Sequence[LabResult], provenance: Provenance, options: LabGraphOptions
 ) -> DisplayList:
@@ -218,8 +207,8 @@ class _Drawing:
 
     def picture(self) -> DisplayList:
         y = self._add_header()
-        for head, runs in groupby(self._results, lambda each: each.group_title):
-            y = self._add_group(plain(head), list(runs), y)
+        for head, runs in drift_groups(self._results):
+            y = self._add_group(plain(head), runs, y)
             self._check_height(y)
         self._items.append(self._tracks.axis(y))
         height = self._add_footer(self._add_faults(self._add_drifts(y + AXIS)))
@@ -274,17 +263,13 @@ class _Drawing:
         return top + len(runs) * TRACK
 
     def _add_drifts(self, y: float) -> float:
-        room = self._options.width_pt - 2 * _PAD
         for head, runs in drift_groups(self._results):
             height = drift_height(len(runs))
             self._check_height(y + height)
             title = f"Drift, {plain(head)}"
-            at = Point(_PAD, round(y + 13, 2))
-            shown = shortened(title, room, _TEXT_SIZE, is_bold=True)
-            text = Text(at, shown, _TEXT_SIZE, self._colors.text, is_bold=True)
-            box = Box(_PAD, y + _GROUP_HEAD + 2, room, height)
+            box = Box(_PAD, y + _GROUP_HEAD + 2, self._options.width_pt - 2 * _PAD, height)
             chart = drift_chart(runs, box, self._options.theme)
-            self._items.append(Group(title, (text, *chart.items)))
+            self._items.append(Group(title, (self._tracks.head(title, y + 13), *chart.items)))
             y = round(y + _GROUP_HEAD + height + 10, 2)
         return y
 

@@ -15,7 +15,7 @@ from inspector.display_text import counted
 from inspector.engines.lab.display import Display
 from inspector.engines.lab.subjects import Subject, SubjectName
 from inspector.engines.lab.timer import LabTimer, SceneTimer, duration_text
-from inspector.timebase import NS_PER_MS, format_instant
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_instant
 
 
 class LabVerdict(Enum):
@@ -204,6 +204,11 @@ def run_lab(
         for display in displays:
             for subject in subjects:
                 yield run_cell(timer, subject, display)
+
+
+def end_of(results: Iterable[LabResult]) -> int:
+    """Return how long the longest run is, a second without any."""
+    return max((each.display.end_ns for each in results), default=0) or NS_PER_SECOND
 
 
 def summary_text(results: Iterable[LabResult]) -> str:
