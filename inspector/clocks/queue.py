@@ -252,6 +252,20 @@ class TimerQueue:
         self.position = cut = bisect_right(bucket, limit_ns, key=_due_of)
         return bucket[:cut] if cut else None
 
+    def take_lone(self) -> list[Timer] | None:
+        """Remove the only entry of ``near``, unless anything else may be next."""
+        due_ns, _, item = self.near[0]
+        keys = self.keys
+        if (
+            item.is_clock
+            or item.callback is None
+            or self.position < len(self.run)
+            or (keys and keys[0] <= due_ns >> BUCKET_SHIFT)
+        ):
+            return None
+        self.near.clear()
+        return [item]
+
     def return_batch(self) -> None:
         """Put back what the drain loop took out and has not reached.
 

@@ -515,6 +515,13 @@ class ClockTree:
                 return None
             batch = queue.take_bucket(limit_ns)
             if batch is None:
+                # Mostly the only timer again, which repeats within a bucket. What is due at an
+                # instant that was reached may be endless.
+                near = queue.near
+                if len(near) == 1 and reached_ns < near[0][0] <= limit_ns:
+                    batch = queue.take_lone()
+                    if batch is not None:
+                        continue
                 next_head = queue.head()
                 if next_head is None:
                     return None

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .program import Program
 
 #: Calls of one measurement, and measurements, of which the quickest counts.
-_CALLS = 50
-_ROUNDS = 5
+_CALLS = 20
+_ROUNDS = 15
 #: Calls of :func:`took_ns`.
 MEASURED_CALLS = _CALLS * _ROUNDS
 

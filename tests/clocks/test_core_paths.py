@@ -17,7 +17,7 @@ KEPT: Final[dict[str, tuple[int, int, int]]] = {
     "set and fire 100": (15494, 15220, 15209),
     "set and fire 100, recorded": (44394, 41920, 41209),
     "repeat 100": (7457, 7408, 7397),
-    "repeat 10 within a frame": (4123, 3956, 3993),
+    "repeat 10 within a frame": (3378, 3258, 3247),
     "call once in a frame": (1649, 1578, 1569),
     "idle frame": (116, 109, 112),
     "read again": (15, 15, 15),
