@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from inspector.analysis.evidence import last_event, listed, subject_of
 from inspector.analysis.explain.blocker_reasons import stands_still
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers
@@ -79,7 +81,7 @@ def clock_rows(  # noqa: PLR0913, PLR0917 - the clock at an instant, and what kn
     blockers = clock_blockers(timeline, clock_id)
     above = path_links(timeline, clock.parent_id) if clock.parent_id else ()
     among = clock_counts.in_branch(timeline, clock_id)
-    pending = int(among.sum())
+    pending = int(np.count_nonzero(among))
     rows = [about("Clock", above), heading(clock.name), answer(_answer(timeline, clock_id))]
     chain = _chain(history, timeline, clock_id, past, pending)
     if chain:

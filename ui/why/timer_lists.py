@@ -26,14 +26,16 @@ def next_rows(
     timeline.resolve_dues()
     table = timeline.timers
     dues = table.numpy("session_due")
-    places = np.arange(len(dues)) if among is None else np.flatnonzero(among)
-    if len(places) > most:
-        places = places[np.argpartition(dues[places], most)[:most]]
+    if among is not None:
+        dues = np.where(among, dues, NEVER)
+    latest = NEVER - 1
+    if len(dues) > most:
+        # Finding the value takes a fifth of finding the places.
+        latest = min(int(np.partition(dues, most - 1)[most - 1]), latest)
+    places = np.flatnonzero(dues <= latest)
     order = np.lexsort((table.numpy("order")[places], dues[places]))
     rows = []
-    for place in map(int, places[order]):
-        if dues[place] == NEVER:
-            break
+    for place in map(int, places[order[:most]]):
         link = TextLink(timeline.strings[table.label[place]], Selection.timer(table.id[place]))
         clock = timeline.clocks[table.clock[place]].name
         left_ns = int(dues[place]) - timeline.at_ns
