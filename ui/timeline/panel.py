@@ -121,8 +121,9 @@ class TimelinePanel(QWidget):
     def _on_refreshed(self, events: int) -> None:
         is_moving = self._bridge.timeline.at_ns not in self._drawn[1:2]
         if events or is_moving:
-            self._pace.request()
+            # Texts first: what takes long is followed by a paint, which is then one for both.
             self._text_pace.request()
+            self._pace.request()
 
     @Slot()
     def refresh(self) -> None:

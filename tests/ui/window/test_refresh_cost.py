@@ -10,8 +10,10 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QWidget
 from typing_extensions import override
 
+from inspector.analysis.lanes.lanes import LaneStore
 from inspector.commands.clocks import PauseClock
 from inspector.formats.arrangement.frame_series import FrameColumns, FrameSeries
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from tests.ui.crowded_session import CrowdedSession
 from tests.ui.shell import Shell, open_shell
 from ui.clock_tree.panel import ClockTreeModel, ClockTreePanel
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
+
+    from inspector.events.history import History
+    from inspector.events.timeline import Timeline
 
 _REFRESHES = 5
 _WIDTH = 900
@@ -224,6 +229,40 @@ def test_that_a_row_without_marks_is_painted_only_where_the_present_moves(
 
     assert parts.paints["ruler"] == 4 * _REFRESHES
     assert parts.paints["marks"] == moves < 4 * _REFRESHES
+
+
+def test_that_lanes_and_their_texts_are_painted_together(
+    meter: Meter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_ns = NS_PER_SECOND
+    session, bridge = CrowdedSession(*_FEW), SessionBridge(clock=lambda: now_ns)
+    bridge.set_session(session)
+    panel = TimelinePanel(bridge, Theme("light"))
+    meter.show(panel, bridge)
+    read = LaneStore.read
+
+    def read_slowly(store: LaneStore, history: History, timeline: Timeline) -> int:
+        nonlocal now_ns
+        now_ns += 10 * NS_PER_MS
+        return read(store, history, timeline)
+
+    monkeypatch.setattr(LaneStore, "read", read_slowly)
+    paints = Paints(lanes=panel.canvas.viewport())
+    session.is_going_on = True
+
+    def refresh() -> None:
+        nonlocal now_ns
+        now_ns += NS_PER_SECOND
+        bridge.refresh_now()
+        for _turn in range(5):
+            QApplication.processEvents()
+
+    refresh()
+    paints.paints.clear()
+    for _ in range(_REFRESHES):
+        refresh()
+
+    assert paints.paints["lanes"] == _REFRESHES
 
 
 def test_that_headers_of_lanes_are_read_again_only_when_what_they_say_changes(
