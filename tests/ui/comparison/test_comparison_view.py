@@ -29,7 +29,11 @@ from ui.session.frame_focus import LOW_FPS, STUTTER_FACTOR
 
 
 @pytest.fixture
-def view(qtbot: QtBot, bridge: SessionBridge, theme: Theme) -> Iterator[ComparisonView]:
+def view(
+    qtbot: QtBot, bridge: SessionBridge, theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ComparisonView]:
+    # How wide an interval is shown does not matter here, and a tenth of the time does.
+    monkeypatch.setattr("inspector.analysis.statistics.comparison._RESAMPLES", 40)
     view = ComparisonView(bridge, theme)
     qtbot.addWidget(view)
     view.resize(1_280, 800)
