@@ -660,12 +660,12 @@ def _add_interval(group: _Members, interval_ns: int) -> None:
 def _system_line(timeline: Timeline, member: MemberState, calls: int) -> SystemLine:
     members = timeline.members
     counted = CALLED | {MemberKind.NODE, MemberKind.EDGE}
-    rate = member.fields.get(Field.RATE)
+    rate, clock = member.fields.get(Field.RATE), timeline.clocks.get(member.clock_id)
     return SystemLine(
         depth=sum(above.kind in SCHEDULERS for above in members.path(member.id)[1:]),
         name=member.name or member.kind.text,
         kind=member.kind.text,
-        clock=timeline.clocks[member.clock_id].name,
+        clock="" if clock is None else clock.name,
         rate="" if rate is None else typed_rate(rate),
         members=sum(below.kind in counted for below in members.branch(member.id)),
         calls=calls,

@@ -8,11 +8,13 @@ from inspector.analysis.frame_events import frames_in
 from inspector.analysis.lanes.lanes import LaneStore
 from inspector.analysis.lanes.rows import RowChoices, rows_of
 from inspector.analysis.lateness.samples import Samples
+from inspector.cli.call_tally import CallTally
 from inspector.events import EventLog, Timeline
 from inspector.events.conditions.event_fields import EventReader
 from inspector.events.history import LogHistory
+from inspector.events.schema import FIELDS, NUMBERS, SCHEMA, Unit
 from inspector.sessions.attached.event_sorter import EventSorter
-from inspector.vocabulary import EventKind, RawEvent
+from inspector.vocabulary import EventKind, Field, RawEvent
 from tests.fuzz import rounds
 from ui.events.event_list_model import EventNames
 
@@ -47,6 +49,7 @@ class _Window:
         self.names = EventNames()
         self.names.set_source(self.log.strings, self.timeline)
         self.samples = Samples(self.log.strings)
+        self.tally = CallTally(self.log)
         self.cursor = 0
 
     def take(self, *events: RawEvent) -> None:
@@ -63,6 +66,10 @@ class _Window:
         while self.lanes.read(self.history, self.timeline):
             pass
         rows_of(self.lanes, RowChoices())
+        self.tally.update()
+        self.tally.timers(self.timeline)
+        self.tally.calls(self.timeline)
+        self.tally.systems(self.timeline)
         self.check_clocks()
 
     def check_clocks(self) -> None:
@@ -74,8 +81,16 @@ class _Window:
 
 def _any_event(random: Random, at_ns: int) -> RawEvent:
     kind = random.choice(_FREQUENT if random.random() < 2 / 3 else list(EventKind))
-    subject, a, b = (random.randint(0, 4) for _ in range(3))
+    row = SCHEMA[kind]
+    subject, a, b = (_any_number(random, unit) for unit in (row.subject, row.a, row.b))
+    if row.b is Unit.FIELD_VALUE:
+        b = _any_number(random, FIELDS[Field(a)].unit)
     return (at_ns, int(kind), subject, a, b)
+
+
+def _any_number(random: Random, unit: Unit) -> int:
+    """Return a number that is let in where it is of this unit."""
+    return int(random.choice(list(NUMBERS[unit]))) if unit in NUMBERS else random.randint(0, 4)
 
 
 def test_that_no_sequence_of_events_stops_a_reader() -> None:

@@ -41,7 +41,7 @@ class TkinterAdapter(Adapter):
     """One clock for each interpreter of Tcl."""
 
     library = "tkinter"
-    hides: tuple[str, ...] = ("tkinter",)
+    hides: tuple[str, ...] = ("tkinter", "turtle")
     has_hidden_turns = True
 
     def __init__(self, program: Program) -> None:
