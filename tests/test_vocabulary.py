@@ -1,13 +1,41 @@
-"""How rates appear in texts."""
+"""The numbers of kinds, and how rates appear in texts."""
 
 from __future__ import annotations
 
+from enum import IntEnum
 from fractions import Fraction
 
 import pytest
 
 from inspector.clocks.rate import D, parse_rate
-from inspector.vocabulary import rate_text, ratio_text, typed_rate
+from inspector.events.schema import EventGroup
+from inspector.exit_codes import ExitCode
+from inspector.frames.state_machine import TransitionError
+from inspector.sessions.replay.journal import CommandPlace
+from inspector.vocabulary import (
+    EventKind,
+    NamedNumber,
+    Reading,
+    rate_text,
+    ratio_text,
+    typed_rate,
+)
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        CommandPlace,
+        EventGroup,
+        EventKind,
+        ExitCode,
+        Reading,
+        TransitionError,
+        *NamedNumber.__subclasses__(),
+    ],
+)
+def test_that_no_number_stands_for_two_kinds(kinds: type[IntEnum]) -> None:
+    assert len(kinds) == len(kinds.__members__)
 
 
 @pytest.mark.parametrize(
