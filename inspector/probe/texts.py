@@ -118,7 +118,10 @@ class Texts:
     def _hides(self, frame: FrameType) -> bool:
         module = str(frame.f_globals.get("__name__", ""))
         hidden = any(module == name or module.startswith(name + ".") for name in self._hidden)
-        self._is_hidden[frame.f_code.co_filename] = hidden
+        name = frame.f_code.co_filename
+        if name[:1] != "<":
+            # Code that was made by code, of any module, has no file.
+            self._is_hidden[name] = hidden
         return hidden
 
     def _new_site(self, key: tuple[int, int], code: CodeType) -> int:

@@ -160,6 +160,17 @@ def test_that_waits_take_as_long_as_the_rate_says() -> None:
         assert all(1 <= after[name] - before[name] <= 11 for name in _NAMES)
 
 
+def test_that_the_longest_waits_at_the_lowest_rate_end_nothing() -> None:
+    with attached(WAITS) as (receiver, process):
+        receiver.wait_for(lambda: all(receiver.firings()[name] > 2 for name in _NAMES))
+        receiver.ask("Clock.rate", clock=receiver.clocks()["Python time"], rate_n=1)
+        receiver.listen(0.2)
+        receiver.ask("Clock.rate", clock=receiver.clocks()["Python time"], rate_n=D)
+        before = receiver.firings()
+        receiver.wait_for(lambda: all(receiver.firings()[name] > before[name] for name in _NAMES))
+        assert process.poll() is None
+
+
 def test_that_a_wait_that_is_notified_is_over_and_says_so() -> None:
     code = """
 import queue, threading

@@ -69,6 +69,13 @@ def test_that_jobs_are_seen_with_names_and_next_runs_and_follow_the_program(libr
         assert 0 < rows[nightly].due_ns - local_ns <= 25 * 3600 * 10**9
         assert "hold or slow" in receiver.ask("Clock.pause", clock=number)["message"]
 
+        # However long a job is to be waited for then.
+        receiver.ask("Clock.rate", clock=top, rate_n=1)
+        receiver.listen(0.2)
+        receiver.ask("Clock.rate", clock=top, rate_n=20 * D)
+        before = receiver.firings()[often]
+        receiver.wait_for(lambda: receiver.firings()[often] > before)
+
         receiver.ask("Clock.pause", clock=top)
         receiver.listen(0.2)
         assert fired(receiver, often, 0.3) == 0

@@ -8,7 +8,14 @@ from itertools import pairwise
 
 import pytest
 
-from inspector.probe.kinds import FRAME_ENDED, MARK, NEVER, TIMER_CLEARED, TIMER_FIRED
+from inspector.probe.kinds import (
+    FRAME_ENDED,
+    MARK,
+    NEVER,
+    TIMER_CLEARED,
+    TIMER_FIRED,
+    TIMER_ORIGIN,
+)
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from tests.probe.adapters.libraries import display, python_with
 from tests.probe.receiver import TOKEN, Receiver, attached, inlet, program
@@ -86,6 +93,18 @@ def test_that_a_call_that_sets_itself_again_is_one_interval(tick: str, python: s
         instants = [b for _, _, subject, _, b in events(receiver, TIMER_FIRED) if subject == number]
         assert NEVER not in instants
         assert all(15e6 < after - at < 200e6 for at, after in pairwise(instants))
+
+
+@pytest.mark.usefixtures("windows")
+def test_that_what_turtle_sets_is_set_by_the_program(python: str) -> None:
+    code = "import turtle\nturtle.ontimer(say, 100_000)\nturtle.mainloop()"
+    with attached(HEAD + code, python=python) as (receiver, _):
+        receiver.wait_for(lambda: "mark" in receiver.timer_names().values())
+        names = receiver.timer_names()
+        origins = events(receiver, TIMER_ORIGIN)
+        (site,) = (a for _, _, number, a, _ in origins if names[number] == "mark")
+        # That of the program, though functions of turtle have no file either.
+        assert receiver.texts[site].endswith(" in <module>")
 
 
 def test_that_an_interval_that_ends_is_no_longer_pending(python: str) -> None:
