@@ -52,7 +52,9 @@ def seconds_to_ns(seconds: float | Fraction | Decimal) -> int:
         ValueError: ``seconds`` is not a number, infinite, or beyond 146 years.
     """
     try:
-        ns = round(plain_number(seconds) * NS_PER_SECOND)
+        # Most are of this type, and to ask for others takes as long as the rest.
+        number = seconds if type(seconds) is float else plain_number(seconds)
+        ns = round(number * NS_PER_SECOND)
     except (ValueError, OverflowError, TypeError):
         message = f"not a usable number of seconds: {shown(seconds)}{_as_seconds(seconds)}"
         raise ValueError(message) from None

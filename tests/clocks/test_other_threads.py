@@ -77,7 +77,9 @@ class _Ground:
 #: Everything public that changes something.
 CHANGES: dict[str, Callable[[_Ground], object]] = {
     "set_timeout": lambda it: it.root.set_timeout(1, print),
+    "set_timeout_ns": lambda it: it.root.set_timeout_ns(1, print),
     "set_interval": lambda it: it.root.set_interval(1, print),
+    "set_interval_ns": lambda it: it.root.set_interval_ns(1, print),
     "clear": lambda it: it.root.clear(it.timer),
     "fire_now": lambda it: it.root.fire_now(it.timer),
     "child": lambda it: it.root.child("new"),
@@ -90,6 +92,8 @@ CHANGES: dict[str, Callable[[_Ground], object]] = {
     "run": lambda it: it.transport.run(),
     "hold": lambda it: it.transport.hold(),
     "step": lambda it: it.transport.step_ns(1),
+    "step_to": lambda it: it.transport.step_to_ns(2 * SECOND),
+    "run_from_now": lambda it: it.transport.run_from_now(),
     "step_frame": lambda it: it.transport.step_frame(1),
     "frame_rate": lambda it: setattr(it.stage, "frame_rate", 30),
     "mark": lambda it: it.stage.mark("here"),
