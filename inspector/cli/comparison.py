@@ -29,13 +29,14 @@ from inspector.foreign.numbers import shown
 from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.captures.capture import split_column
 from inspector.formats.report.comparison import (
-    check_comparison,
+    COMPARISON_FORMATS,
     json_of,
     number_text,
     runs_table,
     write_comparison,
 )
 from inspector.formats.report.page_layout import ReportTable
+from inspector.formats.report.report import check_report
 from inspector.launcher import open_window
 from inspector.sessions.compared import FilesToCompare, files_named, run_of_file, told_apart
 
@@ -51,7 +52,7 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
     parser: ArgumentParser = options.parser
     conditions = [_change(text, parser) for text in options.conditions]
     for path in options.outputs:
-        check_comparison(path)
+        check_report(path, COMPARISON_FORMATS)
     if options.junit is not None:
         check_target(options.junit)
     found = differences(

@@ -34,11 +34,12 @@ from inspector.formats.captures.tracy_csv import zone_sums
 from inspector.formats.frame_times import FrameTimes
 from inspector.formats.options import left_out_text
 from inspector.formats.report.page_layout import ReportTable
+from inspector.formats.report.report import check_report
 from inspector.formats.report.statistics import (
     CLASSES,
+    STATISTICS_FORMATS,
     WEIGHTED,
     FileStatistics,
-    check_statistics,
     classes_table,
     columns_table,
     write_statistics,
@@ -147,7 +148,7 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
     asked = {*wanted, *(each.metric.id for each in conditions)}
     part_in(options)
     for path in options.outputs:
-        check_statistics(path)
+        check_report(path, STATISTICS_FORMATS)
     files, unread = _read_all(options, err)
     found = [
         metric_values(each.series, wanted=frozenset(asked) if wanted else None) for each in files

@@ -16,19 +16,24 @@ import inspector
 from inspector.analysis.statistics.comparison import COMPARED, CONFIDENCE, Change
 from inspector.analysis.statistics.metrics import MetricValue, metric_values
 from inspector.analysis.statistics.runs import ComparedRun, RunDifference
-from inspector.errors import ExportError
 from inspector.formats.aligned_chart import AlignedRun, aligned_chart
 from inspector.formats.arrangement.figures import FIGURE_FORMATS, FigureData, Shown
-from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.csv_cells import quoted, text_cell
 from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
 from inspector.formats.drawing.display_list import Box, DisplayList
-from inspector.formats.file_formats import write_document, write_file
+from inspector.formats.file_formats import write_file
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import GRAPH_COLORS, PRESETS, ExportOptions, FigureName
 from inspector.formats.page.comparison_page import FRAME_TIMES, comparison_html
 from inspector.formats.report.page_layout import A4, ReportTable, room_of
-from inspector.formats.report.report import Report, ReportSection, markdown_of, pages_of
+from inspector.formats.report.report import (
+    SOFTWARE,
+    Report,
+    ReportSection,
+    check_report,
+    write_report,
+    write_text,
+)
 from inspector.timebase import format_duration
 from inspector.tokens import THEMES, ThemeName
 
@@ -44,7 +49,6 @@ COMPARISON_FORMATS: Final = {
 }
 _WIDTH: Final = 720.0
 _ASPECT: Final = 1 / 3
-_SOFTWARE: Final = f"Timeline Inspector {inspector.__version__}"
 _DEFINITION: Final = (
     "Changes are relative to the first run. Their 95 % intervals come from resampling blocks of "
     "consecutive frames or calls, several times as long as these depend on each other, and hold "
@@ -61,19 +65,6 @@ _OF_VERSIONS: Final = (
 _OF_RUNS: Final = ("fps", "p50", "p99", "frameview.low-1")
 
 
-def check_comparison(path: Path) -> None:
-    """Refuse a file that cannot be written, before anything is compared.
-
-    Raises:
-        ExportError: The folder cannot be written, or its suffix is another.
-    """
-    if path.suffix.lower() not in COMPARISON_FORMATS:
-        *others, last = COMPARISON_FORMATS
-        known = f"{', '.join(others)} or {last}"
-        raise ExportError(f"{path} does not say what to write. Give it the suffix {known}.")
-    check_target(path)
-
-
 def write_comparison(  # noqa: PLR0913 - as for a report
     found: Sequence[RunDifference],
     path: Path,
@@ -83,39 +74,32 @@ def write_comparison(  # noqa: PLR0913 - as for a report
     conditions: ReportTable | None = None,
     tested: Sequence[Sequence[Mapping[str, object]]] = (),
 ) -> None:
-    check_comparison(path)
+    check_report(path, COMPARISON_FORMATS)
     created = datetime.now(UTC)
-    kind = path.suffix.lower()
-    if kind in {".csv", ".json"}:
-        text = _csv(found) if kind == ".csv" else json_of(found, tested)
-        with replacing(path) as stream:
-            stream.write(text.encode("utf-8", "replace"))
-        return
-    if kind in {".png", ".svg"}:
-        runs = [found[0].before, *(each.after for each in found)]
-        figure: FigureName = "frames" if any(each.samples for each in runs) else "distribution"
-        options = ExportOptions(theme=theme, budgets_ms=tuple(budgets_ms), figure=figure)
-        about = Provenance("", created, inspector.__version__)
-        data = FigureData(tuple(shown_of(each, about) for each in runs))
-        write_file(data, about, PRESETS["slide"].applied_to(options), path, FIGURE_FORMATS)
-        return
-    if kind == ".html":
-        text = html_of_comparison(found, theme, budgets_ms, created, conditions=conditions)
-        with replacing(path) as stream:
-            stream.write(text.encode("utf-8", "backslashreplace"))
-        return
-    width = room_of(A4) if kind == ".pdf" else _WIDTH
-    report = comparison_report(found, theme, budgets_ms, created, width, conditions=conditions)
-    with replacing(path) as stream:
-        if kind == ".pdf":
-            first, *more = pages_of(report, created, _SOFTWARE)
-            write_document(first, stream, more)
-        else:
-            stream.write(markdown_of(report).encode("utf-8", "replace"))
+    match kind := path.suffix.lower():
+        case ".csv":
+            write_text(_csv(found), path)
+        case ".json":
+            write_text(json_of(found, tested), path)
+        case ".png" | ".svg":
+            runs = [found[0].before, *(each.after for each in found)]
+            figure: FigureName = "frames" if any(each.samples for each in runs) else "distribution"
+            options = ExportOptions(theme=theme, budgets_ms=tuple(budgets_ms), figure=figure)
+            about = Provenance("", created, inspector.__version__)
+            data = FigureData(tuple(shown_of(each, about) for each in runs))
+            write_file(data, about, PRESETS["slide"].applied_to(options), path, FIGURE_FORMATS)
+        case ".html":
+            page = html_of_comparison(found, theme, budgets_ms, created, conditions=conditions)
+            write_text(page, path, "backslashreplace")
+        case _:
+            width = room_of(A4) if kind == ".pdf" else _WIDTH
+            report = comparison_report(
+                found, theme, budgets_ms, created, width, conditions=conditions
+            )
+            write_report(report, created, path)
 
 
 def shown_of(run: ComparedRun, about: Provenance) -> Shown:
-    """Return the frames of a run for a figure."""
     times_ns = run.times_ns
     places = np.arange(len(times_ns), dtype=np.int64)
     frames = FrameTimes.of_columns(places, run.ends_ns, times_ns, times_ns)
@@ -160,7 +144,7 @@ def comparison_report(  # noqa: PLR0913 - as many things make a report
             chart_picture(
                 *(kind, curves, width, theme),
                 created=created,
-                software=_SOFTWARE,
+                software=SOFTWARE,
                 budgets_ms=budgets_ms,
             )
             for kind in ChartKind
@@ -171,7 +155,7 @@ def comparison_report(  # noqa: PLR0913 - as many things make a report
     return Report(
         title=f"Comparison: {' – '.join(each.name for each in runs)}",
         theme=theme,
-        about=ReportTable((), (("Compared", stamp), ("Written by", _SOFTWARE))),
+        about=ReportTable((), (("Compared", stamp), ("Written by", SOFTWARE))),
         sections=(
             ReportSection("Verdict", table=verdicts),
             *(
@@ -237,7 +221,7 @@ def _plot(
         title="Frame times",
         description=f"Frame times of {len(runs)} runs, aligned at their beginnings.",
         created=created,
-        software=_SOFTWARE,
+        software=SOFTWARE,
     )
 
 
@@ -305,7 +289,6 @@ def csv_of(rows: Sequence[Sequence[object]]) -> str:
 def json_of(
     found: Sequence[RunDifference], tested: Sequence[Sequence[Mapping[str, object]]] = ()
 ) -> str:
-    """Return comparisons as JSON."""
     of_each = tested or [()] * len(found)
     values = [comparison_values(*each) for each in zip(found, of_each, strict=True)]
     whole = values[0] if len(values) == 1 else {"comparisons": values}

@@ -7,16 +7,21 @@ be mailed, and opened years later.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from html import escape
+from pathlib import Path
 from typing import BinaryIO, Final
 
+import inspector
 from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.metrics import metric_values
 from inspector.display_text import one_line
+from inspector.errors import ExportError
 from inspector.formats.arrangement.pages import intervention_table
 from inspector.formats.arrangement.picture import frame_graph
+from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
 from inspector.formats.drawing.display_list import DisplayList
 from inspector.formats.file_formats import write_document
@@ -28,6 +33,7 @@ from inspector.formats.series import series_of
 from inspector.timebase import format_duration
 from inspector.tokens import ThemeName
 
+SOFTWARE: Final = f"Timeline Inspector {inspector.__version__}"
 #: Height of the graph on a page, of its width.
 _GRAPH_ASPECT: Final = 0.62
 #: What means something in Markdown within a line.
@@ -48,6 +54,35 @@ class Report:
     theme: ThemeName
     about: ReportTable
     sections: tuple[ReportSection, ...]
+
+
+def check_report(path: Path, suffixes: Collection[str]) -> None:
+    """Refuse a file that cannot be written, before anything is computed.
+
+    Raises:
+        ExportError: The folder cannot be written, or its suffix is another.
+    """
+    if path.suffix.lower() not in suffixes:
+        *others, last = suffixes
+        known = f"{', '.join(others)} or {last}"
+        raise ExportError(f"{path} does not say what to write. Give it the suffix {known}.")
+    check_target(path)
+
+
+def write_report(report: Report, created: datetime, path: Path) -> None:
+    """Write a report to a file: as HTML, PDF or Markdown, by its suffix."""
+    kind = path.suffix.lower()
+    if kind == ".pdf":
+        first, *more = pages_of(report, created, SOFTWARE)
+        with replacing(path) as stream:
+            write_document(first, stream, more)
+    else:
+        write_text(markdown_of(report) if kind == ".md" else html_of(report), path)
+
+
+def write_text(text: str, path: Path, errors: str = "replace") -> None:
+    with replacing(path) as stream:
+        stream.write(text.encode("utf-8", errors))
 
 
 def write_html(

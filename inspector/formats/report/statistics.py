@@ -9,19 +9,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-import inspector
 from inspector.analysis.statistics.column_summary import ColumnSummary
 from inspector.analysis.statistics.metrics import MetricValue
 from inspector.display_text import counted
-from inspector.errors import ExportError
-from inspector.formats.atomic_file import check_target, replacing
-from inspector.formats.file_formats import write_document
 from inspector.formats.report.comparison import csv_of
 from inspector.formats.report.page_layout import ReportTable
-from inspector.formats.report.report import Report, ReportSection, html_of, markdown_of, pages_of
+from inspector.formats.report.report import (
+    SOFTWARE,
+    Report,
+    ReportSection,
+    check_report,
+    write_report,
+    write_text,
+)
 
-_FORMATS: Final = (".csv", ".json", ".md", ".html", ".pdf")
-_SOFTWARE: Final = f"Timeline Inspector {inspector.__version__}"
+STATISTICS_FORMATS: Final = (".csv", ".json", ".md", ".html", ".pdf")
 #: Fields of a column, and of its classes of frame times.
 _NUMBERS: Final = ("mean", "least", "p5", "median", "p95", "most", "frames_per_joule")
 _OF_CLASSES: Final = ("mean", "p5", "median", "p95")
@@ -37,35 +39,17 @@ class FileStatistics:
     columns: Sequence[ColumnSummary]  # The columns beside its frame times, if they were asked for
 
 
-def check_statistics(path: Path) -> None:
-    """Refuse a file that cannot be written, before anything is read.
-
-    Raises:
-        ExportError: The folder cannot be written, or its suffix is another.
-    """
-    if path.suffix.lower() not in _FORMATS:
-        known = f"{', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}"
-        raise ExportError(f"{path} does not say what to write. Give it the suffix {known}.")
-    check_target(path)
-
-
 def write_statistics(files: Sequence[FileStatistics], results: object, path: Path) -> None:
     """Write statistics to a file, in the format of its suffix."""
-    check_statistics(path)
-    kind, created = path.suffix.lower(), datetime.now(UTC)
-    with replacing(path) as stream:
-        if kind == ".pdf":
-            first, *more = pages_of(_report(files, created), created, _SOFTWARE)
-            write_document(first, stream, more)
-            return
-        if kind == ".csv":
-            text = csv_of(list(_rows(files)))
-        elif kind == ".json":
-            text = json.dumps(results, ensure_ascii=False, indent=2) + "\n"
-        else:
-            report = _report(files, created)
-            text = markdown_of(report) if kind == ".md" else html_of(report)
-        stream.write(text.encode("utf-8", "replace"))
+    check_report(path, STATISTICS_FORMATS)
+    created = datetime.now(UTC)
+    match path.suffix.lower():
+        case ".csv":
+            write_text(csv_of(list(_rows(files))), path)
+        case ".json":
+            write_text(json.dumps(results, ensure_ascii=False, indent=2) + "\n", path)
+        case _:
+            write_report(_report(files, created), created, path)
 
 
 def columns_table(columns: Sequence[ColumnSummary]) -> ReportTable:
@@ -105,7 +89,7 @@ def _report(files: Sequence[FileStatistics], created: datetime) -> Report:
     return Report(
         title=f"Statistics: {names}",
         theme="light",
-        about=ReportTable((), (("Read", stamp), ("Written by", _SOFTWARE))),
+        about=ReportTable((), (("Read", stamp), ("Written by", SOFTWARE))),
         sections=tuple(section for each in files for section in _sections(each)),
     )
 
