@@ -349,7 +349,6 @@ def part_in(options: Namespace) -> SessionPart:
 
 
 def checked_part(frames: FrameTimes, part: SessionPart, text: str) -> FrameTimes:
-    """Return a part of frames."""
     found = part.of(frames)
     count = len(frames)
     if count and not len(found):
@@ -372,7 +371,6 @@ def graph_options(
     frame_rate: Fraction | None = None,
     target: Fraction | None = None,
 ) -> ExportOptions:
-    """Return the options of the graph."""
     preset = PRESETS.get(options.preset)
     width_pt, height_pt = options.size or (preset.size_pt if preset else DEFAULT_SIZE_PT)
     usual_dpi = preset.dots_per_inch if preset else DEFAULT_DPI

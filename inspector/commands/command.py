@@ -237,7 +237,6 @@ def command_in(form: str) -> Command | None:
 
 
 def checked(check: Callable[[_V], _T], value: _V) -> _T:
-    """Return a checked value."""
     try:
         return check(value)
     except ValueError as error:

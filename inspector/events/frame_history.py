@@ -172,7 +172,6 @@ class FrameHistory:
         return index - self.first
 
     def frame(self, index: int) -> Frame:
-        """Return one frame."""
         i = self._place(index)
         at_ns, interval_ns, delta_ns, busy_ns, cut_ns, *rest = (
             column[i] for column in self._columns

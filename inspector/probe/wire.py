@@ -132,7 +132,6 @@ def _fitting(number: float) -> int:
 
 
 def unpacked_events(payload: bytes) -> list[tuple[int, int, int, int, int]]:
-    """Return the events of a payload."""
     if len(payload) > MAX_EVENTS * BYTES_PER_EVENT:
         raise WireError(TOO_LARGE, f"a batch has at most {MAX_EVENTS:,} events")
     if not payload or len(payload) % BYTES_PER_EVENT:
@@ -144,7 +143,6 @@ def unpacked_events(payload: bytes) -> list[tuple[int, int, int, int, int]]:
 
 
 def packed_json(message: object) -> bytes:
-    """Return a message as a payload."""
     payload = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     encoded = payload.encode("utf-8", "replace")
     if len(encoded) >= MAX_FRAME_BYTES:

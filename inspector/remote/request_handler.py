@@ -388,7 +388,6 @@ class RequestHandler:
             each.thread.join()
 
     def next_number(self) -> int:
-        """Return the number of a new session."""
         with self._numbers:
             if len(self.sessions) >= _MOST_SESSIONS:
                 message = f"{_MOST_SESSIONS} sessions are open. Close one first."

@@ -39,7 +39,6 @@ class Distribution:
             self._runs.append(run)
 
     def counts_below(self, limits: ArrayLike) -> NDArray[np.int64]:
-        """Return how many values are less than each limit."""
         limits = np.asarray(limits, dtype=np.int64)
         found = np.zeros(len(limits), dtype=np.int64)
         for run in self._runs:

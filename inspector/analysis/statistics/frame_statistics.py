@@ -131,7 +131,6 @@ def _exact_share(percent: float) -> tuple[int, int]:
 
 
 def over_budget(times_ns: NDArray[np.int64], budget: FrameBudget) -> OverBudget:
-    """Return how many frames took longer than a budget."""
     return _over_budget(np.sort(times_ns), budget)
 
 

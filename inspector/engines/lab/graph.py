@@ -190,7 +190,6 @@ class Tracks:
 def lab_graph(
     results: Sequence[LabResult], provenance: Provenance, options: LabGraphOptions
 ) -> DisplayList:
-    """Return the picture of ``results``."""
     return _Drawing(results, provenance, options).picture()
 
 

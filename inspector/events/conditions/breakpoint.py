@@ -160,7 +160,6 @@ class Breakpoint:
 
     @classmethod
     def from_values(cls, values: object) -> Breakpoint:
-        """Return the breakpoint from the result of :meth:`as_values`."""
         if not isinstance(values, Mapping):
             raise BreakpointError(f"A breakpoint is a set of named values, not {values!r}.")
         known = {"kind", "subject", "limit", "condition", "action", "save"}

@@ -188,8 +188,6 @@ def moved(item: Item, dx: float, dy: float) -> Item:  # noqa: PLR0911 - one for 
 
 
 def scaled(item: Item, scale: float) -> Item:
-    """Return a shape with all its places and sizes multiplied."""
-
     def grown(points: tuple[Point, ...]) -> tuple[Point, ...]:
         return tuple([Point(round(x * scale, 2), round(y * scale, 2)) for x, y in points])
 

@@ -34,7 +34,6 @@ def comparison_html(
     budgets_ms: Sequence[float],
     theme: ThemeName,
 ) -> str:
-    """Return the page of a comparison."""
     report = reports[theme]
     runs = [(run, place) for place, side in enumerate(sides) for run in side]
     median_ns = float(np.median(runs[0][0].times_ns))

@@ -41,7 +41,6 @@ def html_of(
     body: str = "session.html",
     sections: str = "",
 ) -> str:
-    """Return a whole page."""
     style = _palettes(theme) + (_HERE / "page.css").read_text(encoding="utf-8")
     script = "".join((_HERE / name).read_text(encoding="utf-8") for name in _SCRIPTS)
     elements = (_HERE / body).read_text(encoding="utf-8")

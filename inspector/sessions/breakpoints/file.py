@@ -26,7 +26,6 @@ def breakpoints_to_json(breakpoints: Sequence[Breakpoint]) -> str:
 
 
 def breakpoints_from_json(text: str) -> list[Breakpoint]:
-    """Return the breakpoints in a text."""
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -52,7 +51,6 @@ def breakpoints_from_json(text: str) -> list[Breakpoint]:
 
 
 def read_breakpoints(path: Path) -> list[Breakpoint]:
-    """Return the breakpoints in a file."""
     try:
         text = read_whole(path, _MAX_BYTES, "a file of breakpoints").decode()
     except UnreadableFileError as error:

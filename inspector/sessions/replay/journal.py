@@ -109,7 +109,6 @@ class Beginning:
 
     @classmethod
     def from_json(cls, text: str) -> Beginning:
-        """Return what :meth:`as_json` gave."""
         try:
             values = json.loads(text)
             return _checked(values | {"breakpoints": _breakpoints_in(values)}, cls)
