@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 settings.register_profile(
     "fast",
     deadline=None,
-    max_examples=20,
+    max_examples=10,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
