@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -612,5 +613,8 @@ def test_that_the_picture_of_a_scene_is_written_live_and_from_its_recording(
     assert "has no frame 9,999" in why
     ask("session.open", path=recording)
     assert ask("session.export_picture", path=kept)["result"]["value"]["frame"] == written["frame"]
-    assert Path(kept).read_text() == Path(live).read_text()
+    # They say when the run began, to the second.
+    texts = [Path(path).read_text() for path in (live, kept)]
+    without = [re.sub(r", \d{4}-\d\d-\d\dT[\d:+-]+(?=</desc>)", "", text) for text in texts]
+    assert without[0] == without[1] not in texts
     assert "not recorded" in ask("session.record_pictures", keep=False)["error"]["message"]
