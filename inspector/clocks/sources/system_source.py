@@ -60,6 +60,11 @@ class SystemTimeSource:
         """How late the wake-ups were; ``None`` before the first."""
         return self._errors.summary()
 
+    @property
+    def is_due(self) -> bool:
+        """Whether a requested wake-up is due, or late."""
+        return self._wanted_ns is not None and self._wanted_ns <= self.now_ns()
+
     def restart_measurement(self) -> None:
         """Clear the measured wake-ups, including a wake-up in progress."""
         self._errors.clear()

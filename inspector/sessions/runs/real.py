@@ -41,8 +41,9 @@ def run_real(
         if left_ns <= 0:
             break
         if frames is not None:
-            # Up to the last frame that is wanted, and not beyond.
-            left_ns = min(left_ns, _until_frame(session, frames - session.frames_run))
+            # Up to the last frame that is wanted, and not beyond: a late one runs by itself.
+            until_ns = _until_frame(session, frames - session.frames_run)
+            left_ns = 0 if host.is_due else min(left_ns, until_ns)
         host.run(host.now_ns() + min(left_ns, _SLICE_NS))
         session.refresh()
         done = session.frames_run / frames if frames else session.session_ns / (duration_ns or 1)
