@@ -252,16 +252,22 @@ def group(  # noqa: PLR0913 - likewise
     """
     x, y, turn, scale = _numbers("group", (x, y, turn, scale))
     along, across = scale * cos(turn), scale * sin(turn)
+    is_only_moved = along == 1 and not across
     clock_id, timer_id = _owners(clock, timer)
     found = []
     # Called for every figure of every frame: neither ``_replace`` nor generators.
     for kind, numbers, fill, line, width, said, anchor, own_clock, own_timer in flattened(shapes):
-        moved: list[float] = []
+        moved = list(numbers)
         ends = len(numbers) if kind in _OUTLINES else 2
-        for place in range(0, ends, 2):
-            px, py = numbers[place], numbers[place + 1]
-            moved += (x + px * along - py * across, y + px * across + py * along)
-        moved += [size * scale for size in numbers[ends:]]
+        xs, ys = numbers[:ends:2], numbers[1:ends:2]
+        if is_only_moved:
+            moved[:ends:2] = [x + px for px in xs]
+            moved[1:ends:2] = [y + py for py in ys]
+        else:
+            pairs = list(zip(xs, ys, strict=True))
+            moved[:ends:2] = [x + px * along - py * across for px, py in pairs]
+            moved[1:ends:2] = [y + px * across + py * along for px, py in pairs]
+            moved[ends:] = [size * scale for size in numbers[ends:]]
         owners = own_clock or clock_id, own_timer or timer_id
         found.append(_made((kind, tuple(moved), fill, line, width * scale, said, anchor, *owners)))
     return found
@@ -374,16 +380,7 @@ def _owners(clock: HasId | None, timer: OnClock | None) -> tuple[int, int]:
 def _numbers(what: str, numbers: tuple[float, ...]) -> tuple[float, ...]:
     found: tuple[float, ...]
     try:
-        # Quicker than to map those of most shapes.
-        match len(numbers):
-            case 3:
-                x, y, size = numbers
-                found = float(x), float(y), float(size)
-            case 4:
-                x, y, width, height = numbers
-                found = float(x), float(y), float(width), float(height)
-            case _:
-                found = tuple(map(float, numbers))
+        found = tuple(map(float, numbers))
     except (TypeError, ValueError, OverflowError):
         found = ()
     # A sum is finite if all of its parts are, and tested faster.

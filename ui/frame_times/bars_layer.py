@@ -29,7 +29,7 @@ from inspector.vocabulary import Measure, Share
 from ..kit.theme import ColorRole, Theme
 from ..plotting.bulk_paint import fill_rects
 from ..plotting.column_picture import ColumnPicture
-from ..plotting.sheet_painter import color_of
+from ..plotting.sheet_painter import color_of, kept_texts
 
 #: Down to here there are values of bars that go on beyond the plot.
 LABEL_BAND: Final = 24
@@ -134,7 +134,8 @@ class BarsLayer:
         self._lay_out_spikes(painter)
         metrics, area = painter.fontMetrics(), self.area
         place = self.top_ns, area.right(), area.height(), float(metrics.height())
-        names = list(budget_labels(self.budgets_ns, *place, metrics.horizontalAdvance))
+        width_of = kept_texts(self.font).width_of
+        names = list(budget_labels(self.budgets_ns, *place, width_of))
         shown = self._spike_labels if self.series is not None else []
         shown = apart_from(shown, names, metrics.height())
         self._draw_labels(painter, exposed, (*shown, *names))

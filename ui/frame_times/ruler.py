@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QFont,
-    QFontMetrics,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -33,7 +32,7 @@ from ..kit.guards import guarded
 from ..kit.keys import is_plain, keeps_key
 from ..kit.theme import ColorRole, Theme
 from ..plotting.gestures import MOVING_KEYS, take_key, take_wheel
-from ..plotting.sheet_painter import new_sheet, paint_sheet
+from ..plotting.sheet_painter import KeptTexts, kept_texts, new_sheet, paint_sheet
 
 if TYPE_CHECKING:
     from ..plotting.shared_view import SharedView
@@ -205,7 +204,7 @@ class Ruler(QWidget):
             if view.series is None:
                 return
             painter.setClipRect(strip)
-            label = self._label(QFontMetrics(small_font(self)), strip)
+            label = self._label(kept_texts(small_font(self)), strip)
             self._paint_ticks(painter, strip, label)
             painter.fillRect(
                 QRectF(strip.left() - 1, 0, 1, self.height()), theme.color(ColorRole.LINE)
@@ -220,7 +219,7 @@ class Ruler(QWidget):
         x = strip.left() + (place - shown.low) / shown.span * strip.width()
         return min(max(x, -1e6), 1e6)
 
-    def _label(self, metrics: QFontMetrics, strip: QRectF) -> tuple[QRectF, str, str]:
+    def _label(self, texts: KeptTexts, strip: QRectF) -> tuple[QRectF, str, str]:
         """Return where the label of the playhead is, empty without one, and its two texts."""
         view = self._view
         if view.playhead_ns is None or view.playhead is None:
@@ -229,7 +228,7 @@ class Ruler(QWidget):
         at, away = format_at(view.playhead_ns), ""
         if view.present is not None:
             away = f"−{format_duration(away_ns)}" if away_ns > 0 else "now"
-        width = metrics.horizontalAdvance(f"{at}  {away}" if away else at) + 2 * _LABEL_PAD + 4
+        width = texts.width_of(f"{at}  {away}" if away else at) + 2 * _LABEL_PAD + 4
         x = self._x_of(view.playhead) - width / 2
         x = min(max(x, strip.left() + 1), strip.right() - width - 1)
         return QRectF(x, 2, width, self.height() - 6), at, away
@@ -274,7 +273,7 @@ class Ruler(QWidget):
         painter.setBrush(theme.color(ColorRole.BLUE))
         painter.drawRoundedRect(box, _RADIUS, _RADIUS)
         painter.restore()
-        bold = small_font(self)
+        bold = QFont(small_font(self))
         bold.setWeight(QFont.Weight.DemiBold)
         painter.setFont(bold)
         painter.setPen(QPen(theme.color(ColorRole.BG)))

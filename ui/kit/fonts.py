@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, Literal, get_args
 
 from PySide6.QtCore import QCoreApplication, QEvent
@@ -25,7 +26,7 @@ _TYPE: Final = "timeline_inspector_type"
 
 def text_scale(of: QWidget | QPainter) -> float:
     """Return how large text is, as a multiple of the usual size; at least 1."""
-    return max(of.fontInfo().pixelSize() / TYPE["text"].px, 1.0)
+    return _scale_of(of.font())
 
 
 def small_size(px: float) -> int:
@@ -114,6 +115,18 @@ def _give_type(widget: QWidget, name: str) -> None:
 
 
 def small_font(of: QWidget | QPainter) -> QFont:
-    small = QFont(of.font())
-    small.setPixelSize(round(TYPE["small"].px * text_scale(of)))
+    """Return the font of what explains; shared, so not to be changed."""
+    return _small_font_of(of.font())
+
+
+# Asked for dozens of times in each refresh.
+@lru_cache(maxsize=32)
+def _scale_of(font: QFont) -> float:
+    return max(QFontInfo(font).pixelSize() / TYPE["text"].px, 1.0)
+
+
+@lru_cache(maxsize=32)
+def _small_font_of(font: QFont) -> QFont:
+    small = QFont(font)
+    small.setPixelSize(round(TYPE["small"].px * _scale_of(font)))
     return small

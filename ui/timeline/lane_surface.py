@@ -224,9 +224,9 @@ class LaneSurface(QAbstractScrollArea):
 
     @property
     def header_width(self) -> int:
-        window_width = self.window().width() / self.text_scale
-        usual = size_by_width("lane_headers", window_width)
-        wanted = self._header_width or round(usual * self.text_scale)
+        scale = self.text_scale
+        usual = size_by_width("lane_headers", self.window().width() / scale)
+        wanted = self._header_width or round(usual * scale)
         return min(wanted, max(self.viewport().width() // 2, 1))
 
     @property
@@ -235,10 +235,15 @@ class LaneSurface(QAbstractScrollArea):
 
     @property
     def lane_width(self) -> int:
-        return max(self.viewport().width() - self.header_width, 1)
+        return self._room()[1]
+
+    def _room(self) -> tuple[int, int]:
+        """Return from which pixel on lanes are, and on how many."""
+        left = self.header_width
+        return left, max(self.viewport().width() - left, 1)
 
     def lane_window(self) -> LaneWindow:
-        return self.view.lane_window(self.header_width, self.lane_width)
+        return self.view.lane_window(*self._room())
 
     def at_x(self, x: float) -> float:
         return self.lane_window().at(min(max(x, self.header_width), self.viewport().width()))
@@ -248,8 +253,8 @@ class LaneSurface(QAbstractScrollArea):
         return self.view.range.low + min(max(share, 0.0), 1.0) * self.view.range.span
 
     def x_of(self, place: float) -> float:
-        shown = self.view.range
-        return drawable(self.header_width + (place - shown.low) / shown.span * self.lane_width)
+        shown, (left, width) = self.view.range, self._room()
+        return drawable(left + (place - shown.low) / shown.span * width)
 
     def row_at(self, y: float) -> LaneRow | None:
         if y < self.pinned.height:

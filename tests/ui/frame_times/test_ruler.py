@@ -13,6 +13,7 @@ from tests.ui.plotting.frames import timeline_of, usual_timeline
 from ui.frame_times.ruler import Ruler
 from ui.kit.theme import ColorRole, Theme
 from ui.plotting.shared_view import SharedView
+from ui.plotting.sheet_painter import kept_texts
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
 NO_KEY = Qt.KeyboardModifier.NoModifier
@@ -101,7 +102,7 @@ def test_that_the_label_says_the_instant_and_how_long_ago_it_was(
     ruler._view.show_timeline(timeline)
     ruler._view.show_playhead_ns(1_160_000_000)
 
-    _box, at, away = ruler._label(ruler.fontMetrics(), ruler._strip())
+    _box, at, away = ruler._label(kept_texts(ruler.font()), ruler._strip())
     image = ruler.grab().toImage()
 
     assert (at, away) == ("0:01.160", "−3.84 s")
