@@ -6,6 +6,8 @@ import signal
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Final, TextIO
 from xml.etree import ElementTree as ET
 
@@ -19,6 +21,7 @@ from inspector.analysis.statistics.comparison import (
 )
 from inspector.analysis.statistics.metrics import MetricValue
 from inspector.analysis.statistics.runs import ComparedRun, RunDifference, differences
+from inspector.cli.export import write_each
 from inspector.cli.run_report import table
 from inspector.cli.statistics import MetricCondition, condition_parts, stutter_limits
 from inspector.cli.terminal import PROGRAM, say
@@ -29,14 +32,12 @@ from inspector.foreign.numbers import shown
 from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.captures.capture import split_column
 from inspector.formats.report.comparison import (
-    COMPARISON_FORMATS,
     json_of,
     number_text,
     runs_table,
     write_comparison,
 )
 from inspector.formats.report.page_layout import ReportTable
-from inspector.formats.report.report import check_report
 from inspector.launcher import open_window
 from inspector.sessions.compared import FilesToCompare, files_named, run_of_file, told_apart
 
@@ -51,10 +52,6 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
         return open_window(_files_to_compare(options))
     parser: ArgumentParser = options.parser
     conditions = [_change(text, parser) for text in options.conditions]
-    for path in options.outputs:
-        check_report(path, COMPARISON_FORMATS)
-    if options.junit is not None:
-        check_target(options.junit)
     found = differences(
         list(_compared_runs(options, err)),
         asked={each.metric.id for each in conditions},
@@ -67,18 +64,15 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
         out.write(json_of(found, tested))
     else:
         out.write("\n\n".join(map(_comparison_text, found)) + "\n")
-    for path in options.outputs:
-        write_comparison(found, path, conditions=_conditions_table(tests), tested=tested)
-        say(err, f"Written: {path}")
+    write = partial(write_comparison, found, conditions=_conditions_table(tests), tested=tested)
+    are_written = write_each(options.outputs, write, options, err)
     if options.junit is not None:
-        with replacing(options.junit) as stream:
-            stream.write(_junit(tests))
-        say(err, f"Written: {options.junit}")
+        are_written &= write_each([options.junit], partial(_write_junit, tests), options, err)
     for test in tests:
         if test.holds is not False:
             file = f"{test.of.after.name}: " if len(found) > 1 else ""
             say(err, f"{file}{test.text}")
-    if any(test.holds for test in tests):
+    if not are_written or any(test.holds for test in tests):
         return ExitCode.FAILED
     return ExitCode.CANNOT_TELL if any(test.holds is None for test in tests) else ExitCode.OK
 
@@ -190,8 +184,8 @@ def _conditions_table(tests: Sequence[_Test]) -> ReportTable:
     return ReportTable(("Of", "Fails if", "Outcome", _CHANGE.capitalize()), tuple(rows))
 
 
-def _junit(tests: Sequence[_Test]) -> bytes:
-    """Return the conditions as a file of JUnit's format, a test case each."""
+def _write_junit(tests: Sequence[_Test], path: Path) -> None:
+    """Write the conditions in JUnit's format, a test case each."""
     outcomes = [each.holds for each in tests]
     counts = {"tests": len(tests), "failures": outcomes.count(True), "errors": outcomes.count(None)}
     attributes = {key: str(count) for key, count in counts.items()}
@@ -207,8 +201,9 @@ def _junit(tests: Sequence[_Test]) -> bytes:
             kind = "failure" if each.holds else "error"
             ET.SubElement(case, kind, {"message": _in_xml(each.text)}).text = said
     ET.indent(root)
-    found: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
-    return found + b"\n"
+    check_target(path)
+    with replacing(path) as stream:
+        stream.write(ET.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n")
 
 
 def _in_xml(text: str) -> str:

@@ -32,7 +32,7 @@ from inspector.events.history import History
 from inspector.events.recording import Recording, RecordingError, as_far_as_it_goes
 from inspector.events.timeline import Timeline
 from inspector.exit_codes import ExitCode
-from inspector.foreign.files import open_binary
+from inspector.foreign.files import check_readable, open_binary
 from inspector.foreign.paths import is_recording_name
 from inspector.sessions.frame_files import recording_showing
 from inspector.sessions.hosted import HostedSession
@@ -74,6 +74,10 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
     """Explain why a timer has not fired, or fired when it did; or preview a change."""
     if (options.timer is None) == (options.preview is None):
         message = "Name either a timer or a --preview, not both."
+        if is_recording_name(Path(options.past)):
+            check_readable(Path(options.past))
+        else:
+            find_scene(options.past)
         if options.timer is None:
             message = "Argument TIMER: name a timer, or use --preview."
         raise ArgumentError(message)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -67,6 +67,12 @@ def export(options: Namespace, out: TextIO, err: TextIO) -> int:
         return export_as_pytest(options, out, err)
     if options.picture is not None:
         return _export_picture(Path(options.files[0]), options, out)
+    if not options.output and not options.formats:
+        for file in options.files:
+            check_readable(split_column(file)[0])
+        options.parser.error(
+            "the following arguments are required: -o/--output, --as, or --picture"
+        )
     part_in(options)
     graph_options(options, "interval")
     if options.output and len(options.files) > 1:
@@ -76,10 +82,7 @@ def export(options: Namespace, out: TextIO, err: TextIO) -> int:
         check_readable(split_column(file)[0])
         if STANDARD_OUTPUT in options.output:
             return _export_to(out.buffer, file, options, err)
-        targets = _targets(file, options)
-        for path, _exporter in targets:
-            refuse_existing(path, options)
-        written, failed = _export_file(file, targets, options, err)
+        written, failed = _export_file(file, options, err)
         out.writelines(f"wrote {each}\n" for each in written)
         say(err, *failed)
         return ExitCode.FAILED if failed else ExitCode.OK
@@ -151,7 +154,7 @@ def _export_to(stream: BinaryIO, file: str, options: Namespace, err: TextIO) -> 
     exporter = next(each for each in exporters() if each.key == key)
     with TemporaryDirectory() as folder:
         path = Path(folder, f"export{exporter.suffix}")
-        _written, failed = _export_file(file, [(path, exporter)], options, err)
+        _written, failed = _write_file(file, [(path, exporter)], options, err)
         if failed:
             raise failed[0]
         with path.open("rb") as whole:
@@ -171,14 +174,7 @@ def _export_each(options: Namespace, out: TextIO, err: TextIO) -> int:
     failed = 0
     for file in options.files:
         try:
-            targets = _targets(file, options)
-            for path, _exporter in targets:
-                former = taken.setdefault(path.absolute(), file)
-                if former != file:
-                    message = f"{path} is what {former} has been exported to. Rename a file."
-                    raise ExportError(message)
-                refuse_existing(path, options)
-            written, unwritten = _export_file(file, targets, options, err)
+            written, unwritten = _export_file(file, options, err, taken)
         except InspectorError as error:
             written, unwritten = [], [error]
         failed += bool(unwritten)
@@ -221,10 +217,6 @@ def _targets(file: str, options: Namespace) -> list[tuple[Path, AnyExporter]]:
         for key in dict.fromkeys(options.formats)
         if key in firsts
     ]
-    for path, exporter in targets:
-        exporter.check(path)
-        if is_there(path) and path.resolve() == source.resolve():
-            raise ExportError(f"{path} is the file to export. Choose another name with -o.")
     return targets
 
 
@@ -234,10 +226,54 @@ def refuse_existing(path: Path, options: Namespace) -> None:
         raise ExportError(f"{path} exists. Add --overwrite to replace it.")
 
 
+def write_each(
+    paths: Iterable[Path], write: Callable[[Path], None], options: Namespace, err: TextIO
+) -> bool:
+    """Write outputs, one of which does not stop the others; return whether all were written."""
+    are_written = True
+    for path in paths:
+        try:
+            refuse_existing(path, options)
+            write(path)
+        except InspectorError as error:
+            say(err, error)
+            are_written = False
+        else:
+            say(err, f"Written: {path}")
+    return are_written
+
+
 def _export_file(
+    file: str, options: Namespace, err: TextIO, taken: dict[Path, str] | None = None
+) -> tuple[list[str], list[InspectorError]]:
+    """Write one file in all formats; returns what was written, and why the rest was not.
+
+    Args:
+        taken: What other files were exported to, and which.
+    """
+    source, _column = split_column(file)
+    targets: list[tuple[Path, AnyExporter]] = []
+    refused: list[InspectorError] = []
+    for path, exporter in _targets(file, options):
+        try:
+            exporter.check(path)
+            if is_there(path) and path.resolve() == source.resolve():
+                raise ExportError(f"{path} is the file to export. Choose another name with -o.")
+            former = file if taken is None else taken.setdefault(path.absolute(), file)
+            if former != file:
+                raise ExportError(f"{path} is what {former} has been exported to. Rename a file.")
+            refuse_existing(path, options)
+        except InspectorError as error:
+            refused.append(error)
+        else:
+            targets.append((path, exporter))
+    written, failed = _write_file(file, targets, options, err) if targets else ([], [])
+    return written, refused + failed
+
+
+def _write_file(
     file: str, targets: list[tuple[Path, AnyExporter]], options: Namespace, err: TextIO
 ) -> tuple[list[str], list[InspectorError]]:
-    """Write one file in all formats; returns what was written, and why the rest was not."""
     path, column = split_column(file)
     wanted = [exporter for _path, exporter in targets]
     needs_frames = not all(exporter in (*TRACE_EXPORTERS, PAGE) for exporter in wanted)

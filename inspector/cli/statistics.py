@@ -7,6 +7,7 @@ import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -22,7 +23,7 @@ from inspector.analysis.statistics.time_series import (
     TimeSeries,
     without_outliers,
 )
-from inspector.cli.export import check_knows_inspector, checked_part, part_in
+from inspector.cli.export import check_knows_inspector, checked_part, part_in, write_each
 from inspector.cli.run_report import table
 from inspector.cli.terminal import say, write_json
 from inspector.display_text import counted
@@ -34,10 +35,8 @@ from inspector.formats.captures.tracy_csv import zone_sums
 from inspector.formats.frame_times import FrameTimes
 from inspector.formats.options import left_out_text
 from inspector.formats.report.page_layout import ReportTable
-from inspector.formats.report.report import check_report
 from inspector.formats.report.statistics import (
     CLASSES,
-    STATISTICS_FORMATS,
     WEIGHTED,
     FileStatistics,
     classes_table,
@@ -147,8 +146,6 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
         wanted = list(_FEW)
     asked = {*wanted, *(each.metric.id for each in conditions)}
     part_in(options)
-    for path in options.outputs:
-        check_report(path, STATISTICS_FORMATS)
     files, unread = _read_all(options, err)
     found = [
         metric_values(each.series, wanted=frozenset(asked) if wanted else None) for each in files
@@ -169,7 +166,6 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
         FileStatistics(each.text, len(each.series), found, beside)
         for each, found, beside in zip(files, values, of_columns, strict=True)
     ]
-    _write(parts, results, options, err)
     if options.json:
         write_json(out, results)
     elif not options.quiet:
@@ -181,15 +177,9 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
         out.writelines(f"\n{_columns_text(each.text, found)}\n" for each, found in summarised)
     say(err, *(each.text for each in checked))
     say(err, *(f"{text} is left out: {error}" for text, error in unread.items()))
-    return _outcome(checked, unread)
-
-
-def _write(
-    parts: Sequence[FileStatistics], results: object, options: Namespace, err: TextIO
-) -> None:
-    for path in options.outputs:
-        write_statistics(parts, results, path)
-        say(err, f"Written: {path}")
+    write = partial(write_statistics, parts, results)
+    are_written = write_each(options.outputs, write, options, err)
+    return _outcome(checked, unread) if are_written else ExitCode.FAILED
 
 
 def _outcome(checked: Sequence[_Checked], unread: Mapping[str, str]) -> ExitCode:

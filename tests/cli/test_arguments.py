@@ -74,7 +74,10 @@ def test_that_the_version_names_what_it_runs_on(run: Run) -> None:
         ),
         ("attach 0", "Argument PID: not a whole number above 0: “0”"),
         (f"attach {'1' * 30}", "Argument PID: not a whole number above 0"),
-        ("export x.csv", "The following arguments are required: -o/--output, --as, or --picture"),
+        ("run 4 --frames 1 --export -", "Argument --export: name a file: "),
+        ("run 4 --frames 1 --record -", "Argument --record: name a file: "),
+        ("stats x.csv -o -", "Argument -o/--output: name a file: "),
+        ("compare x.csv y.csv --junit -", "Argument --junit: name a file: "),
     ],
 )
 def test_that_arguments_that_make_no_sense_are_one_sentence(
@@ -87,6 +90,17 @@ def test_that_arguments_that_make_no_sense_are_one_sentence(
     assert err.startswith(f"timeline-inspector: {sentence}")
     assert err.count("\n") == 1
     assert "--help" in err
+
+
+@pytest.mark.parametrize(
+    "line", ["export no.csv", "run no.py", "explain no.py", "explain no.tlrec"]
+)
+def test_that_a_missing_file_is_said_before_a_missing_argument(run: Run, line: str) -> None:
+    code, out, err = run(line)
+
+    assert (code, out) == (ExitCode.SCENE if line.endswith(".py") else ExitCode.UNREADABLE, "")
+    assert err.startswith("timeline-inspector: There is no file ")
+    assert err.count("\n") == 1
 
 
 def test_that_scenes_and_the_help_of_every_command_do_not_wait_for_numpy(tmp_path: Path) -> None:

@@ -278,8 +278,6 @@ def test_that_as_timeline_takes_the_kind_of_picture_from_the_name(run: Run, tmp_
             "export a.csv -o a.svg --range 9s:",
             "3 frames from 00:00.016 to 00:00.051. Choose another",
         ),
-        ("compare a.csv a.csv -o a.parquet", "a.parquet does not say what to write. Give it"),
-        ("compare a.csv a.csv -o no/a.html", "Cannot write no/a.html: no does not exist."),
     ],
 )
 def test_that_what_cannot_be_is_refused_before_anything_is_written(
@@ -361,6 +359,20 @@ def test_that_an_output_that_cannot_be_written_does_not_stop_the_others(
     assert code == ExitCode.FAILED
     assert "wrote r.json (2 frames)\nrecorded r.tlrec" in out
     assert err == "timeline-inspector: Cannot write it: the disk is full.\n"
+
+
+def test_that_a_target_that_is_refused_does_not_stop_the_others(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("frametime\n16\n17\n")
+    (tmp_path / "b.csv").write_text("mine")
+
+    code, out, err = run("export a.csv -o b.csv -o no/b.json -o a.csv -o b.json --overwrite")
+    written = "wrote b.csv (2 frames)\nwrote b.json (2 frames)\n"
+    assert (code, out) == (ExitCode.FAILED, written)
+    assert "Cannot write no/b.json: no does not exist." in err
+    assert "a.csv is the file to export." in err
+    code, out, err = run("export a.csv -o b.csv -o c.json")
+    assert (code, out) == (ExitCode.FAILED, "wrote c.json (2 frames)\n")
+    assert err == "timeline-inspector: b.csv exists. Add --overwrite to replace it.\n"
 
 
 def _captures(folder: Path) -> None:

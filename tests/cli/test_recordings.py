@@ -320,7 +320,7 @@ def test_that_what_came_from_outside_is_understood_again(recording: Path) -> Non
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("export a.tlrec", "The following arguments are required: -o/--output, --as, or --picture"),
+        ("export game.py", "The following arguments are required: -o/--output, --as, or --picture"),
         (
             "export a.tlrec --as pytest --as csv",
             "--as pytest takes one recording, and no other formats",

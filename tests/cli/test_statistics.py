@@ -541,3 +541,37 @@ def test_that_a_condition_on_a_damaged_column_cannot_be_told_unless_that_is_allo
     _, out, _ = run("stats c.csv")
     ids = ", ".join(f"capframex.gpu-{each}" for each in ("time", "average", "p1", "low-1"))
     assert f"\n{ids}: {damage}\n" in out
+
+
+@pytest.mark.parametrize("line", ["stats a.csv", "compare a.csv b.csv"])
+def test_that_outputs_replace_nothing_unasked_and_do_not_stop_each_other(
+    run: Run, tmp_path: Path, line: str
+) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("frametime\n" + "16\n17\n" * 50)
+    (tmp_path / "mine.md").write_text("mine")
+
+    code, out, err = run(f"{line} -o mine.md -o no/a.md -o a.txt -o new.md")
+
+    assert code == ExitCode.FAILED
+    assert "Average" in out
+    for sentence in (
+        "mine.md exists. Add --overwrite to replace it.",
+        "Cannot write no/a.md: no does not exist.",
+        "a.txt does not say what to write. Give it the suffix .",
+        "Written: new.md",
+    ):
+        assert f"timeline-inspector: {sentence}" in err
+    assert (tmp_path / "mine.md").read_text() == "mine"
+    assert run(f"{line} -o mine.md --overwrite")[0] == ExitCode.OK
+    assert "Average" in (tmp_path / "mine.md").read_text()
+
+
+def test_that_test_cases_replace_nothing_unasked(run: Run, tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("frametime\n" + "16\n17\n" * 50)
+    line = "compare a.csv b.csv --fail-if 'p99 > +5%' --junit j.xml"
+
+    assert run(line)[0] == ExitCode.OK
+    assert run(line)[0] == ExitCode.FAILED
+    assert run(f"{line} --overwrite")[0] == ExitCode.OK

@@ -13,6 +13,7 @@ from inspector.cli.commands.values import (
     add_without_inspector,
     budget_ms,
     dots_per_inch,
+    output_file,
     size,
 )
 from inspector.formats.export import exporters
@@ -88,7 +89,7 @@ def add_export_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--picture",
         metavar="FILE",
-        type=Path,
+        type=output_file,
         help="of a recording, the picture that its scene drew of itself: .png .svg .pdf",
     )
     parser.add_argument(
@@ -124,11 +125,9 @@ def check_export_arguments(options: Namespace) -> None:
     error = options.parser.error
     if options.frame is not None and options.picture is None:
         error("argument --frame: add --picture, the file to write")
-    if options.picture is not None:
-        if options.output or options.formats or options.out or len(options.files) > 1:
-            error("argument --picture: takes one recording, and nothing else to write")
-    elif not options.output and not options.formats:
-        error("the following arguments are required: -o/--output, --as, or --picture")
+    others = options.output or options.formats or options.out or len(options.files) > 1
+    if options.picture is not None and others:
+        error("argument --picture: takes one recording, and nothing else to write")
     if PYTEST in options.formats and (len(options.formats) > 1 or len(options.files) > 1):
         error("--as pytest takes one recording, and no other formats")
     if STANDARD_OUTPUT in options.output and (len(options.output), len(options.formats)) != (1, 1):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import Final
 
 from inspector.analysis.statistics.frame_budget import OVER_RULE
@@ -15,6 +14,7 @@ from inspector.cli.commands.values import (
     count,
     duration_ns,
     failure_policy,
+    output_file,
     rate,
     step_ns,
 )
@@ -96,13 +96,16 @@ def add_outputs(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--export",
         metavar="FILE",
-        type=Path,
+        type=output_file,
         action="append",
         default=[],
         help=f"write the frame times: {suffixes()}; may be repeated",
     )
     parser.add_argument(
-        "--record", metavar="FILE", type=Path, help="record everything to a new file (.tlrec)"
+        "--record",
+        metavar="FILE",
+        type=output_file,
+        help="record everything to a new file (.tlrec)",
     )
     add_overwrite(parser)
     add_graph_options(parser)
@@ -117,7 +120,7 @@ def add_outputs(parser: ArgumentParser) -> None:
     output.add_argument(
         "--picture",
         metavar="FILE",
-        type=Path,
+        type=output_file,
         help="the picture that the scene draws of its last frame: .png .svg .pdf",
     )
     outputs = output.add_mutually_exclusive_group()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from fractions import Fraction
-from pathlib import Path
 from typing import Final
 
 from inspector.cli.command import Command
-from inspector.cli.commands.values import add_stream, add_without_inspector
+from inspector.cli.commands.export import add_overwrite
+from inspector.cli.commands.values import add_stream, add_without_inspector, output_file
 from inspector.foreign.numbers import number_in, refusal
 
 #: CapFrameX's defaults, as of :class:`~inspector.analysis.statistics.time_series.StutterLimits`.
@@ -103,9 +103,10 @@ def _add_outputs(parser: ArgumentParser, what: str) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        type=Path,
+        type=output_file,
         help=f"write {what}; may be repeated",
     )
+    add_overwrite(parser)
 
 
 def _add_stutter_limits(parser: ArgumentParser, note: str = "") -> None:
@@ -229,7 +230,7 @@ def add_compare_arguments(compare: ArgumentParser) -> None:
     compare.add_argument(
         "--junit",
         metavar="FILE",
-        type=Path,
+        type=output_file,
         help="write what became of each --fail-if as a test case, for CI",
     )
     compare.add_argument("--json", action="store_true", help="as JSON, for programs")

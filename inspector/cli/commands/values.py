@@ -16,6 +16,7 @@ from argparse import (
     _MutuallyExclusiveGroup,
 )
 from fractions import Fraction
+from pathlib import Path
 
 from typing_extensions import override
 
@@ -47,6 +48,13 @@ def add_without_inspector(parser: ArgumentParser | _ArgumentGroup) -> None:
         action="store_true",
         help="leave out of the numbers the frames over budget because of the inspector alone",
     )
+
+
+def output_file(text: str) -> Path:
+    """Parse the name of a file to write."""
+    if text == "-":
+        raise ArgumentTypeError(f"name a file: only “export … -o -” and --json print, not {text}")
+    return Path(text)
 
 
 def number_of_one(text: str) -> int:
