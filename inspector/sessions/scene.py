@@ -29,7 +29,7 @@ from msgspec import Struct
 
 from inspector.clocks.failures import CALLBACK_ERRORS, SCENE_MODULE, UserInterruptError, as_shown
 from inspector.clocks.mistakes import suggest_name
-from inspector.errors import SceneError, UnreadableFileError
+from inspector.errors import InspectorError, SceneError, UnreadableFileError
 from inspector.foreign.files import read_whole
 from inspector.foreign.paths import expanded, is_file, is_folder
 from inspector.resources import resource_path
@@ -69,19 +69,45 @@ _folders_added: set[str] = set()
 
 
 @contextmanager
-def needed_functions_kept() -> Iterator[None]:
+def run_kept() -> Iterator[None]:
+    """Let a scene that breaks Python while it runs end its run, not the report about it.
+
+    Raises:
+        InspectorError: The run failed after the scene had replaced what the inspector needs.
+    """
+    replaced: list[str] = []
+    try:
+        with needed_functions_kept(replaced):
+            yield
+    except InspectorError:
+        raise
+    except Exception as error:
+        if not replaced:
+            raise
+        message = f"The run has failed, as the scene has replaced {replaced[0]}, which runs need"
+        raise InspectorError(f"{message}: {type(error).__name__}: {error}.") from error
+
+
+@contextmanager
+def needed_functions_kept(replaced: list[str] | None = None) -> Iterator[None]:
     """Put back what a scene replaces in modules that reports about it are made with.
 
     What it adds to them stays. Outputs that it closes are opened again.
+
+    Args:
+        replaced: Gets the names of what was replaced.
     """
-    before = [(module, dict(vars(module))) for module in _NEEDED_MODULES]
+    before = [(each.__name__, each.__dict__, dict(each.__dict__)) for each in _NEEDED_MODULES]
     outputs = [(number, os.dup(number)) for number in (1, 2) if _is_open(number)]
     try:
         yield
     finally:
-        for module, names in before:
-            # Written out: any function may have been replaced.
-            vars(module).update(names)
+        # Without a function: any may have been replaced.
+        for module, now, names in before:
+            if replaced is not None:
+                changed = [name for name in names if now.get(name) is not names[name]]
+                replaced += [f"{module}.{name}" for name in changed]
+            now.update(names)
         for number, kept in outputs:
             if not _is_open(number):
                 os.dup2(kept, number)

@@ -2,6 +2,7 @@
 
 import json
 import linecache
+import os
 import sys
 import time
 from pathlib import Path
@@ -573,6 +574,30 @@ def test_that_a_scene_that_breaks_python_does_not_break_its_report(
         if code != ExitCode.SCENE:  # what it needed itself is broken
             assert code == ExitCode.FAILED
             assert json.loads(printed.out)["failures"]
+
+
+@pytest.mark.parametrize("mode", ["", "--real-time"])
+def test_that_a_scene_that_breaks_python_while_it_runs_ends_its_run_in_a_sentence(
+    tmp_path: Path, mode: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "scene.py"
+    path.write_text(
+        "import builtins, json, os\n"
+        "def broken():\n"
+        "    builtins.len = lambda *each: 1 / 0\n"
+        "    json.dumps = builtins.Exception = builtins.vars = None\n"
+        "    os.close(1)\n"
+        "def build(stage):\n"
+        "    stage.root.set_timeout(0.01, broken)\n"
+    )
+
+    code = cli.main(["run", str(path), "--seconds", "0.5", *mode.split()])
+
+    printed = capfd.readouterr()
+    assert (code, printed.out) == (ExitCode.FAILED, "")
+    assert printed.err.startswith("timeline-inspector: The run has failed, as the scene has ")
+    assert printed.err.count("\n") == 1
+    os.fstat(1)
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,13 @@ from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.transport import Run
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.runs.virtual import OnProgress, RunOutcome
+from inspector.sessions.scene import run_kept
 from inspector.timebase import NS_PER_SECOND
 
 _SLICE_NS: Final = 50_000_000
 
 
+@run_kept()
 def run_real(
     session: HostedSession,
     host: SystemTimeSource,

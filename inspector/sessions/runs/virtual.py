@@ -10,6 +10,7 @@ from time import perf_counter_ns, thread_time_ns
 
 from inspector.commands.transport import Run
 from inspector.sessions.hosted import HostedSession
+from inspector.sessions.scene import run_kept
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_SECOND
 
@@ -31,6 +32,7 @@ class RunOutcome:
     heaviest_ns: int = 0  # How much that was, with the timers before it
 
 
+@run_kept()
 def run_virtual(
     session: HostedSession,
     *,
@@ -77,6 +79,7 @@ def run_virtual(
     return run.finished()
 
 
+@run_kept()
 def run_frame_times(
     session: HostedSession,
     times_ns: Sequence[int],
