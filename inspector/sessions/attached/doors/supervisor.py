@@ -12,10 +12,12 @@ orphans are known by their process group, where the program has no terminal.
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import signal
 import socket
+import stat
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
@@ -96,6 +98,8 @@ class Supervisor:
             asked = self._asked()
         if asked is not None or (not self._is_connected and self._is_bound):
             self._end(asked or [])
+        if not self._is_connected:
+            _remove_unheard(os.environ.get("TIMELINE_PROBE_CONNECT", ""))
 
     def _end(self, joined: list[int]) -> None:
         """Ask the program to end, then what it leaves, and kill what does not end in time."""
@@ -209,6 +213,16 @@ class Supervisor:
             return None
         self._received = rest
         return [int(word) for word in line.split()[1:]]
+
+
+def _remove_unheard(address: str) -> None:
+    """Remove the socket of an inspector that was killed, at which nobody listens any more."""
+    path = address.partition("unix:")[2]
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as trial:
+        is_socket = stat.S_ISSOCK(os.lstat(path).st_mode)
+        if is_socket and trial.connect_ex(path) == errno.ECONNREFUSED:
+            os.unlink(path)  # noqa: PTH108 - quick to import
+            os.rmdir(os.path.dirname(path))  # noqa: PTH106, PTH120
 
 
 def _note(_number: int, _frame: object) -> None:

@@ -118,6 +118,38 @@ def test_that_bound_programs_end_with_an_inspector_that_is_killed_and_others_go_
             os.kill(each, signal.SIGKILL)
 
 
+_KILLED = """
+import os, signal, sys
+from inspector.sessions.attached.doors.launch import Launch
+from inspector.sessions.attached.link import ProbeServer
+acceptor = ProbeServer()
+Launch(("./leaf",), is_bound=sys.argv[1] == "bound").open(acceptor)
+print(acceptor.address, flush=True)
+while not os.path.exists("pids") or not os.path.getsize("pids"):
+    pass
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("how", ["bound", "free"])
+def test_that_no_socket_is_left_of_an_inspector_that_is_killed(folder: Path, how: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[4])}
+    with subprocess.Popen(
+        [sys.executable, "-c", _KILLED, how],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as killed:
+        assert killed.stdout is not None
+        place = Path(killed.stdout.readline().strip().removeprefix("unix:")).parent
+    (leaf,) = _pids(folder)
+    _until(lambda: not place.exists())
+    _until(lambda: how == "free" or not _is_alive(leaf))
+    with suppress(ProcessLookupError):
+        os.kill(leaf, signal.SIGKILL)
+
+
 def test_that_a_program_that_ends_in_good_order_has_its_workers_until_then(folder: Path) -> None:
     (folder / "master").write_text(
         "#!/bin/bash\n"
