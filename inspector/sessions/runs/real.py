@@ -47,6 +47,9 @@ def run_real(
             until_ns = _until_frame(session, frames - session.frames_run)
             left_ns = 0 if host.is_due else min(left_ns, until_ns)
         host.run(host.now_ns() + min(left_ns, _SLICE_NS))
+        if frames is not None and session.frames_run >= frames:
+            # Held at once: once the log is read, another frame may be due.
+            break
         session.refresh()
         done = session.frames_run / frames if frames else session.session_ns / (duration_ns or 1)
         on_progress(min(done, 1.0))
@@ -58,4 +61,4 @@ def run_real(
 
 
 def _until_frame(session: HostedSession, count: int) -> int:
-    return max(1, round((count - Fraction(1, 2)) * NS_PER_SECOND / session.frame_rate))
+    return max(1, round((count - Fraction(3, 4)) * NS_PER_SECOND / session.frame_rate))
