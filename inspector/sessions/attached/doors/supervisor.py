@@ -21,7 +21,7 @@ import stat
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from time import monotonic
+from time import monotonic, sleep
 from typing import Final, NamedTuple
 
 if sys.platform == "linux":
@@ -218,11 +218,15 @@ class Supervisor:
 def _remove_unheard(address: str) -> None:
     """Remove the socket of an inspector that was killed, at which nobody listens any more."""
     path = address.partition("unix:")[2]
-    with suppress(OSError), socket.socket(socket.AF_UNIX) as trial:
-        is_socket = stat.S_ISSOCK(os.lstat(path).st_mode)
-        if is_socket and trial.connect_ex(path) == errno.ECONNREFUSED:
-            os.unlink(path)  # noqa: PTH108 - quick to import
-            os.rmdir(os.path.dirname(path))  # noqa: PTH106, PTH120
+    until_s = monotonic() + _KILLED_WITHIN_S
+    with suppress(OSError):
+        while stat.S_ISSOCK(os.lstat(path).st_mode) and monotonic() < until_s:
+            with socket.socket(socket.AF_UNIX) as trial:
+                if trial.connect_ex(path) == errno.ECONNREFUSED:
+                    os.unlink(path)  # noqa: PTH108 - quick to import
+                    os.rmdir(os.path.dirname(path))  # noqa: PTH106, PTH120
+            # One by one, the system closes what a process had that it ends.
+            sleep(_LOOKED_EVERY_S)
 
 
 def _note(_number: int, _frame: object) -> None:
