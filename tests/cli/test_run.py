@@ -153,7 +153,8 @@ def test_that_a_run_in_real_time_takes_that_time(run: Run) -> None:
     assert code == ExitCode.OK
     assert values["session_ns"] >= 300_000_000
     assert values["took_ns"] >= 300_000_000
-    assert 10 <= values["frames"] <= 18
+    # On a busy machine it ends late, and frames are left out.
+    assert 1 <= values["frames"] <= values["session_ns"] * 60 // 10**9 + 1
     assert values["how"] == "in real time"
 
 
