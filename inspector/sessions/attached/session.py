@@ -599,8 +599,7 @@ class AttachedSession:
         exit_code = opened.poll() if opened is not None and is_own else None
         # A thread of Node may end alone.
         is_process = not program.host and program.pid != program.parent_pid
-        is_silent = not news.is_orderly and not news.reason
-        goes_on = is_silent and is_process and is_alive(program.pid)
+        goes_on = not news.is_orderly and is_process and is_alive(program.pid)
         may_end = exit_code is None if is_own else goes_on
         if may_end and self._now_ns() - news.at_ns < _EXITS_WITHIN_NS:
             # Its connection ends a moment before the process does.
@@ -611,7 +610,7 @@ class AttachedSession:
         elif news.is_orderly:
             how = news.reason or "it has ended"
         elif goes_on:
-            how = "the connection was lost, and it goes on by itself"
+            how = f"{news.reason or 'the connection was lost'}, and it goes on by itself"
         else:
             how = news.reason or "it has ended, or was killed"
         self._detach(program, how, news.at_ns - self._began_ns)
