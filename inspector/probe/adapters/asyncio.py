@@ -439,7 +439,7 @@ class LoopHooks:
                     and id(task) * _SPREAD & _SPREAD_BITS > hooks.share
                 ):
                     return call_at(when, callback, *args, context=context)
-                sleeper = sleepers.get(id(task))
+                sleeper = sleepers.get(id(task)) if is_native else None
                 if sleeper is not None:
                     # What awaits asyncio's sleep.
                     frame, number = frame_at(2), sleeper.number
@@ -451,7 +451,6 @@ class LoopHooks:
                         and frame.f_lasti == sleeper.place
                         and frame.f_code is sleeper.code
                         and not sleeper.is_set
-                        and is_native
                         and not loop._closed
                     ):
                         # What call_at() does, with a handle that need not change its class.
@@ -625,9 +624,11 @@ class LoopHooks:
                 emit = program.emit
                 if emit is not None:
                     sleeper, number = None, timers.pop(id(self), 0)
-                    if isinstance(number, _Sleeper):
+                    if type(number) is _Sleeper:
                         sleeper, number = number, number.number
                         sleeper.is_set = False
+                    # A sleep cancels its timer afterwards too, which need not be seen.
+                    self.__class__ = handle_type
                     record = records.get(number)
                     if record is not None:
                         at_ns, shift_ns = monotonic_ns(), clock._shift
