@@ -624,7 +624,7 @@ class LoopHooks:
                 emit = program.emit
                 if emit is not None:
                     sleeper, number = None, timers.pop(id(self), 0)
-                    if type(number) is _Sleeper:
+                    if isinstance(number, _Sleeper):
                         sleeper, number = number, number.number
                         sleeper.is_set = False
                     # A sleep cancels its timer afterwards too, which need not be seen.
