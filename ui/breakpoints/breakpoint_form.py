@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -35,6 +34,7 @@ from inspector.timebase import format_duration, parse_duration_ns
 
 from ..kit.guards import guarded
 from ..kit.labels import WrappedLabel, color_text
+from ..kit.layouts import REST, in_row
 from ..kit.range_note import RangeNote
 from ..kit.theme import ColorRole, Theme
 
@@ -105,19 +105,12 @@ class BreakpointForm(QWidget):
         self.show_breakpoint(Breakpoint(BreakKind.TIMER_FIRES))
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        for widget in (self.kind, self.subject, self.limit, self.condition):
-            row.addWidget(widget, _WIDE if widget in {self.subject, self.condition} else 0)
-        # Takes what is left where there is no long field.
-        row.addStretch(1)
+        fields = (self.kind, (self.subject, _WIDE), self.limit, (self.condition, _WIDE))
+        # The rest is where there is no long field.
+        row = in_row(*fields, REST, spacing=6)
         self.kind.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        then = QHBoxLayout()
-        then.setSpacing(6)
-        for other in (self.action, self.saved, self.from_hit, self.once):
-            then.addWidget(other)
-        then.addStretch(1)
-        then.addWidget(self.button)
+        others = (self.action, self.saved, self.from_hit, self.once)
+        then = in_row(*others, REST, self.button, spacing=6)
         self.limit.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.saved.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         layout = QGridLayout(self)

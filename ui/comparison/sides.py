@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from inspector.analysis.statistics.runs import ComparedRun, RunDifference, differences
 from inspector.display_text import one_line
@@ -20,7 +20,7 @@ from inspector.sessions.compared import run_of_file, run_of_session, told_apart
 from inspector.tokens import SIZES
 
 from ..kit.guards import guarded
-from ..kit.layouts import menu_button
+from ..kit.layouts import fill_across, menu_button
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -138,9 +138,7 @@ class SidesRow(QWidget):
         super().__init__()
         self._theme = theme
         self._sides: list[Side] = []
-        self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(SIZES["unit"] * 2)
+        self._layout = fill_across(self, spacing=SIZES["unit"] * 2)
 
     @property
     def buttons(self) -> list[QToolButton]:

@@ -16,13 +16,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QMenu,
-    QProgressBar,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QMenu, QProgressBar, QWidget
 from typing_extensions import override
 
 from inspector.display_text import as_plain
@@ -36,9 +30,12 @@ from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, WrappedLabel
 from ..kit.layouts import (
+    REST,
     bar,
     choice_buttons,
     fill,
+    in_column,
+    in_row,
     menu_button,
     splitter,
     tool_button,
@@ -147,31 +144,19 @@ class ComparisonView(QWidget):
         export.addAction("Report, page or table …", self.ask_for_report)
         export.addAction("Figure …", self._ask_for_figure)
         self.export_button = menu_button("Export", "Write the comparison to a file", export)
-        controls = (self.swap_button, self.add_button, self.options_button, self.export_button)
-        for button in (*controls, self.close_button):
+        choosing = (self.swap_button, self.add_button)
+        leaving = (self.options_button, self.export_button, self.close_button)
+        for button in (*choosing, *leaving):
             button.setMinimumHeight(SIZES["control"])
-        top = bar(self.row, self.swap_button, self.add_button, margins=(_SIDE, 8, 8, 8))
-        top.addStretch(1)
-        for widget in (
-            *(self.progress, self.cancel_button, self.options_button, self.export_button),
-            self.close_button,
-        ):
-            top.addWidget(widget)
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        for label in (self.verdict, self.remarks, self.problem):
-            texts.addWidget(label)
-        texts.addStretch(1)
-        said = QHBoxLayout()
-        said.setContentsMargins(_SIDE, 0, 4, 8)
-        said.addLayout(texts, 1)
+        doing = (self.progress, self.cancel_button)
+        top = bar(self.row, *choosing, REST, *doing, *leaving, margins=(_SIDE, 8, 8, 8))
+        texts = in_column(self.verdict, self.remarks, self.problem, REST, spacing=2)
+        said = in_row((texts, 1), *self.tiles, margins=(_SIDE, 0, 4, 8))
         for tile in self.tiles:
-            said.addWidget(tile, 0, Qt.AlignmentFlag.AlignTop)
-        left = QWidget()
-        kinds = bar(caption("How long frames took"), 8, margins=(_SIDE, 4, 4, 0))
-        kinds.addStretch(1)
-        for kind in self.kind_buttons.buttons():
-            kinds.addWidget(kind)
+            said.setAlignment(tile, Qt.AlignmentFlag.AlignTop)
+        left, kinds_of_it = QWidget(), self.kind_buttons.buttons()
+        title = caption("How long frames took")
+        kinds = bar(title, 8, REST, *kinds_of_it, margins=(_SIDE, 4, 4, 0))
         fill(left, kinds, (self.distribution, 1), spacing=2)
         parts = (left, 2), (self.table, 3)
         fill(self._lower, (splitter(Qt.Orientation.Horizontal, *parts, sizes=(420, 640)), 1))

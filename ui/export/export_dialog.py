@@ -16,10 +16,8 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QDoubleSpinBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -61,7 +59,7 @@ from inspector.tokens import ThemeName
 from inspector.vocabulary import Measure
 
 from ..kit.labels import plain_label
-from ..kit.layouts import button_box
+from ..kit.layouts import REST, button_box, fill, fill_dialog, in_row
 from ..kit.paced_refresh import single_shot
 from ..kit.range_note import RangeNote
 from ..kit.save_dialog import SaveDialog, file_stem
@@ -487,10 +485,7 @@ class ExportDialog(QDialog):
         self._choose_resolution(options.dots_per_inch)
 
     def _lay_out(self) -> None:
-        size = QHBoxLayout()
-        size.addWidget(self._width_box, 1)
-        size.addWidget(QLabel("×"))
-        size.addWidget(self._height_box, 1)
+        size = in_row((self._width_box, 1), QLabel("×"), (self._height_box, 1))
         form = QFormLayout()
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         form.addRow("&Frames", self._range_box)
@@ -518,17 +513,8 @@ class ExportDialog(QDialog):
         form.addRow("&Resolution", self._resolution_box)
         side = QWidget()
         side.setFixedWidth(384)
-        column = QVBoxLayout(side)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(form)
-        column.addWidget(self._note)
-        column.addStretch(1)
-        top = QHBoxLayout()
-        top.addWidget(side)
-        top.addWidget(self.preview, 1)
-        layout = QVBoxLayout(self)
-        layout.addLayout(top, 1)
-        layout.addWidget(self._buttons)
+        fill(side, form, self._note, REST)
+        fill_dialog(self, (in_row(side, (self.preview, 1)), 1), self._buttons)
 
     def _connect(self) -> None:
         self._range_box.currentIndexChanged.connect(self._show_range)

@@ -15,20 +15,19 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QSplitter,
     QTextBrowser,
     QTextEdit,
     QToolButton,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
 from ..kit.labels import plain_label
+from ..kit.layouts import fill, in_row
 from ..kit.theme import Theme
 from .contents import CONTENTS
 from .pages import Hit, anchor_of, read_page, search
@@ -140,26 +139,16 @@ class HelpViewer(QDialog):
         return button
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setSpacing(4)
-        top.addWidget(self._back)
-        top.addWidget(self._forward)
-        top.addWidget(self.filter_line, 1)
+        top = in_row(self._back, self._forward, (self.filter_line, 1), spacing=4)
         left = QWidget()
-        column = QVBoxLayout(left)
-        column.setContentsMargins(6, 6, 0, 6)
-        column.addLayout(top)
-        column.addWidget(self._count)
-        column.addWidget(self.list, 1)
+        fill(left, top, self._count, (self.list, 1), margins=(6, 6, 0, 6))
         splitter = QSplitter()
         splitter.addWidget(left)
         splitter.addWidget(self.browser)
         splitter.setStretchFactor(1, 1)
         splitter.setCollapsible(1, False)
         splitter.setSizes([_LIST_WIDTH, 2 * _LIST_WIDTH])
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(splitter)
+        fill(self, splitter)
         self.resize(3 * _LIST_WIDTH + 30, 680)
 
     def _fill_contents(self) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QIcon, QPaintEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QButtonGroup,
     QDialog,
     QDialogButtonBox,
@@ -26,19 +27,26 @@ from typing_extensions import override
 from .guards import guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from PySide6.QtCore import QPoint
-    from PySide6.QtWidgets import QBoxLayout, QMenu
+    from PySide6.QtWidgets import QMenu
 
-    #: A widget, one with its share of the room, another layout, or pixels of room.
-    Part = QWidget | tuple[QWidget, int] | QLayout | int
+    #: A widget or a layout, one with its share of the room, pixels of room, or all that is left.
+    Part = QWidget | QLayout | tuple[QWidget | QLayout, int] | int | None
 
 
 #: A tool button with this property is the one to press: it has an outline, and strong letters.
 IS_DEFAULT: Final = "is_default"
 #: Letters of a text that stay when it is cut.
 _LEAST_LETTERS: Final = 14
+#: Between parts of a layout: all the room that is left.
+REST: Final = None
+#: As far apart as the style has it.
+_OF_STYLE: Final = -1
+_NO_MARGINS: Final = (0, 0, 0, 0)
+
+BoxLayoutT = TypeVar("BoxLayoutT", bound=QBoxLayout)
 
 
 def tool_button(text: str = "", tip: str = "", *, is_checkable: bool = False) -> QToolButton:
@@ -108,19 +116,43 @@ def without_icons(box: QDialogButtonBox | QDialog) -> None:
         button.setIcon(QIcon())
 
 
+def in_row(
+    *parts: Part, margins: tuple[int, int, int, int] = _NO_MARGINS, spacing: int = _OF_STYLE
+) -> QHBoxLayout:
+    return _filled(QHBoxLayout(), parts, margins, spacing)
+
+
+def in_column(*parts: Part, spacing: int = _OF_STYLE) -> QVBoxLayout:
+    return _filled(QVBoxLayout(), parts, _NO_MARGINS, spacing)
+
+
 def bar(*parts: Part, margins: tuple[int, int, int, int] = (4, 4, 4, 0)) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setContentsMargins(*margins)
-    _add(row, parts)
-    return row
+    return in_row(*parts, margins=margins)
 
 
-def fill(widget: QWidget, *parts: Part, spacing: int = 4) -> None:
-    """Put parts below each other in a widget, without margins."""
-    column = QVBoxLayout(widget)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(spacing)
-    _add(column, parts)
+def fill(
+    widget: QWidget,
+    *parts: Part,
+    margins: tuple[int, int, int, int] = _NO_MARGINS,
+    spacing: int = 4,
+) -> QVBoxLayout:
+    """Put parts below each other in a widget."""
+    return _filled(QVBoxLayout(widget), parts, margins, spacing)
+
+
+def fill_across(
+    widget: QWidget,
+    *parts: Part,
+    margins: tuple[int, int, int, int] = _NO_MARGINS,
+    spacing: int = _OF_STYLE,
+) -> QHBoxLayout:
+    """Put parts beside each other in a widget."""
+    return _filled(QHBoxLayout(widget), parts, margins, spacing)
+
+
+def fill_dialog(dialog: QWidget, *parts: Part) -> QVBoxLayout:
+    """Put parts below each other, with the margins that the style gives dialogs."""
+    return _filled(QVBoxLayout(dialog), parts, None, _OF_STYLE)
 
 
 def splitter(
@@ -142,16 +174,26 @@ def splitter(
     return splitter
 
 
-def _add(layout: QBoxLayout, parts: tuple[Part, ...]) -> None:
+def _filled(
+    layout: BoxLayoutT,
+    parts: Iterable[Part],
+    margins: tuple[int, int, int, int] | None,
+    spacing: int,
+) -> BoxLayoutT:
+    if margins is not None:
+        layout.setContentsMargins(*margins)
+    layout.setSpacing(spacing)
     for part in parts:
-        if isinstance(part, int):
-            layout.addSpacing(part)
-        elif isinstance(part, QLayout):
-            layout.addLayout(part)
-        elif isinstance(part, tuple):
-            layout.addWidget(*part)
+        what, share = part if isinstance(part, tuple) else (part, 0)
+        if what is None:
+            layout.addStretch(1)
+        elif isinstance(what, int):
+            layout.addSpacing(what)
+        elif isinstance(what, QLayout):
+            layout.addLayout(what, share)
         else:
-            layout.addWidget(part)
+            layout.addWidget(what, share)
+    return layout
 
 
 def open_menu(menu: QMenu, place: QPoint) -> None:

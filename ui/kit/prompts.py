@@ -12,12 +12,10 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QInputDialog,
     QLabel,
     QLineEdit,
     QRadioButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,7 +24,7 @@ from inspector.display_text import one_line
 from inspector.timebase import format_instant, parse_duration_ns
 
 from .labels import color_text, plain_label
-from .layouts import button_box, without_icons
+from .layouts import REST, button_box, fill_dialog, in_row, without_icons
 from .rates import rate_to_text
 from .theme import ColorRole, Theme
 
@@ -96,12 +94,7 @@ class Prompt(QDialog):
         self.buttons.accepted.connect(self.take_answer)
         self.buttons.rejected.connect(self.reject)
         self.line.textEdited.connect(self.problem.hide)
-        self.body = QVBoxLayout(self)
-        self.body.addWidget(label)
-        self.body.addWidget(self.line)
-        self.body.addWidget(self.problem)
-        self.body.addStretch(1)
-        self.body.addWidget(self.buttons)
+        self.body = fill_dialog(self, label, self.line, self.problem, REST, self.buttons)
         self.setMinimumWidth(380)
 
     @Slot()
@@ -159,11 +152,7 @@ class GoToPrompt(Prompt):
         self._ways = QButtonGroup(self)
         self._ways.addButton(self.by_button, _Way.BY.value)
         self._ways.addButton(self.to_button, _Way.TO.value)
-        row = QHBoxLayout()
-        row.addWidget(self.by_button)
-        row.addWidget(self.to_button)
-        row.addStretch(1)
-        self.body.insertLayout(2, row)
+        self.body.insertLayout(2, in_row(self.by_button, self.to_button, REST))
 
     def _go(self, text: str) -> None:
         """Report a duration or an instant; a sign in front of it means a duration."""

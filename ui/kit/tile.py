@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from inspector.tokens import size_by_height
 
 from .fonts import in_type, text_scale
 from .guards import guarded
 from .labels import plain_label
+from .layouts import REST, fill, in_row
 from .text_link import TextLink
 from .theme import Theme
 
@@ -58,16 +59,8 @@ class Tile(QWidget):
             in_type(small, "small", is_muted=True)
         self.set_type(size)
         in_type(self.before, "query", is_muted=True)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        for part in (self.before, self.value, self.link, self.aside):
-            row.addWidget(part)
-        row.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 0, 12, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.title)
-        layout.addLayout(row)
+        row = in_row(self.before, self.value, self.link, self.aside, REST, spacing=8)
+        fill(self, self.title, row, margins=(12, 0, 12, 0), spacing=0)
         self.before.hide()
 
     def set_type(self, size: str) -> None:

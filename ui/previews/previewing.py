@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, QPoint, QRect, Qt, Slot
 from PySide6.QtGui import QFont, QPalette
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMenu, QWidget
 
 from inspector.analysis.predict.changes import preview
 from inspector.analysis.predict.preview_table import preview_table
@@ -17,6 +17,7 @@ from inspector.clocks.rate import parse_rate
 from inspector.display_text import one_line
 
 from ..kit.labels import plain_label
+from ..kit.layouts import fill
 from ..kit.paced_refresh import single_shot
 from .selected import rate_command
 
@@ -58,12 +59,8 @@ class PreviewCard(QFrame):
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(14)
         self._grid.setVerticalSpacing(2)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 6)
-        layout.setSpacing(6)
-        layout.addWidget(self._sentence)
-        layout.addLayout(self._grid)
-        layout.addWidget(self._rest)
+        parts = (self._sentence, self._grid, self._rest)
+        self._parts = fill(self, *parts, margins=(8, 6, 8, 6), spacing=6)
 
     def show_table(self, sentence: str, rows: Sequence[Sequence[str]], rest: str) -> None:
         """Show a sentence, rows of texts with the titles first, and the rest of them in words."""
@@ -113,17 +110,15 @@ class PreviewCard(QFrame):
         self.move(QPoint(x, y))
 
     def _fit(self) -> None:
-        layout = self.layout()
-        assert layout is not None
         self._sentence.setMinimumWidth(0)
-        margins = layout.contentsMargins()
+        margins = self._parts.contentsMargins()
         frame = margins.left() + margins.right() + 2 * self.frameWidth()
         one_line = self._sentence.fontMetrics().horizontalAdvance(self._sentence.text()) + 4
         table = self._grid.sizeHint().width()
         inner = min(max(table, min(one_line, _MOST_WIDTH)), 2 * _MOST_WIDTH)
         self._sentence.setFixedWidth(inner)
-        layout.activate()
-        self.resize(inner + frame, max(layout.heightForWidth(inner + frame), 1))
+        self._parts.activate()
+        self.resize(inner + frame, max(self._parts.heightForWidth(inner + frame), 1))
 
     def _add_row(self, columns: int) -> None:
         place = len(self._cells)

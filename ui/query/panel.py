@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import QFontDatabase, QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QSpinBox, QWidget
 from typing_extensions import override
 
 from inspector.display_text import counted, one_line
@@ -208,13 +208,11 @@ class QueryPanel(QWidget):
 
     def _lay_out(self) -> None:
         left, asked, answered = QWidget(), QWidget(), QWidget()
-        tools = bar(self.run_button, self.cancel_button, 10, plain_label("Rows at most"))
-        for widget in (self.limit_box, self.add_button, self.remove_button):
-            tools.addWidget(widget)
-        tools.addWidget(self.message, 1)
+        limit = (10, plain_label("Rows at most"), self.limit_box)
+        files = (self.add_button, self.remove_button)
+        tools = bar(self.run_button, self.cancel_button, *limit, *files, (self.message, 1))
         fill(asked, (self.statement, 1), tools, self.problem)
-        self._answers = QVBoxLayout(answered)
-        self._answers.setContentsMargins(0, 0, 0, 0)
+        self._answers = fill(answered)
         upright = (asked, 2), (answered, 3)
         fill(left, (splitter(Qt.Orientation.Vertical, *upright, sizes=(110, 190)), 1))
         parts = (left, 3), (self._name_list, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cached_property, partial
 from time import thread_time_ns
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
@@ -17,18 +17,13 @@ from inspector.events.timeline import Timeline
 from inspector.formats.scene_shapes import SceneMoment
 from inspector.pictures.appearance import clock_appearances, notes_of
 from inspector.pictures.pictures import Picture
-from inspector.sessions.session import (
-    AttachesPrograms,
-    FramePictures,
-    SessionPhase,
-    pictures_of,
-)
+from inspector.sessions.session import AttachesPrograms, FramePictures, SessionPhase, pictures_of
 from inspector.timebase import NS_PER_MS
 
 from ..kit.fonts import in_type
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, plain_label
-from ..kit.layouts import bar, fill, open_menu
+from ..kit.layouts import REST, bar, fill, open_menu
 from ..kit.paced_refresh import PacedRefresh, is_in_sight, single_shot
 from ..kit.texts.run_states import run_state_of
 from ..kit.theme import Theme
@@ -38,8 +33,6 @@ from .canvas import NOTHING, Marked, SceneCanvas, ShapeOwner
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from PySide6.QtWidgets import QVBoxLayout
 
     from .export import SceneExport
     from .program_card import ProgramCard
@@ -115,9 +108,7 @@ class ScenePanel(QWidget):
         top = bar(self.title, 12, (self.readout, 1), margins=(_SIDE, 12, _SIDE, 8))
         self._picture_row = bar((self.canvas, 1), margins=(_SIDE, 0, _SIDE, 12))
         self._lent_to: QStackedWidget | None = None
-        fill(self, top, self._picture_row, self.notice, spacing=0)
-        self._layout = cast("QVBoxLayout", self.layout())
-        self._layout.addStretch(1)
+        self._layout = fill(self, top, self._picture_row, self.notice, REST, spacing=0)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._pace = PacedRefresh(self, bridge.pace, _PICTURE_MS)
         self._pace.due.connect(self.refresh)

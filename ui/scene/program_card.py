@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from inspector.sessions.session import AttachesPrograms
 
 from ..kit.labels import ElidedLabel, color_text, plain_label
-from ..kit.layouts import bar, fill, tool_button
+from ..kit.layouts import REST, bar, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole
 
@@ -49,8 +49,7 @@ class ProgramCard(QWidget):
             grid.addWidget(self._titles[title], row, 0)
             grid.addWidget(self.values[title], row, 1)
             self.values[title].setAccessibleName(title)
-        buttons = bar(self.detach_button, self.end_button, margins=(0, 4, 0, 0))
-        buttons.addStretch(1)
+        buttons = bar(self.detach_button, self.end_button, REST, margins=(0, 4, 0, 0))
         fill(self, grid, buttons, spacing=8)
         self.setContentsMargins(*_MARGINS)
         self._pace = PacedRefresh(self, bridge.pace)

@@ -6,7 +6,7 @@ from typing import Final
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QPalette, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 from typing_extensions import override
 
 from inspector.analysis.statistics.metrics import MetricValue
@@ -14,6 +14,7 @@ from inspector.analysis.statistics.metrics import MetricValue
 from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, plain_label
+from ..kit.layouts import REST, fill, fill_across
 from ..kit.text_link import TextLink
 from ..kit.theme import Theme
 from ..kit.tile import caption, height_below, is_low
@@ -65,13 +66,8 @@ class ToolsSay(QWidget):
             self.rows.append(row)
         grid.setColumnStretch(0, 3)
         grid.setColumnStretch(1, 2)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(_SIDE, 8, _SIDE, 8)
-        layout.setSpacing(_SPACING)
-        layout.addWidget(caption("What tools say"))
-        layout.addLayout(grid)
-        layout.addWidget(self.all_link)
-        layout.addStretch(1)
+        parts = (caption("What tools say"), grid, self.all_link, REST)
+        fill(self, *parts, margins=(_SIDE, 8, _SIDE, 8), spacing=_SPACING)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -115,11 +111,7 @@ class CaptureSummary(QWidget):
         in_type(title, "strong")
         self.frames = FrameDistribution(bridge, theme, title)
         self.frames.metrics_found.connect(self.tools.show_metrics)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(_SIDE, 4, 0, 4)
-        row.setSpacing(0)
-        row.addWidget(self.frames, 1)
-        row.addWidget(self.tools)
+        fill_across(self, (self.frames, 1), self.tools, margins=(_SIDE, 4, 0, 4), spacing=0)
 
     def fit(self) -> None:
         scale, width = text_scale(self), self.window().width()

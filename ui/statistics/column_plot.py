@@ -10,7 +10,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
-from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
 from inspector.analysis.statistics.column_summary import (
@@ -31,6 +31,7 @@ from ..kit.background import Background
 from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.labels import WrappedLabel
+from ..kit.layouts import fill
 from ..kit.theme import ColorRole, Theme
 from ..kit.tile import is_low
 from ..plotting.gestures import Drag, take_wheel
@@ -166,10 +167,7 @@ class CaptureColumns(QWidget):
         self.overlay_action.toggled.connect(self._lay_out)
         self.problem = WrappedLabel()
         self.plots: list[ColumnPlot] = []
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(1)
-        layout.addWidget(self.problem)
+        self._parts = fill(self, self.problem, spacing=1)
         bridge.session_changed.connect(self.on_session_changed)
         theme.changed.connect(self._repaint)
         for changed in (self._view.moved, self._view.hover_moved, self._view.margins_changed):
@@ -247,10 +245,8 @@ class CaptureColumns(QWidget):
 
     @Slot()
     def _lay_out(self) -> None:
-        layout = self.layout()
-        assert layout is not None, "made with one"
         for plot in self.plots:
-            layout.removeWidget(plot)
+            self._parts.removeWidget(plot)
             plot.deleteLater()
         units = list(dict.fromkeys(each.quantity.unit for each in self._columns))
         self.overlay_action.setEnabled(len(units) == _TWO)
@@ -260,7 +256,7 @@ class CaptureColumns(QWidget):
         for group in groups:
             columns = [each for each in self._columns if each.quantity.unit in group]
             plot = ColumnPlot(columns, group, self._view, self._theme, self._area)
-            layout.addWidget(plot)
+            self._parts.addWidget(plot)
             self.plots.append(plot)
         self.fit()
         self.laid_out.emit()

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from typing_extensions import override
 
 from inspector.calls.call import CallId
@@ -20,7 +20,7 @@ from inspector.vocabulary import MemberKind
 
 from ..kit.clipboard import copy_text
 from ..kit.labels import say
-from ..kit.layouts import ShorteningButton, bar, fill, tool_button
+from ..kit.layouts import ShorteningButton, bar, fill, in_row, tool_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import ENTER, RowPointing, TableView
@@ -155,15 +155,12 @@ class TimerQueuePanel(TablePanel):
     # ------------------------------------------------------------------ building
 
     def _lay_out(self) -> None:
-        groups = QHBoxLayout()
-        groups.setSpacing(2)
         hidden = self._bridge.panel_choices.get(HIDDEN_GROUPS, "").split(",")
         for group, button in self.group_buttons.items():
-            groups.addWidget(button)
             button.setChecked(group.name.lower() not in hidden)
         self._read_groups()
-        groups.addWidget(self.waiting_button)
-        groups.addWidget(self.branch_button)
+        buttons = (*self.group_buttons.values(), self.waiting_button, self.branch_button)
+        groups = in_row(*buttons, spacing=2)
         top = bar(self.filter_line, groups, (QWidget(), 1), self.count_label)
         fill(self, top, (self.view, 1))
         self._apply_theme()

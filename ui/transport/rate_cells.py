@@ -8,14 +8,14 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFont, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 from typing_extensions import override
 
 from inspector.display_text import as_plain
 from inspector.tokens import SIZES
 
 from ..kit.guards import guarded
-from ..kit.layouts import tool_button
+from ..kit.layouts import fill_across, tool_button
 from ..kit.rates import RATE_PRESETS, rate_to_text
 from ..kit.theme import ColorRole, Theme
 
@@ -41,11 +41,8 @@ class RateCells(QWidget):
         self._reason = ""
         self.setAccessibleName(_NAME)
         self.buttons = {rate: self._cell(rate) for rate in RATE_PRESETS}
-        row = QHBoxLayout(self)
-        row.setContentsMargins(_BESIDE, _BESIDE, _BESIDE, _BESIDE)
-        row.setSpacing(0)
-        for button in self.buttons.values():
-            row.addWidget(button)
+        around = (_BESIDE, _BESIDE, _BESIDE, _BESIDE)
+        fill_across(self, *self.buttons.values(), margins=around, spacing=0)
         self._show()
 
     def _cell(self, rate: Fraction) -> QToolButton:

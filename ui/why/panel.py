@@ -19,7 +19,7 @@ from inspector.sessions.session import Session, unknown_of_frames
 from ..kit.fonts import large_size, small_size
 from ..kit.guards import guarded
 from ..kit.labels import announce, color_text, plain_label
-from ..kit.layouts import bar, fill, tool_button
+from ..kit.layouts import REST, bar, fill, in_row, tool_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole, Theme
 from ..session.bridge import Selection, SelectionKind, SessionBridge
@@ -366,11 +366,8 @@ class StopNote(QWidget):
         ):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.clicked.connect(act)
-        buttons = bar(
-            self.frame_button, self.disable_button, self.events_button, margins=(0, 0, 0, 0)
-        )
-        buttons.addStretch(1)
-        fill(self, bar((self.label, 1), margins=(0, 0, 0, 0)), buttons)
+        buttons = (self.frame_button, self.disable_button, self.events_button)
+        fill(self, self.label, in_row(*buttons, REST))
         self.setContentsMargins(_SIDE, 12, _SIDE, 4)
         self._stops.changed.connect(self._show)
         self._show()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QDropEvent, QKeyEvent
-from PySide6.QtWidgets import QMenu, QStackedWidget, QStyle, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QStackedWidget, QStyle, QWidget
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.display_text import counted, one_line
@@ -33,7 +33,7 @@ from ..bookmarks.annotation_actions import ANNOTATION_ACTIONS, AnnotationActions
 from ..clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS, BranchActions
 from ..interventions.intervention_undo import UNDO_ACTIONS, UndoActions
 from ..kit.filter_line import FilterLine
-from ..kit.layouts import open_menu
+from ..kit.layouts import fill, open_menu
 from ..kit.prompts import ask_for_column
 from ..previews.selected import submit_action
 from ..session.bridge import Selection
@@ -156,10 +156,7 @@ class WindowContents(QObject):
         middle = QWidget()
         window.middle = QStackedWidget()
         window.notice = StatusLine(self._bridge, window)
-        layout = QVBoxLayout(middle)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(window.middle, 1)
+        layout = fill(middle, (window.middle, 1), spacing=0)
         window.panels = WindowPanels(window, middle, window.theme)
         window.hear(window.panels.fit, QEvent.Type.Resize, QEvent.Type.FontChange)
         window.setCentralWidget(window.panels.frame)
@@ -215,10 +212,8 @@ class WindowContents(QObject):
         self.states.command_applied.connect(window.notice.show_effect)
         failures = FailureNote(self._bridge, theme, window)
         failures.clicked.connect(self._show_events)
-        foot = window.panels.foot.layout()
-        assert foot is not None, "made with one"
         for widget in (window.notice, failures):
-            foot.addWidget(widget)
+            window.panels.add_to_foot(widget)
         self._focus_ring = FocusRing(theme, window)
         self._guard = KeyGuard(actions.by_id.values(), window)
         self._guard.refused.connect(self._show_impossible)

@@ -27,7 +27,6 @@ from PySide6.QtGui import QIcon, QKeyEvent, QPalette, QWindow
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QMainWindow,
     QPushButton,
@@ -41,6 +40,7 @@ from inspector.sessions.runs.running_code import EntryWatch, running_code
 
 from ..kit.guards import guarded
 from ..kit.labels import plain_label
+from ..kit.layouts import fill_across
 from ..session.opening import launch_of
 
 if TYPE_CHECKING:
@@ -277,12 +277,8 @@ class BreakOffBar(QFrame):
         self.attach_button.setToolTip("End it here, and run the file as a program to attach to")
         self.attach_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.attach_button.clicked.connect(self.attach_requested)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 4, 8, 4)
-        layout.addWidget(self._icon)
-        layout.addWidget(self.label, 1)
-        layout.addWidget(self.attach_button)
-        layout.addWidget(self.button)
+        parts = (self._icon, (self.label, 1), self.attach_button, self.button)
+        fill_across(self, *parts, margins=(8, 4, 8, 4))
         self.hide()
 
     def set_icon(self, icon: QIcon) -> None:

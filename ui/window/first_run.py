@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QBuffer, Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from inspector.commands.command import Capability, command_in
 from inspector.sessions.session import SessionPhase
@@ -13,7 +13,7 @@ from inspector.sessions.session import SessionPhase
 from ..kit.icons import icon_size
 from ..kit.keys import hide_with_keyboard
 from ..kit.labels import plain_label
-from ..kit.layouts import tool_button
+from ..kit.layouts import fill_across, tool_button
 
 if TYPE_CHECKING:
     from inspector.events.states import CommandRecord
@@ -48,10 +48,8 @@ class FirstRunLine(QWidget):
         self.close_button.setAutoRaise(True)
         self.close_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.close_button.clicked.connect(self.close_for_good)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 12, 8, 12)
-        row.addWidget(self.label, 1)
-        row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignBottom)
+        row = fill_across(self, (self.label, 1), self.close_button, margins=(16, 12, 8, 12))
+        row.setAlignment(self.close_button, Qt.AlignmentFlag.AlignBottom)
         bridge.session_changed.connect(self.refresh)
         bridge.status_changed.connect(self.refresh)
         bridge.playhead_changed.connect(self._take_playhead)

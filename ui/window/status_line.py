@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from msgspec import Struct
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 from typing_extensions import override
 
 from inspector.commands.command import Capability, command_in
@@ -22,7 +22,7 @@ from inspector.vocabulary import rate_text, what_was_raised
 from ..kit.fonts import in_type
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, announce, say
-from ..kit.layouts import tool_button
+from ..kit.layouts import fill_across, tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..session.overruled_rates import OverruledRate, OverruledRates
 
@@ -100,14 +100,11 @@ class StatusLine(QWidget):
         self.log_note = LogNote(bridge)
         for button in self.buttons:
             button.clicked.connect(self._act)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(6, 0, 6, 0)
-        row.addWidget(self.label)
-        for button in (*self.buttons, self.close_button, self.cancel_button):
+        buttons = (*self.buttons, self.close_button, self.cancel_button)
+        for button in buttons:
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.hide()
-            row.addWidget(button)
-        row.addWidget(self.log_note)
+        fill_across(self, self.label, *buttons, self.log_note, margins=(6, 0, 6, 0))
         self._over = single_shot(self, self.clear, _EFFECT_MS)
         OverruledRates.of(bridge).found.connect(self.show_overruled)
         bridge.status_changed.connect(self._show_progress)

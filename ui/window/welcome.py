@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 from typing_extensions import override
 
 from inspector.foreign.paths import is_recording_name, is_scene_name
@@ -18,7 +18,7 @@ from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.icons import icon_size
 from ..kit.labels import plain_label
-from ..kit.layouts import bar
+from ..kit.layouts import REST, bar, fill, fill_dialog, in_column
 from ..kit.text_link import TextLink
 from ..kit.theme import ColorRole
 
@@ -160,8 +160,7 @@ class Welcome(QWidget):
         self._hint = plain_label(
             "Ctrl+K finds everything  ·  ? shows all keys  ·  F1 opens the help"
         )
-        self._rows = QVBoxLayout()
-        self._rows.setSpacing(0)
+        self._rows = in_column(spacing=0)
         self._lay_out()
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
@@ -169,26 +168,10 @@ class Welcome(QWidget):
     def _lay_out(self) -> None:
         inner = QWidget()
         inner.setMaximumWidth(round(_WIDTH * text_scale(self)))
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        for widget in (self._title, self._about):
-            column.addWidget(widget)
-        column.addSpacing(12)
-        for way in self.ways:
-            column.addWidget(way)
-        column.addSpacing(8)
-        links = bar(self._caption, margins=(0, 4, 0, 4))
-        links.addStretch(1)
-        links.addWidget(self.gallery_link)
-        column.addLayout(links)
-        column.addLayout(self._rows)
-        column.addSpacing(8)
-        column.addWidget(self._hint)
-        outer = QVBoxLayout(self)
-        outer.addStretch(1)
-        outer.addLayout(bar((inner, 1), margins=(24, 0, 24, 0)))
-        outer.addStretch(1)
+        links = bar(self._caption, REST, self.gallery_link, margins=(0, 4, 0, 4))
+        above, below = (self._title, self._about, 12), (8, links, self._rows, 8, self._hint)
+        fill(inner, *above, *self.ways, *below, spacing=8)
+        fill_dialog(self, REST, bar((inner, 1), margins=(24, 0, 24, 0)), REST)
         for label, name in (
             (self._title, "title"),
             (self._caption, "strong"),

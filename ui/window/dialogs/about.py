@@ -8,22 +8,14 @@ import numpy as np
 from PySide6 import __version__ as pyside_version
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QWidget
 
 import inspector
 from inspector.environment import installed_version
 from inspector.extensions import extensions_text
 
 from ...kit.fonts import in_type
-from ...kit.layouts import button_box
+from ...kit.layouts import REST, button_box, fill_dialog, in_column, in_row
 from ...kit.theme import Theme
 from ..extensions import all_registries
 
@@ -60,17 +52,8 @@ class AboutDialog(QDialog):
         copy = buttons.addButton("Copy versions", QDialogButtonBox.ButtonRole.ActionRole)
         copy.clicked.connect(self.copy_versions)
         buttons.rejected.connect(self.reject)
-        text = QVBoxLayout()
-        for label in (name, line, versions, licence):
-            text.addWidget(label)
-        text.addStretch(1)
-        top = QHBoxLayout()
-        top.setSpacing(16)
-        top.addWidget(icon)
-        top.addLayout(text, 1)
-        layout = QVBoxLayout(self)
-        layout.addLayout(top, 1)
-        layout.addWidget(buttons)
+        text = in_column(name, line, versions, licence, REST)
+        fill_dialog(self, (in_row(icon, (text, 1), spacing=16), 1), buttons)
         self.setMinimumWidth(520)
 
     @Slot()
@@ -91,9 +74,7 @@ class ExtensionsDialog(QDialog):
         copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
         copy.clicked.connect(self.copy_list)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.list)
-        layout.addWidget(buttons)
+        fill_dialog(self, self.list, buttons)
         self.resize(720, 480)
 
     @Slot()

@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QIcon, QPainter, QPixmap
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QListWidget,
-    QListWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QListWidgetItem, QWidget
 
 from ...kit.labels import plain_label
-from ...kit.layouts import button_box
+from ...kit.layouts import button_box, fill, fill_dialog
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,12 +50,8 @@ class SceneGallery(QWidget):
         # For three lines, so that nothing moves.
         self.summary.setMinimumHeight(3 * self.fontMetrics().lineSpacing())
         self.summary.setAlignment(Qt.AlignmentFlag.AlignTop)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        if hint:
-            layout.addWidget(plain_label(hint))
-        layout.addWidget(self.list, 1)
-        layout.addWidget(self.summary)
+        above = [plain_label(hint)] if hint else []
+        fill(self, *above, (self.list, 1), self.summary)
         self.list.currentItemChanged.connect(self._show_summary)
         self.list.itemActivated.connect(self.open_current)
         self.list.setCurrentRow(0)
@@ -90,9 +79,7 @@ class GalleryDialog(QDialog):
         self.buttons.accepted.connect(self.gallery.open_current)
         self.buttons.rejected.connect(self.reject)
         self.gallery.scene_chosen.connect(self.accept)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.gallery, 1)
-        layout.addWidget(self.buttons)
+        fill_dialog(self, (self.gallery, 1), self.buttons)
         self.resize(3 * _CELL.width() + 60, 3 * _CELL.height() + 130)
 
 

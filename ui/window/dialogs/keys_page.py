@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 from typing_extensions import override
@@ -27,6 +26,7 @@ from ...actions.menus import MenuId
 from ...kit.filter_line import FilterLine
 from ...kit.guards import guarded
 from ...kit.labels import EmptyNotice
+from ...kit.layouts import fill_dialog
 
 #: What Fusion leaves free on both sides of the text in a cell, and above and below it.
 _BESIDE_TEXT: Final = 6
@@ -67,10 +67,7 @@ class KeysPage(QDialog):
         )
         note.setWordWrap(True)
         note.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.filter_line)
-        layout.addWidget(self.tree, 1)
-        layout.addWidget(note)
+        fill_dialog(self, self.filter_line, (self.tree, 1), note)
         header.sectionResized.connect(self.tree.scheduleDelayedItemsLayout)
         self.filter_line.filter_changed.connect(self.show_matching)
         self.filter_line.left_downwards.connect(self.tree.setFocus)

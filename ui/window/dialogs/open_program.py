@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,7 +25,7 @@ from inspector.sessions.attached.doors.launch import Grant
 from inspector.sessions.attached.doors.typed import TypedProgram
 from inspector.sessions.attached.messages import GRANT_TEXTS
 
-from ...kit.layouts import button_box, tool_button
+from ...kit.layouts import REST, button_box, fill_dialog, in_row, tool_button
 from ...kit.prompts import problem_label
 from ...kit.theme import Theme
 
@@ -102,11 +101,7 @@ class OpenProgramDialog(QDialog):
         form.addRow("&Host", self.host)
         form.addRow("P&ermissions", self.grant)
         form.addRow("", self.hold)
-        self.body = QVBoxLayout(self)
-        self.body.addLayout(form)
-        self.body.addWidget(self.problem)
-        self.body.addStretch(1)
-        self.body.addWidget(self.buttons)
+        self.body = fill_dialog(self, form, self.problem, REST, self.buttons)
         self.setMinimumWidth(560)
         self.line.setFocus()
 
@@ -114,10 +109,7 @@ class OpenProgramDialog(QDialog):
     def _with_button(line: QLineEdit, choose: Callable[[], None]) -> QHBoxLayout:
         button = tool_button("…", "Choose")
         button.clicked.connect(choose)
-        row = QHBoxLayout()
-        row.addWidget(line, 1)
-        row.addWidget(button)
-        return row
+        return in_row((line, 1), button)
 
     @Slot()
     def _choose_folder(self) -> None:

@@ -16,16 +16,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextFormat,
 )
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QPushButton,
-    QTextEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QLabel, QPlainTextEdit, QPushButton, QTextEdit, QWidget
 
 from inspector.foreign.paths import is_scene_name
 from inspector.sessions.scene import built_in_scenes
@@ -33,6 +24,7 @@ from inspector.sessions.session import SessionStatus
 
 from ...kit.fonts import in_type
 from ...kit.labels import plain_label
+from ...kit.layouts import REST, fill, in_row
 from ...kit.theme import ColorRole, Theme
 from .gallery import SceneGallery
 
@@ -123,23 +115,12 @@ class SceneErrorView(QWidget):
         QDesktopServices.openUrl(QUrl.fromLocalFile(self._path))
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setSpacing(10)
-        top.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
-        top.addWidget(self.heading, 1)
-        buttons = QHBoxLayout()
-        for button in (self.reload_button, self.edit_button, self.other_button):
-            buttons.addWidget(button)
-        buttons.addStretch(1)
-        buttons.addWidget(self.copy_button)
-        self._layout = layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 12)
-        layout.setSpacing(8)
-        layout.addLayout(top)
-        layout.addWidget(self.place)
-        layout.addWidget(self.source, 1)
-        layout.addLayout(buttons)
-        layout.addStretch(0)
+        top = in_row(self._icon, (self.heading, 1), spacing=10)
+        top.setAlignment(self._icon, Qt.AlignmentFlag.AlignTop)
+        ways = (self.reload_button, self.edit_button, self.other_button)
+        parts = (top, self.place, (self.source, 1), in_row(*ways, REST, self.copy_button))
+        self._layout = fill(self, *parts, margins=(16, 16, 16, 12), spacing=8)
+        self._layout.addStretch(0)
 
     def _button(self, text: str, tip: str) -> QPushButton:
         button = QPushButton(text)
@@ -185,7 +166,5 @@ class SceneErrorDialog(QDialog):
         self.view.reload_button.setText("Try again")
         self.view.reload_requested.connect(self.accept)
         self.view.open_requested.connect(self.accept)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.view)
+        fill(self, self.view)
         self.resize(760, 420)

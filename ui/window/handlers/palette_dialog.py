@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
     QListView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 from typing_extensions import override
@@ -35,7 +34,7 @@ from typing_extensions import override
 from ...kit.fonts import small_font, text_scale
 from ...kit.guards import guarded
 from ...kit.icons import icon_size
-from ...kit.layouts import bar
+from ...kit.layouts import bar, fill
 from ...kit.theme import ColorRole, Theme
 from .palette_entries import EntryKind, PaletteEntry, has_words, is_named, matching_entries
 from .palette_finds import Found
@@ -134,12 +133,9 @@ class CommandPalette(QDialog):
         for label in (self.hint, self.examples):
             label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
             label.setTextFormat(Qt.TextFormat.PlainText)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(1, 1, 1, 1)
-        layout.setSpacing(0)
-        layout.addLayout(bar((self.line, 1), margins=(_SIDE, 0, _SIDE, 0)))
-        layout.addWidget(self.view, 1)
-        layout.addLayout(bar((self.hint, 1), self.examples, margins=(_SIDE, 4, _SIDE, 6)))
+        above = bar((self.line, 1), margins=(_SIDE, 0, _SIDE, 0))
+        below = bar((self.hint, 1), self.examples, margins=(_SIDE, 4, _SIDE, 6))
+        fill(self, above, (self.view, 1), below, margins=(1, 1, 1, 1), spacing=0)
         self.line.installEventFilter(self)
         self.line.textChanged.connect(self._filter)
         self.view.clicked.connect(self._choose)

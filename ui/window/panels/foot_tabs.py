@@ -7,14 +7,14 @@ from typing import Final
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 from typing_extensions import override
 
 from inspector.tokens import SIZES, TYPE
 
 from ...kit.fonts import small_font, text_scale
 from ...kit.guards import guarded
-from ...kit.layouts import menu_button, open_menu
+from ...kit.layouts import REST, fill_across, menu_button, open_menu
 from ...kit.theme import ColorRole, Theme
 
 _LEAST_DIGITS: Final = 2
@@ -118,12 +118,8 @@ class FootTabs(QWidget):
         self.more_button = menu_button("More", "Panels that have no tab", self.more_menu)
         self.more_button.setAutoRaise(True)
         self.more_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(4, 0, 4, 0)
-        row.setSpacing(_BETWEEN)
-        for button in (*self._buttons.values(), self.more_button):
-            row.addWidget(button)
-        row.addStretch(1)
+        buttons = (*self._buttons.values(), self.more_button)
+        fill_across(self, *buttons, REST, margins=(4, 0, 4, 0), spacing=_BETWEEN)
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         # Without tabs, what stands beside them stays where it is.
         policy.setRetainSizeWhenHidden(True)

@@ -15,10 +15,11 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QLabel, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QSplitter, QWidget
 from typing_extensions import override
 
 from ...kit.guards import guarded
+from ...kit.layouts import fill
 
 #: What people do, which ends what moves by itself.
 _INPUT: Final = frozenset({QEvent.Type.MouseButtonPress, QEvent.Type.KeyPress, QEvent.Type.Wheel})
@@ -125,17 +126,13 @@ class PanelPlace(QWidget):
         self.setAccessibleName(title)
         self._panel: QWidget = Placeholder()
         self.is_wanted = True  # Whether it is shown whenever the session has something for it
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._panel)
+        self._filled = fill(self, self._panel)
 
     def widget(self) -> QWidget:
         return self._panel
 
     def set_widget(self, panel: QWidget) -> None:
-        layout = self.layout()
-        assert layout is not None, "made with one"
-        layout.replaceWidget(self._panel, panel)
+        self._filled.replaceWidget(self._panel, panel)
         self._panel.hide()
         self._panel = panel
         panel.show()

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from ...kit.fonts import text_scale
 from ...kit.guards import guarded
 from ...kit.labels import ElidedLabel
-from ...kit.layouts import tool_button
+from ...kit.layouts import fill_across, tool_button
 from ...kit.paced_refresh import PacedRefresh
 from ...session.bridge import Selection
 from ...session.stops import StopNotices
@@ -44,11 +44,7 @@ class WhyLine(QWidget):
         self.button = tool_button("Why", "Show the side column over the lanes")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self.open_why)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 0, 12, 0)
-        row.addWidget(self.name)
-        row.addWidget(self.answer, 1)
-        row.addWidget(self.button)
+        fill_across(self, self.name, (self.answer, 1), self.button, margins=(12, 0, 12, 0))
         self._fit()
         pace = PacedRefresh(self, bridge.pace)
         pace.due.connect(self.refresh)

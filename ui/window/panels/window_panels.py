@@ -7,14 +7,7 @@ from traceback import walk_tb
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QApplication,
-    QHBoxLayout,
-    QMainWindow,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 from typing_extensions import override
 
 from inspector.extensions import ExtensionError, Panel, PanelArea, modules_of, report
@@ -24,7 +17,7 @@ from inspector.tokens import SIZES, size_by_height, size_by_width
 from ...actions.panels import PANELS
 from ...kit.fonts import text_scale
 from ...kit.guards import guarded
-from ...kit.layouts import fill, splitter
+from ...kit.layouts import fill, fill_across, in_row, splitter
 from ...kit.paced_refresh import is_in_sight, single_shot
 from ...kit.theme import Theme
 from ..focus import enter, tab_through
@@ -116,11 +109,10 @@ class WindowPanels(QObject):
         )
         # The first is a picture, which has its own height; the others share what is left.
         parts = [(self._places[each], min(place, 1)) for place, each in enumerate(self._in_column)]
-        fill(self.column, *parts, spacing=0)
+        self._column_parts = fill(self.column, *parts, spacing=0)
         self.tabs = FootTabs([(each.id, each.title) for each in below], FIRST_TABS, theme)
         self.tabs.clicked.connect(self._take_click)
         self.tabs.float_wanted.connect(self.float_panel)
-        # foot: the row of the tabs; what else stands in it is added at the right
         self.frame, self.foot = QWidget(), QWidget()
         self.reveal = Reveal(self.frame)
         self._lay_out(middle)
@@ -129,25 +121,18 @@ class WindowPanels(QObject):
         self._split = splitter(Qt.Orientation.Vertical, (middle, 1), (self.tray, 0))
         self._split.splitterMoved.connect(self._note_tray)
         self.foot.setObjectName("foot")
-        row = QHBoxLayout(self.foot)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.tabs, 1)
-        across = self._across = QHBoxLayout()
-        across.setSpacing(0)
-        across.addWidget(self._split, 1)
+        self._foot_parts = fill_across(self.foot, (self.tabs, 1))
         self._split.installEventFilter(self)
-        across.addWidget(self.column)
-        column = self._rows = QVBoxLayout(self.frame)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(across, 1)
-        column.addWidget(self.foot)
+        self._across = in_row((self._split, 1), self.column, spacing=0)
+        self._rows = fill(self.frame, (self._across, 1), self.foot, spacing=0)
 
     def add_below_column(self, widget: QWidget) -> None:
         """Put something at the foot of the side column."""
-        layout = self.column.layout()
-        assert layout is not None, "made with one"
-        layout.addWidget(widget)
+        self._column_parts.addWidget(widget)
+
+    def add_to_foot(self, widget: QWidget) -> None:
+        """Put something at the right of the tabs."""
+        self._foot_parts.addWidget(widget)
 
     def add_above_foot(self, widget: QWidget) -> None:
         self._rows.insertWidget(self._rows.count() - 1, widget)
