@@ -14,21 +14,19 @@ from xml.etree import ElementTree as ET
 from inspector.analysis.statistics.compared_calls import CallChange
 from inspector.analysis.statistics.compared_columns import ColumnChange
 from inspector.analysis.statistics.comparison import (
-    COMPARED,
     CONFIDENCE,
     Difference,
-    is_comparable,
 )
 from inspector.analysis.statistics.metrics import MetricValue
 from inspector.analysis.statistics.runs import ComparedRun, RunDifference, differences
 from inspector.cli.export import write_each
+from inspector.cli.metric_conditions import MetricCondition, condition_on_change
 from inspector.cli.run_report import table
-from inspector.cli.statistics import MetricCondition, condition_parts, stutter_limits
+from inspector.cli.statistics import stutter_limits
 from inspector.cli.terminal import PROGRAM, say
 from inspector.display_text import counted, foreign_lines
 from inspector.exit_codes import ExitCode
 from inspector.foreign.files import check_readable
-from inspector.foreign.numbers import shown
 from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.captures.capture import split_column
 from inspector.formats.report.comparison import (
@@ -51,7 +49,7 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         return open_window(_files_to_compare(options))
     parser: ArgumentParser = options.parser
-    conditions = [_change(text, parser) for text in options.conditions]
+    conditions = [condition_on_change(text, parser) for text in options.conditions]
     found = differences(
         list(_compared_runs(options, err)),
         asked={each.metric.id for each in conditions},
@@ -159,16 +157,6 @@ def _tested(
         elif difference.why_not:
             why_not = each.found.why_not or f"{condition.metric.id}: {difference.why_not}."
         yield _Test(condition, each, difference, why_not)
-
-
-def _change(text: str, parser: ArgumentParser) -> MetricCondition:
-    metric, sign, limit, unit = condition_parts(text, parser, "--fail-if")
-    if unit != "%":
-        parser.error(f"argument --fail-if: a change is in percent, such as +5%: {shown(text)}")
-    if not is_comparable(metric):
-        known = f"compared are {', '.join(COMPARED)} and the like"
-        parser.error(f"argument --fail-if: {known}, not {metric.id}")
-    return MetricCondition(text, metric, sign, limit / 100)
 
 
 def _conditions_table(tests: Sequence[_Test]) -> ReportTable:

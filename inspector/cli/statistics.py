@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import operator
-import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +12,7 @@ from typing import Final, TextIO
 from inspector.analysis.statistics.column_summary import ColumnSummary, lasting_ns, summary_of
 from inspector.analysis.statistics.comparison import LEAST_SAMPLES
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.analysis.statistics.metrics import METRICS, Metric, MetricValue, metric_values
+from inspector.analysis.statistics.metrics import METRICS, MetricValue, metric_values
 from inspector.analysis.statistics.time_series import (
     OUTLIER_RULE,
     USUAL_STUTTER,
@@ -24,12 +22,12 @@ from inspector.analysis.statistics.time_series import (
     without_outliers,
 )
 from inspector.cli.export import check_knows_inspector, checked_part, part_in, write_each
+from inspector.cli.metric_conditions import MetricCondition, condition_on, metric_named
 from inspector.cli.run_report import table
 from inspector.cli.terminal import say, write_json
 from inspector.display_text import counted
 from inspector.errors import CaptureError, ExportError, InspectorError
 from inspector.exit_codes import ExitCode
-from inspector.foreign.numbers import number_in, shown
 from inspector.formats.captures.capture import split_column
 from inspector.formats.captures.tracy_csv import zone_sums
 from inspector.formats.frame_times import FrameTimes
@@ -47,33 +45,10 @@ from inspector.formats.series import damage_in, series_of
 from inspector.sessions.frame_files import FrameFile, read_frame_file
 from inspector.timebase import format_duration
 
-#: Units in which each frame has a value of its own, which counts once.
-_OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-_CONDITION: Final = re.compile(
-    r"\s*([\w.%-]+?)\s*(<=|>=|<|>)\s*(\S+?)\s*(us|µs|ms|fps|s|%|ms/s|frames)?\s*"
-)
-#: Units of time, in seconds.
-_SECONDS: Final = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 #: Metrics that a condition may be on however few frames there are.
 _OF_ANY_LENGTH: Final = frozenset({"frames", "duration"})
 #: Shown of several files, unless metrics are chosen.
 _FEW: Final = ("frames", "fps", "p50", "p95", "p99", "max", "frameview.low-1", "capframex.low-1")
-
-
-@dataclass(frozen=True, slots=True)
-class MetricCondition:
-    text: str  # As it was written
-    metric: Metric
-    sign: str  # How it is compared
-    limit: float  # With what: in the metric's unit, or as a share for a change
-
-    def holds(self, value: float) -> bool:
-        return _OPERATORS[self.sign](value, self.limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +113,10 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
     parser: ArgumentParser = options.parser
     if not options.files:
         parser.error("name one or more files, or use --formulas")
-    conditions = [_condition(text, parser) for text in options.conditions]
+    conditions = [condition_on(text, parser) for text in options.conditions]
     if len(options.files) == 1 and _show_zones(options, out, err):
         return ExitCode.OK
-    wanted = [_metric(each, parser, "--metric").id for each in options.metric]
+    wanted = [metric_named(each, parser, "--metric").id for each in options.metric]
     if not wanted and len(options.files) > 1:
         wanted = list(_FEW)
     asked = {*wanted, *(each.metric.id for each in conditions)}
@@ -279,43 +254,6 @@ def formulas_text() -> str:
     return table(
         ("id", "tool", "name", "unit", "formula (f: frame times in ms)"), rows, right=set()
     )
-
-
-# ------------------------------------------------------------------------- conditions
-
-
-def _metric(name: str, parser: ArgumentParser, argument: str) -> Metric:
-    found = next((each for each in METRICS if each.id == name.lower()), None)
-    if found is None:
-        near = [each.id for each in METRICS if name.lower() in each.id]
-        hint = f" (there are {', '.join(near[:5])})" if near else ""
-        parser.error(f"argument {argument}: no such metric: {shown(name)}{hint}; see --formulas")
-    return found
-
-
-def condition_parts(
-    text: str, parser: ArgumentParser, argument: str
-) -> tuple[Metric, str, float, str]:
-    """Return metric, operator, number and unit of a condition; what is none ends the command."""
-    match = _CONDITION.fullmatch(text)
-    example = "“p99 < 16.7ms”" if argument == "--assert" else "“p99 > +5%”"
-    if match is None:
-        parser.error(f"argument {argument}: not a condition: {shown(text)}; write {example}")
-    name, sign, number, unit = match.groups()
-    try:
-        limit = float(number_in(number.removeprefix("+")))
-    except (ValueError, OverflowError):
-        parser.error(f"argument {argument}: not a number: {shown(number)}; write {example}")
-    return _metric(name, parser, argument), sign, limit, unit or ""
-
-
-def _condition(text: str, parser: ArgumentParser) -> MetricCondition:
-    metric, sign, limit, unit = condition_parts(text, parser, "--assert")
-    if {unit, metric.unit} <= _SECONDS.keys():
-        limit *= _SECONDS[unit] / _SECONDS[metric.unit]
-    elif unit and unit != metric.unit:
-        parser.error(f"argument --assert: {metric.id} is in {metric.unit}, not in {unit}")
-    return MetricCondition(text, metric, sign, limit)
 
 
 # ------------------------------------------------------------------------- files and texts

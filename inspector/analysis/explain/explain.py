@@ -13,6 +13,7 @@ from inspector.analysis.explain.blocker_reasons import (
     blocker_reason,
     held_reason,
     is_held,
+    ranked_blockers,
     rate_reasons,
     slowness,
     stands_still,
@@ -29,15 +30,6 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import format_at, format_duration, format_instant
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
-#: The order in which a headline names blockers.
-_RANKS: Final = {
-    BlockerKind.PAUSED: 0,
-    BlockerKind.TIME_SCALE: 0,
-    BlockerKind.CLOCK_PAUSED: 1,
-    BlockerKind.CLOCK_RATE: 1,
-    BlockerKind.DETACHED: 1,
-    BlockerKind.LIFE_CYCLE: 2,
-}
 #: What calls that nothing stops wait for, and calls that are due.
 FIRES_IN: Final = "Fires in {left}, at {at}, if rates stay as they are."
 NOT_REACHED: Final = "Its due instant cannot be reached."
@@ -91,7 +83,7 @@ def why_blocked(
         cursor: Where the state of the timeline ends.
         ago: What stands for how long a clock has been paused; in words unless it is given.
     """
-    blockers = _ranked(call)
+    blockers = ranked_blockers(call)
     reason = blocker_reason(history, timeline, call, blockers[0], cursor)
     return _blocked_text(timeline, call, blockers, reason, ago)
 
@@ -101,10 +93,6 @@ def interval_text(timeline: Timeline, call: Call) -> str:
     rules = timeline.members.field_text(call.id.number, Field.RULES)
     counted = f", counted by “{rules}”" if rules else ""
     return f"Its interval is {format_duration(call.interval_ns)}{counted}."
-
-
-def _ranked(call: Call) -> list[Blocker]:
-    return sorted(call.blockers, key=lambda blocker: _RANKS[blocker.kind])
 
 
 def _is_called(call: Call) -> bool:
@@ -133,7 +121,7 @@ class _Present:
         self.timeline = timeline
         self.story = story
         self.call = call
-        self.blockers = _ranked(call)
+        self.blockers = ranked_blockers(call)
         self.is_paused = any(each.kind is BlockerKind.PAUSED for each in call.blockers)
         self.is_stopped = any(each.clock_id for each in call.blockers)
         self.fires = "is called" if call.id.is_member else "fires"

@@ -18,7 +18,8 @@ from ui.actions.menus import MenuId
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection
 from ui.window.handlers.action_list import ACTIONS
-from ui.window.handlers.palette_entries import PaletteEntry, matching_entries, palette_entries
+from ui.window.handlers.palette_entries import PaletteEntry, palette_entries
+from ui.window.handlers.palette_matching import matching_entries
 from ui.window.settings import Settings
 
 EXPECTED_KEYS = {

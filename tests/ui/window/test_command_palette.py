@@ -12,15 +12,11 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from ui.kit.theme import Theme
-from ui.window.handlers import palette_entries
+from ui.window.handlers import palette_matching
 from ui.window.handlers.palette_dialog import CommandPalette, parts_of, sections_of
-from ui.window.handlers.palette_entries import (
-    EntryKind,
-    PaletteEntry,
-    match_score,
-    matching_entries,
-)
+from ui.window.handlers.palette_entries import EntryKind, PaletteEntry
 from ui.window.handlers.palette_finds import Found
+from ui.window.handlers.palette_matching import match_score, matching_entries
 
 DONE: list[str] = []
 
@@ -107,7 +103,7 @@ def test_that_a_search_ends_with_the_first_letter_that_is_not_found(
         sought.append(letter)
         return {} if letter == "x" else best
 
-    monkeypatch.setattr(palette_entries, "_continued", continued)
+    monkeypatch.setattr(palette_matching, "_continued", continued)
 
     assert match_score("stxop", "Stop") is None
     assert sought == ["t", "x"]

@@ -36,8 +36,9 @@ from ...kit.guards import guarded
 from ...kit.icons import icon_size
 from ...kit.layouts import bar, fill
 from ...kit.theme import ColorRole, Theme
-from .palette_entries import EntryKind, PaletteEntry, has_words, is_named, matching_entries
+from .palette_entries import EntryKind, PaletteEntry
 from .palette_finds import Found
+from .palette_matching import has_words, is_named, matching_entries
 
 _WIDTH: Final = 640
 _BELOW_TOP: Final = 64

@@ -1,12 +1,12 @@
-"""Actions and scenes in the palette, and how well a text finds each of them."""
+"""Actions and scenes in the palette."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from enum import IntEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from PySide6.QtGui import QIcon
@@ -20,13 +20,6 @@ if TYPE_CHECKING:
     from ...actions.actions import ActionSet
     from ..settings import Settings
 
-_WORD_START_BONUS: Final = 12
-_ADJACENT_BONUS: Final = 8
-_PREFIX_BONUS: Final = 10
-_CATEGORY_PENALTY: Final = 60
-_SELECTION_BONUS: Final = 40
-#: How well a text finds what has it as its whole name.
-_WHOLE: Final = 4
 #: Would only open what is open already.
 _LEFT_OUT = frozenset({"palette", "palette-commands"})
 
@@ -61,108 +54,6 @@ class PaletteEntry(Struct, frozen=True):
     do: Callable[[], object] = _nothing  # Does it
     # Returns what else can be done with it, None for nothing.
     more: Callable[[], list[PaletteEntry]] | None = None
-
-
-def match_score(pattern: str, text: str) -> int | None:
-    """Return how well ``pattern`` is found in ``text``, ``None`` if it is not.
-
-    The letters must come in this order, with anything in between; blanks in the
-    pattern do not count. Starts of words and unbroken runs count more. Of all ways
-    to find the letters the best one counts.
-    """
-    letters = pattern.lower().replace(" ", "")
-    if not letters:
-        return 0
-    lowered = text.lower()
-    # The best score with the letters so far, by the place of the last of them.
-    best = {
-        place: _place_bonus(text, place) - place // 4
-        for place, found in enumerate(lowered)
-        if found == letters[0]
-    }
-    for letter in letters[1:]:
-        if not best:
-            return None
-        best = _continued(best, letter, lowered, text)
-    return max(best.values()) * 4 - len(text) if best else None
-
-
-def _continued(best: dict[int, int], letter: str, lowered: str, text: str) -> dict[int, int]:
-    """Return the best scores with one letter more."""
-    following: dict[int, int] = {}
-    best_before: int | None = None
-    for place, found in enumerate(lowered):
-        if found == letter and best_before is not None:
-            bonus = _place_bonus(text, place)
-            score = best_before + bonus
-            if place - 1 in best:
-                score = max(score, best[place - 1] + max(bonus, _ADJACENT_BONUS))
-            following[place] = score
-        if place in best:
-            value = best[place]
-            best_before = value if best_before is None else max(best_before, value)
-    return following
-
-
-def _place_bonus(text: str, place: int) -> int:
-    if place == 0:
-        return _WORD_START_BONUS + _PREFIX_BONUS
-    return _WORD_START_BONUS if not text[place - 1].isalnum() else 1
-
-
-def _words_found(pattern: str, entry: PaletteEntry) -> int:
-    """Return how well the pattern is found as it was typed.
-
-    :data:`_WHOLE` if it is the whole title or name, 3 at the beginning of one of them, 2 at a word
-    of the title, 1 at a word of the category, 0 nowhere.
-    """
-    typed = pattern.strip().lower()
-    if typed in (entry.title.lower(), entry.name.lower()):
-        return _WHOLE
-    is_begin = any(text.lower().startswith(typed) for text in (entry.title, entry.name))
-    if is_begin:
-        return 3
-    wanted = f" {typed}"
-    for found, text in ((2, entry.title), (1, entry.category)):
-        if wanted in f" {text.lower()}":
-            return found
-    return 0
-
-
-def matching_entries(pattern: str, entries: Iterable[PaletteEntry]) -> list[PaletteEntry]:
-    """Return the entries that ``pattern`` finds, the best first.
-
-    Without a pattern all are returned as they are, except that what cannot be chosen now comes
-    last. With one, the order is by whether it can be chosen, then by where it is found as it was
-    typed, then by :class:`EntryKind`, then by score; in this, what is done to the selection counts
-    a little more.
-    """
-    if not pattern.strip():
-        return sorted(entries, key=lambda entry: bool(entry.reason))
-    scored: list[tuple[tuple[bool, int, int, int], PaletteEntry]] = []
-    for entry in entries:
-        score = match_score(pattern, entry.title)
-        if score is None:
-            whole = match_score(pattern, f"{entry.category} {entry.title}")
-            score = None if whole is None else whole - _CATEGORY_PENALTY
-        if score is not None:
-            if entry.concerns_selection:
-                score += _SELECTION_BONUS
-            words = _words_found(pattern, entry)
-            rank = (not entry.reason, words, -entry.kind if words else 0, score)
-            scored.append((rank, entry))
-    scored.sort(key=lambda item: item[0], reverse=True)
-    return [entry for _rank, entry in scored]
-
-
-def is_named(pattern: str, entry: PaletteEntry) -> bool:
-    """Return whether a text is the whole title or name of an entry."""
-    return _words_found(pattern, entry) == _WHOLE
-
-
-def has_words(pattern: str, entry: PaletteEntry) -> bool:
-    """Return whether a text is found in an entry as it was typed, not only its letters."""
-    return _words_found(pattern, entry) > 0
 
 
 def palette_entries(
