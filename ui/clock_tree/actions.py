@@ -17,13 +17,13 @@ from ..actions.menus import MenuId
 from ..kit.layouts import without_icons
 from ..kit.prompts import rate_prompt
 from ..kit.texts.member_texts import machine_transitions
-from ..previews.selected import (
+from ..selected.commands import (
     is_clock_paused,
     machine_for,
     scheduler_for,
     selected_clock,
 )
-from ..previews.tree_menus import MenuRequests, ask_for_rate, ask_priority, menu_text
+from ..selected.menus import MenuRequests, ask_for_rate, ask_priority, menu_text
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget

@@ -32,9 +32,9 @@ from ..kit.texts.clock_texts import next_dues, path_text, rate_algebra
 from ..kit.texts.member_texts import CALLS, member_run_state, next_call_text
 from ..kit.texts.run_states import RunState, run_state_of
 from ..kit.theme import ColorRole, Theme
-from ..previews.previewing import Previewer
-from ..previews.selected import clock_toggle, member_toggle
-from ..previews.tree_menus import MenuRequests, add_clock_actions, add_member_actions
+from ..selected.commands import clock_toggle, member_toggle
+from ..selected.menus import MenuRequests, add_clock_actions, add_member_actions
+from ..selected.preview import Previewer
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 
 #: Nodes of the tree from this number on are members; below it they are clocks, which programs

@@ -27,7 +27,7 @@ from ..kit.layouts import REST, bar, fill, open_menu
 from ..kit.paced_refresh import PacedRefresh, is_in_sight, single_shot
 from ..kit.texts.run_states import run_state_of
 from ..kit.theme import Theme
-from ..previews.tree_menus import MenuRequests, add_clock_actions, menu_text
+from ..selected.menus import MenuRequests, add_clock_actions, menu_text
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .canvas import NOTHING, Marked, SceneCanvas, ShapeOwner
 

@@ -14,7 +14,7 @@ from inspector.display_text import counted, one_line
 from inspector.timebase import NS_PER_SECOND, format_duration
 from inspector.vocabulary import NEVER, TimerKind, rate_chip, rate_text
 
-from ..previews.selected import is_clock_paused
+from ..selected.commands import is_clock_paused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

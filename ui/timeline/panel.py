@@ -29,14 +29,14 @@ from ..kit.source_menu import add_source_actions
 from ..kit.texts.clock_texts import path_text
 from ..kit.theme import Theme
 from ..plotting.shared_view import SharedView
-from ..previews.previewing import Previewer
-from ..previews.selected import clock_toggle, rate_command, submit
-from ..previews.tree_menus import (
+from ..selected.commands import clock_toggle, rate_command, submit
+from ..selected.menus import (
     MenuRequests,
     add_clock_actions,
     add_member_actions,
     add_timer_actions,
 )
+from ..selected.preview import Previewer
 from ..session.bridge import Selection, SessionBridge
 from .lane_canvas import LaneCanvas
 from .lane_choices import LaneChoices, NoLanes

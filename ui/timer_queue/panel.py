@@ -26,15 +26,15 @@ from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import ENTER, RowPointing, TableView
 from ..kit.texts.member_texts import UNSCHEDULABLE
 from ..kit.theme import Theme
-from ..previews.previewing import Previewer
-from ..previews.selected import member_toggle, submit
-from ..previews.tree_menus import (
+from ..selected.commands import member_toggle, submit
+from ..selected.menus import (
     MenuRequests,
     add_clock_pause,
     add_member_actions,
     add_timer_actions,
     menu_text,
 )
+from ..selected.preview import Previewer
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .call_queue import CallGroup, CallQueue
 from .columns import CallColumn

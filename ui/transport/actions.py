@@ -26,8 +26,8 @@ from inspector.timebase import format_instant
 
 from ..actions.menus import MenuId
 from ..kit.prompts import GoToPrompt, Prompt
-from ..previews.selected import submit
-from ..previews.tree_menus import ask_for_rate
+from ..selected.commands import submit
+from ..selected.menus import ask_for_rate
 from ..session.qt_time_source import Precision
 from .frame_rate import frame_rate_to_text, parse_frame_rate
 

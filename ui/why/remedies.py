@@ -27,15 +27,15 @@ from ..kit.fonts import in_type
 from ..kit.guards import guarded
 from ..kit.keys import hide_with_keyboard
 from ..kit.layouts import IS_DEFAULT, ShorteningButton
-from ..previews.selected import (
+from ..selected.commands import (
     member_toggle,
     selected_clock,
     selected_member,
     selected_timer,
     submit,
 )
-from ..previews.tree_menus import menu_text
-from ..previews.undo_steps import UndoSteps
+from ..selected.menus import menu_text
+from ..selected.undo_steps import UndoSteps
 from ..session.bridge import Selection, SessionBridge
 from ..session.selection import SelectionKind
 

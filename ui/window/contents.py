@@ -35,7 +35,7 @@ from ..interventions.intervention_undo import UNDO_ACTIONS, UndoActions
 from ..kit.filter_line import FilterLine
 from ..kit.layouts import fill, open_menu
 from ..kit.prompts import ask_for_column
-from ..previews.selected import submit_action
+from ..selected.commands import submit_action
 from ..session.bridge import Selection
 from ..session.qt_time_source import Precision
 from ..session.stops import StopNotices

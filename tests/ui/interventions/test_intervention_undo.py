@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ui.interventions.intervention_undo import step_text
-from ui.previews.undo_steps import Undoable
+from ui.selected.undo_steps import Undoable
 
 
 def test_that_a_long_text_is_shortened_and_ampersands_stay() -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
 from tests.ui.shell import Shell, open_shell
-from ui.previews.previewing import Previewer
+from ui.selected.preview import Previewer
 from ui.session.bridge import Selection
 
 SCENE = """

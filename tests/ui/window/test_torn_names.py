@@ -18,7 +18,7 @@ from ui.events.panel import EventListPanel
 from ui.kit.labels import ElidedLabel
 from ui.kit.prompts import rate_prompt
 from ui.kit.theme import Theme
-from ui.previews.previewing import PreviewCard
+from ui.selected.preview import PreviewCard
 from ui.session.bridge import Selection
 from ui.timer_queue.columns import CallColumn
 from ui.timer_queue.panel import TimerQueuePanel

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from inspector.sessions.session import SessionPhase, file_word
 
 from ...actions.descriptions import ActionFacts, Needs
-from ...previews.selected import member_needs, selected_clock, selected_timer
+from ...selected.commands import member_needs, selected_clock, selected_timer
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QStackedWidget

@@ -23,7 +23,7 @@ from inspector.vocabulary import NEVER, rate_chip
 from ...kit.filter_line import FilterLine
 from ...kit.texts.call_texts import due_in_text
 from ...kit.texts.run_states import run_state_of
-from ...previews.selected import clock_toggle, is_clock_paused, submit
+from ...selected.commands import clock_toggle, is_clock_paused, submit
 from ...session.selection import Selection
 from ..panels.places import Placeholder
 from .palette_entries import EntryKind, PaletteEntry

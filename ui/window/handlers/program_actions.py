@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Slot
 
 from inspector.sessions.session import AttachesPrograms
 
-from ...previews.selected import selected_clock
+from ...selected.commands import selected_clock
 from ..dialogs.replacing import replace_session
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from ...kit.filter_line import FilterLine
 from ...kit.guards import guarded
 from ...kit.paced_refresh import is_in_sight
 from ...kit.table.column_choices import forget_columns
-from ...previews.previewing import Previewer
-from ...previews.selected import commands_of_actions
+from ...selected.commands import commands_of_actions
+from ...selected.preview import Previewer
 from ..dialogs.replacing import replace_session
 from ..focus import enter
 from .action_states import Reports

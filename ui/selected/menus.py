@@ -39,8 +39,8 @@ from ..kit.rates import RATE_PRESETS
 from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
 from ..kit.theme import Theme
 from ..session.bridge import Selection, SessionBridge
-from .previewing import Previewer, global_rect, typed_rate_command
-from .selected import clock_toggle, is_clock_paused, member_toggle, rate_command
+from .commands import clock_toggle, is_clock_paused, member_toggle, rate_command
+from .preview import Previewer, global_rect, typed_rate_command
 
 _MOST_PRIORITY: Final = 2**31 - 1
 

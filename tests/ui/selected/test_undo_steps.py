@@ -11,7 +11,7 @@ from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.scene import AddMark, Undo
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
-from ui.previews.undo_steps import UndoSteps
+from ui.selected.undo_steps import UndoSteps
 
 SCENE = """
     def build(stage):

@@ -19,7 +19,7 @@ from inspector.display_text import one_line
 from ..kit.labels import plain_label
 from ..kit.layouts import fill
 from ..kit.paced_refresh import single_shot
-from .selected import rate_command
+from .commands import rate_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,8 +15,8 @@ from inspector.testing import held_session, scene_file
 from ui.clock_tree.panel import ClockTreePanel
 from ui.kit.prompts import Prompt
 from ui.kit.theme import Theme
-from ui.previews.previewing import PreviewCard, Previewer, typed_rate_command
-from ui.previews.tree_menus import ask_for_rate
+from ui.selected.menus import ask_for_rate
+from ui.selected.preview import PreviewCard, Previewer, typed_rate_command
 from ui.session.bridge import SessionBridge
 
 SCENE = """
