@@ -13,10 +13,7 @@ from xml.etree import ElementTree as ET
 
 from inspector.analysis.statistics.compared_calls import CallChange
 from inspector.analysis.statistics.compared_columns import ColumnChange
-from inspector.analysis.statistics.comparison import (
-    CONFIDENCE,
-    Difference,
-)
+from inspector.analysis.statistics.comparison import CONFIDENCE, Difference
 from inspector.analysis.statistics.metrics import MetricValue
 from inspector.analysis.statistics.runs import ComparedRun, RunDifference, differences
 from inspector.cli.export import write_each

@@ -29,13 +29,7 @@ from inspector.clocks.timer import (
     Timer,
 )
 from inspector.timebase import MAX_NS, format_instant
-from inspector.vocabulary import (
-    CALLBACK_FAILED,
-    NEVER,
-    TICKS_MISSED,
-    TIMER_FIRED,
-    RawEvent,
-)
+from inspector.vocabulary import CALLBACK_FAILED, NEVER, TICKS_MISSED, TIMER_FIRED, RawEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -24,9 +24,7 @@ from .kinds import (
     CLOCK_REMOVED,
     CLOCK_RESUMED,
 )
-from .kinds import (
-    RATE_DENOMINATOR as D,
-)
+from .kinds import RATE_DENOMINATOR as D
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

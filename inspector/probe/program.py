@@ -8,15 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import count
-from threading import (
-    Condition,
-    Lock,
-    RLock,
-    current_thread,
-    get_ident,
-    get_native_id,
-    main_thread,
-)
+from threading import Condition, Lock, RLock, current_thread, get_ident, get_native_id, main_thread
 from time import monotonic_ns
 from types import ModuleType
 

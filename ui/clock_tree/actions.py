@@ -17,12 +17,7 @@ from ..actions.menus import MenuId
 from ..kit.layouts import without_icons
 from ..kit.prompts import rate_prompt
 from ..kit.texts.member_texts import machine_transitions
-from ..selected.commands import (
-    is_clock_paused,
-    machine_for,
-    scheduler_for,
-    selected_clock,
-)
+from ..selected.commands import is_clock_paused, machine_for, scheduler_for, selected_clock
 from ..selected.menus import MenuRequests, ask_for_rate, ask_priority, menu_text
 
 if TYPE_CHECKING:

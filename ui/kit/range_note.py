@@ -6,13 +6,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Slot
 from PySide6.QtGui import QMoveEvent, QPalette
-from PySide6.QtWidgets import (
-    QApplication,
-    QDoubleSpinBox,
-    QLabel,
-    QSpinBox,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QDoubleSpinBox, QLabel, QSpinBox, QWidget
 from typing_extensions import override
 
 from .guards import guarded

@@ -13,11 +13,7 @@ from PySide6.QtGui import QAction, QColor, QMouseEvent, QPainter, QPaintEvent, Q
 from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
-from inspector.analysis.statistics.column_summary import (
-    ColumnSummary,
-    lasting_ns,
-    summary_of,
-)
+from inspector.analysis.statistics.column_summary import ColumnSummary, lasting_ns, summary_of
 from inspector.display_text import as_plain, one_line
 from inspector.errors import InspectorError
 from inspector.events.frame_history import FrameHistory

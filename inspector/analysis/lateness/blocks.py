@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from inspector.analysis.lateness.attribution import (
-    BLOCKING,
-    Cause,
-    Culprit,
-    attribute,
-    own_places,
-)
+from inspector.analysis.lateness.attribution import BLOCKING, Cause, Culprit, attribute, own_places
 from inspector.analysis.lateness.late_calls import late_firings, waiting_calls
 from inspector.analysis.lateness.samples import AROUND_NS, Place, Samples
 from inspector.timebase import NS_PER_MS

@@ -29,11 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.metrics import METRICS, Metric
-from inspector.analysis.statistics.time_series import (
-    USUAL_STUTTER,
-    StutterLimits,
-    TimeSeries,
-)
+from inspector.analysis.statistics.time_series import USUAL_STUTTER, StutterLimits, TimeSeries
 
 #: The metrics that are compared unless others are asked for.
 COMPARED: Final = ("fps", "p50", "p95", "p99", "p99.9", "frameview.low-1", "capframex.integral-1")

@@ -14,12 +14,7 @@ from numpy.typing import NDArray
 
 from inspector.analysis.statistics.time_series import FrameFacts, joined
 from inspector.errors import CaptureError
-from inspector.formats.captures.beside import (
-    KnownColumn,
-    KnownColumns,
-    damage_text,
-    joined_columns,
-)
+from inspector.formats.captures.beside import KnownColumn, KnownColumns, damage_text, joined_columns
 from inspector.formats.captures.capture import Capture, Stream, date_in, short_name
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.frame_times import NsColumn

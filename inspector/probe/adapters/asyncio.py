@@ -20,13 +20,7 @@ from weakref import WeakKeyDictionary, finalize, ref
 from ..bootstrap.import_hook import when_imported
 from ..clocks import InTurn, whole_ns
 from ..cost import copied
-from ..kinds import (
-    INTERVAL_DELAY,
-    NEVER,
-    TIMEOUT,
-    TIMER_ARMED,
-    TIMER_FIRED,
-)
+from ..kinds import INTERVAL_DELAY, NEVER, TIMEOUT, TIMER_ARMED, TIMER_FIRED
 from ..program import DUE, PERIOD
 from . import Adapter
 from .asyncio_cost import MOST_LEFT_OUT, measured_costs

@@ -31,9 +31,7 @@ from ..kinds import (
     TIMER_ORIGIN,
     TRANSPORT,
 )
-from ..kinds import (
-    RATE_DENOMINATOR as D,
-)
+from ..kinds import RATE_DENOMINATOR as D
 from . import Adapter
 
 if TYPE_CHECKING:

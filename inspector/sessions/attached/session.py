@@ -60,13 +60,7 @@ from inspector.sessions.attached.translation import Translation
 from inspector.sessions.attached.whole_session import WholeSession
 from inspector.sessions.breakpoints.breakpoints import BreakpointHit, Breakpoints
 from inspector.sessions.recorder import Recorder
-from inspector.sessions.session import (
-    SessionPhase,
-    SessionStatus,
-    ShownLoop,
-    frames_wait,
-    loops_of,
-)
+from inspector.sessions.session import SessionPhase, SessionStatus, ShownLoop, frames_wait, loops_of
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import (
     BREAKPOINT_HIT,

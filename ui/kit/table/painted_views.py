@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, Qt, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QStyle,
-    QStyleOptionFocusRect,
-    QTableView,
-)
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QStyle, QStyleOptionFocusRect, QTableView
 from typing_extensions import override
 
 from ..guards import UNKNOWN, guarded, note_fault
