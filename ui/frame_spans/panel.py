@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -494,14 +495,6 @@ class FrameSpansPanel(QWidget):
             self._frame = self.frame
         self.refresh()
 
-    @Slot()
-    def _show_previous(self) -> None:
-        self._step(-1)
-
-    @Slot()
-    def _show_next(self) -> None:
-        self._step(1)
-
     def _step(self, step: int) -> None:
         frames, frame = self._bridge.timeline.frames, self.frame
         if frame is not None and frames.first <= frame + step < frames.end:
@@ -553,8 +546,8 @@ class FrameSpansPanel(QWidget):
         self.flame.menu_requested.connect(self._open_menu)
         self.view.selectionModel().currentRowChanged.connect(self._choose_row)
         self.view.clicked.connect(self._choose_row)
-        self.previous_button.clicked.connect(self._show_previous)
-        self.next_button.clicked.connect(self._show_next)
+        self.previous_button.clicked.connect(partial(self._step, -1))
+        self.next_button.clicked.connect(partial(self._step, 1))
         self.newest_button.toggled.connect(self._show_newest)
         self.range_box.currentIndexChanged.connect(self._change_range)
 

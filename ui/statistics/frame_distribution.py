@@ -114,8 +114,8 @@ class FrameDistribution(QWidget):
         self.kind_buttons.idClicked.connect(self._show_kind)
         self.view.band_chosen.connect(self._choose)
         self.view.bin_read.connect(self._read)
-        self.former_button.clicked.connect(self.select_former)
-        self.next_button.clicked.connect(self.select_next)
+        self.former_button.clicked.connect(partial(self._select_beside, -1))
+        self.next_button.clicked.connect(partial(self._select_beside, 1))
         self._metrics.found.connect(self.metrics_found)
         self._metrics.outliers_found.connect(self._take_outliers)
         self._sorter.done.connect(self._take_sorted)
@@ -233,14 +233,6 @@ class FrameDistribution(QWidget):
         self.readout.show_text(text or _HINT)
         self.readout.setVisible(bool(text) or not self.what.text())
         self.what.setVisible(self.readout.isHidden())
-
-    @Slot()
-    def select_next(self) -> None:
-        self._select_beside(1)
-
-    @Slot()
-    def select_former(self) -> None:
-        self._select_beside(-1)
 
     def _select_beside(self, step: int) -> None:
         selection = self._bridge.selection
