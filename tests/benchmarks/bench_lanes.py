@@ -89,9 +89,9 @@ class Lanes:
         self._read()
 
     def refresh(self) -> None:
-        """Show what is new."""
-        self.canvas.refresh()
-        self._paint_changed()
+        """Show what is new, between two turns of the texts."""
+        self.canvas.refresh(has_texts=False)
+        QApplication.processEvents()
 
     def paint(self) -> None:
         """Paint all of it."""

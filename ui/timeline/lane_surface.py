@@ -108,6 +108,7 @@ class LaneSurface(QAbstractScrollArea):
         # has_controls: Whether clocks can be paused and have rates at all
         self.is_live = self.has_controls = True
         self.past: Timeline | None = None  # The state at the playhead; None for the present
+        self._drawn_past: Timeline | None = None
         self.text_turn = 0
         self._strings: Sequence[str] = ("",)
         self.reader = LaneReader(self.store, self.timeline, self._strings)
@@ -166,7 +167,12 @@ class LaneSurface(QAbstractScrollArea):
         self.view.take_news()
         self._fold_away()
         changed = self.viewport().rect()
+        is_other_past, self._drawn_past = self.past is not self._drawn_past, self.past
         if not has_texts:
+            is_settled = self.lane_window().high < min(self.store.read_ns, self.present_ns)
+            if is_settled and not is_other_past:
+                # All that is in view has passed.
+                return
             # Names change with the texts, and where a clock does the picture sees to it.
             changed.setLeft(self.header_width)
         self.viewport().update(changed)

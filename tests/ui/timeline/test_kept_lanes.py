@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -408,6 +409,33 @@ def test_that_predictions_and_lines_of_the_grid_move_along(
     assert len(predicted) <= 2 * 3, predicted
     world.canvas.refresh()
     assert world.paint() == world.paint_whole()
+
+
+def test_that_a_past_in_view_is_painted_again_with_its_texts_only(world: World) -> None:
+    paints: list[QEvent.Type] = []
+
+    class Watch(QObject):
+        @override
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+            paints.extend([event.type()] if event.type() is QEvent.Type.Paint else [])
+            return False
+
+    watch = Watch()
+    world.timeline.is_running, world.has_texts = True, False
+    world.look_back(10)
+    QApplication.processEvents()
+    world.canvas.viewport().installEventFilter(watch)
+    for _ in range(5):
+        world.play(40)
+        QApplication.processEvents()
+    assert not paints
+    assert world.paint() == world.paint_whole()
+
+    world.canvas.past = Timeline(world.log.strings)
+    for has_texts in (False, False, True):
+        world.canvas.refresh(has_texts=has_texts)
+        QApplication.processEvents()
+    assert len(paints) == 2
 
 
 def test_that_a_prediction_is_whole_once_it_has_come_into_view(world: World) -> None:
