@@ -331,6 +331,24 @@ def test_that_a_block_cannot_unpack_to_more_than_it_may(file: Path) -> None:
     assert recording.pictures.failure
 
 
+@pytest.mark.parametrize("sizes", [[9, -2], [3, 3], [4, 4]])
+def test_that_pictures_are_apart_and_none_is_left_over(file: Path, sizes: list[int]) -> None:
+    data = zlib.compress(b"seven b")
+
+    def at(frame: int, sizes: list[int]) -> bytes | None:
+        places = pack(np.array([[0, 1], sizes]))
+        crc = zlib.crc32(data, zlib.crc32(places))
+        change(file, "UPDATE pictures SET count=2, crc=?, places=?, data=?", crc, places, data)
+        pictures = open_recording(file).pictures
+        assert pictures is not None
+        found = pictures.at(frame)
+        return None if found is None else found[1]
+
+    assert at(1, [4, 3]) == b"n b"
+    with pytest.raises(ValueError, match="do not follow one another"):
+        at(1, sizes)
+
+
 def test_that_no_damage_of_pictures_makes_a_recording_fail(file: Path) -> None:
     whole = file.read_bytes()
     past = open_recording(file)
