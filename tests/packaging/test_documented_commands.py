@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from inspector.cli import main as cli
+from inspector.events.conditions.conditions import parsed_condition
 from inspector.exit_codes import ExitCode
 from inspector.resources import resource_path
 
@@ -101,6 +104,26 @@ def test_that_every_command_of_a_page_can_be_typed_as_it_stands(
         if code != ExitCode.OK and (code != ExitCode.FAILED or complaint):
             failed[line] = complaint
     assert not failed
+
+
+@pytest.mark.usefixtures("folder")
+def test_that_every_statement_on_the_page_of_recordings_selects() -> None:
+    assert cli.main(shlex.split(f"{_RECORD} game.tlrec --quiet")) == ExitCode.OK
+    typed = re.findall(r"^sqlite3 .*$", _PAGES["recordings"], re.MULTILINE)
+    assert typed
+
+    for line in typed:
+        _sqlite3, file, statement = shlex.split(line)
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute(statement).fetchall()
+
+
+def test_that_every_condition_on_the_page_of_breakpoints_is_understood() -> None:
+    conditions = [text for kind, text in _BLOCK.findall(_PAGES["breakpoints"]) if not kind]
+    assert conditions
+
+    for line in "".join(conditions).splitlines():
+        parsed_condition(line)
 
 
 def _type(line: str) -> int:
