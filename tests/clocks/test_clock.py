@@ -19,7 +19,7 @@ from inspector.clocks import (
     Transport,
 )
 from inspector.events import EventLog
-from inspector.vocabulary import TIMER_ADDED, TIMER_CLEARED
+from inspector.vocabulary import TIMER_ADDED
 
 NS = 1
 SECOND = 1_000_000_000
@@ -706,15 +706,3 @@ def test_that_a_callback_that_is_refused_once_is_refused_again() -> None:
     for _ in range(2):
         with pytest.raises(TypeError, match="nothing here awaits the async function"):
             clock.set_timeout(1, waits)
-
-
-def test_that_a_timer_is_cleared_at_the_instant_of_the_call() -> None:
-    log, source = EventLog(), ManualTimeSource()
-    tree = ClockTree(log)
-    Transport(tree, source).run()
-    timer = tree.root.set_timeout(1, print)
-
-    source.jump(0.5)
-    tree.root.clear(timer)
-
-    assert [event[0] for event in log.read(0).events if event[1] == TIMER_CLEARED] == [SECOND // 2]

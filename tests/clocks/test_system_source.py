@@ -9,6 +9,8 @@ import pytest
 
 from inspector.clocks import ClockTree, Transport
 from inspector.clocks.sources.system_source import SystemTimeSource
+from inspector.events import EventLog
+from inspector.vocabulary import TIMER_CLEARED
 
 MS = 1_000_000
 SECOND = 1_000_000_000
@@ -350,3 +352,16 @@ def test_that_a_clock_tree_runs_on_it(time: PlayedTime) -> None:
 
     assert instants == [250 * MS, 500 * MS, 750 * MS, SECOND]
     assert source.wakes == 4
+
+
+def test_that_a_timer_is_cleared_at_the_instant_of_the_call(time: PlayedTime) -> None:
+    log = EventLog()
+    tree = ClockTree(log)
+    Transport(tree, time.source()).run()
+    timer = tree.root.set_timeout(1, print)
+
+    time.now_ns += 500 * MS
+    tree.root.clear(timer)
+
+    cleared = [event[0] for event in log.read(0).events if event[1] == TIMER_CLEARED]
+    assert cleared == [500 * MS]
