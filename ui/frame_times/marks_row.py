@@ -73,6 +73,7 @@ class MarksRow(QWidget):
         self._marks: TimelineMarks | None = None
         self._present_ns = 0
         self._shown: object = None
+        self._shown_left = -1
         self._was_past = False
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -126,11 +127,14 @@ class MarksRow(QWidget):
     def _update_changed(self) -> None:
         """Paint the row again if anything in it has another place."""
         view, line = self._view, self.line
-        shown = self.groups, self.ranges, self._left, self._width, line
+        left, shown = self._left, (self.groups, self.ranges, self._width, line)
         # What comes after the instant shown is covered up to the present.
-        if shown != self._shown or view.playhead is not None or self._was_past:
-            self._shown, self._was_past = shown, view.playhead is not None
+        if left != self._shown_left:
             self.update()
+        elif shown != self._shown or view.playhead is not None or self._was_past:
+            self.update(left - 1, 0, self._width + 1, self.height())
+        self._shown_left, self._shown = left, shown
+        self._was_past = view.playhead is not None
 
     @property
     def line(self) -> int | None:
@@ -204,12 +208,13 @@ class MarksRow(QWidget):
                 area = QRectF(left, 0, right - left, height)
                 paint_playhead(painter, theme, area, view, self._x_of)
             painter.restore()
-            painter.setFont(small_font(self))
-            painter.fillRect(0, 0, left - 1, height, theme.color(ColorRole.PANEL))
             painter.fillRect(left - 1, 0, 1, height, theme.color(ColorRole.LINE))
+            if event.rect().left() < left - 1:
+                painter.setFont(small_font(self))
+                painter.fillRect(0, 0, left - 1, height, theme.color(ColorRole.PANEL))
+                painter.setPen(theme.color(ColorRole.MUTED))
+                painter.drawText(QRectF(_PAD, 0, left - _PAD, height), _LEFT, "Marks")
             painter.fillRect(0, 0, self.width(), 1, theme.color(ColorRole.LINE))
-            painter.setPen(theme.color(ColorRole.MUTED))
-            painter.drawText(QRectF(_PAD, 0, left - _PAD, height), _LEFT, "Marks")
 
     def _placed(self) -> list[PlacedMark]:
         marks, left = self._marks, self._left
