@@ -236,7 +236,6 @@ _LAG: Final = (
     "; u: MsUntilDisplayed, f': of the displayed frame before, a'': MsInPresentAPI of the one "
     "before that; CapFrameX adds an offset, 10 ms by default"
 )
-_EDGES: Final = pacing.VARIANCE_EDGES_MS
 
 
 _NO_SESSION: Final = (
