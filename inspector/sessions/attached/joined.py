@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from inspector.events.schema import clock_at_parent_time
 from inspector.sessions.attached.session_numbers import ROOT_ID, is_above_programs, program_of_clock
+from inspector.vocabulary import CLOCK_MOVED
 
 if TYPE_CHECKING:
     from inspector.sessions.attached.event_sorter import EventSorter
     from inspector.sessions.attached.program import JoinedProgram
+    from inspector.sessions.attached.translation import Translation
 
 
 class JoinedPrograms:
@@ -50,6 +53,50 @@ class JoinedPrograms:
             return None
         parent = (program.host, program.parent_pid)
         return next((each for each in self.attached() if (each.host, each.pid) == parent), None)
+
+    # ------------------------------------------------- clocks above those of programs
+
+    def join(self, program: JoinedProgram, now_ns: int) -> None:
+        """Take a new program, whose clock will be beside its parent's if it has one."""
+        translation = program.translation
+        if program.host:
+            translation.name = program.name
+        if (parent := self.parent_of(program)) is not None:
+            if name := parent.name_for_namesake(program.own_name):
+                program.name = translation.name = name
+            self._put_below(parent, translation, now_ns)
+        self.by_number[program.index] = program
+
+    def put_children_below(self, parent: JoinedProgram, now_ns: int) -> None:
+        """Move the children of a program whose own clock has just come: they dialled first."""
+        for each in self.attached():
+            if each.translation.above == ROOT_ID and self.parent_of(each) is parent:
+                self._put_below(parent, each.translation, now_ns)
+
+    def _put_below(self, parent: JoinedProgram, translation: Translation, now_ns: int) -> None:
+        """Let the clock of a program be beside its parent's, both below one of the session.
+
+        It is not below its parent's itself, as it does not stop with that. Where the parent's is
+        not known yet, it comes there with that.
+        """
+        above = parent.translation.above
+        if above == ROOT_ID:
+            if not parent.translation.top_clock_id:
+                return
+            above = parent.translation.family_id
+            self.add_clock(above, ROOT_ID, f"{parent.name} with children", now_ns)
+            self._move_below(above, parent.translation, now_ns)
+        self._move_below(above, translation, now_ns)
+        translation.last_ns = max(translation.last_ns, now_ns)
+
+    def _move_below(self, above: int, translation: Translation, now_ns: int) -> None:
+        translation.above = above
+        if own := translation.top_clock_id:
+            self._sorter.add((now_ns, CLOCK_MOVED, own, above, 0))
+
+    def add_clock(self, clock_id: int, parent_id: int, name: str, now_ns: int) -> None:
+        text = self._sorter.log.intern(name)
+        self._sorter.add(*clock_at_parent_time(now_ns, clock_id, parent_id, text))
 
     @property
     def file_stem(self) -> str:

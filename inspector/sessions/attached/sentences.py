@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from inspector.sessions.attached.event_sorter import EventSorter
+    from inspector.sessions.attached.link import Ended, Unable
     from inspector.sessions.attached.program import JoinedProgram
 
 
@@ -84,8 +85,22 @@ def _what_is_unseen(program: JoinedProgram) -> Iterator[str]:
         yield f"{adapter.library or adapter.name}: {adapter.message.rstrip('.')}."
 
 
-def how_it_ended(exit_code: int) -> str:
-    """Return how a process ended, by its exit code as shells give it."""
+def why_unable(program: Unable) -> str:
+    return f"{program.name} (process {program.pid}) cannot be attached: {program.reason}."
+
+
+def how_it_ended(exit_code: int | None, news: Ended, *, goes_on: bool) -> str:
+    """Return how a process ended, or that it ``goes_on``; the exit code is as shells give it."""
+    if exit_code is not None:
+        return _by_exit_code(exit_code)
+    if news.is_orderly:
+        return news.reason or "it has ended"
+    if goes_on:
+        return f"{news.reason or 'the connection was lost'}, and it goes on by itself"
+    return news.reason or "it has ended, or was killed"
+
+
+def _by_exit_code(exit_code: int) -> str:
     number = exit_code - 128 if exit_code > 128 else -exit_code  # noqa: PLR2004 - of shells
     if number > 0:
         try:

@@ -18,7 +18,6 @@ from inspector.errors import AttachError
 from inspector.events.conditions.breakpoint import BreakAction
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
-from inspector.events.schema import clock_at_parent_time
 from inspector.events.states import detached_text
 from inspector.events.timeline import Timeline
 from inspector.probe.wire import BAD_PARAMS, WireError
@@ -53,6 +52,7 @@ from inspector.sessions.attached.sentences import (
     more_about,
     what_is_missing,
     what_they_do,
+    why_unable,
 )
 from inspector.sessions.attached.session_numbers import ROOT_ID, is_above_programs, is_family
 from inspector.sessions.attached.target import AttachedTarget
@@ -64,7 +64,6 @@ from inspector.sessions.session import SessionPhase, SessionStatus, ShownLoop, f
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import (
     BREAKPOINT_HIT,
-    CLOCK_MOVED,
     CLOCK_PAUSED,
     CLOCK_REMOVED,
     MARK,
@@ -170,7 +169,7 @@ class AttachedSession:
         self._opened: Opened | None = None
         # Why the door does not open, None while it may
         self.opening_problem: AttachError | None = None
-        self._add_clock(ROOT_ID, 0, "session")
+        self._joined.add_clock(ROOT_ID, 0, "session", self.now_ns)
         self._opener = threading.Thread(
             target=self._open, args=(door,), name="attach: open", daemon=True
         )
@@ -308,7 +307,7 @@ class AttachedSession:
     def notes(self) -> tuple[str, ...]:
         """Sentences on what is missing or inexact, or should be known of the way in."""
         found = [self._opened.note] if self._opened is not None and self._opened.note else []
-        found += [_why_unable(each) for each in self._unable]
+        found += [why_unable(each) for each in self._unable]
         return (*found, *what_is_missing(self.programs.values(), self._sorter))
 
     @property
@@ -366,10 +365,6 @@ class AttachedSession:
 
     def note(self, kind: int, subject: int, a: int = 0, b: int = 0) -> None:
         self._sorter.add((self.now_ns, kind, subject, a, b))
-
-    def _add_clock(self, clock_id: int, parent_id: int, name: str) -> None:
-        text = self.log.intern(name)
-        self._sorter.add(*clock_at_parent_time(self.now_ns, clock_id, parent_id, text))
 
     # -------------------------------------------------------------------- refresh
 
@@ -450,34 +445,8 @@ class AttachedSession:
         translation = Translation(index, shift_ns, self.log.intern)
         translation.last_ns = self._sorter.at_ns
         program = JoinedProgram(index, news, translation)
-        if program.host:
-            translation.name = program.name
-        if (parent := self._joined.parent_of(program)) is not None:
-            if name := parent.name_for_namesake(program.own_name):
-                program.name = translation.name = name
-            self._put_below(parent, translation)
-        self.programs[index] = self._by_link[news.link] = program
-
-    def _put_below(self, parent: JoinedProgram, translation: Translation) -> None:
-        """Let the clock of a new program be beside its parent's, both below one of the session.
-
-        It is not below its parent's itself, as it does not stop with that. Where the parent's is
-        not known yet, it comes there with that: a child may be the first to dial.
-        """
-        above = parent.translation.above
-        if above == ROOT_ID:
-            if not parent.translation.top_clock_id:
-                return
-            above = parent.translation.family_id
-            self._add_clock(above, ROOT_ID, f"{parent.name} with children")
-            self._move_below(above, parent.translation)
-        self._move_below(above, translation)
-        translation.last_ns = max(translation.last_ns, self.now_ns)
-
-    def _move_below(self, above: int, translation: Translation) -> None:
-        translation.above = above
-        if own := translation.top_clock_id:
-            self.note(CLOCK_MOVED, own, above)
+        self._joined.join(program, self.now_ns)
+        self._by_link[news.link] = program
 
     def _handle(
         self, program: JoinedProgram, news: Batch | Notification | ClockCompared | Ended
@@ -490,12 +459,7 @@ class AttachedSession:
             rows = translation.rows(news.payload, at_ns, self._target.number)
             self._sorter.add_rows(program.index, rows)
             if not was_known and translation.top_clock_id:
-                for each in self._joined.attached():
-                    if (
-                        each.translation.above == ROOT_ID
-                        and self._joined.parent_of(each) is program
-                    ):
-                        self._put_below(program, each.translation)
+                self._joined.put_children_below(program, self.now_ns)
         elif isinstance(news, ClockCompared):
             program.follow_clock(news.offset_ns - self._began_ns, news.error_ns)
             # Its own clock, which is anchored in session time, is described again.
@@ -599,14 +563,7 @@ class AttachedSession:
             # Its connection ends a moment before the process does.
             self._ending[program] = news
             return
-        if exit_code is not None:
-            how = how_it_ended(exit_code)
-        elif news.is_orderly:
-            how = news.reason or "it has ended"
-        elif goes_on:
-            how = f"{news.reason or 'the connection was lost'}, and it goes on by itself"
-        else:
-            how = news.reason or "it has ended, or was killed"
+        how = how_it_ended(exit_code, news, goes_on=goes_on)
         self._detach(program, how, news.at_ns - self._began_ns)
 
     def _detach(self, program: JoinedProgram, how: str, at_ns: int) -> None:
@@ -664,7 +621,7 @@ class AttachedSession:
 
     def _why_no_probe(self, opened: Opened) -> str:
         found = next((each for each in self._unable if each.pid == opened.pid), None)
-        return "" if found is None else f"{_why_unable(found)} {opened.note}".rstrip()
+        return "" if found is None else f"{why_unable(found)} {opened.note}".rstrip()
 
     def frames_text(self, clock_id: int) -> str:
         loops = self._sorter.loops
@@ -736,7 +693,3 @@ class AttachedSession:
         self.acceptor.close()
         self.recorder.close()
         self._is_closed = True
-
-
-def _why_unable(program: Unable) -> str:
-    return f"{program.name} (process {program.pid}) cannot be attached: {program.reason}."
