@@ -80,7 +80,10 @@ def run_tests(
     loaded = ["inspector.pytest_plugin", "pytest_timeout", *(names[each] for each in plugins)]
     words = ["-v", "-s", "-p", "no:cacheprovider"]
     words += [word for name in loaded for word in ("-p", name)]
-    words += ["-c", os.devnull, "--rootdir", str(paths[0].parent), "--timeout=60", *args]
+    folder = paths[0].parent
+    words += ["-c", os.devnull, "--rootdir", str(folder), "--timeout=60"]
+    # Not among those of whole runs, of which pytest keeps three.
+    words += ["--basetemp", str(folder / "temporary"), *args]
     if "asyncio" in plugins:
         words += ["-o", "asyncio_default_fixture_loop_scope=function"]
     environment = os.environ | {
