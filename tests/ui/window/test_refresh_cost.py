@@ -257,12 +257,15 @@ def test_that_lanes_and_their_texts_are_painted_together(
         for _turn in range(5):
             QApplication.processEvents()
 
+    meter.count(LaneCanvas, "refresh")
     refresh()
     paints.paints.clear()
+    meter.counts.clear()
     for _ in range(_REFRESHES):
         refresh()
 
-    assert paints.paints["lanes"] == _REFRESHES
+    # On a busy machine the bridge refreshes by itself meanwhile; painted apart they are twice that.
+    assert _REFRESHES <= paints.paints["lanes"] <= meter.counts["refresh"] + 1
 
 
 def test_that_headers_of_lanes_are_read_again_only_when_what_they_say_changes(
