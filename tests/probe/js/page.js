@@ -55,7 +55,8 @@ class Page {
   }
 
   set(call, ms, period, args) {
-    const due = this.ms + Math.max(0, Number(ms) || 0);
+    // As engines do with what their number of 32 bits cannot hold.
+    const due = this.ms + (ms >= 2 ** 31 ? 0 : Math.max(0, Number(ms) || 0));
     this.queue.set(++this.number, { due, period, order: this.number, call: () => call(...args) });
     return this.number;
   }

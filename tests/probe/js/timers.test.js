@@ -36,6 +36,18 @@ test("nothing is called while held, and nothing bursts afterwards", () => {
   assert.deepStrictEqual(page.seen("clock_paused").map((event) => event[2]), [4]);
 });
 
+test("the longest waits at the lowest rate are not over at once", () => {
+  const { page, ticks } = ticking();
+  const once = [];
+  page.global.setTimeout(() => once.push(page.ms), 2 ** 31 - 1);
+  page.ask("Clock.rate", { clock: 1, rate_n: 1, cause: 1 });
+  page.passAttached(5000);
+  assert.deepStrictEqual([ticks, once], [[], []]);
+  page.ask("Clock.rate", { clock: 1, rate_n: D, cause: 2 });
+  page.passAttached(250);
+  assert.deepStrictEqual([ticks, once], [[5100, 5200], []]);
+});
+
 test("the rate scales what is waited for and what is read", () => {
   const { page, ticks } = ticking();
   page.ask("Clock.rate", { clock: 1, rate_n: D / 4 });
