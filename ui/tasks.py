@@ -91,7 +91,7 @@ class TasksPanel(TablePanel):
         self._shown: tuple[object, ...] = ()
         self.lay_out()
         self._pace = PacedRefresh(self, bridge.pace, _TABLE_MS)
-        bridge.refreshed.connect(self._pace.request)
+        self._pace.follow()
         bridge.playhead_changed.connect(self._pace.request)
         bridge.session_changed.connect(self._on_session_changed)
         self._pace.due.connect(self.refresh)

@@ -324,7 +324,7 @@ class ClockTreePanel(TablePanel):
 
     def _connect(self) -> None:
         bridge, view = self._bridge, self.view
-        bridge.refreshed.connect(self._pace.request)
+        self._pace.follow()
         bridge.playhead_changed.connect(self._pace.request)
         bridge.session_changed.connect(self.set_session)
         bridge.selection_changed.connect(self.on_selection_changed)

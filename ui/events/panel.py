@@ -99,7 +99,7 @@ class EventListPanel(TablePanel):
 
     def _connect(self) -> None:
         bridge, view = self._bridge, self.view
-        bridge.refreshed.connect(self._pace.request)
+        self._pace.follow()
         bridge.session_changed.connect(self.set_session)
         bridge.selection_changed.connect(self.on_selection_changed)
         bridge.playhead_changed.connect(self._show_playhead)

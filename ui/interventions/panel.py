@@ -179,7 +179,7 @@ class InterventionsPanel(TablePanel):
 
     def _connect(self) -> None:
         bridge, view = self._bridge, self.view
-        bridge.refreshed.connect(self._pace.request)
+        self._pace.follow()
         bridge.session_changed.connect(self.set_session)
         self._pace.due.connect(self.refresh)
         self.undo_button.clicked.connect(self.undo_marked)

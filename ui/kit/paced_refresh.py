@@ -34,6 +34,9 @@ class RefreshTurns(Protocol):
     def take_turn(self, owner: QObject, refresh: Callable[[], object]) -> None:
         """Have something refreshed in a turn of its own."""
 
+    def follow(self, follower: PacedRefresh) -> None:
+        """Have something asked for a refresh whenever the session was refreshed."""
+
 
 @guarded
 class PacedRefresh(QObject):
@@ -61,11 +64,15 @@ class PacedRefresh(QObject):
         self._widget = widget
         self._pace = pace
         self.least_ms = least_ms  # Length of a period at best
-        self._period_end_ns = 0
+        self.period_end_ns = 0
         self.is_waiting = False
         self._has_turn = self._was_seen = self._is_out_of_sight = False
         self._looked_ns: int | None = None
         self._last_chance = single_shot(self, self._take_turn)
+
+    def follow(self) -> None:
+        """Have a refresh asked for whenever the session was refreshed, too."""
+        self._pace.follow(self)
 
     @Slot()
     @Slot(object)
@@ -74,7 +81,7 @@ class PacedRefresh(QObject):
         self.is_waiting = True
         if self._has_turn:
             return
-        is_too_soon = self._pace.now_ns() < self._period_end_ns
+        is_too_soon = self._pace.now_ns() < self.period_end_ns
         if is_too_soon and self._last_chance.isActive():
             return
         if not self._is_in_sight():
@@ -132,7 +139,7 @@ class PacedRefresh(QObject):
         if was_seen or is_in_sight(self._widget):
             self.is_waiting = False
             length_ns = self._pace.period_ms(self.least_ms) * NS_PER_MS
-            self._period_end_ns = (self._pace.now_ns() // length_ns + 1) * length_ns
+            self.period_end_ns = (self._pace.now_ns() // length_ns + 1) * length_ns
             self._last_chance.stop()
             self.due.emit()
         else:

@@ -328,7 +328,7 @@ class StateMachinesPanel(QWidget):
 
     def _connect(self) -> None:
         bridge = self._bridge
-        bridge.refreshed.connect(self._pace.request)
+        self._pace.follow()
         bridge.session_changed.connect(self.set_session)
         bridge.selection_changed.connect(self.on_selection_changed)
         bridge.playhead_changed.connect(self._pace.request)

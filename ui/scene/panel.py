@@ -115,7 +115,7 @@ class ScenePanel(QWidget):
         self._fading = single_shot(self, self._pace.request, _FADING_MS)
         self._written = ""
         self._forgetting = single_shot(self, self._forget_written, _WRITTEN_MS)
-        bridge.refreshed.connect(self._pace.request)
+        self._pace.follow()
         bridge.facts_due.connect(self._watch)
         bridge.session_changed.connect(self._on_session_changed)
         bridge.playhead_changed.connect(self._pace.request)

@@ -54,7 +54,7 @@ class ProgramCard(QWidget):
         self.setContentsMargins(*_MARGINS)
         self._pace = PacedRefresh(self, bridge.pace)
         self._pace.due.connect(self.refresh)
-        bridge.refreshed.connect(self._pace.request)
+        self._pace.follow()
         bridge.session_changed.connect(self.refresh)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()

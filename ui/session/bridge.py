@@ -383,6 +383,7 @@ class SessionBridge(QObject):
         events = self._poll_session(self.session)
         self._note_frames(self.session)
         self.refreshed.emit(events)
+        self.pace.tell_followers()
         self._tell_facts()
         self._update_status()
         self.pace.end_turn(has_news=bool(events))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from time import perf_counter_ns, thread_time_ns
-from typing import Final
+from typing import Final, Protocol
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from shiboken6 import isValid
@@ -104,6 +104,16 @@ class Slowing:
             self.factor = max(self.factor / self.STEP, 1.0)
 
 
+class Follower(Protocol):
+    """What is asked for a refresh whenever the session was refreshed."""
+
+    period_end_ns: int  # Before, it would only wait
+    is_waiting: bool  # Whether it has been asked since its last refresh
+
+    def request(self) -> None:
+        """Ask for a refresh."""
+
+
 class RefreshPace(QObject):
     """Says when to refresh, and whose turn it is.
 
@@ -148,6 +158,7 @@ class RefreshPace(QObject):
         self._frame_ns = 0
         self._waits = 0
         self._is_due = False
+        self._followers: list[Follower] = []
         self._pieces: deque[tuple[QObject, Callable[[], object]]] = deque()
         self._timer = self._make_timer(self._become_due)
         self._next_turn = self._make_timer(self._do_piece)
@@ -247,6 +258,9 @@ class RefreshPace(QObject):
         is_over = self._quiet_turns and self.phase is not SessionPhase.RUNNING
         if self.phase is None or not self.is_visible or (is_over and not self.is_writing):
             self._timer.stop()
+            # No refresh follows that they could wait for.
+            for each in [each for each in self._followers if each.is_waiting]:
+                self._ask(each)
             return
         wait_ms = self.period_ms(REFRESH_MS)
         if is_over:
@@ -289,6 +303,27 @@ class RefreshPace(QObject):
         wait_ms = max(0, REFRESH_MS - since_ms)
         if not self._timer.isActive() or self._timer.remainingTime() > wait_ms:
             self._timer.start(wait_ms)
+
+    # ---------------------------------------------------------------- followers
+
+    def follow(self, follower: Follower) -> None:
+        """Ask something for a refresh whenever the session was refreshed."""
+        self._followers.append(follower)
+
+    def tell_followers(self) -> None:
+        """Ask those for a refresh whose period is over; the others wait for a refresh to come."""
+        now_ns, goes_on = self._clock(), self.phase is SessionPhase.RUNNING
+        for each in tuple(self._followers):
+            if goes_on and now_ns < each.period_end_ns:
+                each.is_waiting = True
+            else:
+                self._ask(each)
+
+    def _ask(self, follower: Follower) -> None:
+        if isValid(follower):
+            follower.request()
+        else:
+            self._followers.remove(follower)
 
     # ---------------------------------------------------------------- turns
 

@@ -104,7 +104,7 @@ class FrameDistribution(QWidget):
 
     def _connect(self) -> None:
         bridge = self._bridge
-        bridge.refreshed.connect(self._pace.request)
+        self._pace.follow()
         bridge.session_changed.connect(self._on_session_changed)
         bridge.budgets_changed.connect(self._pace.request)
         bridge.frame_focus.changed.connect(self._pace.request)

@@ -167,7 +167,7 @@ class TimerQueuePanel(TablePanel):
 
     def _connect(self) -> None:
         bridge = self._bridge
-        bridge.refreshed.connect(self._pace.request)
+        self._pace.follow()
         bridge.session_changed.connect(self.set_session)
         bridge.selection_changed.connect(self.on_selection_changed)
         bridge.pointed_changed.connect(self._show_pointed)

@@ -398,7 +398,7 @@ class TransportBar(QWidget):
         self._bridge = bridge
         pace = PacedRefresh(self, bridge.pace)
         pace.due.connect(self.show_numbers)
-        bridge.refreshed.connect(pace.request)
+        pace.follow()
         bridge.playhead_changed.connect(pace.request)
         bridge.status_changed.connect(self.show_numbers)
         bridge.session_changed.connect(self.show_numbers)

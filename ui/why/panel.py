@@ -101,7 +101,7 @@ class WhyPanel(QWidget):
 
     def _connect(self) -> None:
         bridge = self._bridge
-        bridge.refreshed.connect(self._pace.request)
+        self._pace.follow()
         bridge.status_changed.connect(self._pace.request)
         bridge.session_changed.connect(self.set_session)
         bridge.selection_changed.connect(self.on_selection_changed)

@@ -275,7 +275,7 @@ class LogNote(QToolButton):
         self.clicked.connect(self._show_events)
         pace = PacedRefresh(self, bridge.pace)
         pace.due.connect(self.refresh)
-        bridge.refreshed.connect(pace.request)
+        pace.follow()
         bridge.session_changed.connect(self.refresh)
         self.refresh()
 

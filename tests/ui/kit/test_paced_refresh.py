@@ -6,7 +6,9 @@ import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete
 
+from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from ui.kit import paced_refresh
 from ui.kit.paced_refresh import PacedRefresh
@@ -218,3 +220,44 @@ def test_that_nothing_runs_without_requests(counted: Counted) -> None:
     counted.ask()
 
     assert not counted.pace._last_chance.isActive()
+
+
+def test_that_a_follower_whose_period_is_not_over_waits_for_the_next_refresh(
+    counted: Counted, hands: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests: list[object] = []
+    request = PacedRefresh.request
+
+    def note(pace: PacedRefresh) -> None:
+        requests.append(pace)
+        request(pace)
+
+    monkeypatch.setattr(PacedRefresh, "request", note)
+    counted.widget.show()
+    counted.pace.follow()
+    hands.pace.phase = SessionPhase.RUNNING
+    for _ in range(10):
+        hands.pace.tell_followers()
+        QCoreApplication.processEvents()
+        hands.now_ns += 10 * NS_PER_MS
+    assert counted.count == len(requests) == 2
+
+    # Nothing follows once it is held, so the last one is not lost.
+    hands.pace.tell_followers()
+    QCoreApplication.processEvents()
+    hands.now_ns += NS_PER_MS
+    hands.pace.tell_followers()
+    assert counted.pace.is_waiting
+    hands.pace.phase = SessionPhase.HELD
+    hands.pace.end_turn(has_news=False)
+    assert len(requests) == 4
+
+
+def test_that_a_follower_that_is_gone_is_forgotten(counted: Counted, hands: Hands) -> None:
+    counted.pace.follow()
+    delete(counted.pace)
+
+    hands.pace.tell_followers()
+    hands.pace.tell_followers()
+
+    assert counted.count == 0

@@ -39,7 +39,7 @@ class Badges(QObject):
         self._still = single_shot(self, self.look_for_findings, _STILL_MS)
         pace = PacedRefresh(window, bridge.pace, _COUNT_MS)
         pace.due.connect(self.show_counts)
-        bridge.refreshed.connect(pace.request)
+        pace.follow()
         self._panels.visibility_changed.connect(pace.request)
         bridge.session_changed.connect(self._on_session_changed)
         bridge.status_changed.connect(self._on_status_changed)

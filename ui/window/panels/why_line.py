@@ -48,7 +48,7 @@ class WhyLine(QWidget):
         self._fit()
         pace = PacedRefresh(self, bridge.pace)
         pace.due.connect(self.refresh)
-        bridge.refreshed.connect(pace.request)
+        pace.follow()
         for changed in (
             bridge.selection_changed,
             bridge.playhead_changed,
