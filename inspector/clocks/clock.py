@@ -9,15 +9,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from inspector.clocks.callbacks import checked_callable
-from inspector.clocks.mistakes import (
+from inspector.clocks.node import NOTHING_IS_EARLIER, ClockNode
+from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, TimerQueue, beyond_reach
+from inspector.clocks.rate import D, moved, rate_numerator
+from inspector.clocks.refusals import (
     checked_clock,
     checked_name,
     checked_seconds_ns,
     refused_seconds,
 )
-from inspector.clocks.node import NOTHING_IS_EARLIER, ClockNode
-from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, TimerQueue, beyond_reach
-from inspector.clocks.rate import D, moved, rate_numerator
 from inspector.clocks.timer import (
     NO_ARGUMENTS,
     CallSite,

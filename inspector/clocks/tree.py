@@ -17,8 +17,8 @@ from inspector.clocks.failures import (
     raise_interrupt,
 )
 from inspector.clocks.members import Members
-from inspector.clocks.mistakes import suggest_name
 from inspector.clocks.queue import BUCKET_SHIFT, Entry, TimerQueue
+from inspector.clocks.refusals import suggest_name
 from inspector.clocks.timer import (
     NO_ARGUMENTS,
     REPEATS,

@@ -9,7 +9,7 @@ from typing import Final
 from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
 from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS
-from inspector.clocks.mistakes import checked_clock
+from inspector.clocks.refusals import checked_clock
 from inspector.timebase import ns_to_seconds
 from inspector.vocabulary import (
     DELTA_CUT,

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from inspector.clocks.failures import CALLBACK_ERRORS, SCENE_MODULE, UserInterruptError, as_shown
-from inspector.clocks.mistakes import suggest_name
+from inspector.clocks.refusals import suggest_name
 from inspector.errors import InspectorError, SceneError, UnreadableFileError
 from inspector.foreign.files import read_whole
 from inspector.foreign.paths import expanded, is_file, is_folder

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from typing_extensions import override
 
 from inspector.clocks.callbacks import label_of
-from inspector.clocks.mistakes import checked_clock
 from inspector.clocks.rate import DEFAULT_FRAME_RATE, checked_frame_rate
+from inspector.clocks.refusals import checked_clock
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import ORIGINAL, Edge, MachineRules, StateMachine
 from inspector.pictures.pictures import Drawing

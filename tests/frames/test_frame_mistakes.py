@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from inspector.clocks import ClockTree, ManualTimeSource, Transport
-from inspector.clocks.mistakes import suggest_name
+from inspector.clocks.refusals import suggest_name
 from inspector.engines.cocos.dialects import CREATOR_2_4
 from inspector.engines.cocos.scheduler import DialectScheduler
 from inspector.engines.creator.components import Component, defines

@@ -17,7 +17,8 @@ from typing_extensions import override
 from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.metrics import MetricValue, metric_values
-from inspector.analysis.statistics.time_series import Outliers, TimeSeries, without_outliers
+from inspector.analysis.statistics.outliers import Outliers, without_outliers
+from inspector.analysis.statistics.time_series import TimeSeries
 from inspector.display_text import counted
 from inspector.errors import InspectorError
 from inspector.formats.distribution_chart import ChartKind, Curve, band_text

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QMenu, QWidget, QWidget
 from typing_extensions import override
 
 from inspector.analysis.statistics.metrics import MetricValue
-from inspector.analysis.statistics.time_series import OUTLIER_RULE
+from inspector.analysis.statistics.outliers import OUTLIER_RULE
 
 from ..kit.guards import guarded
 from ..kit.layouts import menu_button

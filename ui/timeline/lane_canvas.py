@@ -17,10 +17,10 @@ from ..kit.theme import Theme
 from ..plotting.gestures import MOVING_KEYS, Drag, selects, take_key, take_wheel
 from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection
+from .lane_gestures import LaneGestures
 from .lane_picture import LanePicture
 from .lane_surface import LaneSurface
 from .lane_tree import LaneTree
-from .lane_walk import LaneWalk
 
 _GRIP: Final = 3
 
@@ -45,21 +45,21 @@ class LaneCanvas(LaneSurface):
     ) -> None:
         super().__init__(parent, view)
         self.picture = LanePicture(theme)
-        self.walk = LaneWalk(self)
+        self.gestures = LaneGestures(self)
         self.tree = LaneTree(self, OWN_KEYS)  # Says the lanes to screen readers, and has the focus
         self.setFocusProxy(self.tree)
         self._drag = Drag()
         self._measure_from: float | None = None
         self._is_resizing = False
         self._moved_row: LaneRow | None = None
-        self.rows_arranged.connect(self.walk.seek_on)
-        self.verticalScrollBar().actionTriggered.connect(self.walk.let_go)
+        self.rows_arranged.connect(self.gestures.seek_on)
+        self.verticalScrollBar().actionTriggered.connect(self.gestures.let_go)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
 
     def on_selection_changed(self, selection: Selection) -> None:
         if selection != self._selection:
-            self.walk.seek(selection)
+            self.gestures.seek(selection)
         self._selection = selection
         self.viewport().update()
 
@@ -119,14 +119,14 @@ class LaneCanvas(LaneSurface):
             self.set_header_width(int(place.x()))
         elif self._moved_row is not None:
             self.show_cursor(Qt.CursorShape.ClosedHandCursor)
-            if self.walk.move(self._moved_row, place.y()):
+            if self.gestures.move(self._moved_row, place.y()):
                 self._moved_row = self.row(self._moved_row.key)
         elif self._measure_from is not None:
             self.view.choose_ns(self._measure_from, self.at_x(place.x()))
         elif pressed.x() >= self.header_width:
             self.show_cursor(Qt.CursorShape.ClosedHandCursor)
             self.view.pan(-moved.x() / max(self.lane_width, 1))
-            self.walk.let_go()
+            self.gestures.let_go()
             bar = self.verticalScrollBar()
             bar.setValue(bar.value() - round(moved.y()))
 
@@ -143,18 +143,19 @@ class LaneCanvas(LaneSurface):
         if not was_click:
             return
         if event.button() is Qt.MouseButton.RightButton:
-            self.walk.ask_for_menu(event.position(), event.globalPosition().toPoint())
+            self.gestures.ask_for_menu(event.position(), event.globalPosition().toPoint())
         elif event.button() is Qt.MouseButton.LeftButton:
-            self.walk.click(event.position())
+            self.gestures.click(event.position())
 
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show all of a lane over its header, go to a bookmark; otherwise show everything."""
         event.accept()
         if event.position().x() < self.header_width:
-            self.walk.double_click(event.position())
+            self.gestures.double_click(event.position())
         elif not (
-            self.walk.go_to_bookmark(event.position()) or self.walk.zoom_to_record(event.position())
+            self.gestures.go_to_bookmark(event.position())
+            or self.gestures.zoom_to_record(event.position())
         ):
             self.view.fit()
 
@@ -171,23 +172,23 @@ class LaneCanvas(LaneSurface):
             return False
         match event.key():
             case Qt.Key.Key_C:
-                self.walk.toggle_folded()
+                self.gestures.toggle_folded()
             case Qt.Key.Key_T:
-                self.walk.toggle_pinned()
+                self.gestures.toggle_pinned()
             case Qt.Key.Key_Left | Qt.Key.Key_BracketLeft:
-                self.walk.jump(-1)
+                self.gestures.jump(-1)
             case Qt.Key.Key_Right | Qt.Key.Key_BracketRight:
-                self.walk.jump(1)
+                self.gestures.jump(1)
             case Qt.Key.Key_Up:
-                self.walk.choose_neighbour(-1)
+                self.gestures.choose_neighbour(-1)
             case Qt.Key.Key_Down:
-                self.walk.choose_neighbour(1)
+                self.gestures.choose_neighbour(1)
             case Qt.Key.Key_PageUp:
-                self.walk.choose_neighbour(-8)
+                self.gestures.choose_neighbour(-8)
             case Qt.Key.Key_PageDown:
-                self.walk.choose_neighbour(8)
+                self.gestures.choose_neighbour(8)
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
-                self.walk.open_chosen()
+                self.gestures.open_chosen()
             case Qt.Key.Key_Escape if self.view.chosen_ns is not None:
                 self.view.choose_frames(None)
             case _:

@@ -358,27 +358,27 @@ class TimelinePanel(QWidget):
     # Of connections to what is no QObject, PySide6 6.11 keeps a weak reference for ever.
     @Slot()
     def _toggle_pinned(self) -> None:
-        self.canvas.walk.toggle_pinned()
+        self.canvas.gestures.toggle_pinned()
 
     @Slot()
     def _toggle_folded(self) -> None:
-        self.canvas.walk.toggle_folded()
+        self.canvas.gestures.toggle_folded()
 
     @Slot()
     def _go_back(self) -> None:
-        self.canvas.walk.jump(-1)
+        self.canvas.gestures.jump(-1)
 
     @Slot()
     def _go_on(self) -> None:
-        self.canvas.walk.jump(1)
+        self.canvas.gestures.jump(1)
 
     @Slot()
     def _fold_all(self) -> None:
-        self.canvas.walk.fold_all(is_folded=True)
+        self.canvas.gestures.fold_all(is_folded=True)
 
     @Slot()
     def _unfold_all(self) -> None:
-        self.canvas.walk.fold_all(is_folded=False)
+        self.canvas.gestures.fold_all(is_folded=False)
 
     # ---------------------------------------------------------------- building
 

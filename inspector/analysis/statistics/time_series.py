@@ -11,10 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 _MS_PER_SECOND: Final = 1000.0
-_OUTLIER_SHARE: Final = 0.999
-OUTLIER_RULE: Final = "CapFrameX's rule: f ≥ Q₈(f, 0.999)"
-#: Ranges that a text names.
-_SHOWN: Final = 10
 _MOST_TIMES: Final = 100.0
 _MOST_RATE: Final = 10_000.0
 T = TypeVar("T")
@@ -186,45 +182,3 @@ def _between(
     lower = int(place)
     low, high = of(float(ordered[lower])), of(float(ordered[min(lower + 1, len(ordered) - 1)]))
     return low + (place - lower) * (high - low)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Outliers:
-    """Frames that are left out of statistics for being long."""
-
-    limit_ms: float  # They take this or longer
-    places: NDArray[np.int64]  # Which of the frames they are, ascending
-
-    @property
-    def ranges(self) -> list[tuple[int, int]]:
-        """The first and the last frame of each stretch of them."""
-        breaks = np.flatnonzero(np.diff(self.places) > 1) + 1
-        return [
-            (int(each[0]), int(each[-1])) for each in np.split(self.places, breaks) if len(each)
-        ]
-
-    @property
-    def text(self) -> str:
-        if not len(self.places):
-            return "no outlier: no frame is longer than the others"
-        are = "1 outlier is" if len(self.places) == 1 else f"{len(self.places):,} outliers are"
-        return f"{are} left out, from {self.limit_ms:,.4g} ms on ({OUTLIER_RULE})"
-
-    @property
-    def ranges_text(self) -> str:
-        """Which frames they are, the first of many."""
-        found = self.ranges
-        shown = [f"{low:,}" if low == high else f"{low:,}–{high:,}" for low, high in found[:_SHOWN]]
-        more = f" and {len(found) - _SHOWN:,} more ranges" if len(found) > _SHOWN else ""
-        return f"Frames {', '.join(shown)}{more}" if found else ""
-
-
-def without_outliers(series: TimeSeries) -> tuple[TimeSeries, Outliers]:
-    """Leave out ``f_i >= Q8(f, 0.999)`` (CapFrameX, "decipercentile"), unless that is all."""
-    limit = quantile_8(series.ordered_ms, _OUTLIER_SHARE)
-    kept = series.times_ms < limit
-    if not kept.any():
-        return series, Outliers(limit, np.zeros(0, dtype=np.int64))
-    facts = series.facts.kept(kept)
-    fewer = TimeSeries(series.times_ms[kept], series.refresh_ms, facts, stutter=series.stutter)
-    return fewer, Outliers(limit, np.flatnonzero(~kept))

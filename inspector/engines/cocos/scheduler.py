@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 
 from inspector.clocks.callbacks import checked_callable, refuse_unfinished
 from inspector.clocks.clock import Clock
-from inspector.clocks.mistakes import check_order
+from inspector.clocks.refusals import check_order
 from inspector.engines.cocos.dialects import (
     CREATOR_2_4,
     Complaint,

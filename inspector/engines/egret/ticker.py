@@ -17,7 +17,7 @@ from inspector.clocks.callbacks import (
     refuse_unfinished,
 )
 from inspector.clocks.clock import Clock
-from inspector.clocks.mistakes import check_order
+from inspector.clocks.refusals import check_order
 from inspector.engines.egret.timer import (
     ASSUMED_RATE,
     BY_CALLS,

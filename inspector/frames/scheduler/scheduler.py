@@ -24,8 +24,8 @@ from typing import Any, TypeVar
 from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
 from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS, raise_interrupt
-from inspector.clocks.mistakes import check_order, checked_clock
 from inspector.clocks.rate import D, rate_numerator
+from inspector.clocks.refusals import check_order, checked_clock
 from inspector.frames.reporting import Reporter
 from inspector.frames.scheduler.call_list import CallList
 from inspector.frames.scheduler.calls import ScheduledCall, UpdateCallback

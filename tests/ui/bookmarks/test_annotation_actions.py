@@ -208,7 +208,7 @@ def test_that_a_double_click_and_enter_on_the_lane_go_there(shell: Shell, qtbot:
     assert shell.bridge.playhead_ns == 500 * NS_PER_MS
 
     shell.bridge.go_live()
-    canvas.walk.choose_row(row)
+    canvas.gestures.choose_row(row)
     canvas.caret_ns = 0
     QTest.keyClick(canvas, Qt.Key.Key_Right)
     QTest.keyClick(canvas, Qt.Key.Key_Return)

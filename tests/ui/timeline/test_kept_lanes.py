@@ -186,11 +186,11 @@ class World:
 
     def change_row(self, number: int) -> None:
         """Choose a lane; collapse or pin it."""
-        self.canvas.walk.choose_neighbour(number % 5 - 2)
+        self.canvas.gestures.choose_neighbour(number % 5 - 2)
         if number % 3 == 0:
-            self.canvas.walk.toggle_pinned()
+            self.canvas.gestures.toggle_pinned()
         elif number % 3 == 1:
-            self.canvas.walk.toggle_folded()
+            self.canvas.gestures.toggle_folded()
 
     def annotate(self, number: int) -> None:
         at_ns = self.timeline.at_ns * (number % 7) // 7

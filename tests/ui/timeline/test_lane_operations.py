@@ -140,7 +140,7 @@ class Player:
 
     def click_somewhere(self) -> None:
         canvas = self.timeline.canvas
-        canvas.walk.click(self.place_in(canvas))
+        canvas.gestures.click(self.place_in(canvas))
         if self.chance.random() < 0.3:
             self.qtbot.mouseClick(
                 self.frame.flame,
@@ -169,7 +169,7 @@ class Player:
                 kind = self.chance.choice(list(LaneKind))
                 canvas.choose_kind(kind, is_shown=self.chance.random() < 0.7)
             case 2:
-                canvas.walk.fold_all(is_folded=self.chance.random() < 0.3)
+                canvas.gestures.fold_all(is_folded=self.chance.random() < 0.3)
             case _:
                 known = [number for number, _ in self.timeline.choices.clocks] or [0]
                 self.timeline.choose_ruler(self.chance.choice(known))

@@ -157,7 +157,7 @@ def test_that_a_clock_is_folded_by_a_key_and_unfolded_by_another_press(
     qtbot: QtBot, panel: TimelinePanel
 ) -> None:
     canvas = panel.canvas
-    canvas.walk.choose_row(row_of(canvas, "spawn"))
+    canvas.gestures.choose_row(row_of(canvas, "spawn"))
     key(qtbot, canvas, Qt.Key.Key_C)
     assert labels(canvas) == ["root", "hero", "game"]
     key(qtbot, canvas, Qt.Key.Key_C)
@@ -168,9 +168,9 @@ def test_that_a_pinned_lane_stays_at_the_top_also_when_its_clock_is_folded(
     qtbot: QtBot, panel: TimelinePanel
 ) -> None:
     canvas = panel.canvas
-    canvas.walk.choose_row(row_of(canvas, "boss"))
+    canvas.gestures.choose_row(row_of(canvas, "boss"))
     key(qtbot, canvas, Qt.Key.Key_T)
-    canvas.walk.fold_all(is_folded=True)
+    canvas.gestures.fold_all(is_folded=True)
     assert labels(canvas) == ["boss", "root"]
     assert [row.label for row in canvas.pinned.rows] == ["boss"]
 
@@ -179,7 +179,7 @@ def test_that_keys_go_from_firing_to_firing_and_stop_following(
     qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge
 ) -> None:
     canvas = panel.canvas
-    canvas.walk.choose_row(row_of(canvas, "spawn"))
+    canvas.gestures.choose_row(row_of(canvas, "spawn"))
     canvas.caret_ns = 0
     key(qtbot, canvas, Qt.Key.Key_Right, Qt.Key.Key_Right)
     assert canvas.caret_ns == 200 * MS
@@ -195,7 +195,7 @@ def test_that_jumping_to_what_is_out_of_view_brings_it_into_view(
 ) -> None:
     canvas = panel.canvas
     canvas.view.show_ns(0, 300 * MS)
-    canvas.walk.choose_row(row_of(canvas, "boss"))
+    canvas.gestures.choose_row(row_of(canvas, "boss"))
     canvas.caret_ns = 1_000 * MS
     key(qtbot, canvas, Qt.Key.Key_Right)
     assert canvas.caret_ns == 1_250 * MS
@@ -270,7 +270,7 @@ def test_that_dragging_with_shift_measures_session_time_and_local_time(
 ) -> None:
     canvas = panel.canvas
     canvas.view.fit()
-    canvas.walk.choose_row(row_of(canvas, "spawn"))
+    canvas.gestures.choose_row(row_of(canvas, "spawn"))
     panel.choose_ruler(next(number for number, name in panel.choices.clocks if name == "enemies"))
     row = row_of(canvas, "hero")
     start, end = (canvas.place_of(row, at_ns).toPoint() for at_ns in (500 * MS, 1_000 * MS))
@@ -599,8 +599,8 @@ def test_that_screen_readers_find_a_tree_of_lanes(
         "boss, timer, 250 ms, waits for enemies",
     ]
     assert [row.state().expanded for row in rows] == [1, 0, 1, 0, 0, 1, 0]
-    canvas.walk.choose_row(row_of(canvas, "game"))
-    canvas.walk.toggle_folded()
+    canvas.gestures.choose_row(row_of(canvas, "game"))
+    canvas.gestures.toggle_folded()
     assert not canvas.tree.isExpanded(canvas.tree.lanes.index_of(row_of(canvas, "game")))
 
 
@@ -711,7 +711,7 @@ def test_that_a_folded_clock_says_how_many_timers_of_its_branch_are_pending(
     qtbot: QtBot, panel: TimelinePanel
 ) -> None:
     canvas = panel.canvas
-    canvas.walk.choose_row(row_of(canvas, "game"))
+    canvas.gestures.choose_row(row_of(canvas, "game"))
     key(qtbot, canvas, Qt.Key.Key_C)
     assert canvas.header_state(row_of(canvas, "game")).note == "2"
 
@@ -879,7 +879,7 @@ def test_that_lanes_of_dead_timers_fold_away_when_nothing_of_them_is_in_view(
 
     canvas.view.show_ns(0, 1_000 * MS)
     assert labels(canvas)[2:5] == ["game", "spawn", "1 lane empty in view"]
-    canvas.walk.choose_row(row_of(canvas, "1 lane empty in view"))
+    canvas.gestures.choose_row(row_of(canvas, "1 lane empty in view"))
     key(qtbot, canvas, Qt.Key.Key_C)
     assert labels(canvas)[4:6] == ["1 lane empty in view", "fanfare"]
     canvas.view.show_ns(2_000 * MS, 2_200 * MS)
@@ -939,7 +939,7 @@ def test_that_nothing_is_kept_of_a_context_menu(panel: TimelinePanel) -> None:
     def kept() -> int:
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
-        walk = panel.canvas.walk
+        walk = panel.canvas.gestures
         references = [each for each in gc.get_objects() if type(each) is weakref.ref]
         return sum(each() is walk for each in references)
 
@@ -1012,7 +1012,7 @@ def test_that_the_menu_of_a_timer_does_what_its_keys_do(
 def test_that_going_from_lane_to_lane_selects_what_it_is_about(
     qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
 ) -> None:
-    panel.canvas.walk.choose_row(row_of(panel.canvas, "game"))
+    panel.canvas.gestures.choose_row(row_of(panel.canvas, "game"))
     key(qtbot, panel.canvas, Qt.Key.Key_Down)
     assert bridge.selection == Selection.timer(session.spawn.id)
     key(qtbot, panel.canvas, Qt.Key.Key_Up)

@@ -1,4 +1,4 @@
-"""Keyboard navigation of lanes: choosing, stepping, collapsing, pinning, selecting."""
+"""What keys, clicks and double clicks on lanes do: choose, step, fold, pin, select, zoom."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .lane_surface import LaneSurface
 
 
-class LaneWalk:
+class LaneGestures:
     """The keyboard and click operations on a canvas."""
 
     def __init__(self, canvas: LaneSurface) -> None:

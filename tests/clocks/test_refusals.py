@@ -10,7 +10,7 @@ import pytest
 
 from inspector.clocks import Clock, ClockTree, ManualTimeSource, Transport
 from inspector.clocks.failures import CallbackFailure
-from inspector.clocks.mistakes import suggest_name
+from inspector.clocks.refusals import suggest_name
 from inspector.events.log import EventLog
 from inspector.frames.director import Director
 from inspector.frames.scheduler.scheduler import Scheduler

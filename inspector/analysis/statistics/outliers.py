@@ -1,0 +1,58 @@
+"""Which frames count as outliers, and leaving them out of statistics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.analysis.statistics.time_series import TimeSeries, quantile_8
+
+_SHARE: Final = 0.999
+OUTLIER_RULE: Final = "CapFrameX's rule: f ≥ Q₈(f, 0.999)"
+#: Ranges that a text names.
+_SHOWN: Final = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outliers:
+    """Frames that are left out of statistics for being long."""
+
+    limit_ms: float  # They take this or longer
+    places: NDArray[np.int64]  # Which of the frames they are, ascending
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """The first and the last frame of each stretch of them."""
+        breaks = np.flatnonzero(np.diff(self.places) > 1) + 1
+        return [
+            (int(each[0]), int(each[-1])) for each in np.split(self.places, breaks) if len(each)
+        ]
+
+    @property
+    def text(self) -> str:
+        if not len(self.places):
+            return "no outlier: no frame is longer than the others"
+        are = "1 outlier is" if len(self.places) == 1 else f"{len(self.places):,} outliers are"
+        return f"{are} left out, from {self.limit_ms:,.4g} ms on ({OUTLIER_RULE})"
+
+    @property
+    def ranges_text(self) -> str:
+        """Which frames they are, the first of many."""
+        found = self.ranges
+        shown = [f"{low:,}" if low == high else f"{low:,}–{high:,}" for low, high in found[:_SHOWN]]
+        more = f" and {len(found) - _SHOWN:,} more ranges" if len(found) > _SHOWN else ""
+        return f"Frames {', '.join(shown)}{more}" if found else ""
+
+
+def without_outliers(series: TimeSeries) -> tuple[TimeSeries, Outliers]:
+    """Leave out ``f_i >= Q8(f, 0.999)`` (CapFrameX, "decipercentile"), unless that is all."""
+    limit = quantile_8(series.ordered_ms, _SHARE)
+    kept = series.times_ms < limit
+    if not kept.any():
+        return series, Outliers(limit, np.zeros(0, dtype=np.int64))
+    facts = series.facts.kept(kept)
+    fewer = TimeSeries(series.times_ms[kept], series.refresh_ms, facts, stutter=series.stutter)
+    return fewer, Outliers(limit, np.flatnonzero(~kept))
