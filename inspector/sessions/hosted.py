@@ -516,17 +516,10 @@ class HostedSession(UniformSession):
         breakpoints: Breakpoints | None = None,
         budget_bytes: int | None = None,
     ) -> SceneRun:
-        former = self._run
-        run = SceneRun(
-            self.scene_path,
-            source,
-            beginning,
-            breakpoints,
-            log_budget_bytes=budget_bytes or former.log.budget_bytes,
+        budget_bytes = budget_bytes or self._run.log.budget_bytes
+        return SceneRun(
+            self.scene_path, source, beginning, breakpoints, log_budget_bytes=budget_bytes
         )
-        # Neither run has reported them.
-        run.unreported = former.unreported
-        return run
 
     def _reload(self, number: int) -> None:
         former, breakpoints = self._run, self._run.breakpoints

@@ -220,8 +220,8 @@ def test_that_a_held_scene_stays_held_over_a_reload(tmp_path: Path) -> None:
     session.submit(StepFrames(5))
 
     session.submit(Reload())
-    session.refresh()
 
+    assert session.refresh() == session.log.end
     assert session.status.phase is SessionPhase.HELD
     assert session.session_ns == 0
     assert len(session.timeline.frames) == 0

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -104,7 +104,7 @@ class OnHost:
     launch: Launch | None = None
     pid: int = 0
     grant: Grant = "full"
-    tell: Callable[[str], object] = field(default=len, compare=False, repr=False)
+    tell: Callable[[str], object] = len
 
     @property
     def title(self) -> str:
