@@ -135,7 +135,8 @@ class MemberTable:
         self.by_id: dict[int, MemberState] = {}
         self.of_clock: dict[int, list[int]] = {}  # By clock: the members directly under it
         self.histories: dict[int, StateHistory] = {}  # By machine: its states so far
-        self.structure_version = 0  # Incremented when a member comes, goes, moves or is renamed
+        # Incremented when a member comes, goes, moves, is renamed or takes another priority
+        self.structure_version = 0
         self.values_version = 0  # Incremented when a field changes or a call ends
 
     def copy(self, strings: Sequence[str]) -> MemberTable:

@@ -225,6 +225,19 @@ def test_a_copy_lives_by_itself(tree: ClockTree, log: EventLog) -> None:
     assert not timeline.members.by_id[number].is_paused
 
 
+@pytest.mark.parametrize("field", [Field.NAME, Field.PRIORITY])
+def test_that_members_are_another_structure_with_another_name_or_priority(
+    tree: ClockTree, log: EventLog, field: Field
+) -> None:
+    number = tree.members.add(Thing(), MemberKind.UPDATE, "update", tree.root)
+    timeline = folded(log)
+    before = timeline.members.structure_version
+
+    timeline.apply_all([(1, EventKind.MEMBER_SET, number, field, log.intern("another"))])
+
+    assert timeline.members.structure_version != before
+
+
 @pytest.mark.parametrize(
     ("event", "sentence"),
     [

@@ -22,9 +22,10 @@ from inspector.events.recording import (
     annotate,
     open_recording,
 )
-from inspector.events.recording.packed_columns import block_of, pack
+from inspector.events.recording.layout import FRAME_COLUMNS
+from inspector.events.recording.packed_columns import block_of, pack, unpack
 from inspector.events.recording.writing import file as file_module
-from inspector.timebase import format_instant
+from inspector.timebase import MAX_NS, format_instant
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_MOVED,
@@ -255,6 +256,28 @@ def test_that_frames_that_are_missing_are_said(tmp_path: Path, log: EventLog) ->
 
     assert past.is_partial
     assert past.notes == (f"{count:,} frames are missing from frame {first:,} on.",)
+
+
+@pytest.mark.parametrize("far_ns", [MAX_NS - MAX_NS // 4, -(2**63)])
+def test_that_frames_of_times_whose_sums_would_overflow_are_damaged(
+    tmp_path: Path, log: EventLog, far_ns: int
+) -> None:
+    path = record(log, tmp_path / "a.tlrec", portion=400)
+    connection = sqlite3.connect(path)
+    with connection:
+        query = "SELECT count, data FROM frame_chunks WHERE first_frame = 0"
+        count, data = connection.execute(query).fetchone()
+        block = unpack(data, len(FRAME_COLUMNS), count)
+        block[-1, 0] = far_ns
+        data = pack(block)
+        update = "UPDATE frame_chunks SET data = ?, crc = ? WHERE first_frame = 0"
+        connection.execute(update, (data, crc32(data)))
+    connection.close()
+    past = open_recording(path)
+
+    past.state_before(past.end)
+
+    assert any("the frames from 0 on have impossible times" in note for note in past.notes)
 
 
 @pytest.mark.parametrize("damaged", [1_600, 800])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from inspector.events.recording import (
 )
 from inspector.events.recording.layout import CHUNK_EVENTS
 from inspector.events.recording.writing import writer
+from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import (
     CLOCK_ADDED,
     COMMAND,
@@ -80,6 +83,35 @@ def test_that_queued_events_are_committed_without_another_call(
             assert not recorder.problem
         assert open_recording(tmp_path / "a.tlrec").end == number
     recorder.stop()
+
+
+def test_that_little_waits_until_it_is_due_without_keeping_the_processor_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: Queue[float] = Queue()
+
+    class Told(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            waits.put(timeout or 0)
+            return super().wait(timeout)
+
+    monkeypatch.setattr(writer, "COMMIT_NS", 3_600 * NS_PER_SECOND)
+    log = EventLog()
+    recorder = RecordingWriter(tmp_path / "a.tlrec", log)
+    recorder._has_enough = Told()
+    log.append((1, MARK, 0, 0, 0))
+    recorder.start()
+    while recorder.committed < 1:
+        assert not recorder.problem
+    log.append((2, MARK, 0, 0, 0))
+
+    recorder.pump()
+
+    while (wait_s := waits.get(timeout=10)) == 0:
+        pass
+    assert 3_000 < wait_s <= 3_600
+    recorder.stop()
+    assert open_recording(tmp_path / "a.tlrec").end == 2
 
 
 def test_that_what_is_in_the_log_already_is_committed_without_a_call(tmp_path: Path) -> None:

@@ -141,6 +141,13 @@ def test_that_a_tick_sleeps_for_the_rest_of_a_frame_in_local_time(stand_in: Stan
     assert stand_in.now_ns - began_ns == 3 * 40 * MS
 
 
+def test_that_all_of_a_frame_is_work_where_no_frame_rate_is_asked_for(stand_in: StandIn) -> None:
+    clock = stand_in.pygame.time.Clock()
+    stand_in.now_ns += 7 * MS
+
+    assert (clock.tick(), clock.get_time(), clock.get_rawtime()) == (7, 7, 7)
+
+
 def test_that_the_frame_rate_is_that_of_local_time(stand_in: StandIn) -> None:
     clock = stand_in.pygame.time.Clock()
     stand_in.set_rate(4 * D)

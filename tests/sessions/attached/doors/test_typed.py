@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,18 @@ def test_that_a_script_for_node_is_run_by_it(tmp_path: Path) -> None:
     (tmp_path / "game.js").write_text("")
     expected = Launch(("node", "game.js", "--fast"), tmp_path)
     assert TypedProgram("game.js --fast", str(tmp_path)).door() == expected
+
+
+def test_that_the_chosen_interpreter_stands_for_python_and_for_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "game.py").write_text("")
+    for command in ("python game.py", "python3 game.py", "game.py", "-m game"):
+        words = command.split()
+        arguments = words[1:] if words[0].startswith("python") else words
+        launch = Launch((sys.executable, *arguments), tmp_path)
+        assert TypedProgram(command, str(tmp_path), sys.executable).door() == launch
+
+    with pytest.raises(AttachError, match="“env” starts by itself"):
+        TypedProgram("env python game.py", str(tmp_path), sys.executable).door()
 
 
 def test_that_a_number_is_a_process() -> None:
