@@ -1,11 +1,14 @@
 """Scene files are loaded in isolation, and their errors become sentences."""
 
+import gc
 import json
 import linecache
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -18,6 +21,9 @@ from inspector.exit_codes import ExitCode
 from inspector.sessions.scene import built_in_scenes, find_scene, load_scene
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
+
+if TYPE_CHECKING:
+    from inspector.sessions.stage import Stage
 
 GOOD = """
     def build(stage):
@@ -653,3 +659,93 @@ def test_that_of_a_scene_that_ends_the_sources_are_forgotten_and_no_others_looke
 
     assert str(path) not in linecache.cache
     assert linecache.cache.pop(str(other))
+
+
+@pytest.fixture
+def usual_threshold() -> Iterator[None]:
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*before)
+
+
+@pytest.mark.usefixtures("usual_threshold")
+@pytest.mark.parametrize(
+    ("end", "raised"),
+    [
+        ("", None),
+        ("raise ValueError", ValueError),
+        ("raise KeyboardInterrupt", KeyboardInterrupt),
+    ],
+)
+def test_that_garbage_is_collected_seldom_only_during_build(
+    tmp_path: Path, end: str, raised: type[BaseException] | None
+) -> None:
+    counts = """
+        import gc
+        def build(stage):
+            runs = sum(each["collections"] for each in gc.get_stats())
+            kept = [[] for _ in range(20_000)]
+            assert sum(each["collections"] for each in gc.get_stats()) == runs
+    """
+    inner = scene_file(tmp_path, counts, "inner.py")
+    text = f"""
+        {counts}
+            from pathlib import Path
+            from inspector.sessions.scene import load_scene
+            inner = load_scene(Path({str(inner)!r}))
+            inner.build(stage)
+            inner.unload()
+            assert gc.get_threshold()[0] > 50_000
+            {end}
+    """
+    scene = load_scene(scene_file(tmp_path, text))
+
+    problem: type[BaseException] | None = None
+    try:
+        scene.build(cast("Stage", None))
+    except (SceneError, KeyboardInterrupt) as error:
+        problem = type(error.__cause__ or error)
+
+    assert problem is raised
+    scene.unload()
+    assert gc.get_threshold() == (700, 10, 10)
+
+
+@pytest.mark.usefixtures("usual_threshold")
+@pytest.mark.parametrize(
+    ("does", "kept"),
+    [
+        ("gc.set_threshold(5000)", (5000, 10, 10)),
+        ("gc.set_threshold(0)", (0, 10, 10)),
+        ("gc.set_threshold(5000, 3, 4); gc.get_threshold = gc.set_threshold = None", (5000, 3, 4)),
+    ],
+)
+def test_that_a_scene_keeps_the_thresholds_it_sets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str, kept: tuple[int, int, int]
+) -> None:
+    get = gc.get_threshold
+    for name in ("get_threshold", "set_threshold"):
+        monkeypatch.setattr(gc, name, getattr(gc, name))
+
+    held_session(scene_file(tmp_path, f"import gc\ndef build(stage):\n    {does}\n")).close()
+
+    assert get() == kept
+
+
+@pytest.mark.usefixtures("usual_threshold")
+@pytest.mark.parametrize("threshold", [0, 1_000_000])
+def test_that_no_build_collects_more_garbage_than_was_asked_for(
+    tmp_path: Path, threshold: int
+) -> None:
+    gc.set_threshold(threshold)
+    path = scene_file(
+        tmp_path,
+        f"import gc\ndef build(stage):\n    assert gc.get_threshold()[0] == {threshold}\n",
+    )
+
+    session = held_session(path)
+
+    assert session.status.phase is SessionPhase.HELD
+    session.close()
+    assert gc.get_threshold()[0] == threshold
