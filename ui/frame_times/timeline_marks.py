@@ -1,4 +1,4 @@
-"""Marks along the axis of the frames: failures, marks, bookmarks, holds."""
+"""Which marks are where along the axis, and which of several at one place is shown."""
 
 from array import array
 from bisect import bisect_left, bisect_right
@@ -23,7 +23,7 @@ _LISTED: Final = 6
 
 
 class MarkKind(IntEnum):
-    """What a sign on the upper edge stands for, the most important first."""
+    """What a sign in the row of marks stands for, the most important first."""
 
     FAILURE = 0
     DELTA_CUT = 1

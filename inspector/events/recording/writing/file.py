@@ -1,4 +1,4 @@
-"""Writing the file of a recording, block by block."""
+"""Writing the file of a recording, block by block, with the whole state now and then."""
 
 from __future__ import annotations
 
