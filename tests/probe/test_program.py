@@ -7,7 +7,7 @@ import sys
 import threading
 from collections import Counter
 from threading import Thread, current_thread
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import pytest
 from hypothesis import given
@@ -18,6 +18,7 @@ from inspector.probe import keyframe, link
 from inspector.probe import program as module
 from inspector.probe.adapters import Adapter
 from inspector.probe.adapters.asyncio import AsyncioAdapter
+from inspector.probe.adapters.uvloop import UvloopAdapter
 from inspector.probe.connection import Connection, LinkClosed
 from inspector.probe.cost import CostMeter
 from inspector.probe.kinds import RATE_DENOMINATOR as D
@@ -420,6 +421,25 @@ def test_that_asyncio_is_not_measured_while_it_may_be_loading(played: Played) ->
     assert AsyncioAdapter(played.program).costs() == {}
 
 
+def test_that_a_loop_of_uvloop_is_idle_that_has_a_timer_and_does_not_run(played: Played) -> None:
+    class Loop:
+        def __init__(self, *, is_running: bool, has_timer: bool) -> None:
+            self.is_running = lambda: is_running
+            self.clock = played.program.clock("loop")
+            if has_timer:
+                played.program.timer(self.clock, "timer", 0, 5 * MS)
+
+    loops = [
+        Loop(is_running=is_running, has_timer=has_timer)
+        for is_running in (False, True)
+        for has_timer in (False, True)
+    ]
+    adapter = UvloopAdapter(played.program)
+    adapter._loops.update((each, cast("Any", each)) for each in loops)
+
+    assert adapter.idle_loops() == [loops[1]]
+
+
 def test_that_the_end_of_a_loop_that_nobody_could_look_at_is_told(played: Played) -> None:
     sampler = Sampler(played.program, lambda: played.now_ns)
     played.frame(1)
@@ -436,6 +456,34 @@ def test_that_the_end_of_a_loop_that_nobody_could_look_at_is_told(played: Played
     assert (subject, covers_ns) == (played.loop.number, 510 * MS)
     assert SampleForm.of(form).flags & SAW_BETWEEN_TURNS
     sampler.end()
+
+
+def test_that_another_thread_is_told_with_what_it_is_at_unless_it_waits(played: Played) -> None:
+    sampler = Sampler(played.program, lambda: played.now_ns)
+    begun: list[bool] = []
+    end = threading.Event()
+
+    def crunch() -> None:
+        begun.append(True)
+        while begun:
+            pass
+
+    cruncher = Thread(target=crunch, name="cruncher")
+    waiter = Thread(target=end.wait, name="waiter")
+    cruncher.start()
+    waiter.start()
+    while not begun:
+        pass
+    told = [played.program.texts[sampler._place_of(each.ident or 0)] for each in (cruncher, waiter)]
+    begun.clear()
+    end.set()
+    cruncher.join()
+    waiter.join()
+    sampler.end()
+
+    assert told[0].startswith("cruncher: ")
+    assert told[0].endswith("crunch")
+    assert told[1] == "waiter: "
 
 
 def test_that_a_turn_is_looked_at_less_often_the_longer_it_lasts(played: Played) -> None:

@@ -37,6 +37,29 @@ def test_that_time_jumps_over_sleeps_also_of_functions_imported_by_name(tmp_path
     )
 
 
+def test_that_a_loop_waits_really_for_no_sleep_however_short(tmp_path: Path) -> None:
+    assert_passes(
+        tmp_path,
+        """
+    import selectors
+
+    @pytest.mark.timeline(autojump=True)
+    def test_short_sleeps(timeline, monkeypatch):
+        waited, select = [], selectors.DefaultSelector.select
+
+        def noting_select(selector, timeout=None):
+            waited.append(timeout)
+            return select(selector, timeout)
+
+        monkeypatch.setattr(selectors.DefaultSelector, "select", noting_select)
+        for seconds in (0.001, 0.5, 1, 2):
+            asyncio.run(asyncio.sleep(seconds))
+        assert set(waited) <= {None, 0}
+        assert 0 in waited
+    """,
+    )
+
+
 def test_that_time_stands_until_a_notified_thread_goes_on(tmp_path: Path) -> None:
     assert_passes(
         tmp_path,
@@ -332,6 +355,10 @@ def test_that_loops_which_only_read_the_time_end(tmp_path: Path) -> None:
         while time.monotonic() < end:
             pass
         assert 5 <= timeline.now < 5.1
+        thread = threading.Thread(target=sleep, args=(5,), daemon=True)
+        thread.start()
+        thread.join(6)
+        assert not thread.is_alive()
 
     def test_tasks(timeline):
         async def main():

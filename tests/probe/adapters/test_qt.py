@@ -99,6 +99,26 @@ late.start(50)
         assert seen[-1] - seen[-2] > 150e6
 
 
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_that_a_timer_that_is_set_on_a_slow_clock_follows_it_at_once(binding: str) -> None:
+    code = """
+def step():
+    say("step")
+    QTimer.singleShot(50, step)
+step()
+"""
+    code = HEAD.format(binding=binding) + code + TAIL
+    with attached(code, python=python_with(binding)) as (receiver, _):
+        receiver.wait_for(lambda: "begun" in marks(receiver))
+        receiver.ask("Clock.rate", clock=top(receiver), rate_n=D // 4)
+        # Some may have come before the rate has changed.
+        before = marks(receiver).count("step")
+        receiver.wait_for(lambda: marks(receiver).count("step") > before + 2)
+        seen = [at for at, kind, _, a, _ in receiver.events if kind == MARK]
+
+        assert seen[-1] - seen[-2] > 150e6
+
+
 def test_that_an_interval_may_have_a_fraction() -> None:
     code = """
 class Board(QObject):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import getpass
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -25,6 +28,9 @@ from inspector.errors import AttachError, ProgramStartError
 from inspector.sessions.attached.doors.hosts import host as host_module
 from inspector.sessions.attached.doors.hosts import line as line_module
 from inspector.sessions.attached.doors.hosts.host import Host, OnHost, Together, programs_on
+from inspector.sessions.attached.doors.hosts.line import HostLine
+from inspector.sessions.attached.doors.hosts.records import SUPERVISOR
+from inspector.sessions.attached.doors.hosts.relay import Relay
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.session import AttachedSession
 from inspector.vocabulary import MARK
@@ -316,6 +322,35 @@ def test_that_nothing_listens_on_a_port_of_the_host(
         rows = [line.split() for line in Path("/proc/net", table).read_text().splitlines()[1:]]
         listening = {f"socket:[{row[9]}]" for row in rows if row[3] == "0A"}
         assert not listening & sockets
+
+
+def test_that_each_line_of_the_supervisor_is_passed_on_once() -> None:
+    line = HostLine("there", ((), ()), {}, None, len)
+    theirs, ours = socket.socketpair()
+    with theirs, ours:
+        line._take(SUPERVISOR, 0, b"before ")
+        line.carry_supervisor(ours, sys.stderr)
+        line._take(SUPERVISOR, 0, b"first ")
+        line._take(SUPERVISOR, 0, b"second")
+        ours.shutdown(socket.SHUT_RDWR)
+
+        assert theirs.recv(1_000) == b"before first second"
+
+
+def test_that_a_relay_tells_why_a_program_has_no_probe_each_time_that_changes() -> None:
+    problems = iter(["", "It sleeps.", "It sleeps.", "It has ended.", ""])
+    opened: Any = SimpleNamespace(problem=lambda: next(problems))
+    said: list[bytes] = []
+    with tempfile.TemporaryDirectory() as folder:
+        relay = Relay(folder, {"argv": [], "patience_s": 60})
+        relay._opened = opened
+        relay._say = lambda *said_now: said.append(said_now[2])  # type: ignore[method-assign]
+        for _ in range(5):
+            relay._look_at_time()
+        for each in (relay._dialled, relay._lines, relay._selector):
+            each.close()
+
+    assert [json.loads(each)["problem"] for each in said] == ["It sleeps.", "It has ended.", ""]
 
 
 @pytest.mark.parametrize(
