@@ -63,6 +63,10 @@ class History(Protocol):
     def cursor_at(self, at_ns: int) -> int:
         """Return the cursor after the last event at or before an instant."""
 
+    @property
+    def base(self) -> Timeline:
+        """The state before the oldest event kept, to be read only."""
+
     def state_before(self, cursor: int) -> Timeline:
         """Return a copy of the state after all events before ``cursor``."""
 
@@ -106,6 +110,10 @@ class WholeHistory:
     def whole_until(self, start: int, end: int) -> int:
         return max(start, end)
 
+    @property
+    def base(self: History) -> Timeline:
+        return self.state_before(self.first)
+
     def state_at(self: History, at_ns: int) -> Timeline:
         timeline = self.state_before(self.cursor_at(at_ns))
         timeline.set_present(at_ns)
@@ -135,6 +143,10 @@ class LogHistory(WholeHistory):
     @property
     def end(self) -> int:
         return self._log.end
+
+    @property
+    def base(self) -> Timeline:
+        return self._log.base
 
     @property
     def first_ns(self) -> int:

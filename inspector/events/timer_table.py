@@ -109,6 +109,10 @@ class RowByNumber:
         self.count -= 1
         return row
 
+    def clear(self) -> None:
+        self._pages.clear()
+        self.count = 0
+
     def copy(self) -> RowByNumber:
         twin = RowByNumber()
         twin._pages = {number: page[:] for number, page in self._pages.items()}

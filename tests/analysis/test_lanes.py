@@ -6,20 +6,33 @@ import random
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typing_extensions import override
 
+from inspector.analysis.lanes.lane_columns import Instants, PendingTimers
 from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
 from inspector.clocks import Clock
 from inspector.events import EventLog, Timeline
 from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT
-from inspector.vocabulary import EventKind, Field, MemberKind, RawEvent
+from inspector.events.timer_table import RowByNumber
+from inspector.vocabulary import TIMER_ADDED, EventKind, Field, MemberKind, RawEvent
 from tests.ui.members_world import MembersSession
 from tests.ui.world import World
 
 MS = 1_000_000
 STRINGS = ["", "before", "after", "game", "boss"]
+
+
+class CountedLooks(PendingTimers):
+    looks = 0
+
+    @override
+    def __contains__(self, timer_id: int) -> bool:
+        self.looks += 1
+        return super().__contains__(timer_id)
 
 
 def _nothing() -> None: ...
@@ -93,7 +106,11 @@ def test_that_a_pause_says_when_it_began_who_did_it_and_that_it_ended() -> None:
     ]
 
 
-def test_that_a_lane_goes_on_behind_what_has_fallen_off_and_counts_it() -> None:
+def test_that_a_lane_goes_on_behind_what_has_fallen_off_and_counts_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Copies of states are large.
+    monkeypatch.delattr(LogHistory, "state_before")
     world = World()
     world.log.budget_bytes = BYTES_PER_EVENT * 100
     clock = world.root.child("game")
@@ -105,6 +122,7 @@ def test_that_a_lane_goes_on_behind_what_has_fallen_off_and_counts_it() -> None:
     tick = lane_of(store, LaneKind.TIMER, "tick")
     assert store.lost > 0
     assert 0 < len(tick.instants) < 390
+    assert len(tick.pending) == 1
     assert tick.instants.at_ns[-1] == 390 * MS
     assert store.clocks.local_ns(clock.id, 390 * MS) == 390 * MS
     assert store.clocks.by_id[clock.id].name == "game"
@@ -193,8 +211,6 @@ def test_that_counts_of_columns_add_up_to_all_there_is() -> None:
 
 @given(st.lists(st.integers(0, 10**6), max_size=300), st.integers(1, 60))
 def test_that_the_latest_of_each_column_is_never_lost(values: list[int], columns: int) -> None:
-    from inspector.analysis.lanes.lane_columns import Instants  # noqa: PLC0415 - beside its test
-
     instants = Instants()
     for number, value in enumerate(values):
         instants.append(number, value, 0)
@@ -202,6 +218,86 @@ def test_that_the_latest_of_each_column_is_never_lost(values: list[int], columns
     found = instants.maxima(instants.before(edges))
     for number, (low, high) in enumerate(pairwise(edges)):
         assert found[number] == max(values[low:high], default=0)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("aabbfn-"), st.integers(0, 200)), max_size=300), st.data()
+)
+def test_that_lanes_know_their_pending_timers_as_dictionaries_would(
+    steps: list[tuple[str, int]], data: st.DataObject
+) -> None:
+    lanes = RowByNumber()
+    both, apart = PendingTimers(lanes), [PendingTimers(lanes, 0), PendingTimers(lanes, 1)]
+    known: dict[int, int] = {}
+
+    def expected(*numbers: int) -> list[int]:
+        return [timer for timer, lane in known.items() if lane in numbers]
+
+    for part in apart:
+        both.join(part)
+    for timer, (step, count) in enumerate(steps, 1):
+        if step in "ab":
+            lane = "ab".index(step)
+            # Many at once, so that those that have ended are many.
+            for each in range(1_000 * timer, 1_000 * timer + count):
+                lanes[each] = known[each] = lane
+                apart[lane].add(each)
+                both.add(each)
+        elif step == "-":
+            for each in data.draw(st.sampled_from([list(known), [*reversed(known)]]))[:count]:
+                lane = lanes.pop(each)
+                apart[lane].note_end()
+                both.note_end()
+                del known[each]
+        elif step == "n":
+            assert both.newest() == next(reversed(known), 0)
+            assert apart[1].newest() == next(reversed(expected(1)), 0)
+        else:
+            assert both.first(count) == expected(0, 1)[:count]
+            assert apart[0].first(count) == expected(0)[:count]
+    for pending, numbers in ((both, (0, 1)), (apart[0], (0,)), (apart[1], (1,))):
+        wanted = expected(*numbers)
+        assert len(pending) == len(wanted)
+        assert pending.first(len(wanted) + 1) == wanted
+        assert all((each in pending) == (known[each] in numbers) for each in known)
+        assert 999 not in pending
+
+
+def test_that_timers_that_have_ended_are_looked_through_once() -> None:
+    lanes = RowByNumber()
+    pending = CountedLooks(lanes, 0)
+    for each in range(1, 1_001):
+        lanes[each] = 0
+        pending.add(each)
+    for each in (*range(2, 400), 1_000):
+        lanes.pop(each)
+        pending.note_end()
+
+    looked = []
+    for _ in range(2):
+        before = pending.looks
+        assert pending.first(3) == [1, 400, 401]
+        assert pending.newest() == 999
+        looked.append(pending.looks - before)
+
+    assert looked == [403, 4]
+
+
+def test_that_a_timer_that_is_added_twice_is_pending_once() -> None:
+    world = World()
+    world.root.set_timeout(1, _nothing, name="spawn")
+    world.root.set_timeout(1, _nothing, name="other")
+    added, *_ = (each for each in world.log.read(0).events if each[1] == TIMER_ADDED)
+    world.log.append(added)
+    world.log.append((*added[:4], world.log.intern("other")))
+    store = LaneStore()
+
+    store.read(world.history, Timeline(world.log.strings))
+
+    assert len(lane_of(store, LaneKind.TIMER, "spawn").pending) == 0
+    other = lane_of(store, LaneKind.TIMER, "other")
+    assert len(other.pending) == 2
+    assert store.lane(LaneKind.TIMER, added[2]) is other
 
 
 def play(chance: random.Random, world: World, clocks: list[Clock]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QRect
@@ -176,7 +175,7 @@ def header_places(y: int, height: int, width: int, unit: float) -> HeaderPlaces:
 def lane_timers(lane: Lane, timeline: Timeline, most: int, *, is_past: bool) -> list[int]:
     """Return timers of a lane that are pending, at present or in the past."""
     if not is_past:
-        return [each for each in islice(lane.pending, most) if each in timeline.timers]
+        return [each for each in lane.pending.first(most) if each in timeline.timers]
     return [
         timer_id
         for each in lane.members or [lane]

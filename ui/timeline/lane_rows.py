@@ -39,7 +39,7 @@ def subject_of(row: LaneRow) -> Selection:
         case LaneKind.MACHINE | LaneKind.CALL:
             return Selection.member(row.subject_id)
         case LaneKind.TIMER if row.lane is not None:
-            return Selection.timer(next(reversed(row.lane.pending), row.lane.subject_id))
+            return Selection.timer(row.lane.pending.newest() or row.lane.subject_id)
     return Selection.nothing()
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from inspector.analysis.lanes.spans import Spans
 from inspector.analysis.statistics.pyramid import Pyramid
+from inspector.events.timer_table import RowByNumber
 
 #: Nanoseconds or numbers, one per record.
 NsColumn = np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -72,6 +73,71 @@ class Instants:
         if best is None or abs(self.at_ns[best] - at_ns) > within_ns:
             return None
         return best
+
+
+#: So many timers that have ended may stay beside as many that are pending.
+_MOST_ENDED = 64
+
+
+class PendingTimers:
+    """The pending timers of a lane, in the order in which they were added."""
+
+    __slots__ = ("_count", "_first", "_lane_by_timer", "_lanes", "_numbers")
+
+    def __init__(self, lane_by_timer: RowByNumber, *lanes: int) -> None:
+        self._lane_by_timer = lane_by_timer  # The lanes of all pending timers, by their numbers
+        self._lanes = set(lanes)  # Those that are meant
+        self._count = 0
+        # Timers that end stay here for a while: looking for each would take too long.
+        self._numbers = array("q")
+        self._first = 0  # Those in front of it have ended
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __contains__(self, timer_id: int) -> bool:
+        return self._lane_by_timer.get(timer_id) in self._lanes
+
+    def first(self, most: int) -> list[int]:
+        found: list[int] = []
+        numbers, place = self._numbers, self._first
+        while place < len(numbers) and len(found) < most:
+            if numbers[place] in self:
+                found.append(numbers[place])
+            place += 1
+        # Those that have ended are passed over once.
+        self._first = place - len(found)
+        numbers[self._first : place] = array("q", found)
+        return found
+
+    def newest(self) -> int:
+        """Return the timer added last, 0 for none."""
+        numbers = self._numbers
+        while len(numbers) > self._first:
+            if numbers[-1] in self:
+                return numbers[-1]
+            numbers.pop()
+        return 0
+
+    def add(self, timer_id: int) -> None:
+        self._count += 1
+        self._numbers.append(timer_id)
+
+    def note_end(self) -> None:
+        """Note that one of them has ended."""
+        self._count -= 1
+        if len(self._numbers) > 2 * self._count + _MOST_ENDED:
+            self._numbers = array("q", filter(self.__contains__, self._numbers))
+            self._first = 0
+
+    def join(self, other: PendingTimers) -> None:
+        self._lanes |= other._lanes
+        for timer_id in other.first(len(other)):
+            self.add(timer_id)
+
+    def clear(self) -> None:
+        self._count = self._first = 0
+        self._numbers = array("q")
 
 
 class Levels(Struct, frozen=True, eq=False):

@@ -13,7 +13,13 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.lanes.clocks import ClockPasts
-from inspector.analysis.lanes.lane_columns import Instants, KnownPast, Levels, Steps
+from inspector.analysis.lanes.lane_columns import (
+    Instants,
+    KnownPast,
+    Levels,
+    PendingTimers,
+    Steps,
+)
 from inspector.analysis.lanes.spans import Spans
 from inspector.analysis.lateness.blocks import Blocks
 from inspector.calls.call import short_site
@@ -22,6 +28,7 @@ from inspector.events.member_names import MEMBER_NAMING_KINDS, KnownMember, Memb
 from inspector.events.members import TIMED_CALLS
 from inspector.events.schema import ABOUT_FIELDS
 from inspector.events.timeline import MISFIT, Timeline
+from inspector.events.timer_table import RowByNumber
 from inspector.vocabulary import NEVER, Field, MemberKind, RawEvent
 
 if TYPE_CHECKING:
@@ -35,6 +42,8 @@ _CALLED: Final = TIMED_CALLS | {MemberKind.HOOK}
 _LEAST_FAMILY: Final = 2
 #: The state of a removed machine.
 GONE_STATE: Final = -1
+#: Those of a lane that has none.
+_NO_TIMERS: Final = PendingTimers(RowByNumber())
 
 
 class LaneKind(IntEnum):
@@ -85,7 +94,8 @@ class Lane:
     steps: Steps = field(default_factory=Steps)
     levels: Levels | None = None
     spans: Spans | None = None
-    pending: dict[int, None] = field(default_factory=dict)
+    pending: PendingTimers = _NO_TIMERS
+    number: int = -1  # Of a lane of timers, among these
     sid: int = 0  # Number of a timer's label in the string table
     # Number of the text of the call site at which its timers were made, 0 for unknown.
     site: int = 0
@@ -131,7 +141,9 @@ class LaneStore:
         self._history: History | None = None
         self._known: KnownPast | None = None
         self._strings: Sequence[str] = ("",)
-        self._lane_of_timer: dict[int, Lane] = {}
+        # A timer's lane by its number, for pending ones
+        self._timer_lanes: list[Lane] = []
+        self._lane_by_timer = RowByNumber()
         self._families: dict[tuple[int, int], Lane] = {}
         self._lane_of_member: dict[int, Lane] = {}
         self._names = MemberNames(("",))
@@ -150,9 +162,10 @@ class LaneStore:
 
     def lane(self, kind: LaneKind, subject_id: int) -> Lane | None:
         if kind is LaneKind.TIMER:
-            found = self._lane_of_timer.get(subject_id)
-            ended = (lane for lane in self.lanes.values() if lane.subject_id == subject_id)
-            return found or next((lane for lane in ended if lane.kind is kind), None)
+            number = self._lane_by_timer.get(subject_id)
+            if number >= 0:
+                return self._timer_lanes[number]
+            return next((lane for lane in self._timer_lanes if lane.subject_id == subject_id), None)
         return self._lane_of_member.get(subject_id)
 
     # ------------------------------------------------------------------ reading
@@ -205,10 +218,11 @@ class LaneStore:
 
     def go_on_at(self, history: History, cursor: int) -> int:
         self._read_strings(history)
-        state = history.state_before(cursor)
+        state = history.base if cursor == history.first else history.state_before(cursor)
         self.cursor = cursor
         self.clocks.go_on_from(state)
-        for lane in (*self.lanes.values(), *self._families.values()):
+        self._lane_by_timer.clear()
+        for lane in (*self._timer_lanes, *self._families.values()):
             lane.pending.clear()
         timers = state.timers
         for timer_id in timers.ids():
@@ -263,19 +277,27 @@ class LaneStore:
     def _on_timer_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
         lane = self._lane(LaneKind.TIMER, a, self._strings[b])
         lane.subject_id, lane.sid = subject, b
-        lane.pending[subject] = None
-        self._lane_of_timer[subject] = lane
+        if lane.number < 0:
+            lane.number = len(self._timer_lanes)
+            self._timer_lanes.append(lane)
+            lane.pending = PendingTimers(self._lane_by_timer, lane.number)
+        # Where events are damaged, it may be pending.
+        if subject in self._lane_by_timer:
+            self._end_timer(subject)
+        self._lane_by_timer[subject] = lane.number
+        lane.pending.add(subject)
         if lane.family is not None:
-            lane.family.pending[subject] = None
+            lane.family.pending.add(subject)
 
     def _on_timer_origin(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
-        lane = self._lane_of_timer[subject]
+        lane = self._timer_lanes[self._lane_by_timer[subject]]
         if not a or lane.site:
             return
         lane.site = a
         family = self._families.get((lane.clock_id, a))
         if family is None:
-            family = Lane(LaneKind.TIMER, lane.clock_id, self._strings[a], site=a)
+            pending = PendingTimers(self._lane_by_timer)
+            family = Lane(LaneKind.TIMER, lane.clock_id, self._strings[a], pending=pending, site=a)
             self._families[lane.clock_id, a] = family
             family.words = lane.label.split()
         family.members.append(lane)
@@ -291,7 +313,7 @@ class LaneStore:
         self._version += 1
         lane.family = family
         family.subject_id = lane.subject_id
-        family.pending |= lane.pending
+        family.pending.join(lane.pending)
         if len(lane.instants):
             records = sorted(
                 record
@@ -303,7 +325,7 @@ class LaneStore:
                 family.instants.append(*record)
 
     def _on_timer_fired(self, at_ns: int, subject: int, a: int, b: int) -> None:
-        lane = self._lane_of_timer[subject]
+        lane = self._timer_lanes[self._lane_by_timer[subject]]
         family = lane.family
         lane.instants.append(at_ns, a, subject)
         if family is not None:
@@ -315,10 +337,10 @@ class LaneStore:
         self._end_timer(subject)
 
     def _end_timer(self, subject: int) -> None:
-        lane = self._lane_of_timer.pop(subject)
-        lane.pending.pop(subject, None)
+        lane = self._timer_lanes[self._lane_by_timer.pop(subject)]
+        lane.pending.note_end()
         if lane.family is not None:
-            lane.family.pending.pop(subject, None)
+            lane.family.pending.note_end()
 
     def _note_member(self, event: RawEvent) -> None:
         at_ns, kind, subject, a, b = event

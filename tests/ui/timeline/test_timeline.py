@@ -54,6 +54,12 @@ class LanesSession(MembersSession):
             self.frame_of()
 
 
+def lane_of(session: LanesSession, label: str) -> Lane:
+    store = LaneStore()
+    store.read(session.history, session.timeline)
+    return next(lane for lane in store.lanes.values() if lane.label == label)
+
+
 @pytest.fixture
 def session(bridge: SessionBridge) -> LanesSession:
     session = LanesSession()
@@ -671,7 +677,7 @@ def test_that_a_timer_that_should_have_fired_is_said_to_be_late(session: LanesSe
     timeline.apply_all(session.log.read(0).events)
     timeline.set_present(timeline.at_ns + 1_310 * MS)
     timeline.resolve_dues()
-    lane = Lane(LaneKind.TIMER, session.game.id, "spawn", pending={session.spawn.id: None})
+    lane = lane_of(session, "spawn")
 
     waits = lane_wait(lane, timeline, timeline.at_ns, is_past=False)
 
@@ -685,7 +691,7 @@ def test_that_a_lane_names_all_clocks_that_have_to_be_resumed(session: LanesSess
     timeline = Timeline(session.log.strings)
     timeline.apply_all(session.log.read(0).events)
     timeline.resolve_dues()
-    lane = Lane(LaneKind.TIMER, session.enemies.id, "boss", pending={session.boss.id: None})
+    lane = lane_of(session, "boss")
 
     waits = lane_wait(lane, timeline, timeline.at_ns, is_past=False)
 

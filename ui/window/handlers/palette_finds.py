@@ -132,7 +132,7 @@ class PaletteFinder:
     def _next_of(self, lane: Lane) -> int:
         """Return the pending timer of a lane that is due first, 0 for none."""
         table = self._bridge.timeline.timers
-        pending = [each for each in islice(lane.pending, _MOST_PENDING) if each in table]
+        pending = [each for each in lane.pending.first(_MOST_PENDING) if each in table]
         return min(pending, key=lambda each: table.session_due[table.index(each)], default=0)
 
     def _object_entry(self, thing: _Object) -> PaletteEntry:

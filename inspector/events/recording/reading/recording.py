@@ -378,6 +378,10 @@ class Recording:
 
     # ------------------------------------------------------------------ states
 
+    @property
+    def base(self) -> Timeline:
+        return self.state_before(self.first)
+
     def state_before(self, cursor: int) -> Timeline:
         """Return a copy of the state after all events before ``cursor``.
 
