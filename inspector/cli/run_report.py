@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from decimal import Context, Decimal
+from math import isfinite
 from typing import Final, TypeVar
 
 from inspector.analysis.interval_shares import UNKNOWN, named_shares, shares_text
@@ -11,7 +13,9 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
 from inspector.calls.call import short_site
 from inspector.cli.call_tally import CallCount, CallTally, SystemLine, TimerCount
+from inspector.clocks.rate import local_ns
 from inspector.display_text import counted, one_line
+from inspector.events.states import StoppedClock
 from inspector.events.timeline import Timeline
 from inspector.formats.frame_times import FrameTimes, NsColumn
 from inspector.sessions.runs.virtual import RunOutcome
@@ -22,7 +26,13 @@ from inspector.timebase import (
     format_instant,
     ns_to_seconds,
 )
-from inspector.vocabulary import Measure, Share, typed_rate, what_was_raised
+from inspector.vocabulary import (
+    RATE_DENOMINATOR,
+    Measure,
+    Share,
+    typed_rate,
+    what_was_raised,
+)
 
 _LISTED_FAILURES: Final = 5
 _LISTED_CLOCKS: Final = 40
@@ -42,6 +52,8 @@ _NUMBERS: Final = frozenset(
     | {"max late", "scale", "holds", "called", "took, ms", "longest", "process", "events"}
     | {"probe, ms", "of time"}
 )
+#: Of products of rates: more than a double has, and the exact ones of thousands are long.
+_DIGITS: Final = Context(prec=40)
 #: The state of a program that has not ended.
 ATTACHED: Final = "attached"
 
@@ -98,20 +110,32 @@ class RunReport:
     def clocks(self) -> list[ClockLine]:
         timeline, fired = self.timeline, self.tally.fired_by_clock()
         root_id = timeline.root_id
-        numbers = [] if root_id is None else timeline.branch(root_id)
-        return [
-            ClockLine(
-                depth=len(timeline.path(number)) - 1,
-                name=timeline.clocks[number].name,
-                local_ns=timeline.local_ns(number),
-                rate=typed_rate(timeline.clocks[number].rate_n),
-                effective_rate=f"{float(timeline.effective_rate(number)):.4g}",
-                state=_state(timeline, number),
-                pending=timeline.clocks[number].pending,
+        lines: list[ClockLine] = []
+        # By clock: depth, local time, effective rate, and whether and why it stands still.
+        known = {0: (-1, timeline.at_ns, Decimal(1), "")}
+        # Depth first, so that what is above a clock is known.
+        for number in [] if root_id is None else timeline.branch(root_id):
+            clock = timeline.clocks[number]
+            depth, above_ns, above_rate, stopped = known[clock.parent_id]
+            now_ns = local_ns(above_ns, clock.n, clock.off)
+            rate = _DIGITS.multiply(above_rate, _DIGITS.divide(clock.n, RATE_DENOMINATOR))
+            state = stopped or "running"
+            if clock.n == 0:
+                state = _stop_text(timeline.stop_of(clock, of=number))
+                stopped = _stop_text(timeline.stop_of(clock, of=0))
+            known[number] = depth + 1, now_ns, rate, stopped
+            line = ClockLine(
+                depth=depth + 1,
+                name=clock.name,
+                local_ns=now_ns,
+                rate=typed_rate(clock.rate_n),
+                effective_rate=_rate_text(rate),
+                state=state,
+                pending=clock.pending,
                 fired=fired.get(number, 0),
             )
-            for number in numbers
-        ]
+            lines.append(line)
+        return lines
 
     @property
     def commands_refused(self) -> list[str]:
@@ -348,8 +372,11 @@ def _table_of(
     if not rows:
         return ""
     right = {place for place, title in enumerate(columns) if title in _NUMBERS}
-    cells = [tuple(cell(row) for cell in columns.values()) for row in rows]
-    return table(tuple(columns), cells, right=right, most=most, more=more)
+    cells = [tuple(cell(row) for cell in columns.values()) for row in rows[:most]]
+    left_out = max(0, len(rows) - most)
+    return table(
+        tuple(columns), cells, right=right, more=f"{left_out:,} {more}" if left_out else ""
+    )
 
 
 def _closing(report: RunReport, timers: Sequence[TimerCount]) -> str:
@@ -389,17 +416,15 @@ def table(
     rows: Sequence[Sequence[str]],
     *,
     right: set[int],
-    most: int | None = None,
-    more: str = "more",
+    more: str = "",
 ) -> str:
     """Return rows under a heading, columns aligned.
 
     Args:
-        more: What the others are called, behind their number.
+        more: What is left out, if anything.
     """
-    left_out = 0 if most is None else len(rows) - most
     # The last column has all the room there is.
-    rows = [[*map(short_line, row[:-1]), one_line(row[-1])] for row in rows[:most]]
+    rows = [[*map(short_line, row[:-1]), one_line(row[-1])] for row in rows]
     widths = [max(len(line[i]) for line in (heading, *rows)) for i in range(len(heading))]
     rule = ["─" * width for width in widths]
     lines = [
@@ -409,7 +434,7 @@ def table(
         ).rstrip()
         for line in (heading, rule, *rows)
     ]
-    return "\n".join(lines + [f"… and {left_out:,} {more}"] * (left_out > 0))
+    return "\n".join([*lines, f"… and {more}"] if more else lines)
 
 
 def short_line(text: str) -> str:
@@ -467,11 +492,14 @@ def _difference(count: TimerCount) -> str:
     return ("exact" if count.is_exact else f"{difference:+,}") + forced
 
 
-def _state(timeline: Timeline, clock_id: int) -> str:
-    reasons = timeline.pause_reasons(clock_id)
-    if not reasons:
-        return "running"
-    reason = reasons[0]
+def _rate_text(rate: Decimal) -> str:
+    number = float(rate)
+    # Hundreds of nested clocks may be too fast or too slow for a double.
+    is_within = isfinite(number) and bool(number) == bool(rate)
+    return f"{number if is_within else rate.normalize():.4g}"
+
+
+def _stop_text(reason: StoppedClock) -> str:
     since = format_instant(reason.since_ns)
     if reason.is_own:
         return f"{reason.what} since {since}"

@@ -318,18 +318,19 @@ class Timeline:
 
     def pause_reasons(self, clock_id: int) -> tuple[StoppedClock, ...]:
         """Return the clocks that make this one stand still, the nearest first."""
-        return tuple(
-            StoppedClock(
-                clock_id=clock.id,
-                clock_name=clock.name,
-                since_ns=clock.paused_since_ns,
-                is_own=clock.id == clock_id,
-                is_rate_zero=not clock.paused,
-                cause=clock.pause_cause,
-                is_detached=self.detachment(clock) is not None,
-            )
-            for clock in self.path(clock_id)
-            if clock.n == 0
+        path = self.path(clock_id)
+        return tuple(self.stop_of(clock, of=clock_id) for clock in path if clock.n == 0)
+
+    def stop_of(self, clock: ClockState, *, of: int) -> StoppedClock:
+        """Return how a clock that stands still stops itself, or a clock below it."""
+        return StoppedClock(
+            clock_id=clock.id,
+            clock_name=clock.name,
+            since_ns=clock.paused_since_ns,
+            is_own=clock.id == of,
+            is_rate_zero=not clock.paused,
+            cause=clock.pause_cause,
+            is_detached=self.detachment(clock) is not None,
         )
 
     def detachment(self, clock: ClockState) -> Mark | None:

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import main as cli
+from inspector.cli.run_report import RunReport, report_values
+from inspector.events import Timeline
 from inspector.events.recording import open_recording
+from inspector.events.states import ClockState
 from inspector.exit_codes import ExitCode
 from inspector.testing import scene_file
 from tests.cli.answers import Run, rows
@@ -84,6 +87,103 @@ def test_that_a_rate_is_given_to_the_root(run: Run) -> None:
     clocks = {clock["name"]: clock for clock in json.loads(out)["clocks"]}
     assert clocks["root"]["local_ns"] == 5_000_000_000
     assert clocks["game"]["effective_rate"] == "0.25"
+
+
+def test_that_a_report_tells_of_each_clock_what_the_timeline_does(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene_file(
+        tmp_path,
+        """
+        import random
+
+        def build(stage):
+            chance, clocks = random.Random(5), [stage.root]
+            for number in range(200):
+                above = chance.choice(clocks[-20:])
+                clocks.append(above.child(f"clock {number}"))
+                clocks[-1].rate = chance.choice((1, 1, 0.5, 1.001, 3, 3, 1 / 3))
+            for each in chance.sample(clocks[40:], 10):
+                each.pause()
+            for each in chance.sample(clocks[40:], 5):
+                each.rate = 0
+        """,
+    )
+    reports: list[RunReport] = []
+
+    def kept_values(report: RunReport) -> dict[str, object]:
+        reports.append(report)
+        return report_values(report)
+
+    monkeypatch.setattr("inspector.cli.run.report_values", kept_values)
+
+    code, out, _ = run("run scene.py --seconds 1.7 --json")
+
+    assert code == ExitCode.OK
+    timeline, clocks = reports[0].timeline, json.loads(out)["clocks"]
+    assert len(clocks) == 201
+    assert timeline.root_id is not None
+    states = set()
+    for clock, number in zip(clocks, timeline.branch(timeline.root_id), strict=True):
+        reasons = timeline.pause_reasons(number)
+        assert clock["depth"] == len(timeline.path(number)) - 1
+        assert clock["local_ns"] == timeline.local_ns(number)
+        assert clock["effective_rate"] == f"{float(timeline.effective_rate(number)):.4g}"
+        assert (clock["state"] == "running") == (not reasons)
+        assert clock["state"].startswith("stopped") == (bool(reasons) and not reasons[0].is_own)
+        assert not reasons or reasons[0].is_own or f"“{reasons[0].clock_name}”" in clock["state"]
+        states.add(clock["state"].partition(" since ")[0].partition("” ")[2] or clock["state"][:7])
+    assert states == {"running", "paused ", "rate 0 ", "has been paused", "has had rate 0"}
+
+
+def test_that_a_report_walks_no_path_for_each_of_thousands_of_clocks(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            clock = stage.root
+            for number in range(2_000):
+                clock = clock.child(f"clock {number}")
+            stage.root.pause()
+        """,
+    )
+    walked = []
+    path = Timeline.path
+
+    def counted_path(self: Timeline, clock_id: int) -> list[ClockState]:
+        found = path(self, clock_id)
+        walked.append(len(found))
+        return found
+
+    monkeypatch.setattr(Timeline, "path", counted_path)
+
+    code, out, _ = run("run scene.py --seconds 0.1")
+
+    assert (code, "… and 1,961 more clocks" in out) == (ExitCode.OK, True)
+    assert sum(walked) < 10 * 2_000
+
+
+@pytest.mark.parametrize(("rate", "effective"), [(10, "1e+400"), (0.1, "1e-400")])
+def test_that_no_effective_rate_is_too_large_or_too_small_for_a_report(
+    run: Run, tmp_path: Path, rate: float, effective: str
+) -> None:
+    scene_file(
+        tmp_path,
+        f"""
+        def build(stage):
+            clock = stage.root
+            for number in range(400):
+                clock = clock.child(f"clock {{number}}")
+                clock.rate = {rate}
+        """,
+    )
+
+    code, out, err = run("run scene.py --seconds 0.1 --json")
+
+    assert (code, err) == (ExitCode.OK, "")
+    assert json.loads(out)["clocks"][-1]["effective_rate"] == effective
 
 
 def test_that_a_failing_callback_ends_in_exit_code_1_and_is_said(run: Run, tmp_path: Path) -> None:
