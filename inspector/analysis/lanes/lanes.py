@@ -225,10 +225,10 @@ class LaneStore:
         for lane in (*self._timer_lanes, *self._families.values()):
             lane.pending.clear()
         timers = state.timers
-        for timer_id in timers.ids():
-            row = timers.index(timer_id)
-            self._on_timer_added(state.at_ns, timer_id, timers.clock[row], timers.label[row])
-            self._on_timer_origin(state.at_ns, timer_id, timers.site[row], 0)
+        columns = timers.id, timers.clock, timers.label, timers.site
+        for timer_id, clock_id, label, site in zip(*columns, strict=True):
+            self._on_timer_added(state.at_ns, timer_id, clock_id, label)
+            self._on_timer_origin(state.at_ns, timer_id, site, 0)
         self._names = MemberNames(history.strings, state.members.by_id.values())
         for number in state.members.by_id:
             self._place_member(number)
