@@ -579,11 +579,13 @@ class AttachedSession:
         is_child = self._joined.parent_of(program) is not None
         self._sorter.end_program(program.index)
         text = self.log.intern(program.ended)
-        self._sorter.add((at_ns, MARK, clocks[0] if clocks else 0, text, 0))
+        # Found out after a while, it is no event that came late: others need not wait for such.
+        told_ns = at_ns if at_ns >= self._sorter.newest_ns else self.now_ns
+        self._sorter.add((told_ns, MARK, clocks[0] if clocks else 0, text, 0))
         kind = CLOCK_REMOVED if is_child else CLOCK_PAUSED
         # What its tasks do is not known from here on.
-        self._sorter.add(*((at_ns, TASKS_TOLD, clock_id, 0, 0) for clock_id in clocks))
-        self._sorter.add(*((at_ns, kind, clock_id, 0, 0) for clock_id in clocks))
+        self._sorter.add(*((told_ns, TASKS_TOLD, clock_id, 0, 0) for clock_id in clocks))
+        self._sorter.add(*((told_ns, kind, clock_id, 0, 0) for clock_id in clocks))
         if not live and not self._end and not self._may_bring_more():
             self._finish(program.ended, at_ns)
 

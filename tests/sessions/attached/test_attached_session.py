@@ -706,6 +706,26 @@ def test_that_a_program_that_was_let_go_unsaid_is_not_called_ended(
     )
 
 
+def test_that_an_end_that_is_told_after_a_while_does_not_delay_other_programs(
+    attachment: Attachment,
+) -> None:
+    session = attachment.session
+    running(attachment)
+    child = attachment.join(pid=os.getpid(), parent_pid=4_711, name="child")
+    child.keyframe()
+    attachment.settle(lambda: SECOND in session.timeline.clocks)
+
+    child.close()
+
+    def is_gone() -> bool:
+        session.submit(AddMark("meanwhile"))
+        return SECOND not in session.timeline.clocks
+
+    attachment.settle(is_gone)
+
+    assert not any("came late" in each for each in session.notes)
+
+
 def test_that_detaching_says_goodbye_and_keeps_the_timeline(attachment: Attachment) -> None:
     session = attachment.session
     probe = running(attachment)
