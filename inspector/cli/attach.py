@@ -132,9 +132,9 @@ def _after_window(opened: Opened | None, code: int, err: TextIO) -> int:
         opened.end()
     if code != ExitCode.OK:
         return code
-    if opened.poll() is None:
-        say(err, f"{opened.title} goes on; Ctrl+C ends it.")
     try:
+        if opened.poll() is None:
+            say(err, f"{opened.title} goes on; Ctrl+C ends it.")
         return opened.wait() or ExitCode.OK
     except KeyboardInterrupt:
         opened.end()
