@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, SignalInstance, Slot
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, Slot
 from shiboken6 import isValid
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ class Background(QObject):
     done = Signal(object)  # The result of the work
     failed = Signal(object)  # Exception: the work has raised one of the expected errors
 
-    _arrived = Signal(object, object)  # the number of the work, what to call
-
     def __init__(
         self, parent: QObject | None = None, *, expected: type[Exception] = Cancelled
     ) -> None:
@@ -40,7 +38,7 @@ class Background(QObject):
         self._expected = expected
         self._number = 0
         self._thread: Thread | None = None
-        self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self._inbox = _inbox()
 
     @property
     def is_running(self) -> bool:
@@ -54,7 +52,7 @@ class Background(QObject):
         def report(share: float) -> None:
             if number != self._number or not isValid(self):
                 raise Cancelled
-            self._send(number, partial(self.progressed.emit, share))
+            self._send(number, Background._progress, share)
 
         def run() -> None:
             try:
@@ -62,11 +60,11 @@ class Background(QObject):
             except Cancelled:
                 return
             except self._expected as error:
-                self._send(number, partial(self._end, self.failed, error))
+                self._send(number, Background._fail, error)
             except BaseException as error:  # noqa: BLE001 - raised in the window's thread
-                self._send(number, partial(self._raise, error))
+                self._send(number, Background._raise, error)
             else:
-                self._send(number, partial(self._end, self.done, result))
+                self._send(number, Background._finish, result)
 
         self._thread = Thread(target=run, name="background", daemon=True)
         self._thread.start()
@@ -80,22 +78,49 @@ class Background(QObject):
         thread = self._thread
         if thread is not None:
             thread.join()
-            QCoreApplication.sendPostedEvents(self)
+            QCoreApplication.sendPostedEvents(self._inbox)
 
-    def _send(self, number: int, act: Callable[[], None]) -> None:
-        # The window may be gone.
-        if isValid(self):
-            self._arrived.emit(number, act)
+    def _send(self, number: int, act: Callable[[Background, Any], None], value: object) -> None:
+        """Have something called in the window's thread; the window may be gone at any moment."""
+        self._inbox.arrived.emit(partial(self._deliver, number, act, value))
 
-    @Slot(object, object)
-    def _deliver(self, number: int, act: Callable[[], None]) -> None:
-        if number == self._number:
-            act()
+    def _deliver(self, number: int, act: Callable[[Background, Any], None], value: object) -> None:
+        if number == self._number and isValid(self):
+            act(self, value)
 
-    def _end(self, signal: SignalInstance, value: object) -> None:
+    def _progress(self, share: float) -> None:
+        self.progressed.emit(share)
+
+    def _finish(self, result: object) -> None:
         self._thread = None
-        signal.emit(value)
+        self.done.emit(result)
+
+    def _fail(self, error: Exception) -> None:
+        self._thread = None
+        self.failed.emit(error)
 
     def _raise(self, error: BaseException) -> None:
         self._thread = None
         raise error
+
+
+class _Inbox(QObject):
+    """Calls in the window's thread what others hand over.
+
+    It is never deleted: a thread that emits a signal of a deleted object ends the process.
+    """
+
+    arrived = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrived.connect(self._call, Qt.ConnectionType.QueuedConnection)
+
+    @Slot(object)
+    def _call(self, act: Callable[[], None]) -> None:
+        act()
+
+
+@cache
+def _inbox() -> _Inbox:
+    return _Inbox()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from threading import Event, current_thread, main_thread
 from typing import TYPE_CHECKING
 
@@ -116,3 +118,25 @@ def test_that_a_fault_is_raised_in_the_thread_of_the_window(
         background.wait()
 
     assert [each[0] for each in raised] == [ZeroDivisionError]
+
+
+_DELETED_WHILE_IT_WORKS = """
+import sys
+from PySide6.QtCore import QCoreApplication
+from shiboken6 import delete
+from ui.kit.background import Background
+application = QCoreApplication([])
+sys.setswitchinterval(1e-6)
+for number in range(1_500):
+    background = Background()
+    background.start(lambda report: [report(share / 3) for share in range(3)])
+    for _ in range(number % 60):
+        pass
+    delete(background)
+"""
+
+
+def test_that_a_window_may_go_while_its_work_hands_something_over() -> None:
+    command = [sys.executable, "-c", _DELETED_WHILE_IT_WORKS]
+
+    assert subprocess.run(command, check=False, timeout=60).returncode == 0
