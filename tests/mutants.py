@@ -1,10 +1,11 @@
 """How much the tests notice: small faults are put into the code, one at a time.
 
 ``python -m tests.mutants --count 300 --seed 1`` draws places at random, changes each in a copy of
-the project, and runs the tests that execute the changed line, the nearest first: one run of all
-tests finds out which these are (``--lines FILE`` keeps that for the next time). Where none does in
-the process of the tests, those that import the module or stand beside it are run. A fault that no
-test notices is printed; too many of them fail.
+the project, and runs the tests that execute the changed line, the nearest first. One run of all
+tests finds out which these are, also where a program that a test starts executes it (``--lines
+FILE`` keeps that for the next time, while the code stays the same). For what an import executes,
+those of the rest of its file are run; where none is known, those that import the module or stand
+beside it. A fault that no test notices is printed; too many of them fail.
 """
 
 from __future__ import annotations
@@ -12,18 +13,23 @@ from __future__ import annotations
 import argparse
 import ast
 import os
+import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+import pytest
 from coverage import CoverageData
 
 PROJECT: Final = Path(__file__).resolve().parents[1]
@@ -39,12 +45,29 @@ SUBJECTS: Final = (
     "inspector/probe",
     "inspector/sessions",
 )
+#: What follows the name of a test in a context, here and in programs that it starts.
+_PHASE: Final = re.compile(r"(\|| \()(setup|run|call|teardown)\)?$")
 _COPIED: Final = ("inspector", "ui", "tests", "resources", "pyproject.toml", "README.md", ".ci")
 #: Tests that take longer than this in a mutant have noticed it, in seconds.
 _TEST_LIMIT_S: Final = 60
+#: However long it takes in all, it proves nothing.
 _MUTANT_LIMIT_S: Final = 900
+_MEMORY_LIMIT_BYTES: Final = 6 << 30
+_MANY: Final = 10
+_SETTINGS_VARIABLE: Final = "TIMELINE_INSPECTOR_COVERAGE"
+#: Of programs that tests start; pytest sets the variable.
+_COVERAGE: Final = """
+[run]
+source = {source}
+branch = true
+data_file = {folder}/programs
+parallel = true
+sigterm = true
+context = ${{PYTEST_CURRENT_TEST-}}
+disable_warnings = no-data-collected, module-not-imported, module-not-measured
+"""
 #: A line that more tests than this execute is tried with the nearest of them.
-_MOST_TESTS: Final = 1_000
+_MOST_TESTS: Final = 500
 
 _OPPOSITES: Final[dict[type[ast.AST], type[ast.AST]]] = {
     ast.Lt: ast.LtE,
@@ -78,7 +101,7 @@ class Mutant:
         end: Where it ends.
         before: The replaced text.
         after: What takes its place.
-        line: Number of its first line.
+        lines: Numbers of the lines of its statement, without what is indented below.
         in_function: Whether it is executed by a call, rather than once by an import.
     """
 
@@ -87,12 +110,12 @@ class Mutant:
     end: int
     before: str
     after: str
-    line: int
+    lines: range
     in_function: bool
 
     def __str__(self) -> str:
         before, after = (" ".join(text.split()) for text in (self.before, self.after))
-        return f"{self.path.as_posix()}:{self.line}: {before}  →  {after}"
+        return f"{self.path.as_posix()}:{self.lines[0]}: {before}  →  {after}"
 
 
 def mutants_of(path: Path) -> Iterator[Mutant]:
@@ -113,13 +136,20 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
+    spans: dict[int, range] = {}
+    for statement in ast.walk(tree):
+        if isinstance(statement, ast.stmt):
+            below = getattr(statement, "body", None)
+            end_line = below[0].lineno if below else (statement.end_lineno or 0) + 1
+            span = range(statement.lineno, max(end_line, statement.lineno + 1))
+            spans |= dict.fromkeys(span, span)
     for node, changed in _changes(tree):
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         start = place(node.lineno, node.col_offset)
         end = place(node.end_lineno, node.end_col_offset)
         in_function = any(node.lineno in lines for lines in called)
-        yield Mutant(path, start, end, text[start:end], changed, node.lineno, in_function)
+        yield Mutant(path, start, end, text[start:end], changed, spans[node.lineno], in_function)
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
@@ -132,8 +162,15 @@ def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
             yield node.test, f"(not ({ast.unparse(node.test)}))"
     elif isinstance(node, ast.expr):
         yield from ((node, f"({ast.unparse(changed)})") for changed in _expressions(node))
+    dead = _branch_for_other_systems(node)
     for name, value in ast.iter_fields(node):
-        if name in {"annotation", "returns", "decorator_list", "type_params", "bases"}:
+        if name == dead or name in {
+            "annotation",
+            "returns",
+            "decorator_list",
+            "type_params",
+            "bases",
+        }:
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST):
@@ -149,6 +186,10 @@ def _is_without_effect(node: ast.AST) -> bool:  # noqa: PLR0911 - a row of cases
             return True
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
             return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="logger" | "_logger")))):
+            return True
+        case ast.keyword(arg="copy", value=ast.Constant(value=False)):
+            return True
         case ast.Assign(targets=[ast.Name(id="__all__" | "__slots__")]):
             return True
         case ast.AnnAssign(value=None):
@@ -158,6 +199,17 @@ def _is_without_effect(node: ast.AST) -> bool:  # noqa: PLR0911 - a row of cases
         case ast.FunctionDef(decorator_list=decorators):
             return any(ast.unparse(each) in {"overload", "abstractmethod"} for each in decorators)
     return False
+
+
+def _branch_for_other_systems(node: ast.AST) -> str | None:
+    """Return which branch is executed on another system or Python only, if either."""
+    if not isinstance(node, ast.If | ast.IfExp):
+        return None
+    asks = {each.id for each in ast.walk(node.test) if isinstance(each, ast.Name)} == {"sys"}
+    about = {each.attr for each in ast.walk(node.test) if isinstance(each, ast.Attribute)}
+    if not asks or not about <= {"platform", "startswith", "version_info"}:
+        return None
+    return "orelse" if eval(ast.unparse(node.test), {"sys": sys}) else "body"  # noqa: S307 - ours
 
 
 def _statements(node: ast.stmt) -> Iterator[str]:
@@ -195,7 +247,8 @@ def _expressions(node: ast.expr) -> Iterator[ast.expr]:
         case ast.Constant(value=bool() as value):
             yield ast.Constant(not value)
         case ast.Constant(value=int() as value):
-            yield ast.Constant(value + 1)
+            # One more of many makes no difference to anybody.
+            yield ast.Constant(value + 1 if value < _MANY else 2 * value)
 
 
 def _is_text(node: ast.expr) -> bool:
@@ -229,12 +282,28 @@ def tests_for(path: Path, tests: Path) -> list[str]:
 
 
 def measure_lines(file: Path) -> None:
-    """Run all tests, and keep which of them executes which line."""
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"]
-    command += ["--cov=inspector", "--cov-context=test", "--cov-report="]
-    environment = {**os.environ, "COVERAGE_FILE": str(file)}
-    # Tests that count bytecodes fail under a tracer; the lines are kept all the same.
-    subprocess.run(command, cwd=PROJECT, env=environment, check=False)
+    """Run all tests, and keep which of them executes which line, also in programs they start."""
+    with tempfile.TemporaryDirectory(prefix="lines-") as folder:
+        settings = Path(folder) / "coverage.ini"
+        settings.write_text(_COVERAGE.format(source=PROJECT / "inspector", folder=folder))
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"]
+        command += ["-p", "tests.mutants", "--cov=inspector", "--cov-context=test", "--cov-report="]
+        environment = {
+            **os.environ,
+            "COVERAGE_FILE": str(Path(folder) / "tests"),
+            _SETTINGS_VARIABLE: str(settings),
+        }
+        # Tests that count bytecodes fail under a tracer; the lines are kept all the same.
+        subprocess.run(command, cwd=PROJECT, env=environment, check=False)
+        combine = [sys.executable, "-m", "coverage", "combine", "-q", f"--data-file={file}"]
+        parts = [str(part) for part in Path(folder).iterdir() if part != settings]
+        subprocess.run([*combine, *parts], cwd=PROJECT, check=True)
+
+
+def pytest_runtest_setup() -> None:
+    """Have programs that a test starts say which lines they execute, and for which test."""
+    os.environ["COVERAGE_PROCESS_START"] = os.environ[_SETTINGS_VARIABLE]
+    os.environ.pop("COVERAGE_FILE", None)
 
 
 class Lines:
@@ -246,14 +315,14 @@ class Lines:
 
     def tests_of(self, mutant: Mutant) -> list[str]:
         """Return the tests that execute a line, the nearest first; none if it is not known."""
-        if not mutant.in_function:
-            # It is executed by whichever test imports it first.
-            return []
-        contexts: list[str] = []
+        tests: set[str] = set()
         for path in self._data.measured_files():
             if path.endswith(f"/{mutant.path.as_posix()}"):
-                contexts = self._data.contexts_by_lineno(path).get(mutant.line, [])
-        tests = {context.rpartition("|")[0] for context in contexts} - {""}
+                contexts = self._data.contexts_by_lineno(path)
+                # An import is executed for whichever test is the first.
+                lines = mutant.lines if mutant.in_function else contexts
+                found = {context for line in lines for context in contexts.get(line, [])}
+                tests |= {_PHASE.sub("", context) for context in found} - {""}
         near = {file: i for i, file in enumerate(tests_for(mutant.path, PROJECT / "tests"))}
         return sorted(tests, key=lambda test: (near.get(test.partition("::")[0], len(near)), test))
 
@@ -264,6 +333,8 @@ class Copy:
     def __init__(self, folder: Path, lines: Lines) -> None:
         self.folder = folder
         self._lines = lines
+        self._sound: set[str] = set()
+        self._unsound: set[str] = set()
         for name in _COPIED:
             source = PROJECT / name
             if source.is_dir():
@@ -277,12 +348,22 @@ class Copy:
     def failure_of(self, mutant: Mutant) -> str:
         """Return the test that notices a mutant, or an empty text."""
         text = (self.folder / mutant.path).read_text(encoding="utf-8")
-        self._write(mutant.path, text[: mutant.start] + mutant.after + text[mutant.end :])
-        try:
-            tests = self._lines.tests_of(mutant)[:_MOST_TESTS]
-            return self.first_failure(tests or tests_for(mutant.path, self.folder / "tests"))
-        finally:
-            self._write(mutant.path, text)
+        changed = text[: mutant.start] + mutant.after + text[mutant.end :]
+        tests = self._lines.tests_of(mutant)[:_MOST_TESTS]
+        tests = tests or tests_for(mutant.path, self.folder / "tests")
+        while True:
+            self._write(mutant.path, changed)
+            try:
+                failure = self.first_failure(tests)
+            finally:
+                self._write(mutant.path, text)
+            if "::" not in failure or failure in self._sound:
+                return failure
+            if not self.first_failure([failure]):
+                self._sound.add(failure)
+                return failure
+            # It fails here whatever the code is.
+            self._unsound.add(failure)
 
     def _write(self, path: Path, text: str) -> None:
         self._mtime += 2
@@ -291,29 +372,45 @@ class Copy:
 
     def first_failure(self, tests: list[str]) -> str:
         """Run tests up to the first that fails; return its name, or an empty text."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no"]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-rfE"]
         command += ["-p", "no:cacheprovider", "-o", f"timeout={_TEST_LIMIT_S}"]
         command += [f"--basetemp={self.folder / 'temporary'}", f"@{self.folder / 'tests.txt'}"]
-        (self.folder / "tests.txt").write_text("\n".join(tests), encoding="utf-8")
-        environment = {**os.environ, "PYTHONPATH": str(self.folder)}
+        chosen = [*tests, *(f"--deselect={test}" for test in self._unsound)]
+        (self.folder / "tests.txt").write_text("\n".join(chosen), encoding="utf-8")
+        environment = {**os.environ, "PYTHONPATH": str(self.folder), "COLUMNS": "1000"}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        try:
-            done = subprocess.run(
+        output = self.folder / "output.txt"
+        with output.open("w") as stdout:
+            running = subprocess.Popen(
                 command,
                 cwd=self.folder,
                 env=environment,
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=_MUTANT_LIMIT_S,
+                stdout=stdout,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_limit_memory,  # noqa: PLW1509 - no other thread runs
             )
-        except subprocess.TimeoutExpired:
-            return "it never ends"
-        if done.returncode == 0:
+            try:
+                code = running.wait(_MUTANT_LIMIT_S)
+            except subprocess.TimeoutExpired:
+                code = pytest.ExitCode.OK
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(running.pid, signal.SIGKILL)
+                running.wait()
+        said = output.read_text(encoding="utf-8", errors="replace")
+        if code in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
             return ""
-        said = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-        return said[0] if said else (done.stdout + done.stderr)[-300:]
+        for line in said.splitlines():
+            if line.startswith(("FAILED ", "ERROR ")):
+                return line.partition(" ")[2].partition(" - ")[0]
+        return said[-300:] or f"exit code {code}"
+
+
+def _limit_memory() -> None:
+    """Let a loop without an end not take the machine's memory."""
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_LIMIT_BYTES, _MEMORY_LIMIT_BYTES))
 
 
 def drawn(subjects: list[str], count: int, seed: int) -> list[Mutant]:
