@@ -138,7 +138,7 @@ def show_two_pauses(shell: Shell) -> None:
     run(shell, 0.5)
 
 
-def show_frame(shell: Shell) -> None:
+def reveal_frame(shell: Shell) -> None:
     run(shell)
     shell.window.frame_times.header.longest.click()
 
@@ -164,13 +164,13 @@ def show_timer(shell: Shell) -> None:
     shell.bridge.select(Selection.timer(timer_id(shell, "boss arrives")))
 
 
-def show_panel(panel_id: str, shell: Shell) -> None:
+def enter_panel(panel_id: str, shell: Shell) -> None:
     run(shell)
     shell.window.panels.open_panel(panel_id)
     settle(shell)
 
 
-def show_palette(shell: Shell) -> None:
+def open_palette(shell: Shell) -> None:
     run(shell)
     shell.trigger("palette")
 
@@ -250,9 +250,9 @@ STATES: Final[Mapping[str, tuple[Callable[[Shell], None], str | Path | None]]] =
     "looking-back": (show_looking_back, SMALL_GAME),
     "timer": (show_timer, SMALL_GAME),
     "two-pauses": (show_two_pauses, SMALL_GAME),
-    "frame": (show_frame, SMALL_GAME),
-    **{f"tray-{panel_id}": (partial(show_panel, panel_id), SMALL_GAME) for panel_id in _IN_TRAY},
-    "palette": (show_palette, SMALL_GAME),
+    "frame": (reveal_frame, SMALL_GAME),
+    **{f"tray-{panel_id}": (partial(enter_panel, panel_id), SMALL_GAME) for panel_id in _IN_TRAY},
+    "palette": (open_palette, SMALL_GAME),
     "no-lanes": (show_no_lanes, SMALL_GAME),
     "failed": (show_failed, None),
     "no-frames": (show_no_frames, None),

@@ -102,9 +102,9 @@ class FindingsPanel(QWidget):
         self.state_label = plain_label()
         fill(self, bar(self.look_button, (self.state_label, 1)), (self.view, 1))
         self.look_button.clicked.connect(self.look)
-        self.view.clicked.connect(self.show_evidence)
+        self.view.clicked.connect(self.select_evidence)
         for key in ENTER:
-            self.view.on(key, lambda: self.show_evidence(self.view.currentIndex()))
+            self.view.on(key, lambda: self.select_evidence(self.view.currentIndex()))
         bridge.refreshed.connect(self._on_refreshed)
         bridge.session_changed.connect(self._on_session_changed)
         self._on_session_changed()
@@ -115,7 +115,7 @@ class FindingsPanel(QWidget):
     def _on_session_changed(self) -> None:
         self._looked_s, self._looked_at, self._took_s = None, -1, 0.0
         self._steps = None
-        self._show([])
+        self._set_findings([])
         self._look_if_due()
 
     @Slot(object)
@@ -198,13 +198,13 @@ class FindingsPanel(QWidget):
             self._steps = self._looks_at = None
             self._looked_at, self._looked_s = self._looking_to, self._clock()
             self._took_s += perf_counter() - began_s
-            self._show(done.value)
+            self._set_findings(done.value)
         else:
             self._took_s += perf_counter() - began_s
 
     # ---------------------------------------------------------------- what is shown
 
-    def _show(self, found: list[Finding]) -> None:
+    def _set_findings(self, found: list[Finding]) -> None:
         # What blocks a loop explains much of the rest.
         self.model.set_rows(sorted(found, key=lambda each: each.kind is not BLOCKED_LOOP))
         self._say()
@@ -215,16 +215,16 @@ class FindingsPanel(QWidget):
         self.look_button.setEnabled(session is not None and not self.is_looking)
         if session is None:
             self.state_label.setText("")
-            self.notice.show_text("No findings: no scene is loaded.")
+            self.notice.set_text("No findings: no scene is loaded.")
             return
         if self.is_looking:
             self.state_label.setText(f"Analysing … {100 * self._done:.0f} %")
             if self._looked_s is None:
-                self.notice.show_text("")
+                self.notice.set_text("")
             return
         if self._looked_s is None:
             self.state_label.setText("")
-            self.notice.show_text("Not analysed yet: press “Analyse again”.")
+            self.notice.set_text("Not analysed yet: press “Analyse again”.")
             return
         found = len(self.model.rows)
         count = counted(found, "finding")
@@ -237,19 +237,19 @@ class FindingsPanel(QWidget):
             else "Nothing has happened since."
         )
         self.state_label.setText(f"{count} in {self._looked_at:,} events. {by_itself}")
-        self.notice.show_text("" if found else "Nothing looks wrong so far.")
+        self.notice.set_text("" if found else "Nothing looks wrong so far.")
 
     # ---------------------------------------------------------------- evidence
 
     @Slot(QModelIndex)
-    def show_evidence(self, index: QModelIndex) -> None:
+    def select_evidence(self, index: QModelIndex) -> None:
         """Select what a finding is about: its frame if that is kept, else timer or clock."""
         for selection in self.evidence(index.row())[:1] if index.isValid() else ():
             self._select(selection)
 
     def _select(self, selection: Selection) -> None:
         if selection.kind is SelectionKind.FRAME:
-            self._bridge.show_frame(selection.id)
+            self._bridge.reveal_frame(selection.id)
         else:
             self._bridge.select(selection)
 

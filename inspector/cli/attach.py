@@ -224,7 +224,7 @@ class _Watch:
                     return True
                 # By then, a program for terminals has the screen.
                 if passed_ns >= NS_PER_SECOND and not self._has_screen:
-                    self._progress.show(passed_ns / wanted_ns)
+                    self._progress.update(passed_ns / wanted_ns)
                 self._control(passed_ns)
             if not session.expects_news:
                 return False
@@ -253,7 +253,7 @@ class _Watch:
         if (wanted := self._options.stream) is not None:
             loops = session.loops
             place = stream_named(wanted, [each.name for each in loops], self._door.title)
-            session.show_frames_of(loops[place].clock_id)
+            session.choose_loop(loops[place].clock_id)
         passed_ns = session.present_ns - (self._begun_ns or 0)
         outcome = RunOutcome(session.frames_run, passed_ns, passed_ns, is_complete)
         put_out(

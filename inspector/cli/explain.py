@@ -252,7 +252,7 @@ def _run(
     if host is None:
         return run_virtual(session, duration_ns=duration_ns)
     with closing(Progress(err)) as progress:
-        return run_real(session, host, duration_ns=duration_ns, on_progress=progress.show)
+        return run_real(session, host, duration_ns=duration_ns, on_progress=progress.update)
 
 
 def _work_hint(session: HostedSession, run: RunOutcome) -> str:

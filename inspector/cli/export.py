@@ -335,7 +335,7 @@ def read_frames(
     """Read frame times, and say what the user should know about them."""
     with closing(Progress(err)) as progress:
         read = read_frame_file(
-            path, column, stream=stream, needs_frames=needs_frames, on_progress=progress.show
+            path, column, stream=stream, needs_frames=needs_frames, on_progress=progress.update
         )
     say(err, *read.notes)
     return read

@@ -112,7 +112,7 @@ def watched(door: Door, wanted_ns: int, err: TextIO) -> Iterator[Watched]:
                     passed_ns = session.present_ns - begun_ns
                     if passed_ns >= wanted_ns + _AFTER_NS:
                         break
-                    progress.show(min(1.0, max(0.0, passed_ns / wanted_ns)))
+                    progress.update(min(1.0, max(0.0, passed_ns / wanted_ns)))
         say(err, *session.notes)
         yield session
     finally:

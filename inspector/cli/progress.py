@@ -27,7 +27,7 @@ class Progress:
         self._began_ns = perf_counter_ns()
         self._width = 0
 
-    def show(self, done: float) -> None:
+    def update(self, done: float) -> None:
         """Show the share done, from 0 to 1."""
         if not self._is_shown:
             return

@@ -94,7 +94,7 @@ def _run_session(
 
     def follow(done: float) -> None:
         tally.update()
-        progress.show(done)
+        progress.update(done)
 
     with closing(progress):
         run = way.run(session, follow)

@@ -94,7 +94,7 @@ class _Read:
         return [each for each in found if each is not None]
 
 
-def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
+def print_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
     """Print statistics of files, and check conditions.
 
     Returns:
@@ -108,7 +108,7 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
     if not options.files:
         parser.error("name one or more files, or use --formulas")
     conditions = [condition_on(text, parser) for text in options.conditions]
-    if len(options.files) == 1 and _show_zones(options, out, err):
+    if len(options.files) == 1 and _print_zones(options, out, err):
         return ExitCode.OK
     wanted = [metric_named(each, parser, "--metric").id for each in options.metric]
     if not wanted and len(options.files) > 1:
@@ -212,7 +212,7 @@ def _read_all(options: Namespace, err: TextIO) -> tuple[list[_Read], dict[str, s
     return files, unread
 
 
-def _show_zones(options: Namespace, out: TextIO, err: TextIO) -> bool:
+def _print_zones(options: Namespace, out: TextIO, err: TextIO) -> bool:
     """Print the sums of Tracy's zones, if that is what the file has."""
     path, column = split_column(options.files[0])
     sums = None if column else zone_sums(path)

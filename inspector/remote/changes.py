@@ -333,7 +333,7 @@ def show_loop(
         return {"shown": of.stream}
     if not isinstance(of, ShowsLoops):
         raise RemoteError(REFUSED, "This session has one loop.")
-    if why_not := of.show_frames_of(clock_id):
+    if why_not := of.choose_loop(clock_id):
         raise RemoteError(REFUSED, why_not)
     return {"shown": of.frames_of}
 

@@ -115,7 +115,7 @@ class RecordedSession(UniformSession):
     def frames_of(self) -> int:
         return self.history.frames_of
 
-    def show_frames_of(self, clock_id: int) -> str:
+    def choose_loop(self, clock_id: int) -> str:
         if self._is_closed or clock_id == self.frames_of:
             return ""
         if clock_id not in self.timeline.loops:

@@ -194,7 +194,7 @@ class ShowsLoops(Protocol, metaclass=_AskedOnce):
     def frames_of(self) -> int:
         """The clock of the loop whose frames are shown, 0 for none."""
 
-    def show_frames_of(self, clock_id: int) -> str:
+    def choose_loop(self, clock_id: int) -> str:
         """Show the frames of another loop; returns why that cannot be, empty if it can."""
 
 

@@ -137,7 +137,7 @@ def _frames(size: int, shown: int = 1) -> AbstractContextManager[Work]:
     program.put(batches.pop(0))
     program.hand.advance(2_000)
     program.session.refresh()
-    assert not program.session.show_frames_of(ROOT_ID + shown)
+    assert not program.session.choose_loop(ROOT_ID + shown)
 
     def take() -> None:
         for number, batch in enumerate(batches):

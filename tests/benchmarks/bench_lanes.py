@@ -112,7 +112,7 @@ class Lanes:
         """Move a tenth of a hundredth part of the session, and paint."""
         canvas = self.canvas
         present_ns = canvas.present_ns
-        canvas.view.show_ns(0.4 * present_ns, 0.41 * present_ns)
+        canvas.view.set_span_ns(0.4 * present_ns, 0.41 * present_ns)
         canvas.view.pan(0.1)
         self.paint()
 
@@ -183,7 +183,7 @@ def refreshes(effort: Effort) -> list[Row]:
 
 def _look_back(shown: Lanes) -> None:
     present_ns = shown.canvas.present_ns
-    shown.canvas.view.show_ns(0.3 * present_ns, 0.6 * present_ns)
+    shown.canvas.view.set_span_ns(0.3 * present_ns, 0.6 * present_ns)
 
 
 @contextmanager

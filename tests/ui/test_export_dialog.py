@@ -90,7 +90,7 @@ def line(dialog: ExportDialog, name: str) -> QLineEdit:
 def choose(dialog: ExportDialog, name: str, data: object) -> None:
     chooser = box(dialog, name)
     chooser.setCurrentIndex(chooser.findData(data))
-    dialog.show_preview()
+    dialog.refresh_preview()
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".csv", ".json"])
@@ -134,7 +134,7 @@ def test_that_a_range_can_be_typed(
     assert not dialog.part_line.isVisible()
     choose(dialog, "Frames", "typed")
     dialog.part_line.setText(text)
-    dialog.show_preview()
+    dialog.refresh_preview()
 
     assert dialog.part_line.isVisible()
     assert dialog.export_to(tmp_path / "frames.csv")
@@ -146,7 +146,7 @@ def test_that_a_range_can_be_typed(
 def test_that_what_is_no_range_is_said(dialog: ExportDialog, tmp_path: Path) -> None:
     choose(dialog, "Frames", "typed")
     dialog.part_line.setText("from the boss on")
-    dialog.show_preview()
+    dialog.refresh_preview()
 
     assert "is not a range. Write frames as 120:600" in dialog.problem
     assert not dialog.save_button.isEnabled()
@@ -171,7 +171,7 @@ def test_that_a_bad_budget_is_named_and_nothing_is_written(
     dialog: ExportDialog, tmp_path: Path
 ) -> None:
     line(dialog, "Budgets").setText("16.7 fast")
-    dialog.show_preview()
+    dialog.refresh_preview()
 
     assert not dialog.export_to(tmp_path / "frames.png")
 
@@ -312,7 +312,7 @@ def test_that_a_figure_for_a_use_is_previewed_and_written_in_its_pixels(
 ) -> None:
     choose(dialog, "Graph", "distribution")
     choose(dialog, "Use", "card")
-    dialog.show_preview()
+    dialog.refresh_preview()
 
     assert dialog.problem == ""
     assert "Distribution of frame times" in dialog.preview.accessibleDescription()
@@ -366,7 +366,7 @@ def test_that_several_captures_are_drawn_over_each_other_or_side_by_side(
         each for each in dialog.findChildren(QCheckBox) if each.text().startswith("Side by side")
     )
     beside.click()
-    dialog.show_preview()
+    dialog.refresh_preview()
     assert "room for the frames of 1 capture side by side, not 2" in dialog.problem
     choose(dialog, "Use", "slide")
     assert dialog.export_to(tmp_path / "a.svg")
@@ -492,7 +492,7 @@ def test_that_the_title_names_what_the_format_holds(qtbot: QtBot, tmp_path: Path
     found = {}
     for name in ("PNG", "CSV", "HTML", "PDF report", "Timeline SVG", "Page", "Perfetto"):
         choose(dialog, "Format", name)
-        dialog.show_preview()
+        dialog.refresh_preview()
         found[name] = dialog.windowTitle(), dialog._suggested_path().name
 
     stem = "the-smallest-scene-worth-looking-at"
@@ -524,7 +524,7 @@ def test_that_what_a_page_has_is_said_in_place_of_a_picture_of_something_else(
     qtbot.addWidget(dialog)
 
     choose(dialog, "Format", "Page")
-    dialog.show_preview()
+    dialog.refresh_preview()
 
     said = dialog.preview.accessibleDescription()
     assert "60 frames" in said
@@ -572,7 +572,7 @@ def test_that_a_timeline_that_needs_more_height_says_its_true_size(
     qtbot.addWidget(dialog)
 
     choose(dialog, "Format", "Timeline SVG")
-    dialog.show_preview()
+    dialog.refresh_preview()
 
     picture = dialog.preview._picture
     assert picture is not None

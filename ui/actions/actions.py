@@ -24,7 +24,7 @@ _NOT_READY: Final = "the window is still loading"
 class DescribedAction(QAction):
     """A Qt action made from its description.
 
-    Its check mark shows what :meth:`show_checked` was told, never the click.
+    Its check mark shows what :meth:`set_checked` was told, never the click.
     """
 
     def __init__(self, description: ActionDescription[Any], parent: QObject) -> None:
@@ -50,22 +50,22 @@ class DescribedAction(QAction):
     def is_bound(self) -> bool:
         return self._callback is not None
 
-    def show_checked(self, is_checked: bool) -> None:  # noqa: FBT001 - like setChecked
+    def set_checked(self, is_checked: bool) -> None:  # noqa: FBT001 - like setChecked
         # As a click changes nothing, it is still what it was told to be.
         if is_checked != self._is_shown_checked:
             self._is_shown_checked = is_checked
             self.setChecked(is_checked)
 
-    def show_text(self, text: str) -> None:
+    def set_text(self, text: str) -> None:
         if text != self.text():
             self.setText(text)
-            self._show_tip()
+            self._refresh_tip()
 
     @property
     def is_on_button(self) -> bool:
         return any(isinstance(each, QToolButton) for each in self.associatedObjects())
 
-    def show_icon(self, name: str, theme: Theme) -> None:
+    def set_icon(self, name: str, theme: Theme) -> None:
         if name != self.icon_name:
             self.icon_name = name
             self.setIcon(theme.icon(name))
@@ -79,7 +79,7 @@ class DescribedAction(QAction):
             if self.description.file_title:
                 is_file = bool(facts.file_word)
                 self.setText(self.description.file_title if is_file else self.description.title)
-            self._show_tip()
+            self._refresh_tip()
 
     @Slot()
     def _perform(self) -> None:
@@ -88,7 +88,7 @@ class DescribedAction(QAction):
         if self._callback is not None:
             self._callback()
 
-    def _show_tip(self) -> None:
+    def _refresh_tip(self) -> None:
         title = self.text().replace("&", "").removesuffix(" …")
         keys = " or ".join(self.description.shortcut_texts)
         tip = f"{title} ({keys})" if keys else title
@@ -146,9 +146,9 @@ class ActionSet(QObject):
             action.apply(facts)
         self.applied.emit()
 
-    def show_choice(self, menu: MenuId, choice: str) -> None:
+    def set_choice(self, menu: MenuId, choice: str) -> None:
         for action in self._choices.get(menu, ()):
-            action.show_checked(action.description.choice == choice)
+            action.set_checked(action.description.choice == choice)
 
     def set_icons(self, theme: Theme) -> None:
         """Draw all icons in the colours of a theme; those of menus alone in the next turn."""

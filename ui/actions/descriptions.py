@@ -170,7 +170,7 @@ class ActionDescription(Struct, Generic[HandlerT], frozen=True):
     # What it stands for among the choices of its menu, None if it is none.
     choice: str | None = None
     label: str = ""  # What a button says beside its icon; the title if empty
-    is_checkable: bool = False  # It shows a state, which is set by DescribedAction.show_checked
+    is_checkable: bool = False  # It shows a state, which is set by DescribedAction.set_checked
     starts_section: bool = False  # A line is drawn above it in its menu
 
     @property

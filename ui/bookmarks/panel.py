@@ -176,20 +176,20 @@ class BookmarksPanel(TablePanel):
         view.on(Qt.Key.Key_Delete, self.remove_marked)
         view.on(Qt.Key.Key_F2, self._edit_current)
         view.on(QKeySequence.StandardKey.Undo, annotations.undo)
-        view.selectionModel().selectionChanged.connect(self._show_possible)
-        self.model.modelReset.connect(self._show_possible)
+        view.selectionModel().selectionChanged.connect(self._refresh_buttons)
+        self.model.modelReset.connect(self._refresh_buttons)
 
     # --------------------------------------------------------------- display
 
     @Slot(object)
     def _on_session_changed(self, _session: object) -> None:
-        self.message.show_text("")
+        self.message.set_text("")
         self.refresh()
 
     @Slot()
     def refresh(self) -> None:
         self.model.set_rows(self._annotations.items)
-        self._show_possible()
+        self._refresh_buttons()
         self.update_counts()
 
     @Slot(int)
@@ -214,7 +214,7 @@ class BookmarksPanel(TablePanel):
         )
 
     @Slot()
-    def _show_possible(self) -> None:
+    def _refresh_buttons(self) -> None:
         is_open = self._bridge.session is not None
         for button in (self.bookmark_button, self.note_button, self.range_button):
             button.setEnabled(is_open)
@@ -223,11 +223,11 @@ class BookmarksPanel(TablePanel):
 
     @Slot(str)
     def _say(self, text: str) -> None:
-        self.message.show_text(text)
+        self.message.set_text(text)
 
     @Slot(str)
     def _say_refused(self, text: str) -> None:
-        self.message.show_text(f"✖ {text}")
+        self.message.set_text(f"✖ {text}")
 
     # ---------------------------------------------------------------- acting
 

@@ -102,7 +102,7 @@ class BreakpointForm(QWidget):
         self.subject.installEventFilter(self)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
-        self.show_breakpoint(Breakpoint(BreakKind.TIMER_FIRES))
+        self.fill_fields(Breakpoint(BreakKind.TIMER_FIRES))
 
     def _lay_out(self) -> None:
         fields = (self.kind, (self.subject, _WIDE), self.limit, (self.condition, _WIDE))
@@ -125,7 +125,7 @@ class BreakpointForm(QWidget):
 
     # ---------------------------------------------------------------- what is shown
 
-    def show_breakpoint(self, breakpoint_: Breakpoint, *, is_new: bool = True) -> None:
+    def fill_fields(self, breakpoint_: Breakpoint, *, is_new: bool = True) -> None:
         """Fill the fields; ``is_new`` if the button adds a breakpoint instead of changing one."""
         self.kind.setCurrentIndex(self.kind.findData(breakpoint_.kind))
         self.subject.setText(breakpoint_.subject)
@@ -187,7 +187,7 @@ class BreakpointForm(QWidget):
         self.problem.hide()
         self.breakpoint_given.emit(breakpoint_)
 
-    def show_doubt(self, text: str) -> None:
+    def set_doubt(self, text: str) -> None:
         if text:
             self._say(f"● {text}", ColorRole.MUTED)
 

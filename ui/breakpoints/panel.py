@@ -134,8 +134,8 @@ class BreakpointsPanel(QWidget):
         self.import_button.clicked.connect(self._ask_for_import)
         self.export_button.clicked.connect(self._ask_for_export)
         self.model.toggled.connect(self._toggle)
-        self.view.selectionModel().selectionChanged.connect(self._show_marked)
-        self.view.doubleClicked.connect(self._show_last_hit)
+        self.view.selectionModel().selectionChanged.connect(self._edit_marked)
+        self.view.doubleClicked.connect(self._select_last_hit)
         self.view.on(Qt.Key.Key_Delete, self.remove_marked)
         self.view.make_menu = self.make_menu
         bridge.refreshed.connect(self._on_refreshed)
@@ -173,7 +173,7 @@ class BreakpointsPanel(QWidget):
                 for number, each, hits in items
             )
         self.setEnabled(breakpoints is not None)
-        self.notice.show_text("" if self.model.rows else self._why_empty())
+        self.notice.set_text("" if self.model.rows else self._why_empty())
         self.export_button.setEnabled(bool(self.model.rows))
         self.remove_button.setEnabled(bool(self.marked_number))
 
@@ -204,20 +204,20 @@ class BreakpointsPanel(QWidget):
             former = session.breakpoints.get(number)
         if former is None:
             self._bridge.submit(AddBreakpoint(breakpoint_))
-            self._show_doubt(breakpoint_)
+            self._refresh_doubt(breakpoint_)
             return
         changed = replace(breakpoint_, is_enabled=former.is_enabled)
         self._bridge.submit(ChangeBreakpoint(number, changed))
-        self._show_doubt(changed)
+        self._refresh_doubt(changed)
 
-    def _show_doubt(self, breakpoint_: Breakpoint) -> None:
-        self.form.show_doubt(doubt_about(breakpoint_, self._bridge.timeline))
+    def _refresh_doubt(self, breakpoint_: Breakpoint) -> None:
+        self.form.set_doubt(doubt_about(breakpoint_, self._bridge.timeline))
 
     @Slot()
     def begin_new(self) -> None:
         self._edited = 0
         self.view.clearSelection()
-        self.form.show_breakpoint(Breakpoint(BreakKind.TIMER_FIRES))
+        self.form.fill_fields(Breakpoint(BreakKind.TIMER_FIRES))
 
     @Slot()
     def _offer_names(self) -> None:
@@ -225,7 +225,7 @@ class BreakpointsPanel(QWidget):
         self.form.offer_names(names_to_choose(kind, self._bridge.timeline))
 
     @Slot()
-    def _show_marked(self) -> None:
+    def _edit_marked(self) -> None:
         number = self.marked_number
         self.remove_button.setEnabled(bool(number))
         session = self._bridge.session
@@ -236,7 +236,7 @@ class BreakpointsPanel(QWidget):
         found = session.breakpoints.get(number)
         if found is not None:
             self._edited = number
-            self.form.show_breakpoint(found, is_new=False)
+            self.form.fill_fields(found, is_new=False)
 
     @Slot()
     def remove_marked(self) -> None:
@@ -251,14 +251,14 @@ class BreakpointsPanel(QWidget):
         self._bridge.submit(ChangeBreakpoint(row.number, changed))
 
     @Slot(QModelIndex)
-    def _show_last_hit(self, index: QModelIndex) -> None:
+    def _select_last_hit(self, index: QModelIndex) -> None:
         row = self.model.row_at(index.row())
         if row is not None and row.last is not None:
             self._bridge.select(Selection.frame(row.last.frame))
 
     def make_menu(self, row: int) -> QMenu:
         menu, index = QMenu(self), self.model.index(row, 0)
-        menu.addAction("Select the frame of the last hit", partial(self._show_last_hit, index))
+        menu.addAction("Select the frame of the last hit", partial(self._select_last_hit, index))
         menu.addAction("Copy", self.view.copy_marked)
         menu.addAction("Remove", self.remove_marked)
         return menu
@@ -285,9 +285,9 @@ class BreakpointsPanel(QWidget):
         try:
             found = read_breakpoints(Path(path))
         except InspectorError as error:
-            self.problem.show_text(str(error))
+            self.problem.set_text(str(error))
             return
-        self.problem.show_text("")
+        self.problem.set_text("")
         for breakpoint_ in found:
             self._bridge.submit(AddBreakpoint(breakpoint_))
 
@@ -299,6 +299,6 @@ class BreakpointsPanel(QWidget):
         try:
             write_breakpoints(path, [found for _, found, _ in session.breakpoints.items()])
         except InspectorError as error:
-            self.problem.show_text(str(error))
+            self.problem.set_text(str(error))
             return
-        self.problem.show_text(f"Written to {path}.")
+        self.problem.set_text(f"Written to {path}.")

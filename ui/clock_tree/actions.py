@@ -40,8 +40,8 @@ class BranchActions(QObject):
         self._window = window
         self._action = actions["pause-branch"]
         for changed in (bridge.session_changed, bridge.facts_due, bridge.selection_changed):
-            changed.connect(self._show_state)
-        self._show_state()
+            changed.connect(self._refresh_state)
+        self._refresh_state()
 
     # ---------------------------------------------------------------- clocks
 
@@ -52,16 +52,16 @@ class BranchActions(QObject):
             ask_for_rate(bridge, clock, self._theme, self._window)
 
     @Slot(object)
-    def _show_state(self, _news: object = None) -> None:
+    def _refresh_state(self, _news: object = None) -> None:
         timeline = self._bridge.timeline
         clock = selected_clock(timeline, self._bridge.selection)
         is_paused = clock is not None and is_clock_paused(timeline, clock)
-        self._action.show_checked(is_paused)
+        self._action.set_checked(is_paused)
         if clock is None:
-            self._action.show_text(self._action.description.title)
+            self._action.set_text(self._action.description.title)
         else:
             verb = "Resume" if is_paused else "Pause"
-            self._action.show_text(f"{verb} “{menu_text(clock.name)}”")
+            self._action.set_text(f"{verb} “{menu_text(clock.name)}”")
 
     # ---------------------------------------------------------------- members
 

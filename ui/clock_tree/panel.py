@@ -328,8 +328,8 @@ class ClockTreePanel(TablePanel):
         bridge.playhead_changed.connect(self._pace.request)
         bridge.session_changed.connect(self.set_session)
         bridge.selection_changed.connect(self.on_selection_changed)
-        bridge.pointed_changed.connect(self._show_pointed)
-        self._theme.changed.connect(self._show_rows)
+        bridge.pointed_changed.connect(self._on_pointed_changed)
+        self._theme.changed.connect(self._refresh_rows)
         self._pace.due.connect(self.refresh)
         RowPointing(view).pointed.connect(self._point_at_row)
         view.selectionModel().currentRowChanged.connect(self._select_row)
@@ -355,17 +355,17 @@ class ClockTreePanel(TablePanel):
         timeline = None if self._bridge.session is None else self._bridge.shown
         if timeline is None:
             self._known = None
-            self._show_rows()
+            self._refresh_rows()
         elif self._known is None:
             self._known = Known(timeline, self._theme.color(ColorRole.MUTED))
-            self._show_rows()
+            self._refresh_rows()
         elif self._known.set_timeline(timeline):
-            self._show_rows()
-        self.view.show_changes()
+            self._refresh_rows()
+        self.view.repaint_changes()
         self.update_counts()
 
     @Slot()
-    def _show_rows(self) -> None:
+    def _refresh_rows(self) -> None:
         known = self._known
         if known is not None:
             known.sign_color = self._theme.color(ColorRole.MUTED)
@@ -417,7 +417,7 @@ class ClockTreePanel(TablePanel):
     @override
     def filter_rows(self, text: str) -> None:
         self._words = tuple(text.casefold().split())
-        self._show_rows()
+        self._refresh_rows()
 
     @override
     def count_text(self) -> str:
@@ -442,7 +442,7 @@ class ClockTreePanel(TablePanel):
         row = self.model.row_at(index.row())
         if row is not None and row.is_open is not None and not self._words:
             self._turned ^= {row.node}
-            self._show_rows()
+            self._refresh_rows()
 
     def _fold_current(self, *, is_open: bool) -> None:
         index = self.view.currentIndex()
@@ -465,7 +465,7 @@ class ClockTreePanel(TablePanel):
             closed = {node_of(each.id) for each in above} - self._turned
             if closed:
                 self._turned |= closed
-                self._show_rows()
+                self._refresh_rows()
         self._mark_selected()
         if self.view.currentIndex().isValid():
             self.view.scrollTo(self.view.currentIndex())
@@ -506,12 +506,12 @@ class ClockTreePanel(TablePanel):
         self._bridge.point_at(Selection() if row is None else _thing_of(row.node))
 
     @Slot(object)
-    def _show_pointed(self, thing: Selection) -> None:
+    def _on_pointed_changed(self, thing: Selection) -> None:
         self._pointed = self._node_of(thing)
         self._tint_pointed()
 
     def _tint_pointed(self) -> None:
-        self.view.show_pointed(self.model.row_of(self._pointed) if self._pointed else None)
+        self.view.set_pointed(self.model.row_of(self._pointed) if self._pointed else None)
 
     # ---------------------------------------------------------------- commands
 

@@ -129,7 +129,7 @@ class AlignedView(QWidget):
 
     # ---------------------------------------------------------------- what is shown
 
-    def show_runs(
+    def set_runs(
         self,
         runs: Iterable[ComparedRun],
         budgets_ms: Iterable[float],
@@ -147,7 +147,7 @@ class AlignedView(QWidget):
         runs, budgets_ms = tuple(runs), tuple(budgets_ms)
         is_same = runs == self._runs
         self._sides = tuple(sides) or tuple(range(len(runs)))
-        self._notice.show_text("" if runs else empty_text)
+        self._notice.set_text("" if runs else empty_text)
         if is_same and budgets_ms == self._budgets_ms:
             return
         self._runs, self._budgets_ms = runs, budgets_ms
@@ -356,7 +356,7 @@ class AlignedView(QWidget):
             (low, high), (bottom, top) = box.viewRange()
             most = max(2, int(box.height() / _BETWEEN_TICKS_Y))
             found = duration_ticks(top * NS_PER_MS, most, bottom * NS_PER_MS)
-            _show_ticks(plot.getAxis("left"), found.ticks, NS_PER_MS, f"frame time ({found.unit})")
+            _set_ticks(plot.getAxis("left"), found.ticks, NS_PER_MS, f"frame time ({found.unit})")
             room_ms = (top - bottom) / max(box.height(), 1.0) * self.fontMetrics().height()
             labelled: list[float] = []
             for each in self._budgets_ms:
@@ -369,10 +369,10 @@ class AlignedView(QWidget):
         most = max(2, int(plot.getViewBox().width() / _BETWEEN_TICKS_X))
         axis = plot.getAxis("bottom")
         if self._by_frame:
-            _show_ticks(axis, count_ticks(int(low), int(high), most), 1, "frames")
+            _set_ticks(axis, count_ticks(int(low), int(high), most), 1, "frames")
         else:
             found = instant_ticks(low * NS_PER_SECOND, high * NS_PER_SECOND, most)
-            _show_ticks(axis, found.ticks, NS_PER_SECOND, f"time ({found.unit})")
+            _set_ticks(axis, found.ticks, NS_PER_SECOND, f"time ({found.unit})")
 
     def _color(self, role: ColorRole) -> QColor:
         return self._theme.color(role)
@@ -504,7 +504,7 @@ def _pen(color: QColor, dash: Sequence[float] = ()) -> QPen:
     return pen
 
 
-def _show_ticks(axis: pg.AxisItem, ticks: Iterable[Tick], unit: int, name: str) -> None:
+def _set_ticks(axis: pg.AxisItem, ticks: Iterable[Tick], unit: int, name: str) -> None:
     axis.setTicks([[(each.value_ns / unit, each.label) for each in ticks]])
     if name != axis.labelText:
         axis.setLabel(name)

@@ -194,7 +194,7 @@ class DifferenceTable(TablePanel):
         self.lay_out()
         self.update_counts()
 
-    def show_differences(self, found: list[RunDifference]) -> None:
+    def set_differences(self, found: list[RunDifference]) -> None:
         self.model.set_rows(difference_rows(found))
         has_parts = any(each.parts for each in found)
         self.view.choices.use(DifferenceColumn.RUN, is_used=len(found) > 1)

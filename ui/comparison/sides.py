@@ -146,7 +146,7 @@ class SidesRow(QWidget):
         widgets = [item.widget() for item in items if item is not None]
         return [each for each in widgets if isinstance(each, QToolButton)]
 
-    def show_sides(self, sides: Iterable[Side]) -> None:
+    def set_sides(self, sides: Iterable[Side]) -> None:
         self._sides = list(sides)
         while (item := self._layout.takeAt(0)) is not None:
             widget = item.widget()

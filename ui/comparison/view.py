@@ -131,7 +131,7 @@ class ComparisonView(QWidget):
         self._lay_out()
         self._connect()
         self._apply_theme()
-        self._show_state()
+        self._refresh_state()
 
     def _lay_out(self) -> None:
         options = QMenu(self)
@@ -164,7 +164,7 @@ class ComparisonView(QWidget):
         fill(self, top, said, above, (self.plot, 1), self._lower, spacing=0)
 
     def _connect(self) -> None:
-        self._background.progressed.connect(self._show_progress)
+        self._background.progressed.connect(self._on_progress)
         self._background.done.connect(self._take)
         self._background.failed.connect(self._take_problem)
         self.cancel_button.clicked.connect(self.cancel)
@@ -175,9 +175,9 @@ class ComparisonView(QWidget):
         self.row.runs_wanted.connect(self.files_wanted)
         for action in (self.outlier_action, self.columns_action, self.stutter_action):
             action.toggled.connect(self._start)
-        self.plot.frames_read.connect(self._show_reading)
-        self.kind_buttons.idClicked.connect(self._show_kind)
-        self._bridge.budgets_changed.connect(self._show_runs)
+        self.plot.frames_read.connect(self._set_reading)
+        self.kind_buttons.idClicked.connect(self._on_kind_chosen)
+        self._bridge.budgets_changed.connect(self._refresh_runs)
         self._theme.changed.connect(self._apply_theme)
 
     # ---------------------------------------------------------------- what is compared
@@ -198,7 +198,7 @@ class ComparisonView(QWidget):
 
     @Slot()
     def _start(self) -> None:
-        self.problem.show_text("")
+        self.problem.set_text("")
         self._found = []
         work = partial(
             compare_sides,
@@ -208,7 +208,7 @@ class ComparisonView(QWidget):
             stutter=self._stutter if self.stutter_action.isChecked() else None,
         )
         self._background.start(work)
-        self._show_state()
+        self._refresh_state()
 
     def set_limits(self, limits: StutterLimits | None) -> None:
         """Compare what stutters and what is slow by these limits; ``None`` for neither."""
@@ -231,13 +231,13 @@ class ComparisonView(QWidget):
         """Stop reading and comparing; what was read stays."""
         self._background.cancel()
         self._keep_read()
-        self.problem.show_text("The comparison was cancelled.")
-        self._show_state()
+        self.problem.set_text("The comparison was cancelled.")
+        self._refresh_state()
 
     def stop(self) -> None:
         self._background.cancel()
         self.sides, self._found = [], []
-        self._show_state()
+        self._refresh_state()
 
     def _keep_read(self) -> None:
         for side in self.sides:
@@ -247,7 +247,7 @@ class ComparisonView(QWidget):
     @Slot(object)
     def _take(self, found: list[RunDifference]) -> None:
         self._found = found
-        self._show_state()
+        self._refresh_state()
 
     @Slot(object)
     def _take_problem(self, problem: InspectorError) -> None:
@@ -269,12 +269,12 @@ class ComparisonView(QWidget):
                     self.add([Source.of_file(path, column)], to)
 
                 ask_for_column(path, problem.columns, take, self)
-                self._show_state()
+                self._refresh_state()
                 return
             if len(self.sides) > 1 or any(not each.is_read for each in self.sides):
                 self._start()
-        self._show_state()
-        self.problem.show_text(str(problem))
+        self._refresh_state()
+        self.problem.set_text(str(problem))
 
     def finish(self) -> None:
         while self._background.is_running:
@@ -283,10 +283,10 @@ class ComparisonView(QWidget):
     # ---------------------------------------------------------------- what is shown
 
     @Slot(float)
-    def _show_progress(self, done: float) -> None:
+    def _on_progress(self, done: float) -> None:
         self.progress.setValue(round(done * _STEPS))
 
-    def _show_state(self) -> None:
+    def _refresh_state(self) -> None:
         is_running = self._background.is_running
         self.progress.setVisible(is_running)
         self.cancel_button.setVisible(is_running)
@@ -295,26 +295,26 @@ class ComparisonView(QWidget):
         self.outlier_action.setEnabled(any(len(each.sources) > _TWO for each in self.sides))
         if is_running:
             self.progress.setValue(0)
-        self.row.show_sides(self.sides)
+        self.row.set_sides(self.sides)
         said = [headline(each, "A", letter_of(n)) for n, each in enumerate(self._found, 1)]
         self.verdict.setFont(self._font_of_one if len(said) < _TWO else self._font_of_many)
-        self.verdict.show_text("\n".join(sentence for sentence, _ in said))
+        self.verdict.set_text("\n".join(sentence for sentence, _ in said))
         sure = said[0][1] if len(said) == 1 else ""
         remarks = dict.fromkeys(each for found in self._found for each in found.remarks)
-        self.remarks.show_text(" ".join(filter(None, (sure, *remarks))))
+        self.remarks.set_text(" ".join(filter(None, (sure, *remarks))))
         self.verdict.setToolTip(as_plain(self.remarks.text()))
         self._fit_remarks()
-        self.table.show_differences(self._found)
-        self._show_runs()
+        self.table.set_differences(self._found)
+        self._refresh_runs()
 
     @Slot()
-    def _show_runs(self) -> None:
+    def _refresh_runs(self) -> None:
         together = [each.run for each in self.sides if each.run is not None and each.is_read]
         runs = [(number, run) for number, side in enumerate(together) for run in side.runs]
         budgets_ms = self._bridge.budgets_ms
         text = "Reading …" if self._background.is_running else "Nothing to compare."
         numbers = [number for number, _ in runs]
-        self.plot.show_runs([run for _, run in runs], budgets_ms, numbers, empty_text=text)
+        self.plot.set_runs([run for _, run in runs], budgets_ms, numbers, empty_text=text)
         are_samples = any(each.samples for each in together)
         # Where there is no room for names, letters tell the sides apart.
         curves = [
@@ -323,31 +323,31 @@ class ComparisonView(QWidget):
             if not are_samples
         ]
         why_none = "Samples do not say how long all frames took." if are_samples else text
-        self.distribution.show_curves(curves, budgets_ms, empty_text=why_none)
-        self._show_reading("")
+        self.distribution.set_curves(curves, budgets_ms, empty_text=why_none)
+        self._set_reading("")
         for tile in self.tiles:
-            tile.show_value("")
+            tile.set_value("")
         # Of more sides, the numbers of two would stand for all, and samples for every frame.
         if len(together) == _TWO and not are_samples:
             budget_ms = budgets_ms[0] if budgets_ms else None
             numbers_of = first_numbers(together[0], together[1], budget_ms)
             for tile, shown in zip(self.tiles, numbers_of, strict=False):
-                tile.show_value(shown.after, shown.change, before=shown.before)
+                tile.set_value(shown.after, shown.change, before=shown.before)
 
     @Slot(str)
-    def _show_reading(self, text: str) -> None:
+    def _set_reading(self, text: str) -> None:
         has_one = bool(self.sides) and len(self.sides[0].sources) == 1
-        self.reading.show_text(text or (_FILLED if has_one else _LINES))
+        self.reading.set_text(text or (_FILLED if has_one else _LINES))
 
     @Slot(int)
-    def _show_kind(self, number: int) -> None:
-        self.distribution.show_kind(list(ChartKind)[number])
+    def _on_kind_chosen(self, number: int) -> None:
+        self.distribution.set_kind(list(ChartKind)[number])
 
     @Slot()
     def _apply_theme(self) -> None:
         self.swap_button.setIcon(self._theme.icon("swap"))
         self.close_button.setIcon(self._theme.icon("close"))
-        self.row.show_sides(self.sides)
+        self.row.set_sides(self.sides)
 
     # ---------------------------------------------------------------- changes
 
@@ -380,9 +380,9 @@ class ComparisonView(QWidget):
         try:
             write_comparison(self._found, path, self._theme.name, self._bridge.budgets_ms)
         except InspectorError as error:
-            self.problem.show_text(str(error))
+            self.problem.set_text(str(error))
         else:
-            self.problem.show_text(f"Written: {path}")
+            self.problem.set_text(f"Written: {path}")
 
     # ---------------------------------------------------------------- events
 

@@ -102,7 +102,7 @@ class EventListPanel(TablePanel):
         self._pace.follow()
         bridge.session_changed.connect(self.set_session)
         bridge.selection_changed.connect(self.on_selection_changed)
-        bridge.playhead_changed.connect(self._show_playhead)
+        bridge.playhead_changed.connect(self._on_playhead_moved)
         self._pace.due.connect(self.refresh)
         self.subject_button.toggled.connect(self._apply_subject)
         self.follow_button.toggled.connect(self._apply_following)
@@ -118,7 +118,7 @@ class EventListPanel(TablePanel):
             self.model.set_log(None, None)
         else:
             self.model.set_log(session.log, session.timeline)
-        self._show_newest()
+        self._scroll_to_newest()
         self.update_counts()
 
     @Slot()
@@ -129,7 +129,7 @@ class EventListPanel(TablePanel):
             self._is_reading_on = True
             self.model.refresh()
             self._is_reading_on = False
-            self._show_newest()
+            self._scroll_to_newest()
         self.update_counts()
 
     @Slot(object)
@@ -138,7 +138,7 @@ class EventListPanel(TablePanel):
             self._apply_subject()
 
     @Slot(object)
-    def _show_playhead(self, at_ns: int | None) -> None:
+    def _on_playhead_moved(self, at_ns: int | None) -> None:
         """Have the playhead in view; the newest events again when that is the present."""
         had_one = self.table.playhead_row is not None
         self.follow_button.setChecked(at_ns is None and (had_one or self.follow_button.isChecked()))
@@ -168,14 +168,14 @@ class EventListPanel(TablePanel):
         if current.row() < self.model.rowCount() - 1:
             self.follow_button.setChecked(False)
 
-    def _show_newest(self) -> None:
+    def _scroll_to_newest(self) -> None:
         if self.follow_button.isChecked():
             self.view.scrollToBottom()
 
     @Slot()
     def _apply_following(self) -> None:
         self.refresh()
-        self._show_newest()
+        self._scroll_to_newest()
 
     @override
     def update_counts(self) -> None:
@@ -221,7 +221,7 @@ class EventListPanel(TablePanel):
     @override
     def filter_rows(self, text: str) -> None:
         super().filter_rows(text)
-        self._show_newest()
+        self._scroll_to_newest()
 
     @Slot()
     def _apply_groups(self) -> None:
@@ -229,17 +229,17 @@ class EventListPanel(TablePanel):
         self.model.set_groups(frozenset(shown))
         kept = ",".join(group.name.lower() for group in shown)
         self._bridge.panel_choices[_SHOWN_KINDS] = kept
-        self._show_newest()
+        self._scroll_to_newest()
         self.update_counts()
 
     @Slot()
     def _apply_subject(self) -> None:
         is_limited = self.subject_button.isChecked()
         self.model.set_subject(self._bridge.selection if is_limited else None)
-        self._show_newest()
+        self._scroll_to_newest()
         self.update_counts()
 
-    def show_groups(self, groups: frozenset[EventGroup]) -> None:
+    def check_groups(self, groups: frozenset[EventGroup]) -> None:
         for group, action in self._group_actions.items():
             action.setChecked(group in groups)
 

@@ -193,10 +193,10 @@ class ExportDialog(QDialog):
         self._buttons.accepted.connect(self.ask_for_file)
         self._buttons.rejected.connect(self.reject)
         self._lay_out()
-        self._pause = single_shot(self, self.show_preview, _PREVIEW_DELAY_MS)
+        self._pause = single_shot(self, self.refresh_preview, _PREVIEW_DELAY_MS)
         self._connect()
         self.resize(1020, 560)
-        self.show_preview()
+        self.refresh_preview()
 
     # ---------------------------------------------------------------- what is chosen
 
@@ -337,7 +337,7 @@ class ExportDialog(QDialog):
     # ---------------------------------------------------------------- preview
 
     @Slot()
-    def show_preview(self) -> None:
+    def refresh_preview(self) -> None:
         self._pause.stop()
         exporter = self._exporter
         self.setWindowTitle(f"Export {self._contents}")
@@ -347,7 +347,7 @@ class ExportDialog(QDialog):
             options = self.options
             more: list[DisplayList] = []
             if exporter is PAGE:
-                self.preview.show_message(self._page_text(frames))
+                self.preview.set_message(self._page_text(frames))
                 self._say(f"{counted(len(frames), 'frame')}. It opens in any browser.")
                 return
             if self._figures:
@@ -357,10 +357,10 @@ class ExportDialog(QDialog):
             else:
                 picture, *more = frame_pages(frames, about, options)
         except (ExportError, ValueError) as error:
-            self.preview.show_message("No preview")
+            self.preview.set_message("No preview")
             self._say_bad_choice(str(error))
             return
-        self.preview.show_picture(picture)
+        self.preview.set_picture(picture)
         if exporter.missing:
             self._say_bad_choice(exporter.missing)
         else:
@@ -517,7 +517,7 @@ class ExportDialog(QDialog):
         fill_dialog(self, (in_row(side, (self.preview, 1)), 1), self._buttons)
 
     def _connect(self) -> None:
-        self._range_box.currentIndexChanged.connect(self._show_range)
+        self._range_box.currentIndexChanged.connect(self._on_range_chosen)
         for box in (
             self._range_box,
             self._format_box,
@@ -539,7 +539,7 @@ class ExportDialog(QDialog):
         self.landmarks_box.toggled.connect(self._preview_soon)
 
     @Slot()
-    def _show_range(self) -> None:
+    def _on_range_chosen(self) -> None:
         is_typed = self.range_id == _TYPED
         self._form.setRowVisible(self.part_line, is_typed)
         if is_typed:

@@ -25,14 +25,14 @@ class ExportPreview(QWidget):
         self._message = ""
         self._drawn: QPixmap | None = None
 
-    def show_picture(self, picture: DisplayList) -> None:
+    def set_picture(self, picture: DisplayList) -> None:
         self._picture = picture
         self._message = ""
         self._drawn = None
         self.setAccessibleDescription(picture.description)
         self.update()
 
-    def show_message(self, message: str) -> None:
+    def set_message(self, message: str) -> None:
         self._picture = self._drawn = None
         self._message = message
         self.setAccessibleDescription(message)

@@ -85,7 +85,7 @@ class FlameRow(QWidget):
     def current(self) -> FrameSpan | None:
         return None if self._current is None else self.spans[self._current]
 
-    def show_spans(self, spans: Sequence[FrameSpan]) -> None:
+    def set_spans(self, spans: Sequence[FrameSpan]) -> None:
         """Draw other spans; what part of them is in view stays when one was zoomed into."""
         if tuple(spans) == self.spans:
             return
@@ -99,7 +99,7 @@ class FlameRow(QWidget):
         self.view.settle()
         self.update()
 
-    def show_words(self, text: str) -> None:
+    def set_words(self, text: str) -> None:
         """Say why there are no spans; painted only without any."""
         if text != self._words:
             self._words = text
@@ -286,7 +286,7 @@ class FlameRow(QWidget):
         if number is None:
             self.view.fit()
         else:
-            self.view.show_span(self.spans[number].began_ns, self.spans[number].end_ns)
+            self.view.set_span(self.spans[number].began_ns, self.spans[number].end_ns)
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

@@ -143,7 +143,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
         super().__init__(SpanColumn, theme, lambda row: _key_of(row.total), is_sortable=True)
         self.unlisted_count = 0  # How many have no row: those that took least
 
-    def show_spans(self, spans: Sequence[FrameSpan], whole_ns: int) -> None:
+    def set_spans(self, spans: Sequence[FrameSpan], whole_ns: int) -> None:
         """Show the spans of one frame; shares are shares of ``whole_ns``, the frame time."""
         found: dict[tuple[int, int, int, str], SpanRow] = {}
         top = 0
@@ -167,11 +167,11 @@ class FrameSpanModel(ListTableModel[SpanRow]):
                 )
                 late_ns = max(former.late_ns, span.lateness_ns)
                 found[key] = structs.replace(former, total=total, late_ns=late_ns)
-        self._show(list(found.values()), whole_ns)
+        self._set_numbered(list(found.values()), whole_ns)
 
-    def show_totals(self, totals: Sequence[SpanTotal], whole_ns: int, unlisted: int = 0) -> None:
+    def set_totals(self, totals: Sequence[SpanTotal], whole_ns: int, unlisted: int = 0) -> None:
         """Show several frames together; shares are of ``whole_ns``, the time of all."""
-        self._show([SpanRow(total) for total in totals], whole_ns, unlisted)
+        self._set_numbered([SpanRow(total) for total in totals], whole_ns, unlisted)
 
     def row_about(self, member_id: int, timer_id: int) -> int | None:
         for number, row in enumerate(self.rows):
@@ -182,7 +182,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
                 return number
         return None
 
-    def _show(self, rows: list[SpanRow], whole_ns: int, unlisted: int = 0) -> None:
+    def _set_numbered(self, rows: list[SpanRow], whole_ns: int, unlisted: int = 0) -> None:
         self.unlisted_count = unlisted
         self.set_rows(
             structs.replace(
@@ -318,28 +318,28 @@ class FrameSpansPanel(QWidget):
         elif frame < frames.first:
             problem = f"Frame {frame:,} is no longer in the log."
         if problem or session is None or frame is None:
-            self._show_nothing(problem)
+            self._clear(problem)
             return
         wanted = (frame, self.range_box.currentData())
         if wanted != self._shown:
-            self._show_frame(session, frame)
+            self._load_frame(session, frame)
             self._shown = wanted
         self.previous_button.setEnabled(frame > frames.first)
         self.next_button.setEnabled(frame + 1 < frames.end)
 
-    def _show_nothing(self, problem: str) -> None:
+    def _clear(self, problem: str) -> None:
         self._shown = self._sums = None
-        self.title.show_text("")
-        self.readout.show_text("")
-        self.flame.show_spans(())
+        self.title.set_text("")
+        self.readout.set_text("")
+        self.flame.set_spans(())
         # Half of the panel would be empty without a word.
         self._upper.hide()
-        self.model.show_totals((), 0)
-        self.notice.show_text(problem)
+        self.model.set_totals((), 0)
+        self.notice.set_text(problem)
         self.previous_button.setEnabled(False)
         self.next_button.setEnabled(False)
 
-    def _show_frame(self, session: Session, index: int) -> None:
+    def _load_frame(self, session: Session, index: int) -> None:
         timeline, history = self._bridge.timeline, session.history
         start, end = extent_of(history, timeline, index)
         is_drawn = end - start <= SLICE
@@ -347,8 +347,8 @@ class FrameSpansPanel(QWidget):
         seen = sampled_spans(history, timeline, index, (start, end))
         self._upper.show()
         below = max((span.depth for span in spans), default=-1) + 1
-        self.flame.show_spans((*spans, *(replace(s, depth=s.depth + below) for s in seen)))
-        self.flame.show_words("" if spans else _NO_CALLS)
+        self.flame.set_spans((*spans, *(replace(s, depth=s.depth + below) for s in seen)))
+        self.flame.set_words("" if spans else _NO_CALLS)
         # As many rows as there are, until the table would become too small.
         height = min(self.flame.minimumSizeHint().height(), _MOST_FLAME)
         self._scroll.setMinimumHeight(max(height, self._scroll.minimumHeight()))
@@ -357,7 +357,7 @@ class FrameSpansPanel(QWidget):
             self._sums = None
             frame = timeline.frames.frame(index)
             # Calls come after the interval that is measured, which may have been shorter.
-            self.model.show_spans(spans, max(frame.interval_ns, frame.busy_ns))
+            self.model.set_spans(spans, max(frame.interval_ns, frame.busy_ns))
         elif self._sums is None or not self.newest_button.isChecked():
             # The newest come faster than they are added up: what is under way is ended first.
             self._summed = (index, count)
@@ -369,15 +369,15 @@ class FrameSpansPanel(QWidget):
         self._note = gone if is_drawn else "   It has too many calls to draw them one by one."
         if seen and (of := seen[0].seen) is not None:
             self._note += f"   Stacks: {counted(of.looks, 'sample')}."
-        self._show_title(index)
+        self._refresh_title(index)
         # That nothing was called stands in the flame row.
         is_lost = bool(spans) and not is_kept and not self.model.rowCount()
         if is_lost:
-            self.notice.show_text(_CALLS_LOST)
+            self.notice.set_text(_CALLS_LOST)
         else:
-            self.notice.show_text(_ONLY_SAMPLES if seen and not spans else "")
+            self.notice.set_text(_ONLY_SAMPLES if seen and not spans else "")
 
-    def _show_title(self, index: int) -> None:
+    def _refresh_title(self, index: int) -> None:
         frame = self._bridge.timeline.frames.frame(index)
         unlisted = self.model.unlisted_count
         shares = shares_text(named_shares(frame.shares, frame.interval_ns), most=2)
@@ -385,7 +385,7 @@ class FrameSpansPanel(QWidget):
             shares += self._who_before(index)
         is_unknown = "busy" in unknown_of_frames(self._bridge.session)
         busy = "" if is_unknown else f", {format_duration(frame.busy_ns)} busy"
-        self.title.show_text(
+        self.title.set_text(
             f"Frame {index:,} at {format_instant(frame.at_ns)}   "
             f"{format_duration(frame.interval_ns)} frame time"
             + busy
@@ -408,7 +408,7 @@ class FrameSpansPanel(QWidget):
         self._add_up()
         if self._sums is None and self._shown is not None:
             if self._summed == self._shown:
-                self._show_title(self._shown[0])
+                self._refresh_title(self._shown[0])
             else:
                 self._shown = None
                 self._pace.request()
@@ -433,7 +433,7 @@ class FrameSpansPanel(QWidget):
         )
         whole_ns = int(np.maximum(intervals_ns, busy_ns).sum())
         with self.view.arranging():
-            self.model.show_totals(sums.totals, whole_ns, sums.unlisted)
+            self.model.set_totals(sums.totals, whole_ns, sums.unlisted)
         self._mark_selection()
 
     def _mark_selection(self) -> None:
@@ -453,7 +453,7 @@ class FrameSpansPanel(QWidget):
     @Slot(object)
     def _choose_span(self, span: FrameSpan) -> None:
         self._stay()
-        self.readout.show_text(_one_line(span))
+        self.readout.set_text(_one_line(span))
         selection = selection_of(span)
         if selection.kind is not SelectionKind.NONE:
             self._bridge.select(selection)
@@ -461,7 +461,7 @@ class FrameSpansPanel(QWidget):
     @Slot(object)
     def _read_span(self, span: FrameSpan | None) -> None:
         shown = self.flame.current if span is None else span
-        self.readout.show_text("" if shown is None else _one_line(shown))
+        self.readout.set_text("" if shown is None else _one_line(shown))
 
     @Slot(object, object)
     def _open_menu(self, span: FrameSpan, place: QPoint) -> None:
@@ -486,7 +486,7 @@ class FrameSpansPanel(QWidget):
             self.newest_button.setChecked(False)
 
     @Slot(bool)
-    def _show_newest(self, is_wanted: bool) -> None:  # noqa: FBT001 - a slot
+    def _follow_newest(self, is_wanted: bool) -> None:  # noqa: FBT001 - a slot
         if is_wanted:
             self._frame = None
             if self._bridge.selection.kind is SelectionKind.FRAME:
@@ -548,7 +548,7 @@ class FrameSpansPanel(QWidget):
         self.view.clicked.connect(self._choose_row)
         self.previous_button.clicked.connect(partial(self._step, -1))
         self.next_button.clicked.connect(partial(self._step, 1))
-        self.newest_button.toggled.connect(self._show_newest)
+        self.newest_button.toggled.connect(self._follow_newest)
         self.range_box.currentIndexChanged.connect(self._change_range)
 
 

@@ -38,9 +38,9 @@ class BudgetMenu(QMenu):
         self.setToolTipsVisible(True)
         self._known: list[float] = list(DEFAULT_BUDGETS_MS)
         self._shown: tuple[float, ...] = ()
-        self.show_budgets(())
+        self.set_budgets(())
 
-    def show_budgets(self, budgets_ms: Sequence[float]) -> None:
+    def set_budgets(self, budgets_ms: Sequence[float]) -> None:
         self._shown = tuple(budgets_ms)
         self._known += [budget for budget in budgets_ms if not _is_among(budget, self._known)]
         self._known.sort()

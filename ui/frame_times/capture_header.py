@@ -164,37 +164,37 @@ class CaptureHeader(QWidget):
             *session.notes,
         )
         said = tuple(filter(None, parts))
-        self.label.show_text("  ·  ".join(said), "\n".join(said))
-        self.name.show_text(capture.path.name, "\n".join((str(capture.path), *said)))
+        self.label.set_text("  ·  ".join(said), "\n".join(said))
+        self.name.set_text(capture.path.name, "\n".join((str(capture.path), *said)))
 
-    def show_budget(self, text: str, tip: str) -> None:
+    def set_budget(self, text: str, tip: str) -> None:
         self.budget_button.setText(text)
         self.budget_button.setToolTip(tip)
 
-    def show_statistics(self, found: FoundStatistics | None) -> None:
+    def set_statistics(self, found: FoundStatistics | None) -> None:
         """Show the numbers of all frames; of samples only those that need not every frame."""
         statistics = None if found is None else found.statistics
         if found is None or statistics is None:
             for tile in self._tiles:
-                tile.show_value("")
+                tile.set_value("")
             return
         are_samples, wanted = found.of.are_samples, found.of
-        self.p50.show_value(
+        self.p50.set_value(
             format_duration(statistics.median_ns),
             "of samples" if are_samples else _rate(statistics.median_ns),
         )
         if are_samples:
             for tile in (self.p99, self.longest, self.over):
-                tile.show_value("")
+                tile.set_value("")
             return
-        self.p99.show_value(format_duration(statistics.p99_ns), _rate(statistics.p99_ns))
+        self.p99.set_value(format_duration(statistics.p99_ns), _rate(statistics.p99_ns))
         frames, series = wanted.frames, wanted.series
         slowest = series.slowest_within(wanted.measure, frames.start, frames.stop)
         at = format_at(series.history.frame(slowest).at_ns, 1)
-        self.longest.show_value(format_duration(statistics.max_ns), f"at {at}", is_link=True)
+        self.longest.set_value(format_duration(statistics.max_ns), f"at {at}", is_link=True)
         of = f"of {statistics.count:,}" if wanted.budgets_ns else ""
         over = f"{found.over:,}" if wanted.budgets_ns else ""
-        self.over.show_value(over, of, is_link=found.over > 0)
+        self.over.set_value(over, of, is_link=found.over > 0)
 
     # ---------------------------------------------------------------- what is chosen
 

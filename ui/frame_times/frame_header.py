@@ -69,7 +69,7 @@ class FrameLegend(QWidget):
         self._theme = theme
         self.entries: tuple[tuple[AnyFill, str], ...] = PACES
 
-    def show_entries(self, entries: tuple[tuple[AnyFill, str], ...]) -> None:
+    def set_entries(self, entries: tuple[tuple[AnyFill, str], ...]) -> None:
         self.entries = entries
         self._fit()
         self.update()
@@ -158,19 +158,19 @@ class OverviewHeader(_Header):
         needed = sum(part.sizeHint().width() + _BETWEEN for part in parts) + _PAD
         self.p99.setVisible(needed <= self.width())
 
-    def show_statistics(self, found: FoundStatistics | None) -> None:
+    def set_statistics(self, found: FoundStatistics | None) -> None:
         statistics = None if found is None or found.of.are_samples else found.statistics
         if statistics is None:
             self.p99.setText("")
-            self.longest.show_text("", "")
-            self.over.show_text("", "")
+            self.longest.set_text("", "")
+            self.over.set_text("", "")
             return
         self.p99.setText(f"P99 {format_duration(statistics.p99_ns)}")
         # The unit stands before it, and there is no room for two.
         longest = format_duration(statistics.max_ns).removesuffix(" ms")
-        self.longest.show_text(f"max {longest}", "Longest frame,")
+        self.longest.set_text(f"max {longest}", "Longest frame,")
         over = 0 if found is None else found.over
-        self.over.show_text(f"{over:,} over" if over else "", "Frames over budget,")
+        self.over.set_text(f"{over:,} over" if over else "", "Frames over budget,")
         self._fit()
 
 
@@ -223,15 +223,15 @@ class FrameHeader(_Header):
         layout.addStretch(1)
         layout.addWidget(self.legend)
         self._fit_values()
-        self.show_legend(PACES)
-        self.show_statistics(None)
+        self.set_legend(PACES)
+        self.set_statistics(None)
 
     @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange and self.layout() is not None:
             self._fit_values()
-            self.show_legend(self.legend.entries)
+            self.set_legend(self.legend.entries)
 
     def _fit_values(self) -> None:
         """Give numbers and their names room for their letters."""
@@ -240,11 +240,11 @@ class FrameHeader(_Header):
             label.setFixedWidth(max(_LABELS, metrics.horizontalAdvance("over") + _BETWEEN))
             value.setMinimumHeight(_line_of(self))
 
-    def show_title(self, title: str) -> None:
+    def set_title(self, title: str) -> None:
         self.title.setText(title)
         self._fit_title()
 
-    def show_budget(self, text: str, tip: str) -> None:
+    def set_budget(self, text: str, tip: str) -> None:
         self._budget = text
         self.menu_button.setAccessibleName(text)
         self.menu_button.setToolTip(tip)
@@ -257,11 +257,11 @@ class FrameHeader(_Header):
         if _PAD + needed > self.width():
             self.menu_button.setText("")
 
-    def show_legend(self, entries: tuple[tuple[AnyFill, str], ...]) -> None:
-        self.legend.show_entries(entries)
+    def set_legend(self, entries: tuple[tuple[AnyFill, str], ...]) -> None:
+        self.legend.set_entries(entries)
         self._fit_legend()
 
-    def show_statistics(self, found: FoundStatistics | None) -> None:
+    def set_statistics(self, found: FoundStatistics | None) -> None:
         statistics = None if found is None else found.statistics
         are_samples = found is not None and found.of.are_samples
         for label, value in self._values:
@@ -269,14 +269,14 @@ class FrameHeader(_Header):
         self.p50.setText("" if statistics is None else format_duration(statistics.median_ns))
         if statistics is None or are_samples:
             self.p99.setText("")
-            self.longest.show_text("", "")
-            self.over.show_text("", "")
+            self.longest.set_text("", "")
+            self.over.set_text("", "")
         else:
             self.p99.setText(format_duration(statistics.p99_ns))
-            self.longest.show_text(format_duration(statistics.max_ns), "Longest frame in view,")
+            self.longest.set_text(format_duration(statistics.max_ns), "Longest frame in view,")
             over = 0 if found is None else found.over
             text = f"{over:,} of {statistics.count:,}"
-            self.over.show_text(text if over else "", "Over budget,")
+            self.over.set_text(text if over else "", "Over budget,")
             self._values[3][0].setVisible(bool(over))
         self._numbers = "" if found is None else found.text
         self._fit_rows()

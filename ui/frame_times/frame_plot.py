@@ -152,7 +152,7 @@ class FramePlot(PlottedFrames):
         start = max(frame - _BESIDE, self.series.first)
         stop = min(frame + _BESIDE + 1, self.series.end)
         if last - first > stop - start:
-            self.view.show_frames(start, stop)
+            self.view.set_frame_span(start, stop)
 
     def _put_playhead(self, place: QPointF) -> None:
         at_ns = self.view.frame_ns_of(self.x_at(place))

@@ -134,7 +134,7 @@ class PacedStatistics(QObject):
         self._shown: StatisticsWanted | None = None
         self._began_ns = 0
         self._background = Background(self)
-        self._background.done.connect(self._show)
+        self._background.done.connect(self._report)
         self._pause = single_shot(self, self._compute)
 
     def request(self, wanted: StatisticsWanted) -> None:
@@ -161,10 +161,10 @@ class PacedStatistics(QObject):
         if len(wanted.frames) > _MOST_AT_ONCE:
             self._background.start(lambda _report: work())
         else:
-            self._show(work())
+            self._report(work())
 
     @Slot(object)
-    def _show(self, found: FoundStatistics) -> None:
+    def _report(self, found: FoundStatistics) -> None:
         self.found.emit(found)
         cost_ms = (perf_counter_ns() - self._began_ns) / NS_PER_MS
         self._pause.start(max(_PERIOD_MS, round(cost_ms / _LARGEST_SHARE)))

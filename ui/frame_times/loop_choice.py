@@ -94,7 +94,7 @@ class LoopChoice(QToolButton):
             waits = loop.kind is LoopKind.WAITS_FOR_EVENTS
             what = f"{frames}, {loop.kind.text}" if waits else frames
             is_on = session is not None and loop.clock_id == session.frames_of
-            show = partial(self._bridge.show_frames_of, loop.clock_id)
+            show = partial(self._bridge.choose_loop, loop.clock_id)
             self._add(group, f"{one_line(loop.name)}  ·  {what}", show, is_on=is_on)
 
     def _add(

@@ -104,9 +104,9 @@ class MarksRow(QWidget):
             self._update_changed()
         self._present_ns = self._view.present_ns
 
-    def show_annotations(self, annotations: Sequence[Annotation]) -> None:
+    def set_annotations(self, annotations: Sequence[Annotation]) -> None:
         if self._marks is not None:
-            self._marks.show_annotations(annotations)
+            self._marks.set_annotations(annotations)
             self.place()
             # Their names may be others.
             self.update()

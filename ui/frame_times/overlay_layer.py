@@ -64,12 +64,12 @@ class OverlayLayer:
         self._theme = theme
         self._view = view
 
-    def show_selected(self, series: FrameSeries | None, frame: int | None) -> None:
+    def set_selected(self, series: FrameSeries | None, frame: int | None) -> None:
         self.selected = None
         if series is not None and frame is not None and series.first <= frame < series.end:
             self.selected = (series.start_of(frame), series.start_of(frame + 1))
 
-    def show_chosen(self) -> None:
+    def refresh_chosen(self) -> None:
         frames, series = self._view.chosen_frames, self._view.series
         self.chosen_text = ""
         if frames is not None and series is not None:

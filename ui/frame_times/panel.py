@@ -105,11 +105,11 @@ class FrameTimesPanel(QWidget):
         self._strip_pace = PacedRefresh(self.strip, bridge.pace)
         self._connect_parts()
         self._connect_bridge()
-        self._show_budgets(bridge.budgets_ms)
+        self._on_budgets_changed(bridge.budgets_ms)
         self._on_session_changed(bridge.session)
-        self._show_selection(bridge.selection)
+        self._on_selection_changed(bridge.selection)
         self.follow_action.setChecked(self.view.is_following)
-        self._show_axis()
+        self._check_axis()
 
     # ---------------------------------------------------------------- for others
 
@@ -154,23 +154,23 @@ class FrameTimesPanel(QWidget):
             empty_text = NONE_IN_FILE_TEXT.format(file_word(session))
         self._choose_usual_measure()
         self._loop_choice.on_session_changed()
-        self.view.show_ruler(time_name(session))
+        self.view.set_ruler(time_name(session))
         self.plot.start_scale_at(CAPTURE_BUDGETS if self.view.opens_whole() else USUAL_BUDGETS)
         self._offer_known(unknown_of_frames(session), file_word(session))
         self.plot.set_timeline(timeline, empty_text)
-        self._show_annotations()
-        self.view.show_playhead_ns(self._bridge.playhead_ns)
+        self._on_annotations_changed()
+        self.view.set_playhead_ns(self._bridge.playhead_ns)
         self.strip.set_series(self.plot.series, is_whole=self.view.opens_whole())
         self._statistics.forget()
         self._whole.forget()
         self._name_frames()
         self.capture_header.set_session(session)
         self._place_headers()
-        self._show_view()
+        self._on_view_changed()
 
     @Slot()
-    def _show_annotations(self) -> None:
-        self.marks.show_annotations(self._bridge.annotations.items)
+    def _on_annotations_changed(self) -> None:
+        self.marks.set_annotations(self._bridge.annotations.items)
         self._need_marks()
 
     def _need_marks(self) -> None:
@@ -204,23 +204,23 @@ class FrameTimesPanel(QWidget):
         self._bridge.select(Selection.frame(frame))
 
     @Slot(object)
-    def _show_selection(self, selection: Selection) -> None:
+    def _on_selection_changed(self, selection: Selection) -> None:
         is_frame = selection.kind is SelectionKind.FRAME
         self.plot.select_frame(selection.id if is_frame else None)
 
     @Slot(object)
-    def _show_budgets(self, budgets_ms: tuple[float, ...]) -> None:
+    def _on_budgets_changed(self, budgets_ms: tuple[float, ...]) -> None:
         budgets_ns = tuple(budget_ns_of(budget_ms) for budget_ms in budgets_ms)
-        self._budget_menu.show_budgets(budgets_ms)
+        self._budget_menu.set_budgets(budgets_ms)
         self.plot.set_budgets_ns(budgets_ns)
         if budgets_ns:
             self.strip.set_budget_ns(budgets_ns[0])
         for header in (self.header, self.capture_header):
-            header.show_budget(
+            header.set_budget(
                 f"{rate_text(budgets_ns[0])} fps budget" if budgets_ns else "no budget",
                 budget_text(budgets_ns[0]) if budgets_ns else "What is shown of frames",
             )
-        self._show_legend()
+        self._refresh_legend()
         self._want_statistics()
 
     # ---------------------------------------------------------------- what is shown
@@ -230,7 +230,7 @@ class FrameTimesPanel(QWidget):
             action.setChecked(action.data() == measure)
         self.plot.set_measure(measure)
         self.strip.set_measure(measure)
-        self._show_legend()
+        self._refresh_legend()
 
     def _offer_known(self, unknown: frozenset[str], file: str) -> None:
         self.plot.leave_out(unknown)
@@ -257,13 +257,13 @@ class FrameTimesPanel(QWidget):
             self.choose_measure("busy" if waits else "interval")
 
     def _name_frames(self) -> None:
-        self.header.show_title("Turns of the loop" if self._waits else "Frames")
+        self.header.set_title("Turns of the loop" if self._waits else "Frames")
 
     def choose_axis(self, x_axis: XAxis) -> None:
         self.view.set_x_axis(x_axis)
         self.strip.forget_picture()
 
-    def _show_axis(self) -> None:
+    def _check_axis(self) -> None:
         for action in self._axis_actions.actions():
             action.setChecked(action.data() is self.view.x_axis)
 
@@ -278,47 +278,47 @@ class FrameTimesPanel(QWidget):
     @Slot(bool)
     def _stack(self, is_stacked: bool) -> None:  # noqa: FBT001 - a slot
         self.plot.set_stacked(is_stacked)
-        self._show_legend()
+        self._refresh_legend()
 
     @Slot(float, float)
-    def _show_brushed(self, low: float, high: float) -> None:
-        self.view.show_span(low, high)
+    def _on_brushed(self, low: float, high: float) -> None:
+        self.view.set_span(low, high)
 
     @Slot()
-    def _show_view(self) -> None:
-        self._show_axis()
+    def _on_view_changed(self) -> None:
+        self._check_axis()
         if self.view.is_following:
             # It moves with every frame, by less than a pixel there.
             self._strip_pace.request()
         else:
-            self._show_in_strip()
+            self._mark_in_strip()
             self._want_statistics()
 
     @Slot()
-    def _show_news(self) -> None:
+    def _on_news(self) -> None:
         # A new frame is less than a pixel there, and its numbers are text.
         self._strip_pace.request()
 
     @Slot()
-    def _show_paced(self) -> None:
-        self._show_in_strip()
+    def _refresh_paced(self) -> None:
+        self._mark_in_strip()
         self._want_statistics()
 
     @Slot()
-    def _show_in_strip(self) -> None:
+    def _mark_in_strip(self) -> None:
         self.strip.set_visible(self.view.range.low, self.view.range.high)
 
     @Slot(object)
-    def _show_choice(self, _frames: tuple[int, int] | None) -> None:
+    def _on_choice_changed(self, _frames: tuple[int, int] | None) -> None:
         self._want_statistics()
 
     @Slot()
     def _apply_theme(self) -> None:
         self.plot.apply_theme()
         self.strip.forget_picture()
-        self._show_legend()
+        self._refresh_legend()
 
-    def _show_legend(self) -> None:
+    def _refresh_legend(self) -> None:
         entries = PACES
         if self.is_stacked:
             entries = phases_legend(
@@ -326,10 +326,10 @@ class FrameTimesPanel(QWidget):
                 has_waiting=self.measure != "busy",
                 has_inspector=self.measure == "interval",
             )
-        self.header.show_legend(entries)
+        self.header.set_legend(entries)
 
     @Slot(object)
-    def _show_menu(self, place: QPoint) -> None:
+    def _open_menu(self, place: QPoint) -> None:
         menu = QMenu(self)
         menu.addAction(self.fit_action)
         menu.addAction(self.follow_action)
@@ -340,7 +340,7 @@ class FrameTimesPanel(QWidget):
         clear.setEnabled(self.selected_range() is not None)
         clear.triggered.connect(self._clear_choice)
         statistics = menu.addAction("Statistics")
-        statistics.triggered.connect(self.show_statistics)
+        statistics.triggered.connect(self.open_statistics)
         menu.addSeparator()
         self._add_annotating(menu)
         menu.addActions(self._measure_actions.actions())
@@ -384,7 +384,7 @@ class FrameTimesPanel(QWidget):
         series = self.plot.series
         chosen, visible = self.selected_range(), self.visible_range()
         left_out = self._budget_menu.left_out_action.isChecked()
-        self._bridge.frame_focus.show(self.measure, visible, chosen, without_inspector=left_out)
+        self._bridge.frame_focus.change(self.measure, visible, chosen, without_inspector=left_out)
         for statistics, bounds in (
             (self._statistics, chosen or visible),
             (self._whole, (0, 0) if series is None else (series.first, series.end)),
@@ -402,8 +402,8 @@ class FrameTimesPanel(QWidget):
             statistics.request(wanted)
 
     @Slot(object)
-    def _show_statistics(self, found: FoundStatistics | None) -> None:
-        self.header.show_statistics(found)
+    def _on_statistics_found(self, found: FoundStatistics | None) -> None:
+        self.header.set_statistics(found)
         self.plot.setAccessibleDescription("" if found is None else found.text)
 
     @Slot()
@@ -434,12 +434,12 @@ class FrameTimesPanel(QWidget):
         self._want_statistics()
 
     @Slot()
-    def show_statistics(self) -> None:
+    def open_statistics(self) -> None:
         self._bridge.panel_wanted.emit("statistics")
 
     @Slot()
-    def _show_marked(self) -> None:
-        self.plot.show_marked(self._bridge.frame_focus.marked)
+    def _on_marked_changed(self) -> None:
+        self.plot.set_marked(self._bridge.frame_focus.marked)
 
     def _rows(self) -> list[tuple[str, ...]]:
         history, measure = self._bridge.timeline.frames, self.measure
@@ -462,7 +462,7 @@ class FrameTimesPanel(QWidget):
         self.statistics_action.setToolTip(
             "Show how frame times are distributed, and their statistics as each tool defines them"
         )
-        self.statistics_action.triggered.connect(self.show_statistics)
+        self.statistics_action.triggered.connect(self.open_statistics)
         self.fit_action = QAction("Fit", self)
         self.fit_action.setToolTip("Show the selected range, then all frames (F)")
         self.fit_action.triggered.connect(self.view.fit_chosen)
@@ -492,27 +492,27 @@ class FrameTimesPanel(QWidget):
         return menu
 
     def _connect_parts(self) -> None:
-        self._statistics.found.connect(self._show_statistics)
+        self._statistics.found.connect(self._on_statistics_found)
         for whole in (self.overview_header, self.capture_header):
-            self._whole.found.connect(whole.show_statistics)
+            self._whole.found.connect(whole.set_statistics)
         for header in (self.header, self.overview_header, self.capture_header):
             header.longest_wanted.connect(self._go_to_longest)
             header.over_wanted.connect(self._go_to_long)
         self._measure_actions.triggered.connect(self._take_measure)
         self._axis_actions.triggered.connect(self._take_axis)
-        self.view.moved.connect(self._show_view)
+        self.view.moved.connect(self._on_view_changed)
         self.view.margins_changed.connect(self._place_headers)
-        self.plot.frames_added.connect(self._show_news)
-        self._strip_pace.due.connect(self._show_paced)
+        self.plot.frames_added.connect(self._on_news)
+        self._strip_pace.due.connect(self._refresh_paced)
         self.plot.frame_hovered.connect(self._share_hover)
         self.plot.frame_clicked.connect(self._share_selection)
         self.view.following_changed.connect(self.follow_action.setChecked)
-        self.view.range_chosen.connect(self._show_choice)
+        self.view.range_chosen.connect(self._on_choice_changed)
         for part in (self.plot, self.ruler, self.marks):
             part.playhead_moved.connect(self._bridge.set_playhead)
-        self.marks.holds_moved.connect(self.plot.show_holds)
-        self.plot.menu_requested.connect(self._show_menu)
-        self.strip.range_brushed.connect(self._show_brushed)
+        self.marks.holds_moved.connect(self.plot.set_holds)
+        self.plot.menu_requested.connect(self._open_menu)
+        self.strip.range_brushed.connect(self._on_brushed)
         self.strip.fit_requested.connect(self.view.fit)
 
     def _connect_bridge(self) -> None:
@@ -523,11 +523,11 @@ class FrameTimesPanel(QWidget):
         self._bridge.session_changed.connect(self._on_session_changed)
         self._pace.due.connect(self.refresh)
         self._bridge.refreshed.connect(self._pace.request)
-        self._bridge.selection_changed.connect(self._show_selection)
-        self._bridge.budgets_changed.connect(self._show_budgets)
-        self._bridge.frame_focus.marked_changed.connect(self._show_marked)
+        self._bridge.selection_changed.connect(self._on_selection_changed)
+        self._bridge.budgets_changed.connect(self._on_budgets_changed)
+        self._bridge.frame_focus.marked_changed.connect(self._on_marked_changed)
         annotations = self._bridge.annotations
-        annotations.changed.connect(self._show_annotations)
+        annotations.changed.connect(self._on_annotations_changed)
         self._theme.changed.connect(self._apply_theme)
 
     def _choices(self, choices: Iterable[tuple[object, str, str]]) -> QActionGroup:

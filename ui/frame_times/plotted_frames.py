@@ -83,7 +83,7 @@ class PlottedFrames(QWidget):
         view.moved.connect(self._follow_view)
         view.hover_moved.connect(self._repaint)
         view.playhead_shown.connect(self._repaint)
-        view.range_chosen.connect(self._show_chosen)
+        view.range_chosen.connect(self._on_chosen_changed)
         self._take_timeline(goes_on=False)
         self._follow_view()
 
@@ -109,7 +109,7 @@ class PlottedFrames(QWidget):
     def set_timeline(self, timeline: Timeline | None, empty_text: str = EMPTY_TEXT) -> None:
         """Show the frames of another timeline, ``None`` for no scene; without any, a text."""
         self._empty_text = empty_text
-        self.view.show_timeline(timeline)
+        self.view.set_timeline(timeline)
 
     @Slot(bool)
     def _take_timeline(self, goes_on: bool) -> None:  # noqa: FBT001 - a slot
@@ -124,7 +124,7 @@ class PlottedFrames(QWidget):
         """Say nothing of some of the frames' times where they are read, as they are not known."""
         self._pointer.unknown = unknown
 
-    def show_holds(self, holds: list[int]) -> None:
+    def set_holds(self, holds: list[int]) -> None:
         left = int(self.area().left())
         placed = [x + left for x in holds]
         if placed != self._overlay.holds:
@@ -133,7 +133,7 @@ class PlottedFrames(QWidget):
 
     def set_measure(self, measure: Measure) -> None:
         self._bars.measure = measure
-        self.view.show_measure(measure)
+        self.view.set_measure(measure)
         self._scale.forget()
         self.refresh(is_forced=True)
 
@@ -183,13 +183,13 @@ class PlottedFrames(QWidget):
         used = tuple(phase for phase in Phase if series.history.numpy(phase, *recent).any())
         return used or tuple(Phase)
 
-    def show_marked(self, frames: NDArray[np.int64] | None) -> None:
+    def set_marked(self, frames: NDArray[np.int64] | None) -> None:
         self._overlay.series, self._overlay.marked = self.series, frames
         self.update()
 
     def select_frame(self, frame: int | None) -> None:
         self._selected_frame = frame
-        self._overlay.show_selected(self.series, frame)
+        self._overlay.set_selected(self.series, frame)
         self.update()
 
     def readout(self) -> Readout | None:
@@ -367,8 +367,8 @@ class PlottedFrames(QWidget):
         self.update()
 
     @Slot(object)
-    def _show_chosen(self, _frames: tuple[int, int] | None) -> None:
-        self._overlay.show_chosen()
+    def _on_chosen_changed(self, _frames: tuple[int, int] | None) -> None:
+        self._overlay.refresh_chosen()
         self.update()
 
     def _settle(self, *, is_forced: bool = True) -> None:
@@ -387,8 +387,8 @@ class PlottedFrames(QWidget):
         if is_forced:
             bars.picture.forget()
         if is_moved:
-            self._overlay.show_selected(series, self._selected_frame)
-            self._overlay.show_chosen()
+            self._overlay.set_selected(series, self._selected_frame)
+            self._overlay.refresh_chosen()
         self._update_changed(is_moved=is_moved, has_scale=is_forced or is_other_scale)
         if self._pointer.place is not None:
             self.point_at(self._pointer.place)

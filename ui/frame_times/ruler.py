@@ -72,9 +72,9 @@ class Ruler(QWidget):
         layout.addStretch(1)
         for changed in (view.moved, view.playhead_shown, view.hover_moved, view.margins_changed):
             changed.connect(self._repaint)
-        view.ruler_changed.connect(self._show_header)
-        theme.changed.connect(self._show_header)
-        self._show_header()
+        view.ruler_changed.connect(self._refresh_header)
+        theme.changed.connect(self._refresh_header)
+        self._refresh_header()
 
     def take_news(self) -> None:
         """Show the present where it has moved on in a view that stays."""
@@ -83,7 +83,7 @@ class Ruler(QWidget):
             self._update_strip()
 
     @Slot()
-    def _show_header(self) -> None:
+    def _refresh_header(self) -> None:
         header = self._view.header
         name = one_line(self._view.ruler_name())
         self.name.setText(name[:1].upper() + name[1:])

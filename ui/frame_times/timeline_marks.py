@@ -85,7 +85,7 @@ class TimelineMarks:
             self._frames_seen = frames.end
         return added
 
-    def show_annotations(self, annotations: Sequence[Annotation]) -> None:
+    def set_annotations(self, annotations: Sequence[Annotation]) -> None:
         self._annotations = annotations
         self._instants[MarkKind.BOOKMARK] = array("q", [each.at_ns for each in annotations])
         self._ranges = [each for each in annotations if each.end_ns is not None]

@@ -85,11 +85,11 @@ class HelpViewer(QDialog):
         find = QShortcut(QKeySequence.StandardKey.Find, self)
         find.activated.connect(self.focus_search)
 
-    def show_page(self, name: str, section: str = "") -> None:
+    def open_page(self, name: str, section: str = "") -> None:
         """Show a page of ``resources/help``, at the section with this anchor if it has one."""
         self._visited[self._place + 1 :] = [(name, section)]
         self._place += 1
-        self._show(name, section)
+        self._load_page(name, section)
 
     @Slot()
     def focus_search(self) -> None:
@@ -122,7 +122,7 @@ class HelpViewer(QDialog):
     def follow_link(self, url: QUrl) -> None:
         """Show another page or section, or open what is elsewhere where it belongs."""
         if url.isRelative() and (not url.path() or url.path().endswith(".md")):
-            self.show_page(url.path().removesuffix(".md") or self.page, url.fragment())
+            self.open_page(url.path().removesuffix(".md") or self.page, url.fragment())
         else:
             QDesktopServices.openUrl(url)
 
@@ -185,7 +185,7 @@ class HelpViewer(QDialog):
 
     # ---------------------------------------------------------------- pages
 
-    def _show(self, name: str, section: str) -> None:
+    def _load_page(self, name: str, section: str) -> None:
         text = read_page(name)
         if name != self.page:
             self.browser.document().setMarkdown(
@@ -239,7 +239,7 @@ class HelpViewer(QDialog):
         place = self._place + step
         if 0 <= place < len(self._visited):
             self._place = place
-            self._show(*self._visited[place])
+            self._load_page(*self._visited[place])
 
     def _update_buttons(self) -> None:
         self._back.setEnabled(self._place > 0)
@@ -267,4 +267,4 @@ class HelpViewer(QDialog):
     def _open_item(self, item: QTreeWidgetItem | None) -> None:
         target = None if item is None else item.data(0, _TARGET)
         if target is not None and tuple(target) != (self.page, self.section):
-            self.show_page(*target)
+            self.open_page(*target)

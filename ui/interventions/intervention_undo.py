@@ -41,8 +41,8 @@ class UndoActions:
         """Look what would be undone or redone now; return whether there is anything of either."""
         self._found = self._steps.find(self._bridge.session, self._bridge.timeline)
         to_undo, to_redo = self._found
-        self._undo.show_text(step_text("&Undo", to_undo) or self._undo.description.title)
-        self._redo.show_text(step_text("Redo", to_redo) or self._redo.description.title)
+        self._undo.set_text(step_text("&Undo", to_undo) or self._undo.description.title)
+        self._redo.set_text(step_text("Redo", to_redo) or self._redo.description.title)
         return to_undo is not None, to_redo is not None
 
     def undo_last(self) -> None:

@@ -184,8 +184,8 @@ class InterventionsPanel(TablePanel):
         self._pace.due.connect(self.refresh)
         self.undo_button.clicked.connect(self.undo_marked)
         view.clicked.connect(self._on_clicked)
-        view.selectionModel().selectionChanged.connect(self._show_undoable)
-        self.model.modelReset.connect(self._show_undoable)
+        view.selectionModel().selectionChanged.connect(self._refresh_undoable)
+        self.model.modelReset.connect(self._refresh_undoable)
 
     # ---------------------------------------------------------------- what is shown
 
@@ -209,7 +209,7 @@ class InterventionsPanel(TablePanel):
             self._asked.clear()
             if is_at_end:
                 self.view.scrollToBottom()
-        self._show_undoable()
+        self._refresh_undoable()
         self.update_counts()
 
     @override
@@ -231,11 +231,11 @@ class InterventionsPanel(TablePanel):
     # ---------------------------------------------------------------- acting
 
     @Slot()
-    def _show_undoable(self) -> None:
+    def _refresh_undoable(self) -> None:
         rows = self.view.marked_rows()
         self.undo_button.setEnabled(len(rows) == 1 and self.model.rows[rows[0]].can_undo)
         # What can be undone may have changed in any row.
-        self.view.show_changes()
+        self.view.repaint_changes()
 
     @Slot()
     def undo_marked(self) -> None:

@@ -49,7 +49,7 @@ class FilterLine(QLineEdit):
             self.icon.paint(QPainter(self), _PAD, (self.height() - side) // 2, side, side)
 
     @Slot(str)
-    def show_filter(self, text: str) -> None:
+    def set_filter(self, text: str) -> None:
         self.setText(text)
         self.apply_now()
 

@@ -50,7 +50,7 @@ class ElidedLabel(QLabel):
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
-    def show_text(self, text: str, tip: str = "") -> None:
+    def set_text(self, text: str, tip: str = "") -> None:
         line = one_line(text)
         if line != self.text():
             self.setText(line)
@@ -137,7 +137,7 @@ class WrappedLabel(QLabel):
         self.setWordWrap(True)
         self.hide()
 
-    def show_text(self, text: str) -> None:
+    def set_text(self, text: str) -> None:
         self.setText(text)
         self.setVisible(bool(text))
 
@@ -157,7 +157,7 @@ class EmptyNotice(QLabel):
         self._viewport.installEventFilter(self)
         self.hide()
 
-    def show_text(self, text: str) -> None:
+    def set_text(self, text: str) -> None:
         if text != self.text():
             self.setText(text)
         if self.isHidden() == bool(text):

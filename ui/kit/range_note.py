@@ -35,7 +35,7 @@ class _Note(QLabel):
         self.hide()
         field.installEventFilter(self)
 
-    def show_text(self, text: str) -> None:
+    def set_text(self, text: str) -> None:
         self.setText(text)
         # Laid over the window, so that no layout moves under the pointer.
         self.setParent(self._field.window())
@@ -120,4 +120,4 @@ class RangeNote(QObject):
     def _say(self, more: str = "") -> None:
         box = self._box
         least, most = (f"{end:,.10g}{box.suffix()}" for end in (box.minimum(), box.maximum()))
-        self.note.show_text(f"✖ Only numbers from {least} to {most}.{more}")
+        self.note.set_text(f"✖ Only numbers from {least} to {most}.{more}")

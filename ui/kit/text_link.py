@@ -27,7 +27,7 @@ class TextLink(QAbstractButton):
         # Until there is something to go to.
         self.hide()
 
-    def show_text(self, text: str, name: str) -> None:
+    def set_text(self, text: str, name: str) -> None:
         """Show a text, with a name for those who cannot see where it stands."""
         if text != self.text():
             self.setText(text)

@@ -67,7 +67,7 @@ class Tile(QWidget):
         for large in (self.value, self.link):
             in_type(large, size)
 
-    def show_value(
+    def set_value(
         self, text: str, aside: str = "", *, before: str = "", is_link: bool = False
     ) -> None:
         """Show a number; without one the tile is left out."""
@@ -75,6 +75,6 @@ class Tile(QWidget):
         self.before.setVisible(bool(before))
         self.value.setText("" if is_link else text)
         self.value.setVisible(not is_link)
-        self.link.show_text(text if is_link else "", f"{self.title.text()},")
+        self.link.set_text(text if is_link else "", f"{self.title.text()},")
         self.aside.setText(aside)
         self.setVisible(bool(text))

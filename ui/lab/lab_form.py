@@ -121,7 +121,7 @@ class LabForm(QWidget):
         self._run_timers = self.timers_line.text()
         self.what_box.activated.connect(self._on_what_chosen)
         self._show_what()
-        self._show_counts()
+        self._refresh_counts()
 
     # ------------------------------------------------------------------ building
 
@@ -333,7 +333,7 @@ class LabForm(QWidget):
         self.file_button.setToolTip(tip)
         path = self._scene_file if what is What.SCENE_FILE else self._open_scene()
         none = "no scene is open" if what is What.OPEN_SCENE else "no file yet"
-        self.scene_label.show_text(path.name if path else none, str(path or ""))
+        self.scene_label.set_text(path.name if path else none, str(path or ""))
 
     @Slot()
     def _on_timers_typed(self) -> None:
@@ -343,10 +343,10 @@ class LabForm(QWidget):
 
     @Slot()
     def _on_choice_changed(self) -> None:
-        self._show_counts()
+        self._refresh_counts()
         self.changed.emit()
 
-    def _show_counts(self) -> None:
+    def _refresh_counts(self) -> None:
         displays = sum(action.isChecked() for action in self.display_actions.values())
         subjects = sum(action.isChecked() for action in self.subject_actions.values())
         self.displays_button.setText(f"Displays: {displays}")

@@ -76,7 +76,7 @@ class LabPlot(QAbstractScrollArea):
         )
         self._drag = Drag()
         self.notice = EmptyNotice(self)
-        self.notice.show_text(_NOTHING_CHOSEN)
+        self.notice.set_text(_NOTHING_CHOSEN)
         self.setAccessibleName("Firings of each run")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
@@ -97,17 +97,17 @@ class LabPlot(QAbstractScrollArea):
         self.setAccessibleName("Drift of each run over time" if is_drift else "Firings of each run")
         self._draw_again()
 
-    def show_results(self, results: Sequence[LabResult]) -> None:
+    def set_results(self, results: Sequence[LabResult]) -> None:
         self._results, self._rows = tuple(results), []
         for title, runs in groupby(results, lambda each: each.group_title):
             self._rows += [title, *runs]
-        self.notice.show_text("" if self._rows else _NOTHING_CHOSEN)
+        self.notice.set_text("" if self._rows else _NOTHING_CHOSEN)
         if all(each is not self.current for each in results):
             self._read(None, -1)
         self.view.settle()
         self._draw_again()
 
-    def show_result(self, result: LabResult | None) -> None:
+    def reveal_result(self, result: LabResult | None) -> None:
         if result is None or result is self.current or self._row_of(result) is None:
             return
         self._read(result, -1)
@@ -306,7 +306,7 @@ class LabPlot(QAbstractScrollArea):
         runs = self._results
         at = next((index for index, run in enumerate(runs) if run is self.current), -step)
         chosen = runs[min(max(at + step, 0), len(runs) - 1)]
-        self.show_result(chosen)
+        self.reveal_result(chosen)
         self.result_chosen.emit(chosen)
 
     # ------------------------------------------------------------------ painting

@@ -208,7 +208,7 @@ class LabPanel(QWidget):
         self._lay_out()
         self._connect()
         self._on_theme_changed()
-        self._show_state()
+        self._refresh_state()
 
     # ------------------------------------------------------------------ building
 
@@ -216,7 +216,7 @@ class LabPanel(QWidget):
         top = bar((self.form, 1), self.run_button, self.export_button)
         self.limits = ElidedLabel()
         self.limits.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.limits.show_text(
+        self.limits.set_text(
             LIMITS_TEXT,
             (f"{LIMITS_TIP}.\nThe command “timeline-inspector lab” has no such limits."),
         )
@@ -234,14 +234,14 @@ class LabPanel(QWidget):
         self.form.file_wanted.connect(self._ask_for_file)
         self._soon.timeout.connect(self.run_now)
         self.runner.results_arrived.connect(self._add_results)
-        self.runner.progressed.connect(self._show_progress)
+        self.runner.progressed.connect(self._on_progress)
         self.runner.noted.connect(self._add_note)
         self.runner.finished.connect(self._finish)
         self.run_button.clicked.connect(self._run_or_stop)
         self.export_button.clicked.connect(self._ask_for_export)
-        self.view.selectionModel().currentRowChanged.connect(self._show_row)
+        self.view.selectionModel().currentRowChanged.connect(self._on_row_changed)
         self.view.horizontalHeader().sortIndicatorChanged.connect(self._scroll_to_current)
-        self.plot.firing_read.connect(self._show_reading)
+        self.plot.firing_read.connect(self._set_reading)
         self.plot.result_chosen.connect(self._mark_result)
         self.plot_buttons.idClicked.connect(self.plot.set_drift_shown)
         self._theme.changed.connect(self._on_theme_changed)
@@ -261,51 +261,51 @@ class LabPanel(QWidget):
         if self.runner.is_running:
             self.runner.cancel()
             self._has_run = False
-            self._show_state()
+            self._refresh_state()
 
     @Slot()
     def run_now(self) -> None:
         self._has_run = True
         self.runner.cancel()
         self.model.set_rows(())
-        self.plot.show_results(())
+        self.plot.set_results(())
         self._done = 0.0
-        self._show_notes(())
+        self._set_notes(())
         try:
             job = self.form.job()
         except ValueError as error:
-            self.problem.show_text(str(error))
+            self.problem.set_text(str(error))
         else:
-            self.problem.show_text("")
-            self._show_notes(self.form.cuts)
+            self.problem.set_text("")
+            self._set_notes(self.form.cuts)
             self._total = job.count if isinstance(job, LabJob) else 0
             self.runner.start(job)
-        self._show_state()
+        self._refresh_state()
 
     @Slot()
     def _run_or_stop(self) -> None:
         if self.runner.is_running:
             self.runner.cancel()
-            self.plot.show_results(self.model.results)
-            self._show_state()
+            self.plot.set_results(self.model.results)
+            self._refresh_state()
         else:
             self.run_now()
 
     @Slot(object)
     def _add_results(self, results: list[LabResult]) -> None:
         self.model.add_rows(results)
-        self._show_state()
+        self._refresh_state()
 
     @Slot(str)
     def _finish(self, problem: str) -> None:
-        self.problem.show_text(problem)
-        self.plot.show_results(self.model.results)
+        self.problem.set_text(problem)
+        self.plot.set_results(self.model.results)
         results = self.model.results
         is_scene = any(isinstance(each.timer, SceneTimer) for each in results)
         self._fit_columns(
             is_scene=is_scene, has_timers=len({id(each.timer) for each in results}) > 1
         )
-        self._show_state()
+        self._refresh_state()
         if self._is_first_run and not problem:
             self._is_first_run = False
             self._mark_result(_fault(self.model.results))
@@ -318,7 +318,7 @@ class LabPanel(QWidget):
         sample = _SCENE_TIMER if is_scene else LabColumn.TIMER.spec.sample
         columns.set_wish(LabColumn.TIMER, self.view.width_for(sample))
 
-    def _show_state(self) -> None:
+    def _refresh_state(self) -> None:
         is_running = self.runner.is_running
         count = self.model.rowCount()
         self.run_button.setText("Stop" if is_running else "Run")
@@ -328,10 +328,10 @@ class LabPanel(QWidget):
         self.export_button.setEnabled(bool(count) and not is_running)
         if is_running:
             share = f"{count:,} of {self._total:,} runs" if self._total else f"{self._done:.0%}"
-            self.summary.show_text(f"{share} …")
+            self.summary.set_text(f"{share} …")
         else:
-            self.summary.show_text(summary_text(self.model.results) if count else "")
-        self.notice.show_text("" if count else self._why_empty())
+            self.summary.set_text(summary_text(self.model.results) if count else "")
+        self.notice.set_text("" if count else self._why_empty())
 
     def _why_empty(self) -> str:
         if self.runner.is_running or not self._has_run:
@@ -344,20 +344,20 @@ class LabPanel(QWidget):
             color_text(label, self._theme.color(role))
 
     @Slot(float)
-    def _show_progress(self, done: float) -> None:
+    def _on_progress(self, done: float) -> None:
         self._done = done
-        self._show_state()
+        self._refresh_state()
 
     @Slot(str)
     def _add_note(self, text: str) -> None:
-        self._show_notes((*self._notes, text))
+        self._set_notes((*self._notes, text))
 
-    def _show_notes(self, notes: Sequence[str]) -> None:
+    def _set_notes(self, notes: Sequence[str]) -> None:
         self._notes = tuple(notes)
         shown = [*notes[:_MOST_NOTES]]
         if len(notes) > _MOST_NOTES:
             shown[-1] = f"And {len(notes) - _MOST_NOTES + 1:,} more."
-        self.notes.show_text("\n".join(shown))
+        self.notes.set_text("\n".join(shown))
 
     def _open_scene(self) -> Path | None:
         session = self._bridge.session
@@ -374,12 +374,12 @@ class LabPanel(QWidget):
     # ------------------------------------------------------------------ reading
 
     @Slot(QModelIndex, QModelIndex)
-    def _show_row(self, current: QModelIndex, _previous: QModelIndex) -> None:
+    def _on_row_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
         if current.isValid():
             result = self.model.rows[current.row()]
-            self.plot.show_result(result)
+            self.plot.reveal_result(result)
             if self.plot.current is not result:
-                self._show_reading(reading_text(result, -1))
+                self._set_reading(reading_text(result, -1))
 
     @Slot(object)
     def _mark_result(self, result: LabResult | None) -> None:
@@ -391,10 +391,10 @@ class LabPanel(QWidget):
                 return
 
     @Slot(str)
-    def _show_reading(self, text: str) -> None:
+    def _set_reading(self, text: str) -> None:
         if not text and self.plot.current is not None:
             text = reading_text(self.plot.current, -1)
-        self.readout.show_text(text)
+        self.readout.set_text(text)
 
     @Slot()
     def _scroll_to_current(self) -> None:
@@ -420,7 +420,7 @@ class LabPanel(QWidget):
             else:
                 self.form.add_recording(path)
         except InspectorError as error:
-            self.problem.show_text(str(error))
+            self.problem.set_text(str(error))
 
     @Slot()
     def _ask_for_export(self) -> None:
@@ -440,10 +440,10 @@ class LabPanel(QWidget):
         try:
             export_lab(self.model.results, provenance, options, path)
         except InspectorError as error:
-            self.problem.show_text(str(error))
+            self.problem.set_text(str(error))
         else:
-            self.problem.show_text("")
-            self.readout.show_text(f"Wrote {path}.")
+            self.problem.set_text("")
+            self.readout.set_text(f"Wrote {path}.")
 
 
 def _fault(results: tuple[LabResult, ...]) -> LabResult | None:

@@ -204,7 +204,7 @@ class MachineDiagram(QWidget):
         possible = self.shape_shown.possible()
         return possible[self._current % len(possible)] if possible else ""
 
-    def show_shape(self, shape: MachineShape) -> None:
+    def set_shape(self, shape: MachineShape) -> None:
         if shape == self.shape_shown:
             return
         if shape.states != self.shape_shown.states or shape.arrows != self.shape_shown.arrows:

@@ -196,7 +196,7 @@ class StateMachinesPanel(QWidget):
             return
         for member in members.path(selection.id):
             if member.kind is MemberKind.MACHINE:
-                self._show_machine(member.id)
+                self._set_machine(member.id)
                 return
 
     @Slot()
@@ -205,26 +205,26 @@ class StateMachinesPanel(QWidget):
         members = timeline.members
         self._list_machines()
         if self.machine is None:
-            self._show_machine(self._known[0][0] if self._known else 0)
+            self._set_machine(self._known[0][0] if self._known else 0)
         machine = self.machine
         # Without a machine only the notice is visible.
         for part in (self._top, self._scroll):
             part.setHidden(machine is None)
         if session is None or machine is None:
-            self.notice.show_text(NO_SESSION if session is None else NO_MACHINE)
-            self.readout.show_text("")
-            self.diagram.show_shape(NO_SHAPE)
+            self.notice.set_text(NO_SESSION if session is None else NO_MACHINE)
+            self.readout.set_text("")
+            self.diagram.set_shape(NO_SHAPE)
             self.model.set_rows([])
             return
-        self.notice.show_text("")
+        self.notice.set_text("")
         if self.isVisible() and not self._bridge.is_behind:
             self._refusals.read(session.history)
         strings = self._bridge.strings
         history = members.histories.get(machine.id)
-        self.diagram.show_shape(shape_of(members, machine.id, strings))
+        self.diagram.set_shape(shape_of(members, machine.id, strings))
         refusals = [each for each in self._refusals.of(machine.id) if each[0] <= timeline.at_ns]
         self.model.set_rows(rows_of(history, refusals, strings))
-        self._show_state()
+        self._refresh_state()
 
     def _list_machines(self) -> None:
         timeline = self._bridge.shown
@@ -245,7 +245,7 @@ class StateMachinesPanel(QWidget):
             self.chooser.setEnabled(bool(known))
             self.chooser.setCurrentIndex(self.chooser.findData(self._machine_id))
 
-    def _show_machine(self, machine_id: int) -> None:
+    def _set_machine(self, machine_id: int) -> None:
         if machine_id == self._machine_id:
             return
         self._machine_id = machine_id
@@ -254,11 +254,11 @@ class StateMachinesPanel(QWidget):
             self.chooser.setCurrentIndex(self.chooser.findData(machine_id))
         self.refresh()
 
-    def _show_state(self) -> None:
+    def _refresh_state(self) -> None:
         machine, timeline = self.machine, self._bridge.shown
         history = timeline.members.histories.get(self._machine_id)
         if machine is None or history is None or not len(history):
-            self.readout.show_text("")
+            self.readout.set_text("")
             return
         shape = self.diagram.shape_shown
         since = format_duration(max(timeline.at_ns - history.at_ns[-1], 0))
@@ -267,7 +267,7 @@ class StateMachinesPanel(QWidget):
         newest = self.model.rows[0] if self.model.rows else None
         if newest is not None and newest.is_refused:
             text += f"   ✖ “{newest.name}” was refused: {newest.reason}"
-        self.readout.show_text(text)
+        self.readout.set_text(text)
 
     # ---------------------------------------------------------------- what people do
 
@@ -275,7 +275,7 @@ class StateMachinesPanel(QWidget):
     def _choose_machine(self) -> None:
         number = self.chooser.currentData()
         if number:
-            self._show_machine(number)
+            self._set_machine(number)
             self._bridge.select(Selection.member(number))
 
     @Slot(str)
@@ -285,10 +285,10 @@ class StateMachinesPanel(QWidget):
             return
         shape = self.diagram.shape_shown
         if Capability.MEMBERS not in self._bridge.capabilities:
-            self.readout.show_text("This session is read-only.")
+            self.readout.set_text("This session is read-only.")
         elif not shape.is_possible(name):
             possible = ", ".join(f"“{each}”" for each in shape.possible()) or "nothing"
-            self.readout.show_text(
+            self.readout.set_text(
                 f"✖ “{name}” does not leave “{shape.present}”; possible: {possible}."
             )
         else:
@@ -298,14 +298,14 @@ class StateMachinesPanel(QWidget):
     def _point_at(self, name: str) -> None:
         shape = self.diagram.shape_shown
         if not name:
-            self._show_state()
+            self._refresh_state()
         elif shape.is_possible(name):
-            self.readout.show_text(f"“{name}” is possible: click it or press Enter")
+            self.readout.set_text(f"“{name}” is possible: click it or press Enter")
         else:
-            self.readout.show_text(f"“{name}” does not leave “{shape.present}”")
+            self.readout.set_text(f"“{name}” does not leave “{shape.present}”")
 
     @Slot(QModelIndex)
-    def _show_instant(self, index: QModelIndex) -> None:
+    def _hover_instant(self, index: QModelIndex) -> None:
         row = self.model.row_at(index.row())
         if row is not None:
             self._bridge.set_hover(row.at_ns)
@@ -336,4 +336,4 @@ class StateMachinesPanel(QWidget):
         self.chooser.activated.connect(self._choose_machine)
         self.diagram.transition_chosen.connect(self._make_transition)
         self.diagram.transition_pointed.connect(self._point_at)
-        self.view.clicked.connect(self._show_instant)
+        self.view.clicked.connect(self._hover_instant)

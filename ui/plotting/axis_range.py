@@ -107,7 +107,7 @@ class AxisRange(Struct):
         self.low, self.high = self.low + distance, self.high + distance
         self._stay_near()
 
-    def show(self, low: float, high: float) -> None:
+    def set_span(self, low: float, high: float) -> None:
         """Show a range; stops following."""
         self.mode = ViewMode.FREE
         middle, half = (low + high) / 2, max(high - low, self.shortest) / 2

@@ -74,7 +74,7 @@ class DistributionView(QWidget):
 
     # ---------------------------------------------------------------- what is shown
 
-    def show_curves(
+    def set_curves(
         self, curves: Sequence[Curve], budgets_ms: Sequence[float], *, empty_text: str = ""
     ) -> None:
         """Show other frames, or more of them; ``empty_text`` without any."""
@@ -84,12 +84,12 @@ class DistributionView(QWidget):
         self.setAccessibleDescription(self._described())
         self.forget_chart()
 
-    def show_kind(self, kind: ChartKind) -> None:
+    def set_kind(self, kind: ChartKind) -> None:
         self._kind = kind
         self._first = None
         self.forget_chart()
 
-    def show_band(self, band_ns: tuple[int, int] | None) -> None:
+    def set_band(self, band_ns: tuple[int, int] | None) -> None:
         self._band_ns = band_ns
         if band_ns is None:
             self._first = None
@@ -154,12 +154,12 @@ class DistributionView(QWidget):
             band_ns = chart.band_ns(first, last)
             self.bin_read.emit(chart.text_of(*sorted((first, last))))
             if band_ns != self._band_ns:
-                self.show_band(band_ns)
+                self.set_band(band_ns)
                 self.band_chosen.emit(band_ns)
 
     def choose_nothing(self) -> None:
         if self._band_ns is not None:
-            self.show_band(None)
+            self.set_band(None)
             self.band_chosen.emit(None)
 
     @override

@@ -52,9 +52,9 @@ class OwnView:
         """Show everything: these data do not grow."""
         self.fit()
 
-    def show_span(self, low_ns: float, high_ns: float) -> None:
+    def set_span(self, low_ns: float, high_ns: float) -> None:
         self._take_extent()
-        self.range.show(low_ns, high_ns)
+        self.range.set_span(low_ns, high_ns)
         self._end()
 
     def _take_extent(self) -> None:

@@ -118,8 +118,8 @@ class SharedView(QObject):
             found.following_changed.connect(bridge.set_following)
             found.live_requested.connect(bridge.go_live)
             bridge.following_changed.connect(found.set_following)
-            bridge.hover_changed.connect(found.show_hover_ns)
-            bridge.playhead_changed.connect(found.show_playhead_ns)
+            bridge.hover_changed.connect(found.set_hover_ns)
+            bridge.playhead_changed.connect(found.set_playhead_ns)
             bridge.annotations.span_wanted.connect(found.bring_into_view)
             bridge.annotations.ask_for_ranges(found.chosen_span, 0)
             bridge.annotations.ask_for_ranges(found.visible_ns, 1)
@@ -127,7 +127,7 @@ class SharedView(QObject):
 
     # ---------------------------------------------------------------- data
 
-    def show_timeline(self, timeline: Timeline | None) -> None:
+    def set_timeline(self, timeline: Timeline | None) -> None:
         """Show another timeline, from its newest frame, or whole if it is that of a capture.
 
         One with the same frames and more, or fewer after a rewind, is shown at the same place.
@@ -159,7 +159,7 @@ class SharedView(QObject):
         if self.is_following != was_following:
             self.following_changed.emit(self.is_following)
 
-    def show_measure(self, measure: Measure) -> None:
+    def set_measure(self, measure: Measure) -> None:
         """Have frames where the time that is looked at lies, see :class:`.FrameSeries`."""
         self._measure = measure
         if self.series is not None and self.series.measure != measure:
@@ -181,7 +181,7 @@ class SharedView(QObject):
             if self.settle():
                 self.moved.emit()
 
-    def show_lanes(self, *, are_shown: bool) -> None:
+    def make_room_for_lanes(self, *, are_shown: bool) -> None:
         """Leave room for what is to come beside the present, if lanes are there to show it."""
         newest_at = PRESENT_AT if are_shown else 1.0
         if newest_at != self.range.newest_at:
@@ -199,7 +199,7 @@ class SharedView(QObject):
     def left_edge(self) -> int:
         return self.plots_left or self.left
 
-    def show_ruler(
+    def set_ruler(
         self, time_name: str, clock_id: int = 0, clocks: ClockPasts | None = None
     ) -> None:
         former = self.time_name, self.ruler_clock_id, self.clocks
@@ -328,7 +328,7 @@ class SharedView(QObject):
                 self.range.high = self.range.low + span
             else:
                 self.range.first, self.range.last = self._bounds(series)
-                self.range.show(low, high)
+                self.range.set_span(low, high)
                 self.range.mode = mode
         self.hover = None
 
@@ -407,20 +407,20 @@ class SharedView(QObject):
         if edges is None or (self.range.low, self.range.high) == edges:
             self.fit()
         else:
-            self.show_span(*edges)
+            self.set_span(*edges)
 
-    def show_span(self, low: float, high: float) -> None:
+    def set_span(self, low: float, high: float) -> None:
         """Show a part of the axis; stops following."""
         if self.series is not None:
-            self._move(lambda: self.range.show(low, high))
+            self._move(lambda: self.range.set_span(low, high))
 
-    def show_frames(self, start: int, stop: int) -> None:
+    def set_frame_span(self, start: int, stop: int) -> None:
         """Show the frames ``start`` to ``stop - 1``; stops following."""
         if self.series is not None and stop > start:
-            self.show_span(self.series.start_of(start), self.series.start_of(stop))
+            self.set_span(self.series.start_of(start), self.series.start_of(stop))
 
-    def show_ns(self, low_ns: float, high_ns: float) -> None:
-        self.show_span(self._edge_of(low_ns), self._edge_of(high_ns))
+    def set_span_ns(self, low_ns: float, high_ns: float) -> None:
+        self.set_span(self._edge_of(low_ns), self._edge_of(high_ns))
 
     @Slot(object)
     def bring_into_view(self, span_ns: tuple[int, int]) -> None:
@@ -461,7 +461,7 @@ class SharedView(QObject):
         if self.series is None:
             return
         if not self.slide_ms:
-            self.show_span(low, high)
+            self.set_span(low, high)
             return
         self._animation.stop()
         self._animation.setDuration(self.slide_ms)
@@ -472,7 +472,7 @@ class SharedView(QObject):
     @Slot(object)
     def _slide_on(self, edges: QPointF) -> None:
         self._is_sliding = True
-        self.show_span(edges.x(), edges.y())
+        self.set_span(edges.x(), edges.y())
         self._is_sliding = False
 
     def _move(self, change: Callable[[], None]) -> None:
@@ -493,7 +493,7 @@ class SharedView(QObject):
         self._hover_at(x)
 
     @Slot(object)
-    def show_hover_ns(self, at_ns: int | None) -> None:
+    def set_hover_ns(self, at_ns: int | None) -> None:
         if at_ns is None or not self._is_pointed_at:
             self._hover_at(None if at_ns is None else self.x_of_ns(at_ns))
 
@@ -512,7 +512,7 @@ class SharedView(QObject):
         return self.present if self.playhead_ns is None else self.playhead
 
     @Slot(object)
-    def show_playhead_ns(self, at_ns: int | None) -> None:
+    def set_playhead_ns(self, at_ns: int | None) -> None:
         """Show the playhead at an instant, and have it in view; ``None`` for nowhere."""
         if at_ns == self.playhead_ns:
             return

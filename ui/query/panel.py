@@ -202,9 +202,9 @@ class QueryPanel(QWidget):
         self._lay_out()
         self._connect()
         self.setFocusProxy(self.statement)
-        self.problem.show_text(NO_DUCKDB if is_duckdb_missing() else "")
-        self._show_state()
-        self._show_names()
+        self.problem.set_text(NO_DUCKDB if is_duckdb_missing() else "")
+        self._refresh_state()
+        self._refresh_names()
 
     def _lay_out(self) -> None:
         left, asked, answered = QWidget(), QWidget(), QWidget()
@@ -241,17 +241,17 @@ class QueryPanel(QWidget):
         choices[_SQL], choices[_LIMIT] = sql, f"{most}"
         self._stop()
         query = self._query = Query(sql, most)
-        self.problem.show_text("")
+        self.problem.set_text("")
         self._background.start(
             partial(_answer, query, _open_frames(self._bridge.session), self.files)
         )
-        self._show_state()
+        self._refresh_state()
 
     @Slot()
     def cancel(self) -> None:
         self._stop()
-        self.message.show_text("The query was cancelled.")
-        self._show_state()
+        self.message.set_text("The query was cancelled.")
+        self._refresh_state()
 
     def _stop(self) -> None:
         self._background.cancel()
@@ -265,8 +265,8 @@ class QueryPanel(QWidget):
     @Slot(object)
     def _on_session_changed(self, _session: object) -> None:
         self._stop()
-        self._show_state()
-        self._show_names()
+        self._refresh_state()
+        self._refresh_names()
 
     # ---------------------------------------------------------------- files
 
@@ -283,59 +283,59 @@ class QueryPanel(QWidget):
         """Read files, so that the columns that they have are listed."""
         self._stop()
         self.files |= dict.fromkeys(set(map(Path, paths)) - self.files.keys())
-        self.problem.show_text("")
+        self.problem.set_text("")
         self._background.start(partial(_read, self.files))
-        self._show_state()
+        self._refresh_state()
 
     @Slot()
     def _remove_files(self) -> None:
         self._stop()
         self.files = {}
-        self.message.show_text("")
-        self._show_state()
-        self._show_names()
+        self.message.set_text("")
+        self._refresh_state()
+        self._refresh_names()
 
     # ---------------------------------------------------------------- what is shown
 
     @Slot(object)
     def _take(self, found: Answer | None) -> None:
         self._query = None
-        self._show_names()
+        self._refresh_names()
         if found is None:
-            self.message.show_text(f"{counted(len(self.files), 'file')} added.")
+            self.message.set_text(f"{counted(len(self.files), 'file')} added.")
         else:
-            self._show_answer(found)
-        self._show_state()
+            self._set_answer(found)
+        self._refresh_state()
 
     @Slot(object)
     def _take_problem(self, problem: InspectorError) -> None:
         # What cannot be read would fail each query.
         self.files = {path: file for path, file in self.files.items() if file is not None}
         self._query = None
-        self.message.show_text("")
-        self.problem.show_text(str(problem))
-        self._show_state()
+        self.message.set_text("")
+        self.problem.set_text(str(problem))
+        self._refresh_state()
 
-    def _show_answer(self, found: Answer) -> None:
+    def _set_answer(self, found: Answer) -> None:
         if self.answer is not None:
             self.answer.hide()
             self.answer.deleteLater()
         self.answer = answer_view(found, self._theme)
         is_empty = self._bridge.session is None and not self.files
         why = "Nothing is open, and no file was added." if is_empty else "No row is selected."
-        self.answer.notice.show_text("" if found.rows else why)
+        self.answer.notice.set_text("" if found.rows else why)
         self._answers.addWidget(self.answer)
         count = counted(len(found.rows), "row")
-        self.message.show_text(f"The first {count}: there are more." if found.has_more else count)
+        self.message.set_text(f"The first {count}: there are more." if found.has_more else count)
 
-    def _show_state(self) -> None:
+    def _refresh_state(self) -> None:
         is_running = self._background.is_running
         self.cancel_button.setVisible(is_running)
         self.remove_button.setVisible(bool(self.files))
         if is_running:
-            self.message.show_text("Answering …" if self._query is not None else "Reading …")
+            self.message.set_text("Answering …" if self._query is not None else "Reading …")
 
-    def _show_names(self) -> None:
+    def _refresh_names(self) -> None:
         files = [file.frames.beside for file in self.files.values() if file is not None]
         self.names.set_rows(query_columns([_beside_of(self._bridge.session), *files]))
         self._name_list.update_counts()

@@ -112,7 +112,7 @@ class SceneCanvas(QWidget):
 
     # ---------------------------------------------------------------- what is drawn
 
-    def show_picture(
+    def set_picture(
         self,
         picture: Picture | None,
         looks: Mapping[int, ClockAppearance],

@@ -171,7 +171,7 @@ class ScenePanel(QWidget):
         timeline = self._bridge.shown
         is_program = isinstance(self._bridge.session, AttachesPrograms)
         why = "" if picture is not None or is_program else self._why_none()
-        self._show_program(is_program=is_program)
+        self._set_program(is_program=is_program)
         self.notice.setVisible(bool(why))
         self.canvas.setVisible(picture is not None)
         self._fit(picture)
@@ -183,15 +183,15 @@ class ScenePanel(QWidget):
                 self._lent_to.setCurrentIndex(0)
             self._moment = None
             self._pace.least_ms = _SELDOM_MS if why == _NO_PICTURE else _PICTURE_MS
-            self.canvas.show_picture(None, {}, {}, NOTHING, NOTHING)
-            self.readout.show_text("" if self.program is None else self.program.state)
+            self.canvas.set_picture(None, {}, {}, NOTHING, NOTHING)
+            self.readout.set_text("" if self.program is None else self.program.state)
             return
         began_ns = thread_time_ns()
         looks = clock_appearances(timeline, picture.shapes)
         self._moment = SceneMoment(picture, looks, self._bridge.shown_ns)
         self._note_firings(timeline, picture)
         marks = self._marked(self._bridge.selection), self._marked(self._bridge.pointed)
-        self.canvas.show_picture(picture, looks, self._ring_shares(), *marks)
+        self.canvas.set_picture(picture, looks, self._ring_shares(), *marks)
         took_ms = (thread_time_ns() - began_ns + self.canvas.painting_ns) / NS_PER_MS
         self._pace.least_ms = round(min(max(took_ms * _FRAMES_PER_MS, _PICTURE_MS), _SELDOM_MS))
         self._say()
@@ -199,7 +199,7 @@ class ScenePanel(QWidget):
             self._wants_export = False
             self.ask_for_export()
 
-    def _show_program(self, *, is_program: bool) -> None:
+    def _set_program(self, *, is_program: bool) -> None:
         if is_program and self.program is None:
             from .program_card import ProgramCard  # noqa: PLC0415 - scenes do not need it
 
@@ -318,7 +318,7 @@ class ScenePanel(QWidget):
         pictures, moment = self._pictures, self._moment
         failure = "" if pictures is None or moment is None else pictures.failure
         notes = "" if moment is None else " · ".join(notes_of(moment.looks))
-        self.readout.show_text(failure or self.text_of(self.canvas.owner) or self._written or notes)
+        self.readout.set_text(failure or self.text_of(self.canvas.owner) or self._written or notes)
 
     @Slot(object)
     def _point_at(self, owner: ShapeOwner) -> None:

@@ -88,7 +88,7 @@ class ProgramCard(QWidget):
         facts = {} if program is None else dict(program.facts)
         for title, label in self.values.items():
             fact = facts.get(title, "")
-            label.show_text(brief_command(fact) if title == _SHOWN[0] else fact, fact)
+            label.set_text(brief_command(fact) if title == _SHOWN[0] else fact, fact)
             for each in (label, self._titles[title]):
                 each.setVisible(title in facts)
         can_end = isinstance(session, AttachesPrograms) and session.can_end_program

@@ -62,7 +62,7 @@ class PreviewCard(QFrame):
         parts = (self._sentence, self._grid, self._rest)
         self._parts = fill(self, *parts, margins=(8, 6, 8, 6), spacing=6)
 
-    def show_table(self, sentence: str, rows: Sequence[Sequence[str]], rest: str) -> None:
+    def set_table(self, sentence: str, rows: Sequence[Sequence[str]], rest: str) -> None:
         """Show a sentence, rows of texts with the titles first, and the rest of them in words."""
         self._sentence.setText(sentence)
         self._rest.setText(rest)
@@ -210,7 +210,7 @@ class Previewer(QObject):
             return
         table = preview_table(timeline, foreseen)
         rows = [(row.name, row.old, row.new, row.difference) for row in table.rows]
-        self.card.show_table(table.sentence, [_TITLES, *rows] if rows else [], table.rest)
+        self.card.set_table(table.sentence, [_TITLES, *rows] if rows else [], table.rest)
         self.card.place(self._anchor(), is_beside=self._is_beside)
         self.card.show()
         if timeline.is_running:

@@ -403,7 +403,7 @@ class SessionBridge(QObject):
             self.selection = selection
             self.selection_changed.emit(selection)
 
-    def show_frame(self, frame: int) -> None:
+    def reveal_frame(self, frame: int) -> None:
         """Select a frame, and bring it into view if it is not."""
         self.select(Selection.frame(frame))
         start, stop = self.frame_focus.visible
@@ -499,13 +499,13 @@ class SessionBridge(QObject):
             self.set_following(False)
         self.playhead.move_to(at_ns)
 
-    def show_frames_of(self, clock_id: int) -> str:
+    def choose_loop(self, clock_id: int) -> str:
         """Show the frames of another loop; returns why that cannot be, empty if it can."""
         session: object = self.session
         if not isinstance(session, ShowsLoops):
             return ""
         at_ns = self.playhead_ns
-        reason = session.show_frames_of(clock_id)
+        reason = session.choose_loop(clock_id)
         self.refresh_now()
         if at_ns is not None:
             self.set_playhead(at_ns)

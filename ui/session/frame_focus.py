@@ -60,7 +60,7 @@ class FrameFocus(QObject):
         # Numbers of the frames to mark, ascending; None for none
         self.marked: NDArray[np.int64] | None = None
 
-    def show(
+    def change(
         self,
         measure: Measure,
         visible: Frames,

@@ -101,9 +101,9 @@ class StopNotices(QObject):
         return f"Stopped in frame {hit.frame:,}: {hit.text}."
 
     @Slot()
-    def show_frame(self) -> None:
+    def reveal_frame(self) -> None:
         if self.hit is not None:
-            self._bridge.show_frame(self.hit.frame)
+            self._bridge.reveal_frame(self.hit.frame)
 
     @Slot()
     def disable_breakpoint(self) -> None:

@@ -83,7 +83,7 @@ class ToolsSay(QWidget):
                 label.setVisible(number < min(room, self._count))
 
     @Slot(object)
-    def show_metrics(self, values: list[MetricValue]) -> None:
+    def set_metrics(self, values: list[MetricValue]) -> None:
         by_id = {each.metric.id: each for each in values}
         shown = [by_id[each] for each in _FIRST if each in by_id and not by_id[each].why_not]
         self._count = len(shown)
@@ -91,11 +91,11 @@ class ToolsSay(QWidget):
             if number < len(shown):
                 value = shown[number]
                 tool = "all tools" if value.metric.id == "fps" else value.metric.tool
-                row[0].show_text(value.metric.name, tool_tip_of(value))
-                row[1].show_text(tool, tool_tip_of(value))
+                row[0].set_text(value.metric.name, tool_tip_of(value))
+                row[1].set_text(tool, tool_tip_of(value))
                 row[2].setText(value.text)
         self._fit()
-        self.all_link.show_text(f"All {len(values)} statistics" if values else "", "")
+        self.all_link.set_text(f"All {len(values)} statistics" if values else "", "")
 
 
 @guarded
@@ -107,10 +107,10 @@ class CaptureSummary(QWidget):
         self.setAccessibleName("Summary of the capture")
         self.tools = ToolsSay(theme)
         title = ElidedLabel()
-        title.show_text("How long frames took")
+        title.set_text("How long frames took")
         in_type(title, "strong")
         self.frames = FrameDistribution(bridge, theme, title)
-        self.frames.metrics_found.connect(self.tools.show_metrics)
+        self.frames.metrics_found.connect(self.tools.set_metrics)
         fill_across(self, (self.frames, 1), self.tools, margins=(_SIDE, 4, 0, 4), spacing=0)
 
     def fit(self) -> None:

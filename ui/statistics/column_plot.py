@@ -181,7 +181,7 @@ class CaptureColumns(QWidget):
         """Show of another capture the columns of the same names."""
         self._background.cancel()
         self._columns = []
-        self.problem.show_text("")
+        self.problem.set_text("")
         self._lay_out()
         self.offered.emit(self.has_choice)
         self._read()
@@ -224,12 +224,12 @@ class CaptureColumns(QWidget):
     @Slot(object)
     def _take(self, columns: list[ShownColumn]) -> None:
         self._columns = columns
-        self.problem.show_text("")
+        self.problem.set_text("")
         self._lay_out()
 
     @Slot(object)
     def _take_problem(self, problem: InspectorError) -> None:
-        self.problem.show_text(str(problem))
+        self.problem.set_text(str(problem))
         self.laid_out.emit()
 
     @property

@@ -82,7 +82,7 @@ class FrameDistribution(QWidget):
         self._pace = PacedRefresh(self, bridge.pace)
         self._connect()
         self._offer_scopes()
-        self._show_band()
+        self._refresh_band_buttons()
         self.refresh()
 
     def _lay_out(self, head: QWidget | None) -> None:
@@ -112,7 +112,7 @@ class FrameDistribution(QWidget):
         bridge.annotations.changed.connect(self._offer_scopes)
         self._pace.due.connect(self.refresh)
         self.scope_box.activated.connect(self.refresh)
-        self.kind_buttons.idClicked.connect(self._show_kind)
+        self.kind_buttons.idClicked.connect(self._on_kind_chosen)
         self.view.band_chosen.connect(self._choose)
         self.view.bin_read.connect(self._read)
         self.former_button.clicked.connect(partial(self._select_beside, -1))
@@ -156,7 +156,7 @@ class FrameDistribution(QWidget):
 
     def _take(self, wanted: Wanted, text: str, sorted_times: Distribution | None = None) -> None:
         self._times.take(wanted, sorted_times)
-        self._show_frames(text)
+        self._refresh_frames(text)
         self._metrics.request(self._times.wanted)
 
     def _sort(self, wanted: Wanted, text: str) -> None:
@@ -177,13 +177,13 @@ class FrameDistribution(QWidget):
     def _take_outliers(self, found: Outliers | None) -> None:
         if found is not self._outliers:
             self._outliers = found
-            self._show_frames(self._text)
+            self._refresh_frames(self._text)
 
-    def _show_frames(self, text: str) -> None:
+    def _refresh_frames(self, text: str) -> None:
         self._text = text
         frames, budgets_ms = self._times.frames, self._bridge.budgets_ms
         curve = Curve("", self._times.distribution)
-        self.view.show_curves((curve,), budgets_ms, empty_text="There are no frames.")
+        self.view.set_curves((curve,), budgets_ms, empty_text="There are no frames.")
         if frames:
             span = f"{frames[0]:,}–{frames[-1]:,}"
             left_out = self._times.left_out
@@ -197,27 +197,27 @@ class FrameDistribution(QWidget):
             if self._outliers is not None:
                 said += f"; {self._outliers.text}"
                 tips = [said, self._outliers.ranges_text, _HINT]
-            self.what.show_text(said, "\n".join(filter(None, tips)))
+            self.what.set_text(said, "\n".join(filter(None, tips)))
         else:
-            self.what.show_text("")
+            self.what.set_text("")
         if self._band_ns is not None:
             self._bridge.frame_focus.mark(self._times.marked)
-        self._show_band()
+        self._refresh_band_buttons()
 
     # ---------------------------------------------------------------- chosen times
 
     @Slot(int)
-    def _show_kind(self, number: int) -> None:
-        self.view.show_kind(list(ChartKind)[number])
+    def _on_kind_chosen(self, number: int) -> None:
+        self.view.set_kind(list(ChartKind)[number])
 
     @Slot(object)
     def _choose(self, band_ns: tuple[int, int] | None) -> None:
         self._band_ns = band_ns
         self._times.choose(band_ns)
         self._bridge.frame_focus.mark(self._times.marked)
-        self._show_band()
+        self._refresh_band_buttons()
 
-    def _show_band(self) -> None:
+    def _refresh_band_buttons(self) -> None:
         marked = self._times.marked
         is_any = self._band_ns is not None and marked is not None and len(marked) > 0
         self.former_button.setEnabled(is_any)
@@ -231,7 +231,7 @@ class FrameDistribution(QWidget):
             are = "is" if len(marked) == 1 else "are"
             span = band_text(*self._band_ns)
             text = f"{span}: {counted(len(marked), 'frame')} {are} marked in the plot"
-        self.readout.show_text(text or _HINT)
+        self.readout.set_text(text or _HINT)
         self.readout.setVisible(bool(text) or not self.what.text())
         self.what.setVisible(self.readout.isHidden())
 
@@ -240,7 +240,7 @@ class FrameDistribution(QWidget):
         is_frame = selection.kind is SelectionKind.FRAME
         frame = self._times.marked_beside(selection.id if is_frame else None, step)
         if frame is not None:
-            self._bridge.show_frame(frame)
+            self._bridge.reveal_frame(frame)
 
     def finish(self) -> None:
         self._sorter.wait()
@@ -277,7 +277,7 @@ class _PacedMetrics(QObject):
         self._began_ns = 0
         self._computed: tuple[object, ...] = ()
         self._background = Background(self, expected=InspectorError)
-        self._background.done.connect(self._show)
+        self._background.done.connect(self._report)
         # The file of a capture has changed, which is said where its columns are.
         self._background.failed.connect(partial(self.found.emit, []))
         self._pause = single_shot(self, self._compute)
@@ -326,7 +326,7 @@ class _PacedMetrics(QObject):
         self._background.start(work)
 
     @Slot(object)
-    def _show(self, found: tuple[list[MetricValue], Outliers | None]) -> None:
+    def _report(self, found: tuple[list[MetricValue], Outliers | None]) -> None:
         values, outliers = found
         self.outliers_found.emit(outliers)
         self.found.emit(values)

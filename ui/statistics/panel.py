@@ -23,13 +23,13 @@ class StatisticsPanel(QWidget):
         super().__init__(parent)
         self.table = MetricTable(bridge.panel_choices, theme, self)
         self.frames = FrameDistribution(bridge, theme)  # The distribution, which chooses the frames
-        self.frames.metrics_found.connect(self._show_metrics)
+        self.frames.metrics_found.connect(self._set_metrics)
         # The summary of a capture has the same options.
         self.table.options_changed.connect(bridge.frame_focus.changed)
         parts = (self.frames, 0), (self.table, 0)
         fill(self, (splitter(Qt.Orientation.Horizontal, *parts, sizes=(620, 560)), 1))
 
     @Slot(object)
-    def _show_metrics(self, values: list[MetricValue]) -> None:
+    def _set_metrics(self, values: list[MetricValue]) -> None:
         self.table.model.set_rows(values)
         self.table.update_counts()

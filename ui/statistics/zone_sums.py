@@ -70,7 +70,7 @@ class ZoneTable(TablePanel):
         super().__init__(view, theme, parent, filter_hint="Filter zones")
         self.lay_out()
 
-    def show_zones(self, zones: Iterable[ZoneSums]) -> None:
+    def set_zones(self, zones: Iterable[ZoneSums]) -> None:
         self.model.set_rows(zones)
         self.update_counts()
 
@@ -98,7 +98,7 @@ class ZoneSumsWindow(QDialog):
         about = QLabel(as_plain(" ".join((_ABOUT, *notes))))
         about.setWordWrap(True)
         self.table = ZoneTable(choices, theme, self)
-        self.table.show_zones(zones)
+        self.table.set_zones(zones)
         buttons = button_box(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.close)
         fill(self, about, (self.table, 1), buttons, spacing=6)

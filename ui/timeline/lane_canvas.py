@@ -107,7 +107,7 @@ class LaneCanvas(LaneSurface):
             return
         if self._drag.pressed is None or not event.buttons():
             is_grip = self._is_on_grip(place)
-            self.show_cursor(Qt.CursorShape.SplitHCursor if is_grip else None)
+            self.set_cursor(Qt.CursorShape.SplitHCursor if is_grip else None)
             self.point_at(place)
             return
         pressed, moved = self._drag.pressed, self._drag.move(place)
@@ -118,13 +118,13 @@ class LaneCanvas(LaneSurface):
         if self._is_resizing:
             self.set_header_width(int(place.x()))
         elif self._moved_row is not None:
-            self.show_cursor(Qt.CursorShape.ClosedHandCursor)
+            self.set_cursor(Qt.CursorShape.ClosedHandCursor)
             if self.gestures.move(self._moved_row, place.y()):
                 self._moved_row = self.row(self._moved_row.key)
         elif self._measure_from is not None:
             self.view.choose_ns(self._measure_from, self.at_x(place.x()))
         elif pressed.x() >= self.header_width:
-            self.show_cursor(Qt.CursorShape.ClosedHandCursor)
+            self.set_cursor(Qt.CursorShape.ClosedHandCursor)
             self.view.pan(-moved.x() / max(self.lane_width, 1))
             self.gestures.let_go()
             bar = self.verticalScrollBar()
@@ -139,7 +139,7 @@ class LaneCanvas(LaneSurface):
         if self.view.is_scrubbing:
             self.view.is_scrubbing = event.button() is not Qt.MouseButton.LeftButton
             return
-        self.show_cursor(None)
+        self.set_cursor(None)
         if not was_click:
             return
         if event.button() is Qt.MouseButton.RightButton:

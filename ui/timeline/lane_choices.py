@@ -171,7 +171,7 @@ class NoLanes(QWidget):
         parent.installEventFilter(self)
         self.hide()
 
-    def show_words(self, words: str) -> None:
+    def set_words(self, words: str) -> None:
         """Say that no lane has these words; nothing for an empty text."""
         self.label.setText(f"No lane has “{words}” in its name." if words else "")
         self.setGeometry(self._above.rect())

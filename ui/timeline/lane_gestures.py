@@ -300,7 +300,7 @@ class LaneGestures:
         reading = None if canvas.caret_ns is None else canvas.reader.read(row, canvas.caret_ns, 1.0)
         lines = () if reading is None else reading.lines
         canvas.setAccessibleDescription(", ".join((f"{row.label} ({row.kind.text})", *lines)))
-        canvas.show_reading(reading)
+        canvas.set_reading(reading)
 
     def _scroll_to(self, row: LaneRow) -> None:
         canvas = self._canvas

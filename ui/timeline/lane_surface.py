@@ -134,7 +134,7 @@ class LaneSurface(QAbstractScrollArea):
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Timeline")
         if view is None:
-            self.view.show_lanes(are_shown=True)
+            self.view.make_room_for_lanes(are_shown=True)
         for changed in (
             *(self.view.hover_moved, self.view.playhead_shown, self.view.range_chosen),
             *(self.view.margins_changed, self.view.ruler_changed),
@@ -158,7 +158,7 @@ class LaneSurface(QAbstractScrollArea):
         self._states.clear()
         self.caret_ns = None
         self._rows_version = -1
-        self.view.show_timeline(timeline)
+        self.view.set_timeline(timeline)
         self.refresh()
 
     def refresh(self, *, has_texts: bool = True) -> None:
@@ -309,7 +309,7 @@ class LaneSurface(QAbstractScrollArea):
     def marked_things(self) -> tuple[Selection, Selection]:
         return self._selection, self._pointed
 
-    def show_pointed(self, thing: Selection) -> None:
+    def set_pointed(self, thing: Selection) -> None:
         self._pointed = thing
         self.viewport().update()
 
@@ -417,7 +417,7 @@ class LaneSurface(QAbstractScrollArea):
             self.view.point_at(self.axis_at(place.x()))
         else:
             self.view.point_at(None)
-        self.show_reading(reading)
+        self.set_reading(reading)
         self.instant_hovered.emit(hovered)
 
     @property
@@ -425,12 +425,12 @@ class LaneSurface(QAbstractScrollArea):
         """The calls that the blocked stretch under the pointer delayed."""
         return () if self.reading is None else self.reading.delayed
 
-    def show_reading(self, reading: LaneReading | None) -> None:
+    def set_reading(self, reading: LaneReading | None) -> None:
         if reading is not None or self.reading is not None:
             self.reading = reading
             self.viewport().update()
 
-    def show_cursor(self, shape: Qt.CursorShape | None) -> None:
+    def set_cursor(self, shape: Qt.CursorShape | None) -> None:
         if shape is None:
             self.viewport().unsetCursor()
         else:

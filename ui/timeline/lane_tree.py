@@ -132,7 +132,7 @@ class LaneTree(QTreeView):
         canvas.rows_arranged.connect(self.update_rows)
         canvas.header_resized.connect(self._fit)
         self._fit()
-        canvas.lane_chosen.connect(self._show_chosen)
+        canvas.lane_chosen.connect(self._select_row)
 
     def update_rows(self) -> None:
         """Take the rows of the canvas, if anybody reads them."""
@@ -145,13 +145,13 @@ class LaneTree(QTreeView):
                 self.setExpanded(self.lanes.index_of(row), True)
         # Rows are read before the next paint.
         self.doItemsLayout()
-        self._show_chosen(canvas.row(canvas.chosen_key))
+        self._select_row(canvas.row(canvas.chosen_key))
 
     def _fit(self) -> None:
         canvas = self._canvas
         self.setGeometry(0, 0, canvas.header_width, canvas.viewport().height())
 
-    def _show_chosen(self, row: LaneRow | None) -> None:
+    def _select_row(self, row: LaneRow | None) -> None:
         index = self.lanes.index_of(row)
         if index.isValid():
             self.setCurrentIndex(index)

@@ -76,7 +76,7 @@ class TimelinePanel(QWidget):
         self._pace = PacedRefresh(self, bridge.pace, _LANES_MS)
         self._text_pace = PacedRefresh(self, bridge.pace)
         self._connect()
-        self._show_budgets(bridge.budgets_ms)
+        self._on_budgets_changed(bridge.budgets_ms)
         self.set_session(bridge.session)
 
     # ---------------------------------------------------------------- the session
@@ -93,7 +93,7 @@ class TimelinePanel(QWidget):
         self.canvas.has_controls = not isinstance(session, ShowsCapture)
         self.canvas.set_session(self._bridge.timeline, strings, store, self._delayed_by)
         self.canvas.on_selection_changed(self._bridge.selection)
-        self._show_playhead(self._bridge.playhead_ns)
+        self._on_playhead_moved(self._bridge.playhead_ns)
         self._drawn = ()
         self.refresh()
 
@@ -102,8 +102,8 @@ class TimelinePanel(QWidget):
         return [] if session is None else delayed_calls(session.history, block)
 
     @Slot(object)
-    def _show_playhead(self, at_ns: int | None) -> None:
-        self.view.show_playhead_ns(at_ns)
+    def _on_playhead_moved(self, at_ns: int | None) -> None:
+        self.view.set_playhead_ns(at_ns)
         self._drawn = ()
         self._pace.request()
 
@@ -130,8 +130,8 @@ class TimelinePanel(QWidget):
         """Read and draw what is new; a hidden panel reads nothing."""
         session = self._bridge.session
         if session is None:
-            self.notice.show_text("No scene is open.")
-            self._show_ruler_clocks()
+            self.notice.set_text("No scene is open.")
+            self._refresh_ruler_clocks()
             return
         if not self.isVisible() or self._bridge.is_behind:
             return
@@ -147,21 +147,21 @@ class TimelinePanel(QWidget):
             is_past = self._bridge.playhead_ns is not None
             self.canvas.past = self._bridge.shown if is_past else None
             self.canvas.refresh(has_texts=not self._bridge.timeline.is_running)
-            self._show_ruler_clocks()
+            self._refresh_ruler_clocks()
         text = f"Reading the log: {left:,} events left." if left else ""
         if not (left or self._bridge.timeline.clocks):
             text = f"No clocks: {why_no_clocks(session)}."
-        self.notice.show_text(text)
+        self.notice.set_text(text)
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self.view.show_lanes(are_shown=False)
+        self.view.make_room_for_lanes(are_shown=False)
 
     @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self.view.show_lanes(are_shown=True)
+        self.view.make_room_for_lanes(are_shown=True)
         # In the next turn, when it counts as visible.
         self._pace.request()
 
@@ -176,7 +176,7 @@ class TimelinePanel(QWidget):
         self._bridge.select(selection)
 
     @Slot(object)
-    def _show_budgets(self, budgets_ms: tuple[float, ...]) -> None:
+    def _on_budgets_changed(self, budgets_ms: tuple[float, ...]) -> None:
         if budgets_ms:
             self.canvas.picture.late_ns = budget_ns_of(budgets_ms[0])
             self.canvas.viewport().update()
@@ -187,26 +187,26 @@ class TimelinePanel(QWidget):
     def fit(self) -> None:
         self.view.fit_chosen()
 
-    def _show_ruler_clocks(self) -> None:
+    def _refresh_ruler_clocks(self) -> None:
         clocks = self._bridge.timeline.clocks
         known = tuple((clock.id, clock.name) for clock in clocks.values())
         number = self.view.ruler_clock_id
         if number not in clocks:
             number = 0
         name = time_name(self._bridge.session)
-        self.view.show_ruler(name, number, self.canvas.store.clocks)
+        self.view.set_ruler(name, number, self.canvas.store.clocks)
         self.choices.name_time(name, number, known)
 
     @Slot(int)
     def choose_ruler(self, clock_id: int) -> None:
         """Show the local time of a clock on the ruler; 0 for session time."""
-        self.view.show_ruler(self.view.time_name, clock_id, self.canvas.store.clocks)
-        self._show_ruler_clocks()
+        self.view.set_ruler(self.view.time_name, clock_id, self.canvas.store.clocks)
+        self._refresh_ruler_clocks()
 
     @Slot(str)
     def _choose_words(self, words: str) -> None:
         self.canvas.choose_words(words)
-        self.no_lanes.show_words(words if words and not self.canvas.has_rows else "")
+        self.no_lanes.set_words(words if words and not self.canvas.has_rows else "")
 
     def show_filter(self) -> None:
         self.choices.show_filter()
@@ -265,7 +265,7 @@ class TimelinePanel(QWidget):
         self._bridge.select(Selection.clock(clock_id))
         self._bridge.action_wanted.emit("set-rate")
 
-    def _show_branch(self, clock_id: int) -> None:
+    def _set_branch(self, clock_id: int) -> None:
         self.canvas.choices.branch = clock_id
         self.canvas.arrange_rows()
 
@@ -291,7 +291,7 @@ class TimelinePanel(QWidget):
             menu.addSeparator()
             whole = self.canvas.choices.branch == row.clock_id
             text = "Show all branches" if whole else "Show only this branch"
-            menu.addAction(text, partial(self._show_branch, 0 if whole else row.clock_id))
+            menu.addAction(text, partial(self._set_branch, 0 if whole else row.clock_id))
             menu.addSeparator()
         elif row.kind is LaneKind.TIMER and subject_of(row).id in timeline.timers:
             number, select = subject_of(row).id, self._bridge.select
@@ -308,7 +308,7 @@ class TimelinePanel(QWidget):
             menu.addSeparator()
 
     @Slot(object, object)
-    def _show_menu(self, row: LaneRow | None, place: QPoint) -> None:
+    def _open_menu(self, row: LaneRow | None, place: QPoint) -> None:
         menu = QMenu(self)
         if row is not None:
             self._add_commands(menu, row)
@@ -397,11 +397,11 @@ class TimelinePanel(QWidget):
         bridge.session_changed.connect(self.set_session)
         bridge.refreshed.connect(self._on_refreshed)
         bridge.selection_changed.connect(canvas.on_selection_changed)
-        bridge.pointed_changed.connect(canvas.show_pointed)
-        bridge.playhead_changed.connect(self._show_playhead)
-        bridge.budgets_changed.connect(self._show_budgets)
+        bridge.pointed_changed.connect(canvas.set_pointed)
+        bridge.playhead_changed.connect(self._on_playhead_moved)
+        bridge.budgets_changed.connect(self._on_budgets_changed)
         bridge.annotations.changed.connect(self._take_annotations)
-        bridge.rows_limited.connect(self.choices.filter_line.show_filter)
+        bridge.rows_limited.connect(self.choices.filter_line.set_filter)
         self._pace.due.connect(self.refresh)
         self._text_pace.due.connect(self._refresh_texts)
         self.choices.filter_line.filter_changed.connect(self._choose_words)
@@ -414,7 +414,7 @@ class TimelinePanel(QWidget):
         self.view.moved.connect(self._pace.request)
         self.view.following_changed.connect(self.follow_action.setChecked)
         canvas.playhead_moved.connect(bridge.set_playhead)
-        canvas.menu_requested.connect(self._show_menu)
+        canvas.menu_requested.connect(self._open_menu)
         canvas.pause_pressed.connect(self._toggle_clock)
         canvas.rate_pressed.connect(self._open_rates)
         canvas.other_rate_wanted.connect(self._ask_for_rate)

@@ -45,11 +45,11 @@ class QueueModel(TableModel[QueueRow]):
         self._at_ns = -1
         # As of the last refresh, so that whatever makes the view paint shows one instant.
         self._rows: dict[int, QueueRow | None] = {}
-        self.show_source()
+        self.reload_rows()
 
     # ------------------------------------------------------------------ what is shown
 
-    def show_source(self) -> None:
+    def reload_rows(self) -> None:
         self.beginResetModel()
         self._read_order()
         self._row_count = len(self._order)

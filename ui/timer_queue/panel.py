@@ -59,14 +59,14 @@ class QueueView(TableView):
         RowPointing(self).pointed.connect(self._tell_pointed)
         # The model sorts when the view hears of it, which is after this connection was made.
         order_changed = self.horizontalHeader().sortIndicatorChanged
-        order_changed.connect(self.show_again, Qt.ConnectionType.QueuedConnection)
+        order_changed.connect(self.on_order_changed, Qt.ConnectionType.QueuedConnection)
         self.selectionModel().currentRowChanged.connect(self._choose_row)
 
     def refresh(self) -> None:
         """Show what is new: only cells that say something else are painted."""
         with self.arranging():
             self.calls.refresh()
-        self.show_again()
+        self.on_order_changed()
 
     def mark(self, key: int) -> None:
         if key != self.marked_id:
@@ -77,16 +77,16 @@ class QueueView(TableView):
 
     def point_at(self, key: int) -> None:
         self._pointed_id = key
-        self.show_pointed(self.calls.row_of(key) if key else None)
+        self.set_pointed(self.calls.row_of(key) if key else None)
 
     @Slot(QModelIndex)
     def _tell_pointed(self, index: QModelIndex) -> None:
         self.pointed.emit((self.calls.id_at(index.row()) if index.isValid() else None) or 0)
 
     @Slot()
-    def show_again(self) -> None:
+    def on_order_changed(self) -> None:
         """Show the rows again, after the model has taken another order."""
-        self.show_changes()
+        self.repaint_changes()
         self._follow_marked()
         if self._pointed_id:
             self.point_at(self._pointed_id)
@@ -170,9 +170,9 @@ class TimerQueuePanel(TablePanel):
         self._pace.follow()
         bridge.session_changed.connect(self.set_session)
         bridge.selection_changed.connect(self.on_selection_changed)
-        bridge.pointed_changed.connect(self._show_pointed)
+        bridge.pointed_changed.connect(self._on_pointed_changed)
         bridge.playhead_changed.connect(self._pace.request)
-        bridge.rows_limited.connect(self.filter_line.show_filter)
+        bridge.rows_limited.connect(self.filter_line.set_filter)
         self._pace.due.connect(self.refresh)
         self.branch_button.toggled.connect(self._apply_branch)
         for button in self.group_buttons.values():
@@ -197,7 +197,7 @@ class TimerQueuePanel(TablePanel):
         with self.view.arranging():
             shown = None if session is None else self._bridge.shown
             self.queue.set_source(shown, ("",) if session is None else self._bridge.strings)
-            self.model.show_source()
+            self.model.reload_rows()
         self.on_selection_changed(self._bridge.selection)
         self._apply_branch()
 
@@ -219,7 +219,7 @@ class TimerQueuePanel(TablePanel):
             self._apply_branch()
 
     @Slot(object)
-    def _show_pointed(self, thing: Selection) -> None:
+    def _on_pointed_changed(self, thing: Selection) -> None:
         self.table.point_at(_key_of(thing))
 
     @Slot(object)

@@ -69,14 +69,14 @@ class TransportActions(QObject):
             bridge.status_changed,
             bridge.playhead.playing_changed,
         ):
-            changed.connect(self._show_states)
-        bridge.following_changed.connect(self._actions["follow"].show_checked)
-        bridge.precision_changed.connect(self._show_precision)
-        self._actions["follow"].show_checked(bridge.is_following)
-        self._show_precision(bridge.precision)
+            changed.connect(self._refresh_states)
+        bridge.following_changed.connect(self._actions["follow"].set_checked)
+        bridge.precision_changed.connect(self._on_precision_changed)
+        self._actions["follow"].set_checked(bridge.is_following)
+        self._on_precision_changed(bridge.precision)
         self.set_time_source(bridge.time_source)
         self.set_step_frames(_FIRST_STEP_FRAMES)
-        self._show_states()
+        self._refresh_states()
 
     # ---------------------------------------------------------------- running and stepping
 
@@ -86,8 +86,8 @@ class TransportActions(QObject):
         if count != self.step_frames:
             self.step_frames = count
             frames = counted(count, "frame")
-            self._actions["step-n"].show_text(f"Step &{frames}")
-            self._actions["step-back-n"].show_text(f"Back {frames}")
+            self._actions["step-n"].set_text(f"Step &{frames}")
+            self._actions["step-back-n"].set_text(f"Back {frames}")
             self.step_frames_changed.emit(count)
 
     def ask_how_many_steps(self) -> None:
@@ -217,14 +217,14 @@ class TransportActions(QObject):
     def set_failure_policy(self, policy: FailurePolicy) -> None:
         self._bridge.failure_policy = policy
         self._bridge.submit(SetFailurePolicy(policy))
-        self._show_states()
+        self._refresh_states()
 
     def set_precision(self, precision: Precision) -> None:
         self._bridge.set_precision(precision)
 
     def set_time_source(self, name: str) -> None:
         self._bridge.time_source = name
-        self._actions.show_choice(MenuId.TIME_SOURCE, name)
+        self._actions.set_choice(MenuId.TIME_SOURCE, name)
 
     def ask_for_mark(self) -> None:
         self._ask(
@@ -312,15 +312,15 @@ class TransportActions(QObject):
 
     @Slot(object)
     @Slot(bool)
-    def _show_states(self, _news: object = None) -> None:
+    def _refresh_states(self, _news: object = None) -> None:
         run, is_running = self._actions["run-or-hold"], self._is_running
-        run.show_text("&Hold" if is_running else "&Play" if self._is_played else "&Run")
-        run.show_icon("hold" if is_running else "run", self._theme)
+        run.set_text("&Hold" if is_running else "&Play" if self._is_played else "&Run")
+        run.set_icon("hold" if is_running else "run", self._theme)
         session = self._bridge.session
         rate = "" if session is None else str(session.frame_rate)
-        self._actions.show_choice(MenuId.FRAME_RATE, rate)
-        self._actions.show_choice(MenuId.FAILURE_POLICY, self._bridge.failure_policy.value)
+        self._actions.set_choice(MenuId.FRAME_RATE, rate)
+        self._actions.set_choice(MenuId.FAILURE_POLICY, self._bridge.failure_policy.value)
 
     @Slot(object)
-    def _show_precision(self, precision: Precision) -> None:
-        self._actions.show_choice(MenuId.PRECISION, precision.value)
+    def _on_precision_changed(self, precision: Precision) -> None:
+        self._actions.set_choice(MenuId.PRECISION, precision.value)

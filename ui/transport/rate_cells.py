@@ -26,7 +26,7 @@ _BESIDE: Final = 2
 
 @guarded
 class RateCells(QWidget):
-    """Shows the rate that :meth:`show_rate` was told, and asks for others.
+    """Shows the rate that :meth:`set_rate` was told, and asks for others.
 
     A click is only a request: the cell is marked once the rate is granted.
     """
@@ -43,7 +43,7 @@ class RateCells(QWidget):
         self.buttons = {rate: self._cell(rate) for rate in RATE_PRESETS}
         around = (_BESIDE, _BESIDE, _BESIDE, _BESIDE)
         fill_across(self, *self.buttons.values(), margins=around, spacing=0)
-        self._show()
+        self._refresh()
 
     def _cell(self, rate: Fraction) -> QToolButton:
         button = tool_button("", is_checkable=True)
@@ -58,20 +58,20 @@ class RateCells(QWidget):
             button.setFixedSize(round(_WIDTH * scale), round(_HEIGHT * scale))
         self.setFixedHeight(round(_HEIGHT * scale) + 2 * _BESIDE)
 
-    def show_rate(self, rate: Fraction) -> None:
+    def set_rate(self, rate: Fraction) -> None:
         if rate != self.rate:
             self.rate = rate
-            self._show()
+            self._refresh()
 
-    def show_reason(self, reason: str) -> None:
+    def set_reason(self, reason: str) -> None:
         """Say in the tool tips why no rate can be set; nothing if one can."""
         if reason != self._reason:
             self._reason = reason
-            self._show()
+            self._refresh()
 
     def _ask(self, rate: Fraction, _is_checked: bool = False) -> None:  # noqa: FBT001, FBT002 - a slot
         # Qt has checked the cell; it stays so once the rate is granted.
-        self._show()
+        self._refresh()
         if rate == self._nearest and rate != self.rate:
             self.other_rate_wanted.emit()
         elif rate != self.rate:
@@ -81,7 +81,7 @@ class RateCells(QWidget):
     def _nearest(self) -> Fraction:
         return min(RATE_PRESETS, key=lambda each: _distance(each, self.rate))
 
-    def _show(self) -> None:
+    def _refresh(self) -> None:
         nearest = self._nearest
         below = f"\n{self._reason}" if self._reason else "\nDouble-click for any rate (Shift+R)"
         for rate, button in self.buttons.items():

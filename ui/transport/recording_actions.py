@@ -123,11 +123,9 @@ class RecordingActions(QObject):
     def _on_refreshed(self, _news: object = None) -> None:
         recorder = self._recorder
         is_recording = recorder is not None and recorder.is_recording
-        self._action.show_checked(is_recording)
-        self._action.show_text(
-            "Stop re&cording" if is_recording else self._action.description.title
-        )
-        self._pictures_action.show_checked(self._keeps_pictures)
+        self._action.set_checked(is_recording)
+        self._action.set_text("Stop re&cording" if is_recording else self._action.description.title)
+        self._pictures_action.set_checked(self._keeps_pictures)
         if recorder is not None:
             recorder.keeps_pictures = self._keeps_pictures
             if is_recording and not self._was_recording and recorder.path is not None:

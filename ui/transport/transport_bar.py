@@ -140,7 +140,7 @@ class TextButton(QToolButton):
         self.role = role
         self._alignment = alignment | Qt.AlignmentFlag.AlignVCenter
 
-    def show_text(self, text: str) -> None:
+    def set_text(self, text: str) -> None:
         """Show a text; its size is fixed, so that what changes often has nothing laid out."""
         if text != self.text():
             self.setText(text)
@@ -265,7 +265,7 @@ class TransportBar(QWidget):
         theme.changed.connect(self._apply_theme)
         self._set_sizes()
         self._apply_theme()
-        self._show_nothing()
+        self._clear()
 
     # ---------------------------------------------------------------- building
 
@@ -397,28 +397,28 @@ class TransportBar(QWidget):
     def connect_bridge(self, bridge: SessionBridge) -> None:
         self._bridge = bridge
         pace = PacedRefresh(self, bridge.pace)
-        pace.due.connect(self.show_numbers)
+        pace.due.connect(self.refresh_numbers)
         pace.follow()
         bridge.playhead_changed.connect(pace.request)
-        bridge.status_changed.connect(self.show_numbers)
-        bridge.session_changed.connect(self.show_numbers)
+        bridge.status_changed.connect(self.refresh_numbers)
+        bridge.session_changed.connect(self.refresh_numbers)
         self.rates.rate_requested.connect(self._request_rate)
         self.rates.other_rate_wanted.connect(self._actions["rate-of-everything"].trigger)
-        self.show_numbers()
+        self.refresh_numbers()
 
     @Slot()
     @Slot(object)
-    def show_numbers(self, _news: object = None) -> None:
+    def refresh_numbers(self, _news: object = None) -> None:
         bridge = self._bridge
         session = bridge.session if bridge is not None else None
         is_file = session is not None and session.is_recorded
         self._show_parts(has_session=session is not None, is_file=is_file)
         if bridge is None or session is None:
-            self._show_nothing()
+            self._clear()
             return
-        self._show_time(bridge, session)
-        self._show_rate(session)
-        self._show_recorder(session.recorder)
+        self._refresh_time(bridge, session)
+        self._refresh_rate(session)
+        self._refresh_recorder(session.recorder)
 
     def _show_parts(self, *, has_session: bool, is_file: bool) -> None:
         """Leave out what can never be used: of a file, rates and recording."""
@@ -434,16 +434,16 @@ class TransportBar(QWidget):
                 self._sizes = (0, 0.0)
         self._set_sizes()
 
-    def _show_nothing(self) -> None:
+    def _clear(self) -> None:
         self.rates.setEnabled(False)
-        self.time_button.show_text(_NO_TIME)
+        self.time_button.set_text(_NO_TIME)
         self.time_button.setToolTip(_SESSION_TIME)
-        self.fps_button.show_text("")
-        self._show_recorder(None)
+        self.fps_button.set_text("")
+        self._refresh_recorder(None)
 
-    def _show_time(self, bridge: SessionBridge, session: Session) -> None:
+    def _refresh_time(self, bridge: SessionBridge, session: Session) -> None:
         shown = bridge.shown
-        self.time_button.show_text(format_instant(bridge.shown_ns))
+        self.time_button.set_text(format_instant(bridge.shown_ns))
         tip = f"{_SESSION_TIME}\nClick to go to another."
         if session.is_recorded:
             end = format_instant(session.timeline.at_ns)
@@ -456,15 +456,15 @@ class TransportBar(QWidget):
             self.time_button.role = role
             self.time_button.update()
         word = _LOOKING_BACK if is_past else _PHASE_WORDS.get(session.status.phase, "")
-        self._show_frame_rate(session, shown, "" if session.is_recorded else word)
+        self._refresh_frame_rate(session, shown, "" if session.is_recorded else word)
 
-    def _show_frame_rate(self, session: Session, shown: Timeline, word: str) -> None:
+    def _refresh_frame_rate(self, session: Session, shown: Timeline, word: str) -> None:
         measured = None if word or samples_of(session) else measured_frame_rate(shown)
         unit = "turns/s" if session.waits else "fps"
         text = word or (f"{measured:,.0f} {unit}" if measured is not None else "")
         if text == self.fps_button.text():
             return
-        self.fps_button.show_text(text)
+        self.fps_button.set_text(text)
         target = f"Target {frame_rate_to_text(session.frame_rate)} fps"
         got = "" if measured is None else f"; {measured:,.2f} {unit} over the last second"
         tip = f"{target}{got}.\nClick to choose."
@@ -472,7 +472,7 @@ class TransportBar(QWidget):
             tip = "Frames per second at the instant that is shown, over the second before it"
         self.fps_button.setToolTip(as_plain(tip))
 
-    def _show_rate(self, session: Session) -> None:
+    def _refresh_rate(self, session: Session) -> None:
         clock = self._bridge_shown().clocks.get(session.driven_clock(0))
         if session.is_recorded:
             reason = NOT_CHANGED.format(file_word(session))
@@ -480,15 +480,15 @@ class TransportBar(QWidget):
             reason = session.why_not(Capability.RATE, 0 if clock is None else clock.id)
         can = self._bridge is not None and Capability.RATE in self._bridge.capabilities
         self.rates.setEnabled(clock is not None and can and not reason)
-        self.rates.show_reason(f"Unavailable: {reason}." if reason else "")
+        self.rates.set_reason(f"Unavailable: {reason}." if reason else "")
         if clock is not None:
-            self.rates.show_rate(clock.rate)
+            self.rates.set_rate(clock.rate)
 
     def _bridge_shown(self) -> Timeline:
         assert self._bridge is not None, "it has the session"
         return self._bridge.shown
 
-    def _show_recorder(self, recorder: Recorder | None) -> None:
+    def _refresh_recorder(self, recorder: Recorder | None) -> None:
         path = None if recorder is None else recorder.path
         button, action, bridge = self.record_button, self._actions["record"], self._bridge
         was_recording = self._recording_since_ns is not None
@@ -498,7 +498,7 @@ class TransportBar(QWidget):
             self._recording_since_ns = bridge.pace.now_ns()
         since_ns = self._recording_since_ns
         if was_recording is not (since_ns is not None):
-            self._show_record_icon()
+            self._refresh_record_icon()
         if recorder is None or path is None or bridge is None or since_ns is None:
             if action.iconText() != "Record":
                 action.setIconText("Record")
@@ -544,11 +544,11 @@ class TransportBar(QWidget):
     def _apply_theme(self) -> None:
         self.menu_button.setIcon(self._theme.icon("menu"))
         color_text(self._caption, self._theme.color(ColorRole.MUTED))
-        self._show_record_icon()
+        self._refresh_record_icon()
 
-    def _show_record_icon(self) -> None:
+    def _refresh_record_icon(self) -> None:
         name = "record" if self._recording_since_ns is None else "recording"
-        self._actions["record"].show_icon(name, self._theme)
+        self._actions["record"].set_icon(name, self._theme)
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:

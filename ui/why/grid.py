@@ -62,7 +62,7 @@ class ShareBar(QWidget):
         self._color = QColor(Qt.GlobalColor.gray)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def show_share(self, share: float, color: QColor) -> None:
+    def set_share(self, share: float, color: QColor) -> None:
         """Fill ``share`` (0 to 1) of the bar with ``color``."""
         if (share, color) != (self._share, self._color):
             self._share, self._color = share, color
@@ -340,11 +340,11 @@ class RowGrid(QWidget):
         row, value, key = shown.row, shown.value, shown.key
         is_heading = row.kind is RowKind.HEADING
         if isinstance(value, QPlainTextEdit):
-            _show_code(value, row.text)
+            _set_code(value, row.text)
         elif isinstance(value, LinkedLabel):
-            value.show_pieces(self.pieces(row), self._link_color)
+            value.set_pieces(self.pieces(row), self._link_color)
         elif isinstance(value, ValueLabel):
-            value.show_text(row.exact if is_heading else row.text)
+            value.set_text(row.exact if is_heading else row.text)
             value.setToolTip("" if is_heading else row.exact)
         title = key or value
         if is_heading and isinstance(title, QLabel):
@@ -353,10 +353,10 @@ class RowGrid(QWidget):
         if isinstance(key, LinkedLabel) and isinstance(value, ValueLabel):
             value.set_caption(row.key)
             if former is None or row.links != former.links:
-                key.show_pieces(self.pieces(row), self._link_color)
+                key.set_pieces(self.pieces(row), self._link_color)
         if shown.bar is not None:
             color = self._key_color if row.phase is None else phase_color(row.phase)
-            shown.bar.show_share(row.share, color)
+            shown.bar.set_share(row.share, color)
 
     def pieces(self, row: DetailRow) -> list[Piece]:
         """Return what a row says in pieces; of a step, its instant comes first."""
@@ -425,7 +425,7 @@ class RowGrid(QWidget):
         menu.popup(label.mapToGlobal(position))
 
 
-def _show_code(box: QPlainTextEdit, text: str) -> None:
+def _set_code(box: QPlainTextEdit, text: str) -> None:
     """Change the lines of a box and fit it to them; beyond 14 it scrolls."""
     if text == box.toPlainText():
         return

@@ -69,7 +69,7 @@ class ValueLabel(SelectableLabel):
         self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         # Long words such as paths must not widen the panel.
         self.setMinimumWidth(40)
-        self.show_text(text)
+        self.set_text(text)
 
     def set_caption(self, caption: str) -> None:
         """Have screen readers say another text before it."""
@@ -77,7 +77,7 @@ class ValueLabel(SelectableLabel):
             self._caption = caption
             self._name_for_readers()
 
-    def show_text(self, text: str) -> None:
+    def set_text(self, text: str) -> None:
         """Show another text; one that is being marked for copying stays."""
         if not self.hasSelectedText():
             self._said = text
@@ -185,7 +185,7 @@ class LinkedLabel(ValueLabel):
     def _small_px(self) -> int:
         return small_size(self.fontInfo().pixelSize())
 
-    def show_pieces(self, pieces: Sequence[Piece], color: QColor) -> None:
+    def set_pieces(self, pieces: Sequence[Piece], color: QColor) -> None:
         """Show other pieces, their links in a colour."""
         self._said = "".join(piece.text for piece in pieces)
         self._name_for_readers()

@@ -134,7 +134,7 @@ class WhyPanel(QWidget):
             self._reads_on = True
             self._bridge.pace.take_turn(self, self._read_on)
         if head != self._head:
-            self._show_head(head)
+            self._set_head(head)
         if [_shape_of(row) for row in rows] == [_shape_of(shown.row) for shown in self._shown]:
             self._move_items(rows)
             for shown, row in zip(self._shown, rows, strict=True):
@@ -166,7 +166,7 @@ class WhyPanel(QWidget):
         if has_moved:
             self._order_tabs()
 
-    def _show_head(self, head: list[DetailRow]) -> None:
+    def _set_head(self, head: list[DetailRow]) -> None:
         self._head = head
         of_kind = {row.kind: row for row in head}
         kind, name = of_kind.get(RowKind.ABOUT), of_kind.get(RowKind.HEADING)
@@ -175,10 +175,10 @@ class WhyPanel(QWidget):
         self.title_label.setVisible(bool(self.title))
         pieces = [] if kind is None else [Piece(_about_text(kind).removesuffix(kind.text))]
         pieces += [] if kind is None else self.grid.pieces(kind)
-        self.about.show_pieces(pieces, self._theme.color(ColorRole.MUTED))
+        self.about.set_pieces(pieces, self._theme.color(ColorRole.MUTED))
         self.about.setVisible(kind is not None)
         said = of_kind.get(RowKind.ANSWER)
-        self.answer.show_text("" if said is None else said.text)
+        self.answer.set_text("" if said is None else said.text)
         self._answer_place.fit()
         self._answer_place.setVisible(said is not None)
 
@@ -293,7 +293,7 @@ class WhyPanel(QWidget):
         elif kind == LOOK_AT:
             self._bridge.set_playhead(int(number))
         elif SelectionKind[kind] is SelectionKind.FRAME:
-            self._bridge.show_frame(int(number))
+            self._bridge.reveal_frame(int(number))
         else:
             self._bridge.select(Selection(SelectionKind[kind], int(number)))
 
@@ -312,7 +312,7 @@ class WhyPanel(QWidget):
     def _apply_theme(self) -> None:
         self.grid.set_theme(self._theme)
         color_text(self.about, self._theme.color(ColorRole.MUTED))
-        self._show_head(self._head)
+        self._set_head(self._head)
         self._build([shown.row for shown in self._shown])
         self.refresh()
 
@@ -360,20 +360,20 @@ class StopNote(QWidget):
         self.disable_button = tool_button("Disable", "Turn this breakpoint off")
         self.events_button = tool_button("Show events")
         for button, act in (
-            (self.frame_button, self._stops.show_frame),
+            (self.frame_button, self._stops.reveal_frame),
             (self.disable_button, self._stops.disable_breakpoint),
-            (self.events_button, self._show_events),
+            (self.events_button, self._open_events),
         ):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.clicked.connect(act)
         buttons = (self.frame_button, self.disable_button, self.events_button)
         fill(self, self.label, in_row(*buttons, REST))
         self.setContentsMargins(_SIDE, 12, _SIDE, 4)
-        self._stops.changed.connect(self._show)
-        self._show()
+        self._stops.changed.connect(self._refresh)
+        self._refresh()
 
     @Slot()
-    def _show(self) -> None:
+    def _refresh(self) -> None:
         sentence, is_hit = self._stops.sentence, self._stops.hit is not None
         if sentence != self.label.text():
             self.label.setText(sentence)
@@ -384,5 +384,5 @@ class StopNote(QWidget):
         self.setVisible(bool(sentence))
 
     @Slot()
-    def _show_events(self) -> None:
+    def _open_events(self) -> None:
         self._bridge.panel_wanted.emit("event_list")

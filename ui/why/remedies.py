@@ -157,9 +157,9 @@ class RemedyBar(QWidget):
         remedies = remedies_for(self._bridge, self._steps)
         if remedies != self._remedies:
             self._remedies = remedies
-            self._show_remedies()
+            self._refresh_remedies()
 
-    def _show_remedies(self) -> None:
+    def _refresh_remedies(self) -> None:
         remedies = self._remedies
         if not remedies and hide_with_keyboard(self):
             self.keyboard_left.emit()

@@ -119,10 +119,10 @@ class WindowContents(QObject):
         bridge.facts_due.connect(self._need_lanes)
         bridge.facts_due.connect(self._need_frames)
         bridge.budgets_changed.connect(self._take_budgets)
-        bridge.opening_failed.connect(self._show_opening_failure)
+        bridge.opening_failed.connect(self._report_opening_failure)
         bridge.column_wanted.connect(self._ask_for_column)
-        bridge.sums_found.connect(self._show_sums)
-        bridge.panel_wanted.connect(window.panels.show_panel)
+        bridge.sums_found.connect(self._open_sums)
+        bridge.panel_wanted.connect(window.panels.enter_panel)
         window.panels.tray_closed.connect(self._give_keyboard)
         bridge.action_wanted.connect(self._carry_out)
         window.menu_bar.listen()
@@ -184,15 +184,15 @@ class WindowContents(QObject):
         actions.bind_commands(partial(submit_action, bridge))
         # So that shortcuts work whatever menu they are in; the window is told of each change.
         window.addActions(list(actions.by_id.values()))
-        recording.written.connect(self._show_recording)
-        recording.failed.connect(self._show_recording_problem)
+        recording.written.connect(self._report_recording)
+        recording.failed.connect(self._report_recording_problem)
         recording.begun.connect(window.notice.say)
         window.transport_actions.place_refused.connect(window.notice.refuse)
         annotations.refused.connect(window.notice.refuse)
         annotations.said.connect(window.notice.say)
         # Says which actions are possible
         self.states = ActionStates(bridge, actions, undo, window.middle)
-        self.states.command_refused.connect(self._show_refusal)
+        self.states.command_refused.connect(self._report_refusal)
 
     def _add_bars(self) -> None:
         window, actions, theme = self._window, self._window.actions_by_id, self._window.theme
@@ -209,14 +209,14 @@ class WindowContents(QObject):
         self.why_line = WhyLine(self._bridge, window.panels)
         window.panels.add_above_foot(self.why_line)
         actions.set_icons(theme)
-        self.states.command_applied.connect(window.notice.show_effect)
+        self.states.command_applied.connect(window.notice.say_effect)
         failures = FailureNote(self._bridge, theme, window)
-        failures.clicked.connect(self._show_events)
+        failures.clicked.connect(self._open_events)
         for widget in (window.notice, failures):
             window.panels.add_to_foot(widget)
         self._focus_ring = FocusRing(theme, window)
         self._guard = KeyGuard(actions.by_id.values(), window)
-        self._guard.refused.connect(self._show_impossible)
+        self._guard.refused.connect(self._report_impossible)
         self._guard.pressed.connect(self._focus_ring.take_key)
         window.hear(partial(self._guard.take_key, window), QEvent.Type.ShortcutOverride)
         for place in window.panels:
@@ -376,12 +376,12 @@ class WindowContents(QObject):
         self._need_frames()
         self._need_picture(session)
         if session is None:
-            self._window.show_title()
+            self._window.set_title()
             return
         kind = f" ({file_word(session)})" if session.is_recorded else ""
         if isinstance(session, AttachesPrograms):
             kind = " (attached)"
-        self._window.show_title(f"{session.title}{kind}")
+        self._window.set_title(f"{session.title}{kind}")
         self._bring_panels(session)
         self._clear_filters()
         if session.notes and not self.window_states.is_capture:
@@ -460,7 +460,7 @@ class WindowContents(QObject):
         about_end = session.about_end if isinstance(session, AttachesPrograms) else ""
         match status.phase:
             case SessionPhase.FAILED:
-                self._show_error(status)
+                self._open_error(status)
                 return
             case SessionPhase.ENDED:
                 notice.say_until_dismissed(status.message, ("Open again", self._bridge.reload))
@@ -469,21 +469,21 @@ class WindowContents(QObject):
         if self._window.middle.currentWidget() is self._error_view:
             self._window.middle.setCurrentIndex(0)
 
-    def _show_error(self, status: SessionStatus) -> None:
+    def _open_error(self, status: SessionStatus) -> None:
         if self._error_view is None:
             self._error_view = self.window_actions.dialogs.error_view()
             self._window.middle.addWidget(self._error_view)
-        self._error_view.show_status(status)
+        self._error_view.set_status(status)
         self._window.middle.setCurrentWidget(self._error_view)
 
     @Slot(object)
-    def _show_opening_failure(self, status: SessionStatus) -> None:
+    def _report_opening_failure(self, status: SessionStatus) -> None:
         session = self._bridge.session
         stays = "stays open" if session is not None and session.is_recorded else "keeps running"
         goes_on = "" if session is None else f" “{session.title}” {stays}."
         text = f"{status.message}{goes_on}"
         if status.detail:
-            show = partial(self._show_failed_file, status)
+            show = partial(self._open_failed_file, status)
             self._window.notice.say_until_dismissed(text, ("Show the line", show))
         else:
             self._window.notice.say_until_dismissed(text)
@@ -493,24 +493,24 @@ class WindowContents(QObject):
         ask_for_column(path, columns, partial(self._bridge.open_capture, path), self._window)
 
     @Slot(object)
-    def _show_sums(self, path: Path) -> None:
-        self.window_actions.dialogs.show_sums(path)
+    def _open_sums(self, path: Path) -> None:
+        self.window_actions.dialogs.open_sums(path)
 
-    def _show_failed_file(self, status: SessionStatus) -> None:
-        self.window_actions.dialogs.show_failed_file(status, self._window.opened_last)
+    def _open_failed_file(self, status: SessionStatus) -> None:
+        self.window_actions.dialogs.open_failed_file(status, self._window.opened_last)
 
     @Slot(object)
-    def _show_refusal(self, record: CommandRecord) -> None:
+    def _report_refusal(self, record: CommandRecord) -> None:
         reason = f"{record.refusal[:1].upper()}{record.refusal[1:]}".removesuffix(".")
         text = f"Cannot {record.text}. {reason}."
         if len(text) > _LONGEST_MESSAGE:
             # Such as what a scene did otherwise when it was to do the same again.
-            self._window.notice.say_until_dismissed(text, ("Show events", self._show_events))
+            self._window.notice.say_until_dismissed(text, ("Show events", self._open_events))
         else:
             self._window.notice.refuse(text)
 
     @Slot(str)
-    def _show_impossible(self, text: str) -> None:
+    def _report_impossible(self, text: str) -> None:
         self._window.notice.refuse(f"{text}.")
 
     @Slot(str)
@@ -518,20 +518,20 @@ class WindowContents(QObject):
         self._window.actions_by_id[action_id].trigger()
 
     @Slot(object)
-    def _show_recording(self, path: Path) -> None:
+    def _report_recording(self, path: Path) -> None:
         window = self._window
         window.notice.say_until_dismissed(
             f"Written: {path}", ("Open it", partial(window.open_path, path))
         )
 
     @Slot(str)
-    def _show_recording_problem(self, problem: str) -> None:
+    def _report_recording_problem(self, problem: str) -> None:
         ask = self._window.actions_by_id["record-to"].trigger
         self._window.notice.say_until_dismissed(f"Not recorded. {problem}", ("Record to …", ask))
 
     @Slot()
-    def _show_events(self) -> None:
-        self._window.panels.show_panel("event_list")
+    def _open_events(self) -> None:
+        self._window.panels.enter_panel("event_list")
 
 
 def _dropped_files(event: QDropEvent) -> list[Path]:

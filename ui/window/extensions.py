@@ -36,7 +36,7 @@ class ExtensionReporter(logging.Handler):
         """Show a notice, in the first turn with all that was reported before."""
         self._problems.append(record.getMessage())
         if not self._turn.isActive():
-            self._show_notice()
+            self._notify()
 
     def _load_all(self) -> None:
         if are_installed():
@@ -45,13 +45,13 @@ class ExtensionReporter(logging.Handler):
             told = (str(each) for each in extensions if each.problem)
             self._problems = list(dict.fromkeys([*told, *self._problems]))
         if self._problems:
-            self._show_notice()
+            self._notify()
 
-    def _show_notice(self) -> None:
+    def _notify(self) -> None:
         count = len(self._problems)
         many = f"{count} problems with extensions. " if count > 1 else ""
         text = f"{many}{self._problems[-1]}"
-        self._window.notice.say_until_dismissed(text, ("Show extensions", self._show))
+        self._window.notice.say_until_dismissed(text, ("Show extensions", self._open))
 
     def blame(self, error: BaseException) -> bool:
         """Report an error that comes from an extension, once; return whether it does."""
@@ -69,7 +69,7 @@ class ExtensionReporter(logging.Handler):
         self._turn.stop()
         extension_problems.removeHandler(self)
 
-    def _show(self) -> None:
+    def _open(self) -> None:
         self._window.actions_by_id["extensions"].trigger()
 
 

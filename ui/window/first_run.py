@@ -74,7 +74,7 @@ class FirstRunLine(QWidget):
         has_failed = session is not None and session.status.phase is SessionPhase.FAILED
         is_shown = is_of_scene and not has_failed and done < len(STEPS)
         self.step = STEPS[done] if is_shown else ""
-        self._show_step()
+        self._refresh_step()
         self.setVisible(is_shown)
 
     @Slot(object)
@@ -100,7 +100,7 @@ class FirstRunLine(QWidget):
         if hide_with_keyboard(self):
             self.keyboard_left.emit()
 
-    def _show_step(self) -> None:
+    def _refresh_step(self) -> None:
         """Say the step; the sign of a pause is drawn: that of a font looks different in each."""
         self.label.setAccessibleName(self.step)
         side, picture = icon_size(), QBuffer()
@@ -113,4 +113,4 @@ class FirstRunLine(QWidget):
     @Slot()
     def _apply_theme(self) -> None:
         self.close_button.setIcon(self._theme.icon("close"))
-        self._show_step()
+        self._refresh_step()

@@ -72,7 +72,7 @@ class FocusRing(QObject):
         self._key_is_over = single_shot(self, self._forget_key)
         application = QApplication.instance()
         assert isinstance(application, QApplication)
-        application.focusChanged.connect(self.show_focus)
+        application.focusChanged.connect(self.on_focus_changed)
         theme.changed.connect(self._apply_theme)
 
     @Slot()
@@ -85,7 +85,7 @@ class FocusRing(QObject):
         self._is_by_key = False
 
     @Slot(QWidget, QWidget)
-    def show_focus(self, before: QWidget | None, now: QWidget | None) -> None:
+    def on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
         """Ring a widget that has got the keyboard by a key, nothing else."""
         self._let_go()
         if now is None:

@@ -171,7 +171,7 @@ class MainWindow(QMainWindow):
         beside = [panels["scene"], panels["details"]]
         return [self.transport, *arrangement, *beside, panels.tabs, panels.tray, *others]
 
-    def show_title(self, session: str = "") -> None:
+    def set_title(self, session: str = "") -> None:
         self.setWindowTitle(f"{session} – {_TITLE}" if session else _TITLE)
 
     def open_path(self, path: Path) -> None:

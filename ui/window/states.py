@@ -123,15 +123,15 @@ class WindowStates(QObject):
         columns.offered.connect(button.setVisible)
         columns.laid_out.connect(self._show_summary)
         summary = CaptureSummary(window.bridge, window.theme)
-        summary.tools.all_wanted.connect(self._show_all)
+        summary.tools.all_wanted.connect(self._open_statistics)
         for widget in (columns, summary):
             self._below.addWidget(widget)
         self.columns = columns
         return summary
 
     @Slot()
-    def _show_all(self) -> None:
-        self._window.panels.show_panel("statistics")
+    def _open_statistics(self) -> None:
+        self._window.panels.enter_panel("statistics")
 
     def _fit(self, _event: object = None) -> None:
         if self.summary is not None:
@@ -157,7 +157,7 @@ class WindowStates(QObject):
             self.welcome.file_chosen.connect(window.open_path)
             window.middle.addWidget(self.welcome)
         window.panels.close_tray()
-        self.welcome.show_recent(window.settings)
+        self.welcome.list_recent(window.settings)
         window.middle.setCurrentWidget(self.welcome)
         self.welcome.enter()
 

@@ -106,31 +106,31 @@ class StatusLine(QWidget):
             button.hide()
         fill_across(self, self.label, *buttons, self.log_note, margins=(6, 0, 6, 0))
         self._over = single_shot(self, self.clear, _EFFECT_MS)
-        OverruledRates.of(bridge).found.connect(self.show_overruled)
-        bridge.status_changed.connect(self._show_progress)
-        bridge.facts_due.connect(self._show_progress)
-        bridge.loading_changed.connect(self._show_loading)
-        self._show(self._lasting)
+        OverruledRates.of(bridge).found.connect(self.say_overruled)
+        bridge.status_changed.connect(self._on_progress)
+        bridge.facts_due.connect(self._on_progress)
+        bridge.loading_changed.connect(self._on_loading)
+        self._display(self._lasting)
 
     @property
     def message(self) -> str:
         """What is said now, empty for nothing."""
         return self.label.text()
 
-    def show_notice(self, notice: Notice) -> None:
+    def set_notice(self, notice: Notice) -> None:
         if notice.lasts:
             self._lasting = notice
             self._over.stop()
         else:
             self._over.start()
         if not self._goes_on:
-            self._show(notice)
+            self._display(notice)
         announce(self, notice.text)
 
-    def _show(self, notice: Notice) -> None:
+    def _display(self, notice: Notice) -> None:
         had_keyboard = any(each.hasFocus() for each in (*self.buttons, self.close_button))
         self._notice, text = notice, notice.text
-        self.label.show_text(text)
+        self.label.set_text(text)
         # What lasts has the room of the tabs, too.
         self.label.setMaximumWidth(_NO_LIMIT if notice.lasts else _WIDEST)
         self.label.setVisible(bool(text))
@@ -148,7 +148,7 @@ class StatusLine(QWidget):
     def clear(self) -> None:
         """End what is said for some seconds, or was in progress."""
         self._over.stop()
-        self._show(self._lasting)
+        self._display(self._lasting)
 
     @Slot()
     def dismiss(self) -> None:
@@ -168,18 +168,18 @@ class StatusLine(QWidget):
         return self._bridge.status.phase.goes_on
 
     @Slot(object)
-    def _show_progress(self, _news: object = None) -> None:
+    def _on_progress(self, _news: object = None) -> None:
         if self._goes_on:
             self._over.stop()
-            self._show(Notice(self._bridge.status.message))
+            self._display(Notice(self._bridge.status.message))
         elif not self.cancel_button.isHidden():
             self.clear()
         if self.cancel_button.isHidden() is self._goes_on:
             self.cancel_button.setVisible(self._goes_on)
 
     @Slot(object)
-    def _show_loading(self, path: Path | None) -> None:
-        self._show(self._lasting if path is None else Notice(f"Loading {path.name} …"))
+    def _on_loading(self, path: Path | None) -> None:
+        self._display(self._lasting if path is None else Notice(f"Loading {path.name} …"))
         if path is not None:
             # No event is handled until the code of the scene is loaded.
             self.label.repaint()
@@ -199,7 +199,7 @@ class StatusLine(QWidget):
     @Slot(str)
     def say(self, text: str) -> None:
         """Say something for some seconds."""
-        self.show_notice(Notice(text))
+        self.set_notice(Notice(text))
 
     @Slot(str)
     def refuse(self, reason: str) -> None:
@@ -208,10 +208,10 @@ class StatusLine(QWidget):
 
     def say_until_dismissed(self, text: str, *actions: tuple[str, Callable[[], object]]) -> None:
         """Say what is not to be missed, with at most two actions: their texts, and what they do."""
-        self.show_notice(Notice(text, tuple((name, "", act) for name, act in actions), lasts=True))
+        self.set_notice(Notice(text, tuple((name, "", act) for name, act in actions), lasts=True))
 
     @Slot(object)
-    def show_effect(self, record: CommandRecord) -> None:
+    def say_effect(self, record: CommandRecord) -> None:
         """Say what a pause, its end, a rate or an undo has done, where the eye is after a key."""
         text = effect_text(self._bridge.timeline, record)
         if not text:
@@ -221,10 +221,10 @@ class StatusLine(QWidget):
         title, tip = _BUTTON_TEXTS[text.startswith(_UNDONE)]
         can_undo = undoing is not None and undoing.of(record.number) is not None
         undo = (title, tip, partial(self._undo, record.number))
-        self.show_notice(Notice(text, (undo,) if can_undo else ()))
+        self.set_notice(Notice(text, (undo,) if can_undo else ()))
 
     @Slot(object)
-    def show_overruled(self, rate: OverruledRate) -> None:
+    def say_overruled(self, rate: OverruledRate) -> None:
         """Say that the scene has changed a rate that was set from outside."""
         self.say(rate.sentence)
 
@@ -272,7 +272,7 @@ class LogNote(QToolButton):
         self.setAutoRaise(True)
         in_type(self, "small")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.clicked.connect(self._show_events)
+        self.clicked.connect(self._open_events)
         pace = PacedRefresh(self, bridge.pace)
         pace.due.connect(self.refresh)
         pace.follow()
@@ -287,7 +287,7 @@ class LogNote(QToolButton):
             self.setFixedSize(self.sizeHint())
 
     @Slot()
-    def _show_events(self) -> None:
+    def _open_events(self) -> None:
         self._bridge.panel_wanted.emit("event_list")
 
     @Slot()

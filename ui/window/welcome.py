@@ -155,7 +155,7 @@ class Welcome(QWidget):
         self._about = plain_label("Open something, or drop a file anywhere in this window.")
         self._caption = plain_label("Recent")
         self.gallery_link = TextLink(theme)
-        self.gallery_link.show_text("All scenes in the gallery", "")
+        self.gallery_link.set_text("All scenes in the gallery", "")
         self.gallery_link.clicked.connect(actions["gallery"].trigger)
         self._hint = plain_label(
             "Ctrl+K finds everything  ·  ? shows all keys  ·  F1 opens the help"
@@ -194,7 +194,7 @@ class Welcome(QWidget):
         if self._small_game is not None:
             self.file_chosen.emit(self._small_game)
 
-    def show_recent(self, settings: Settings) -> None:
+    def list_recent(self, settings: Settings) -> None:
         """Offer what was open last: its name, what it is, and where."""
         for button in self.recent:
             button.deleteLater()

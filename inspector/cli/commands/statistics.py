@@ -262,7 +262,7 @@ def check_comparison(options: Namespace) -> None:
 
 
 STATS: Final = Command(
-    add_stats_arguments, "inspector.cli.statistics:show_statistics", STATS_EPILOG
+    add_stats_arguments, "inspector.cli.statistics:print_statistics", STATS_EPILOG
 )
 COMPARE: Final = Command(
     add_compare_arguments,

@@ -186,7 +186,7 @@ def _progress(err: TextIO) -> Iterator[Callable[[float], None]]:
     """Show the progress of a run, and refuse what cannot be run in a sentence."""
     with closing(Progress(err)) as progress:
         try:
-            yield progress.show
+            yield progress.update
         except ValueError as error:
             text = str(error)
             raise ArgumentError(f"{text[:1].upper()}{text[1:]}.") from None

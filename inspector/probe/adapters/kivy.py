@@ -174,7 +174,7 @@ class KivyAdapter(Adapter):
         def schedule(self: Any, *args: Any, **kwargs: Any) -> Any:
             event = original(self, *args, **kwargs)
             if program.emit is not None and event.timeout > 0:
-                program.guarded(adapter, adapter._show, event, program.call_site())
+                program.guarded(adapter, adapter._report_timer, event, program.call_site())
             return event
 
         setattr(behavior, name, schedule)
@@ -208,7 +208,7 @@ class KivyAdapter(Adapter):
                 event.timeout = _NEVER_S
             elif event.timeout > 0:
                 shown = self._shown.get(id(event))
-                timer = self._show(event) if shown is None else shown[1]
+                timer = self._report_timer(event) if shown is None else shown[1]
                 if now_s - event._last_dt >= event.timeout - early_s:
                     late_ns = max(now_ns - timer.due_ns, 0)
                     if event.loop:
@@ -239,7 +239,7 @@ class KivyAdapter(Adapter):
     def _due_ns(self, event: Any) -> int:
         return self._local_ns(float(event._last_dt + event.timeout))
 
-    def _show(self, event: Any, site: int = 0) -> Timer:
+    def _report_timer(self, event: Any, site: int = 0) -> Timer:
         period_ns, kind = (whole_ns(event.timeout), INTERVAL_DELAY) if event.loop else (0, TIMEOUT)
         name = name_of(event.get_callback())
         timer = self.program.timer(
@@ -252,7 +252,7 @@ class KivyAdapter(Adapter):
         for kivy_clock in list(self._kivy_clocks):
             for event in kivy_clock.get_events():
                 if event.timeout > 0 and id(event) not in self._shown:
-                    self._show(event)
+                    self._report_timer(event)
                 yield
 
     def released(self) -> None:

@@ -78,7 +78,7 @@ class PandaAdapter(Adapter):
         def do_method_later(self: Any, *args: Any, **kwargs: Any) -> Any:
             task = do_later(self, *args, **kwargs)
             if program.emit is not None:
-                program.guarded(adapter, adapter._show, task, program.call_site())
+                program.guarded(adapter, adapter._report_timer, task, program.call_site())
             return task
 
         manager.step, manager.doMethodLater, manager.do_method_later = (
@@ -180,7 +180,7 @@ class PandaAdapter(Adapter):
             waiting.add(task)
             known, wake_s = self._shown.get(task), task.getWakeTime()
             if known is None:
-                self._show(task, 0)
+                self._report_timer(task, 0)
             elif known[1] != wake_s:
                 timer, due_ns = known[0], self._due_ns(wake_s)
                 self._shown[task] = (timer, wake_s)
@@ -207,7 +207,7 @@ class PandaAdapter(Adapter):
             return self._clock.local_ns() + whole_ns(left_s) + 1
         return whole_ns(wake_s - self._base_s) + 1
 
-    def _show(self, task: Any, site: int) -> None:
+    def _report_timer(self, task: Any, site: int) -> None:
         wake_s = task.getWakeTime()
         function = task.getFunction() if hasattr(task, "getFunction") else None
         name = task.name if function is None else f"{task.name} ({name_of(function)})"

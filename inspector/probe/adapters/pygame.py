@@ -312,10 +312,10 @@ class PygameAdapter(Adapter):
             timer = _EventTimer(event, millis * _MS, self._local_ns(), 1 if once else loops, site)
             self._timers[event_type] = timer
             if is_attached:
-                self.program.guarded(self, self._show, event_type, timer)
+                self.program.guarded(self, self._report_timer, event_type, timer)
         self._find_next_due()
 
-    def _show(self, event_type: int, timer: _EventTimer) -> None:
+    def _report_timer(self, event_type: int, timer: _EventTimer) -> None:
         name = self._pygame.event.event_name(event_type)
         if event_type > self._pygame.USEREVENT:
             name = f"{name} {event_type}"
@@ -327,7 +327,7 @@ class PygameAdapter(Adapter):
     def keyframe(self, clock: Clock) -> Iterator[None]:
         for event_type, timer in list(self._timers.items()):
             if timer.shown is None:
-                self._show(event_type, timer)
+                self._report_timer(event_type, timer)
             yield
 
     def released(self) -> None:

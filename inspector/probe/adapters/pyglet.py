@@ -143,7 +143,7 @@ class PygletAdapter(Adapter):
             def __init__(self, *args: Any, **kwargs: Any) -> None:
                 original.__init__(self, *args, **kwargs)
                 if program.emit is not None:
-                    program.guarded(adapter, adapter._show, self, program.call_site())
+                    program.guarded(adapter, adapter._report_timer, self, program.call_site())
 
         ScheduledIntervalItem.__name__ = original.__name__
         clocks._ScheduledIntervalItem = ScheduledIntervalItem
@@ -163,7 +163,7 @@ class PygletAdapter(Adapter):
         # Rounded up: at that instant, pyglet's time has reached it.
         return whole_ns(library_s - self._base_s) + 1
 
-    def _show(self, item: Any, site: int = 0) -> None:
+    def _report_timer(self, item: Any, site: int = 0) -> None:
         period_ns = whole_ns(item.interval or 0)
         kind = INTERVAL_DELAY if period_ns else TIMEOUT
         due_ns, name = self._local_ns(item.next_ts), name_of(item.func)
@@ -257,7 +257,7 @@ class PygletAdapter(Adapter):
         for library_clock in list(self._clocks):
             for item in list(library_clock._schedule_interval_items):
                 if id(item) not in self._shown:
-                    self._show(item)
+                    self._report_timer(item)
                 yield
 
     def released(self) -> None:

@@ -148,7 +148,7 @@ class QtAdapter(Adapter):
             yield from loop.find_timers()
         for timer in list(loop.timers.values()):
             if timer.number in loop.timers and timer.shown is None:
-                timer.show()
+                timer.report()
             yield
 
     def fail(self, message: str) -> None:
@@ -192,7 +192,7 @@ class _QtTimer:
         self.site = 0
         self.shown: Optional[Timer] = None  # The timer in the inspector
 
-    def show(self) -> None:
+    def report(self) -> None:
         period_ns, kind = (0, TIMEOUT) if self.is_once else (self.interval_ms * _MS, INTERVAL_SKIP)
         loop = self.loop
         self.shown = loop.adapter.program.timer(
@@ -284,7 +284,7 @@ class QtLoop:
                 timer.shown.armed(timer.due_ns, 0 if is_once else interval_ms * _MS)
             else:
                 timer.site = program.call_site(1)
-                timer.show()
+                timer.report()
         if not self.clock.is_plain:
             self.serve(timer)
 
@@ -429,7 +429,7 @@ class QtLoop:
             timer.name = f"{type(owner.parent()).__name__}.{names[0]}"
         self.timers[number] = timer
         owner.installEventFilter(self.watcher)
-        timer.show()
+        timer.report()
         if not self.clock.is_plain:
             self.serve(timer)
 

@@ -299,7 +299,7 @@ class TkinterAdapter(Adapter):
         hooks.call(hooks.look_for_unseen)
         for timer in list(hooks.timers.values()):
             if timer.shown is None:
-                timer.show()
+                timer.report()
             yield
 
     def clear_timer(self, clock: Clock, timer: Timer, cause: int) -> None:
@@ -384,7 +384,7 @@ class _TclTimer:
         except adapter.error:  # The widget is gone.
             pass
 
-    def show(self) -> None:
+    def report(self) -> None:
         hooks = self.hooks
         kind = INTERVAL_DELAY if self.period_ns else TIMEOUT
         self.shown = hooks.adapter.program.timer(
@@ -480,7 +480,7 @@ class TclHooks:
             timer.shown.handle = identifier
             timer.shown.armed(timer.due_ns, timer.period_ns)
         else:
-            timer.show()
+            timer.report()
         if timer.is_idle:
             if sets_itself_again and clock.is_held:
                 timer.take_away()

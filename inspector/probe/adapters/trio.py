@@ -160,7 +160,7 @@ class TrioAdapter(Adapter):
         task, site = getattr(self._core.GLOBAL_RUN_CONTEXT, "task", None), self.program.call_site()
         is_sleep, asked_ns, frame = self._asked(sys._getframe(1))
         if task is None or not is_sleep:
-            self._show(run, deadline, scope, task, site)
+            self._report_timer(run, deadline, scope, task, site)
             return
         due_ns = run.local_ns(deadline)
         run.shown[scope] = run.sleeps.set(task, frame, (task.name, site), due_ns, asked_ns)
@@ -177,7 +177,7 @@ class TrioAdapter(Adapter):
             frame = frame.f_back
         return is_sleep, asked_ns, frame
 
-    def _show(self, run: _Run, deadline: float, scope: Any, task: Any, site: int) -> None:
+    def _report_timer(self, run: _Run, deadline: float, scope: Any, task: Any, site: int) -> None:
         name = "deadline" if task is None else task.name
         run.shown[scope] = self.program.timer(run.clock, name, site, run.local_ns(deadline))
 
@@ -203,7 +203,7 @@ class TrioAdapter(Adapter):
                 frame = None if task is None else getattr(task.coro, "cr_frame", None)
                 if frame is not None:
                     site = self.program.code_site(frame.f_code, frame.f_lineno)
-                self._show(run, deadline, scope, task, site)
+                self._report_timer(run, deadline, scope, task, site)
                 shown = None
                 if deadline != scope._registered_deadline:
                     # Its thread, which was busy, has gone on meanwhile.

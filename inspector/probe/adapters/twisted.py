@@ -121,7 +121,7 @@ class TwistedAdapter(Adapter):
         reactor, hooks = self._of_clock(clock)
         for call in () if hooks is None else list(reactor.getDelayedCalls()):
             if hooks is not None and call.active() and not hooks.is_shown(call):
-                hooks.show(call)
+                hooks.report(call)
             yield
 
     def clear_timer(self, clock: Clock, timer: Timer, cause: int) -> None:
@@ -222,20 +222,20 @@ class ReactorHooks:
         before, program = self._calling, self._adapter.program
         site = program.call_site(2)
         if before is None or not is_same(before[0], call.func):
-            self.show(call, site)
+            self.report(call, site)
             return
         # The call sets itself again.
         self._calling = None
         timer, due_ns = before[1], self._due_ns(call)
         period_ns = _looping_ns(call) or max(whole_ns(call.getTime() - call.seconds()), 0)
         if not timer.period_ns:
-            self.show(call, site, period_ns)
+            self.report(call, site, period_ns)
             return
         timer.handle = call
         call.timeline_timer, call.__class__ = timer, self._call_type
         timer.armed(due_ns, period_ns)
 
-    def show(self, call: Any, site: int = 0, period_ns: int = 0) -> None:
+    def report(self, call: Any, site: int = 0, period_ns: int = 0) -> None:
         program = self._adapter.program
         if type(call) not in {self._adapter.call_type, self._call_type}:
             return

@@ -146,7 +146,7 @@ class UvloopAdapter(Adapter):
         known = self._loop_of(clock)
         for handle in list(known.pending.values()) if known else ():
             if handle.shown is None and not handle.cancelled():
-                handle.show(None)
+                handle.report(None)
             yield
 
     def released(self) -> None:
@@ -184,7 +184,7 @@ class _Loop:
         handle = _Handle(self, delay, callback, args, context)
         self.pending[id(handle)] = handle
         self.set(handle)
-        self.adapter.program.guarded(self.adapter, handle.show, sys._getframe(1))
+        self.adapter.program.guarded(self.adapter, handle.report, sys._getframe(1))
         return handle
 
     def set(self, handle: _Handle) -> None:
@@ -224,7 +224,7 @@ class _Handle(asyncio.TimerHandle):
         self.native: Any = None
         self.shown: Optional[Timer] = None
 
-    def show(self, frame: Optional[FrameType]) -> None:
+    def report(self, frame: Optional[FrameType]) -> None:
         """Describe the timer, which was set by a frame if that is known."""
         following: Any = self.following
         adapter = following.adapter

@@ -205,13 +205,13 @@ class EventSorter:
         self.log.append(told)  # type: ignore[arg-type] # five an event
         return len(numbers) // _WIDTH
 
-    def show(self, loop: int) -> None:
+    def choose(self, loop: int) -> None:
         """Show the frames of another loop, past ones too.
 
         Another log takes the place of the one that is shown, and another timeline.
         """
         loops = self.loops
-        loops.show(loop)
+        loops.choose(loop)
         self.timeline = self.timeline.copy()
         self.timeline.choose_frames(loop)
         self.other = None if loop == loops.first else OtherLog(self.log, loops.first, loop)

@@ -79,7 +79,7 @@ class Loops:
         loop = self._by_clock.get(clock_id)
         return 0 if loop is None else loop.ended
 
-    def show(self, loop: int) -> None:
+    def choose(self, loop: int) -> None:
         self.shown, self.wanted, self._is_over = loop, 0, False
 
     def end_program(self, program: int) -> None:
@@ -98,7 +98,7 @@ class Loops:
         self._program_of[clock_id] = program_of_clock(clock_id)
         self.first = self.first or clock_id
         if follows or not self.shown:
-            self.show(loop.id)
+            self.choose(loop.id)
         began = self._began(at_ns, clock_id, index, delta_ns) or ()
         if follows:
             return began

@@ -416,7 +416,7 @@ class AttachedSession:
                 self.programs[index].link.request("Events.keyframe", {})
         self._sorter.resyncs.clear()
         if wanted := self._sorter.loops.wanted:
-            self.show_frames_of(wanted)
+            self.choose_loop(wanted)
         self._update_transport()
         self._act_on_breakpoints()
         return count
@@ -631,7 +631,7 @@ class AttachedSession:
         is_shown = loops.loop_of(clock_id) == loops.shown
         return f"{count:,}{', shown' * is_shown}" if count else ""
 
-    def show_frames_of(self, clock_id: int) -> str:
+    def choose_loop(self, clock_id: int) -> str:
         """Show the frames of another loop, past ones too.
 
         Another log takes the place of this one. Recordings have the frames of all loops and go on.
@@ -651,7 +651,7 @@ class AttachedSession:
             return ""
         self._act_on_breakpoints()
         sorter = self._sorter
-        sorter.show(loop)
+        sorter.choose(loop)
         self.timeline = sorter.timeline
         self.log = sorter.shown_log
         self.history = self._whole_history if sorter.other is None else sorter.other.history

@@ -61,12 +61,12 @@ def test_that_the_frames_of_another_loop_are_shown_with_their_past(attachment: A
     assert list(session.timeline.frames.interval_ns) == [16 * MS] * 3
     assert session.frames_text(FIRST) == "3, shown"
     assert session.frames_text(SECOND) == "3"
-    assert session.show_frames_of(SECOND) == ""
+    assert session.choose_loop(SECOND) == ""
     assert list(session.timeline.frames.interval_ns) == [4 * MS] * 3
     assert session.frames_text(SECOND) == "3, shown"
     turn(attachment, probe)
     assert list(session.timeline.frames.interval_ns) == [4 * MS] * 6
-    session.show_frames_of(FIRST)
+    session.choose_loop(FIRST)
     assert list(session.timeline.frames.interval_ns) == [16 * MS] * 6
     began = [each for each in session.log.read().events if each[1] == FRAME_BEGAN]
     assert [each[3] for each in began] == list(range(6))
@@ -80,7 +80,7 @@ def test_that_everything_but_the_frames_is_the_same_after_an_exchange(
     frames = kinds_with(group=EventGroup.FRAMES)
     before = [each for each in session.log.read().events if each[1] not in frames]
     clocks, text = dict(session.timeline.clocks), session.log.intern("second loop")
-    session.show_frames_of(SECOND)
+    session.choose_loop(SECOND)
     assert [each for each in session.log.read().events if each[1] not in frames] == before
     assert session.timeline.clocks == clocks
     assert session.log.intern("second loop") == text
@@ -91,7 +91,7 @@ def test_that_what_comes_while_another_loop_is_shown_is_what_the_log_tells(
     attachment: Attachment,
 ) -> None:
     session, probe = with_loops(attachment)
-    session.show_frames_of(SECOND)
+    session.choose_loop(SECOND)
     turn(attachment, probe)
     told = session.history.state_before(session.log.end)
     timeline = session.timeline
@@ -109,7 +109,7 @@ def test_that_another_loop_may_be_shown_while_a_program_describes_itself(
     probe.clock(1, "server")
     described_ns = attachment.hand.now_ns
     attachment.settle(lambda: attachment.hand.now_ns > described_ns + 200 * MS)
-    session.show_frames_of(SECOND)
+    session.choose_loop(SECOND)
     # A pause whose end was lost.
     probe.events((attachment.hand.now_ns, CLOCK_PAUSED, 2, 0, 0))
     probe.clock(2, "second loop", parent=1)
@@ -126,7 +126,7 @@ def test_that_a_clock_without_frames_is_refused_by_name(attachment: Attachment) 
     attachment.settle(lambda: len(session.timeline.clocks) == 4)
     log = session.log
     reason = "No frames of “thread” or of a clock below it have been seen."
-    assert session.show_frames_of(4) == reason
+    assert session.choose_loop(4) == reason
     assert session.log is log
 
 
@@ -168,7 +168,7 @@ def recorded(attachment: Attachment, tmp_path: Path) -> Iterator[RecordedSession
     session, probe = with_loops(attachment)
     session.submit(StartRecording(str(path)))
     attachment.settle(lambda: session.recorder.is_recording)
-    session.show_frames_of(SECOND)
+    session.choose_loop(SECOND)
     turn(attachment, probe)
     session.submit(StopRecording())
     attachment.settle(lambda: not session.recorder.is_recording)
@@ -184,13 +184,13 @@ def test_that_one_recording_has_the_frames_of_every_loop(recorded: RecordedSessi
     assert [(each.clock_id, each.frames) for each in recorded.loops] == [(FIRST, 6), (SECOND, 6)]
     assert [each.name for each in recorded.loops] == ["server", "server › second loop"]
     assert list(recorded.timeline.frames.interval_ns) == [16 * MS] * 6
-    assert recorded.show_frames_of(SECOND) == ""
+    assert recorded.choose_loop(SECOND) == ""
     assert list(recorded.timeline.frames.interval_ns) == [4 * MS] * 6
     events = recorded.log.read().events
     began = [cursor for cursor, each in enumerate(events) if each[1] == FRAME_BEGAN]
     assert [events[each][2:4] for each in began] == [(SECOND, frame) for frame in range(6)]
     assert [recorded.history.state_before(each).frames.end for each in began] == list(range(6))
-    assert recorded.show_frames_of(FIRST) == ""
+    assert recorded.choose_loop(FIRST) == ""
     assert list(recorded.timeline.frames.interval_ns) == [16 * MS] * 6
 
 
@@ -198,7 +198,7 @@ def test_that_a_recorded_clock_without_frames_is_refused_by_name(
     recorded: RecordedSession,
 ) -> None:
     log = recorded.log
-    assert recorded.show_frames_of(1) == "No frames of “session” have been recorded."
+    assert recorded.choose_loop(1) == "No frames of “session” have been recorded."
     assert recorded.log is log
 
 
@@ -206,7 +206,7 @@ def test_that_the_last_seconds_are_saved_with_the_frames_of_every_loop(
     attachment: Attachment, tmp_path: Path
 ) -> None:
     session, _ = with_loops(attachment)
-    session.show_frames_of(SECOND)
+    session.choose_loop(SECOND)
     session.recorder.save_last(10**10, tmp_path / "a.tlrec")
     session.recorder.close()
     saved = RecordedSession(tmp_path / "a.tlrec")
@@ -227,7 +227,7 @@ def test_that_commands_tell_in_which_of_the_frames_shown_they_came(
     session.submit(AddMark("here"))
     attachment.settle(lambda: bool(session.timeline.commands))
     assert session.timeline.commands[-1].frame == 3
-    session.show_frames_of(SECOND)
+    session.choose_loop(SECOND)
     assert session.timeline.commands[-1].frame == 5
 
 

@@ -296,7 +296,7 @@ def test_that_one_choice_of_a_menu_is_checked() -> None:
     choices = [_described(id=each, choice=each, is_checkable=True) for each in ("a", "b")]
     actions = _action_set(*choices, _described(id="c", choice="b"))
 
-    actions.show_choice(MenuId.VIEW, "b")
+    actions.set_choice(MenuId.VIEW, "b")
 
     assert [actions[each].isChecked() for each in "abc"] == [False, True, False]
 
@@ -310,7 +310,7 @@ def test_that_a_check_mark_follows_what_is_shown_and_not_the_click() -> None:
 
     action.trigger()
     after_click = action.isChecked()
-    action.show_checked(True)
+    action.set_checked(True)
     action.trigger()
 
     assert not after_click

@@ -53,7 +53,7 @@ def prompt_of(shell: Shell) -> Prompt:
 
 
 def timeline(shell: Shell) -> TimelinePanel:
-    shell.window.panels.show_panel("timeline")
+    shell.window.panels.enter_panel("timeline")
     panel = shell.window.panels.panel("timeline")
     assert isinstance(panel, TimelinePanel)
     QApplication.processEvents()
@@ -89,11 +89,11 @@ def test_that_delete_in_the_panel_leaves_a_selected_timer_alone(shell: Shell, qt
     with qtbot.waitActive(shell.window):
         shell.window.activateWindow()
     shell.trigger("bookmark")
-    shell.window.panels.show_panel("timer_queue")
+    shell.window.panels.enter_panel("timer_queue")
     timers = shell.bridge.timeline.timers
     shell.bridge.select(Selection.timer(next(iter(timers.ids()))))
     count = len(timers)
-    shell.window.panels.show_panel("bookmarks")
+    shell.window.panels.enter_panel("bookmarks")
     panel = shell.window.panels.panel("bookmarks")
     assert isinstance(panel, BookmarksPanel)
     panel.mark(1)
@@ -201,7 +201,7 @@ def test_that_a_double_click_and_enter_on_the_lane_go_there(shell: Shell, qtbot:
     shell.bridge.go_live()
     timeline(shell).choices.kinds[LaneKind.BOOKMARKS].setChecked(True)
     canvas = timeline(shell).canvas
-    canvas.view.show_ns(0, 2_000.0 * NS_PER_MS)
+    canvas.view.set_span_ns(0, 2_000.0 * NS_PER_MS)
     (row,) = (each for each in canvas.rows.rows if each.label == "Bookmarks")
     place = canvas.place_of(row, 502.0 * NS_PER_MS).toPoint()
     qtbot.mouseDClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -222,7 +222,7 @@ def test_that_the_menus_of_the_plots_leave_and_ask(shell: Shell, qtbot: QtBot) -
 
     panel = timeline(shell)
     annotations = shell.bridge.annotations
-    panel.view.show_hover_ns(600 * NS_PER_MS)
+    panel.view.set_hover_ns(600 * NS_PER_MS)
     panel.canvas.view.choose_ns(100.0 * NS_PER_MS, 300.0 * NS_PER_MS)
     menu = QMenu(panel)
     panel._add_annotating(menu)
@@ -234,7 +234,7 @@ def test_that_the_menus_of_the_plots_leave_and_ask(shell: Shell, qtbot: QtBot) -
     frame_times = shell.window.frame_times
     frames = shell.bridge.timeline.frames
     frame_times.view.choose_frames((10, 20))
-    frame_times.view.show_frames(50, 70)
+    frame_times.view.set_frame_span(50, 70)
     frame_times.plot.point_at(frame_times.plot.pixel_of_frame(60))
     menu = QMenu(frame_times)
     frame_times._add_annotating(menu)

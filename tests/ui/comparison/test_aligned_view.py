@@ -42,7 +42,7 @@ def view(qtbot: QtBot, theme: Theme) -> AlignedView:
     view.resize(1_000, 300)
     view.show()
     qtbot.waitExposed(view)
-    view.show_runs(
+    view.set_runs(
         [run("before", *[10.0] * 100), run("after", *[20.0] * 40)], [16.667], empty_text="Nothing"
     )
     QApplication.processEvents()
@@ -89,7 +89,7 @@ def test_that_all_frames_are_shown_first(view: AlignedView) -> None:
 
 
 def test_that_usual_frames_are_in_the_middle_whatever_a_few_take(view: AlignedView) -> None:
-    view.show_runs([run("fast", *[7.0] * 990, *[60.0] * 9), run("other", *[8.0] * 500)], [16.667])
+    view.set_runs([run("fast", *[7.0] * 990, *[60.0] * 9), run("other", *[8.0] * 500)], [16.667])
 
     _low, high = view.plots[0].getViewBox().viewRange()[1]
 
@@ -199,7 +199,7 @@ def test_that_the_pointer_reads_every_run_by_frame(view: AlignedView, qtbot: QtB
 def test_that_the_longest_frame_of_a_column_is_read(view: AlignedView, qtbot: QtBot) -> None:
     times = np.full(100_000, 10 * MS)
     times[50_003] = 90 * MS
-    view.show_runs([ComparedRun("long", times)], [])
+    view.set_runs([ComparedRun("long", times)], [])
     arrange(view, is_stacked=False, by_frame=True)
     QApplication.processEvents()
     texts: list[str] = []
@@ -222,7 +222,7 @@ def test_that_no_long_frame_is_lost_by_zooming_out(
     times[place] = 90 * MS
 
     view.resize(width, 300)
-    view.show_runs([ComparedRun("long", times), ComparedRun("longer", np.tile(times, 3))], [])
+    view.set_runs([ComparedRun("long", times), ComparedRun("longer", np.tile(times, 3))], [])
     QApplication.processEvents()
 
     for curve in view.plots[0].curves:
@@ -233,7 +233,7 @@ def test_that_no_long_frame_is_lost_by_zooming_out(
 
 def test_that_a_million_frames_are_drawn_from_a_few_thousand_points(view: AlignedView) -> None:
     times = np.random.default_rng(1).integers(5 * MS, 30 * MS, 1_000_000)
-    view.show_runs([ComparedRun("a", times), ComparedRun("b", times[::-1])], [])
+    view.set_runs([ComparedRun("a", times), ComparedRun("b", times[::-1])], [])
 
     for factor in (1.0, 0.5, 0.1, 0.01):
         view.fit()
@@ -248,7 +248,7 @@ def test_that_other_budgets_and_arrangements_keep_what_is_in_view(view: AlignedV
 
     arrange(view, is_stacked=True, by_frame=False)
     assert shown(view) == pytest.approx((0.25, 0.75))
-    view.show_runs(view._runs, [8.333])
+    view.set_runs(view._runs, [8.333])
     assert shown(view) == pytest.approx((0.25, 0.75))
     arrange(view, is_stacked=True, by_frame=True)
     assert shown(view) == (0, 100)
@@ -296,7 +296,7 @@ def test_that_the_menu_fits_and_copies(view: AlignedView) -> None:
 
 
 def test_that_names_are_shown_as_they_are(view: AlignedView) -> None:
-    view.show_runs([run("<b>a</b>\nb", 10, 11), run("x" * 200, 10, 11)], [])
+    view.set_runs([run("<b>a</b>\nb", 10, 11), run("x" * 200, 10, 11)], [])
     arrange(view, is_stacked=True, by_frame=False)
 
     first, second = (plot.titleLabel for plot in view.plots)
@@ -311,7 +311,7 @@ def test_that_few_and_absurd_frames_are_drawn(
     view: AlignedView, times: list[float], *, by_frame: bool
 ) -> None:
     arrange(view, is_stacked=False, by_frame=by_frame)
-    view.show_runs([run("odd", *times)], [16.667, 16.6, 8.333])
+    view.set_runs([run("odd", *times)], [16.667, 16.6, 8.333])
     for move in (view.fit, view.go_live, lambda: view.zoom(0.001), lambda: view.pan(-3)):
         move()
         QApplication.processEvents()
@@ -321,7 +321,7 @@ def test_that_few_and_absurd_frames_are_drawn(
 
 
 def test_that_an_empty_comparison_says_so(view: AlignedView, qtbot: QtBot) -> None:
-    view.show_runs([], [], empty_text="Nothing to compare.")
+    view.set_runs([], [], empty_text="Nothing to compare.")
     for key in (Qt.Key.Key_W, Qt.Key.Key_D, Qt.Key.Key_F, Qt.Key.Key_End):
         qtbot.keyClick(view, key)
     qtbot.mouseMove(view.graphics.viewport(), QPoint(300, 100))
@@ -333,7 +333,7 @@ def test_that_an_empty_comparison_says_so(view: AlignedView, qtbot: QtBot) -> No
 
 
 def test_that_labels_of_budgets_never_overlap(view: AlignedView) -> None:
-    view.show_runs([run("a", 10, 20, 30)], [16.667, 16.5, 8.333])
+    view.set_runs([run("a", 10, 20, 30)], [16.667, 16.5, 8.333])
     QApplication.processEvents()
 
     rates = view.plots[0].getAxis("right")._tickLevels[0]
@@ -408,7 +408,7 @@ def test_that_a_key_reads_the_longest_frame_of_the_pixels_it_moves_by(
     qtbot.waitExposed(view)
     times = [10.0] * 100_000
     times[70] = 90.0
-    view.show_runs([run("long", *times)], [16.667])
+    view.set_runs([run("long", *times)], [16.667])
     arrange(view, is_stacked=False, by_frame=True)
     QApplication.processEvents()
 

@@ -126,7 +126,7 @@ def test_that_kinds_can_be_chosen(stand: Stand) -> None:
     stand.session.run_frame()
     stand.mark(1)
 
-    stand.panel.show_groups(frozenset({EventGroup.FRAMES}))
+    stand.panel.check_groups(frozenset({EventGroup.FRAMES}))
 
     kinds = [stand.panel.model.index(row, EventColumn.GROUP).data() for row in range(4)]
     assert kinds == ["▭ frame"] * 4
@@ -263,7 +263,7 @@ def test_that_the_instant_of_an_event_can_be_looked_at(stand: Stand) -> None:
 
 def test_that_the_kinds_that_were_chosen_are_chosen_again(qtbot: QtBot, stand: Stand) -> None:
     stand.mark(3)
-    stand.panel.show_groups(frozenset({EventGroup.FRAMES, EventGroup.CLOCKS}))
+    stand.panel.check_groups(frozenset({EventGroup.FRAMES, EventGroup.CLOCKS}))
 
     again = EventListPanel(stand.bridge, Theme("light"))
     qtbot.addWidget(again)

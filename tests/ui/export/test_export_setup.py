@@ -50,7 +50,7 @@ def test_that_a_capture_is_exported_by_the_times_that_it_has(qtbot: QtBot, tmp_p
         window.bridge.session, window.frame_times, window.settings, window.theme, window
     )
 
-    dialog.show_preview()
+    dialog.refresh_preview()
     boxes = {box.accessibleName(): box for box in dialog.findChildren(QComboBox)}
     (stacked,) = (box for box in dialog.findChildren(QCheckBox) if "Stack" in box.text())
 

@@ -226,5 +226,5 @@ def test_that_a_finding_about_a_function_offers_its_source(stand: Stand) -> None
 def test_that_what_blocks_a_loop_comes_before_what_follows_from_it(stand: Stand) -> None:
     drift = Finding(DRIFT, "“tick” is behind", 5, None, 0)
     blocked = Finding(BLOCKED_LOOP, "crunch() blocked this loop", 9, None, 0)
-    stand.panel._show([drift, blocked])
+    stand.panel._set_findings([drift, blocked])
     assert [row.kind for row in stand.panel.model.rows] == [BLOCKED_LOOP, DRIFT]

@@ -307,7 +307,7 @@ def test_that_a_frame_of_any_number_of_calls_is_added_up_in_slices(
 def test_that_the_number_of_those_that_are_not_listed_is_told(panel: FrameSpansPanel) -> None:
     phase = SpanTotal(0, 0, "update", "phase", Phase.UPDATE, 1, 0, 0)
 
-    panel.model.show_totals([phase], 1_000, 7)
+    panel.model.set_totals([phase], 1_000, 7)
 
     assert panel.model.unlisted_count == 7
 
@@ -317,7 +317,7 @@ def test_that_what_took_longer_than_the_whole_has_no_share(panel: FrameSpansPane
         SpanTotal(0, 0, "update", "phase", Phase.UPDATE, 1, took, took) for took in (500, 2_000)
     )
 
-    panel.model.show_totals([half, twice], 1_000)
+    panel.model.set_totals([half, twice], 1_000)
 
     assert texts(panel, SpanColumn.SHARE) == ["50.0 %", "–"]
 
@@ -325,7 +325,7 @@ def test_that_what_took_longer_than_the_whole_has_no_share(panel: FrameSpansPane
 def test_that_the_threads_of_a_trace_are_rows_with_their_slices(tmp_path: Path) -> None:
     captured = CapturedSession(trace(tmp_path), stream="frame")
     model = FrameSpanModel(Theme("light"))
-    model.show_spans(spans_of(captured.history, captured.timeline, 3), 16 * MS)
+    model.set_spans(spans_of(captured.history, captured.timeline, 3), 16 * MS)
 
     shown = [
         (model.index(row, SpanColumn.WHO).data(), model.index(row, SpanColumn.TOOK).data())

@@ -16,7 +16,7 @@ FPS_60, FPS_120, FPS_30 = 1000 / 60, 1000 / 120, 1000 / 30
 def menu(qtbot: QtBot) -> BudgetMenu:
     menu = BudgetMenu()
     qtbot.addWidget(menu)
-    menu.show_budgets((FPS_60, FPS_30))
+    menu.set_budgets((FPS_60, FPS_30))
     return menu
 
 
@@ -73,7 +73,7 @@ def test_that_an_own_budget_is_asked_for_until_it_is_one(
 
     assert chosen.args == [(1000 / 90, FPS_60, FPS_30)]
     assert "fast" in asked[1]
-    menu.show_budgets(chosen.args[0])
+    menu.set_budgets(chosen.args[0])
     assert "11.1 ms · 90 fps" in [action.text() for action in menu.actions()]
 
 

@@ -90,7 +90,7 @@ def test_that_the_first_frames_are_seen_although_the_plot_has_another_width(
 ) -> None:
     timeline = timeline_of([])
     plot.set_timeline(timeline)
-    plot.view.show_span(0.0, 100.0)
+    plot.view.set_span(0.0, 100.0)
     plot.view.set_pixels(1)
     for _ in range(60):
         add_frame(timeline.frames)
@@ -147,7 +147,7 @@ def test_that_frames_added_one_by_one_look_like_frames_that_were_there(
 
     at_once.set_timeline(timeline)
     at_once.view.fit()
-    at_once.view.show_span(grown.view.range.low, grown.view.range.high)
+    at_once.view.set_span(grown.view.range.low, grown.view.range.high)
     # The upper edge depends on what it was, so that it does not tremble.
     at_once.scale_durations(grown.top_ns / at_once.top_ns)
     at_once.refresh(is_forced=True)
@@ -291,7 +291,7 @@ def test_that_dragging_moves_the_frames_with_the_pointer_and_stops_following(
 
 def test_that_the_wheel_zooms_about_the_pointer(plot: FramePlot) -> None:
     plot.set_timeline(usual_timeline(5_000))
-    plot.view.show_frames(1_000, 2_000)
+    plot.view.set_frame_span(1_000, 2_000)
     place = plot.pixel_of_frame(1_250)
 
     turn_wheel(plot, place, 3)
@@ -352,7 +352,7 @@ def test_that_what_comes_after_the_playhead_is_covered_by_half(plot: FramePlot) 
     places = [QPoint(round(plot.pixel_of_frame(each).x()), round(y)) for each in (50, 250)]
     before = [picture(plot).pixelColor(place) for place in places]
 
-    plot.view.show_playhead_ns(timeline.frames.at_ns[150])
+    plot.view.set_playhead_ns(timeline.frames.at_ns[150])
 
     after = [picture(plot).pixelColor(place) for place in places]
     assert after[0] == before[0]
@@ -402,7 +402,7 @@ def test_that_f_fits_the_chosen_range_and_then_everything(plot: FramePlot) -> No
 )
 def test_that_keys_move_the_view(plot: FramePlot, key: Qt.Key, frames: tuple[int, int]) -> None:
     plot.set_timeline(usual_timeline(5_000))
-    plot.view.show_frames(1_000, 2_000)
+    plot.view.set_frame_span(1_000, 2_000)
 
     assert press(plot, key)
 
@@ -435,7 +435,7 @@ def test_that_arrow_keys_select_the_next_frame_and_bring_it_into_view(
 
 def test_that_another_axis_keeps_the_frames_in_view(plot: FramePlot) -> None:
     plot.set_timeline(usual_timeline(5_000))
-    plot.view.show_frames(1_000, 1_500)
+    plot.view.set_frame_span(1_000, 1_500)
 
     plot.view.set_x_axis(XAxis.TIME)
     assert plot.view.visible_frames() == (1_000, 1_500)
@@ -459,9 +459,9 @@ def test_that_an_instant_pointed_at_elsewhere_is_shown(plot: FramePlot) -> None:
     timeline = timeline_of([20 * MS] * 600)
     plot.set_timeline(timeline)
 
-    plot.view.show_hover_ns(45 * MS)
+    plot.view.set_hover_ns(45 * MS)
     assert plot.view.hover == 2.0
-    plot.view.show_hover_ns(None)
+    plot.view.set_hover_ns(None)
     assert plot.view.hover is None
 
 
@@ -483,8 +483,8 @@ def test_that_the_line_at_the_present_moves_on_in_a_plot_that_stays(
     timeline = usual_timeline(400)
     plot.set_timeline(timeline)
     plot.view.set_x_axis(XAxis.TIME)
-    plot.view.show_lanes(are_shown=True)
-    plot.view.show_span(0, 20)
+    plot.view.make_room_for_lanes(are_shown=True)
+    plot.view.set_span(0, 20)
     plot.refresh()
     QApplication.processEvents()
     drawn: list[float | None] = []
@@ -503,7 +503,7 @@ def test_that_a_part_painted_alone_looks_as_it_does_in_the_whole(plot: FramePlot
     plot.set_budgets_ns((8 * MS, 16 * MS))
     plot.view.choose_frames((200, 240))
     plot.select_frame(260)
-    plot.view.show_playhead_ns(300 * 16 * MS)
+    plot.view.set_playhead_ns(300 * 16 * MS)
     plot.point_at(plot.pixel_of_frame(320))
     place = plot.area().toAlignedRect()
     whole = picture(plot)
@@ -520,7 +520,7 @@ def test_that_new_frames_are_painted_without_the_axis_beside_them(
     monkeypatch.setattr(plot, "_paint_scale", lambda *_: painted.append("axis"))
     timeline = usual_timeline(400)
     plot.set_timeline(timeline)
-    plot.view.show_lanes(are_shown=True)
+    plot.view.make_room_for_lanes(are_shown=True)
     QApplication.processEvents()
     assert painted
     painted.clear()
@@ -536,7 +536,7 @@ def test_that_new_frames_are_painted_without_the_axis_beside_them(
 def test_that_a_timeline_that_goes_on_is_shown_at_the_same_place(plot: FramePlot) -> None:
     timeline = usual_timeline(5_000)
     plot.set_timeline(timeline)
-    plot.view.show_frames(1_000, 1_500)
+    plot.view.set_frame_span(1_000, 1_500)
     plot.view.choose_frames((1_100, 1_200))
 
     plot.set_timeline(timeline.copy())
@@ -605,15 +605,15 @@ def test_that_the_playhead_is_drawn_and_stays_in_view(plot: FramePlot, axis: XAx
     plot.view.set_following(False)
     without = picture(plot)
 
-    plot.view.show_playhead_ns(timeline.frames.at_ns[2_900])
+    plot.view.set_playhead_ns(timeline.frames.at_ns[2_900])
     assert picture(plot) != without
-    plot.view.show_playhead_ns(timeline.frames.at_ns[100])
+    plot.view.set_playhead_ns(timeline.frames.at_ns[100])
     start, stop = plot.view.visible_frames()
     assert start < 100 < stop
     assert plot.view.playhead_ns == timeline.frames.at_ns[100]
 
     low = plot.view.range.low
-    plot.view.show_playhead_ns(timeline.frames.at_ns[101])
+    plot.view.set_playhead_ns(timeline.frames.at_ns[101])
     assert plot.view.range.low == low
 
 
@@ -628,7 +628,7 @@ def test_that_escape_gives_up_the_choice_and_is_then_left_to_the_window(plot: Fr
 
 def test_that_frames_that_were_taken_back_leave_the_rest_where_it_was(plot: FramePlot) -> None:
     plot.set_timeline(usual_timeline(3_000))
-    plot.view.show_frames(500, 600)
+    plot.view.set_frame_span(500, 600)
     plot.view.choose_frames((550, 2_000))
     view = plot.view.range.low, plot.view.range.high
 

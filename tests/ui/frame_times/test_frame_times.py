@@ -430,12 +430,12 @@ def test_that_what_frames_are_called_is_not_cut_for_the_budget(
 ) -> None:
     show(bridge, usual_timeline(30))
     header = panel.header
-    header.show_budget("60 fps budget", "")
+    header.set_budget("60 fps budget", "")
     needed = header.title.sizeHint().width() + header.menu_button.sizeHint().width()
     header.resize(needed + 40, 300)
     assert header.menu_button.text() == "60 fps budget"
 
-    header.show_title("Turns of a loop with a long name")
+    header.set_title("Turns of a loop with a long name")
 
     assert not header.menu_button.text()
     assert header.menu_button.accessibleName() == "60 fps budget"

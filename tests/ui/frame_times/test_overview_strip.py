@@ -157,7 +157,7 @@ def test_that_the_wheel_moves_and_a_double_click_fits(strip: OverviewStrip, qtbo
 def test_that_keys_move_what_is_in_view(strip: OverviewStrip, theme: Theme, qtbot: QtBot) -> None:
     view = SharedView(theme)
     view.set_pixels(1_000)
-    view.show_timeline(usual_timeline(10_000))
+    view.set_timeline(usual_timeline(10_000))
     strip.moved = view
     low, high = view.range.low, view.range.high
 

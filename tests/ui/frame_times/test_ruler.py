@@ -27,7 +27,7 @@ def ruler(qtbot: QtBot, theme: Theme) -> Ruler:
     ruler.resize(1_200, 24)
     view.leave_room(200)
     view.set_pixels(1_000)
-    view.show_lanes(are_shown=True)
+    view.make_room_for_lanes(are_shown=True)
     ruler.show()
     qtbot.waitExposed(ruler)
     return ruler
@@ -57,7 +57,7 @@ def over(ruler: Ruler, frame: int) -> QPointF:
 def test_that_dragging_along_the_ruler_moves_the_playhead(ruler: Ruler, axis: XAxis) -> None:
     timeline, view = usual_timeline(300), ruler._view
     view.set_x_axis(axis)
-    view.show_timeline(timeline)
+    view.set_timeline(timeline)
     shown = view.range.low, view.range.high
     moves: list[int] = []
     ruler.playhead_moved.connect(moves.append)
@@ -74,7 +74,7 @@ def test_that_dragging_along_the_ruler_moves_the_playhead(ruler: Ruler, axis: XA
 
 def test_that_a_drag_beyond_the_edges_stops_there(ruler: Ruler) -> None:
     timeline, view = usual_timeline(300), ruler._view
-    view.show_timeline(timeline)
+    view.set_timeline(timeline)
     moves: list[int] = []
     ruler.playhead_moved.connect(moves.append)
 
@@ -87,8 +87,8 @@ def test_that_a_drag_beyond_the_edges_stops_there(ruler: Ruler) -> None:
 
 def test_that_without_a_timeline_there_is_nothing_to_look_back_at(ruler: Ruler) -> None:
     ruler.grab()
-    ruler._view.show_timeline(timeline_of([]))
-    ruler._view.show_playhead_ns(5)
+    ruler._view.set_timeline(timeline_of([]))
+    ruler._view.set_playhead_ns(5)
     ruler.grab()
 
     assert ruler._view.present is not None
@@ -99,8 +99,8 @@ def test_that_the_label_says_the_instant_and_how_long_ago_it_was(
 ) -> None:
     timeline = usual_timeline(300)
     timeline.set_present(5_000_000_000)
-    ruler._view.show_timeline(timeline)
-    ruler._view.show_playhead_ns(1_160_000_000)
+    ruler._view.set_timeline(timeline)
+    ruler._view.set_playhead_ns(1_160_000_000)
 
     _box, at, away = ruler._label(kept_texts(ruler.font()), ruler._strip())
     image = ruler.grab().toImage()
@@ -111,7 +111,7 @@ def test_that_the_label_says_the_instant_and_how_long_ago_it_was(
 
 
 def test_that_it_names_the_time_unless_something_else_stands_there(ruler: Ruler) -> None:
-    ruler._view.show_ruler("capture time")
+    ruler._view.set_ruler("capture time")
     assert ruler.name.text() == "Capture time"
     assert not ruler.name.isHidden()
 
@@ -124,8 +124,8 @@ def test_that_it_names_the_time_unless_something_else_stands_there(ruler: Ruler)
 
 def test_that_keys_look_back_frame_by_frame(ruler: Ruler, qtbot: QtBot) -> None:
     timeline, view = usual_timeline(300), ruler._view
-    view.show_timeline(timeline)
-    ruler.playhead_moved.connect(view.show_playhead_ns)
+    view.set_timeline(timeline)
+    ruler.playhead_moved.connect(view.set_playhead_ns)
     lives: list[None] = []
     view.live_requested.connect(lambda: lives.append(None))
 
@@ -140,5 +140,5 @@ def test_that_keys_look_back_frame_by_frame(ruler: Ruler, qtbot: QtBot) -> None:
     assert not lives
     pressed(Qt.Key.Key_Right)
     assert lives
-    view.show_playhead_ns(0)
+    view.set_playhead_ns(0)
     assert pressed(Qt.Key.Key_Left) == 0

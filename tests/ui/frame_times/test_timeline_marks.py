@@ -32,7 +32,7 @@ class Marked:
     def __init__(self, timeline: Timeline, theme: Theme) -> None:
         self.plot = FramePlot(theme)
         self.row = MarksRow(theme, self.plot.view, self.plot)
-        self.row.holds_moved.connect(self.plot.show_holds)
+        self.row.holds_moved.connect(self.plot.set_holds)
         self.plot.resize(900, 300)
         self.row.setGeometry(0, 250, 900, 24)
         self.plot.view.leave_room(100)
@@ -113,7 +113,7 @@ def test_that_signs_stay_with_their_frames_when_the_names_of_lanes_take_more_roo
     marked: Marked, timeline: Timeline
 ) -> None:
     timeline.commands.append(CommandRecord(6_000 * MS, 1, "hold", ""))
-    marked.plot.view.show_lanes(are_shown=True)
+    marked.plot.view.make_room_for_lanes(are_shown=True)
     marked.refresh()
 
     for left in (120, 300):
@@ -135,7 +135,7 @@ def test_that_an_automatic_hold_has_a_sign(marked: Marked, timeline: Timeline) -
 
 
 def test_that_bookmarks_and_ranges_say_their_names(marked: Marked) -> None:
-    marked.row.show_annotations(
+    marked.row.set_annotations(
         [
             Annotation("range", 2_000 * MS, 6_000 * MS, "fight"),
             Annotation("bookmark", 4_000 * MS, name="here"),
@@ -148,7 +148,7 @@ def test_that_bookmarks_and_ranges_say_their_names(marked: Marked) -> None:
     assert marked.text_at(350) == "00:07.000  note: look"
     assert marked.text_at(330) == ""
 
-    marked.row.show_annotations([])
+    marked.row.set_annotations([])
     assert [marked.text_at(frame) for frame in (100, 150, 200)] == ["", "", ""]
 
 
@@ -158,7 +158,7 @@ def test_that_a_range_is_drawn_as_far_as_it_reaches(
 ) -> None:
     marked = Marked(timeline, Theme(theme))
     qtbot.addWidget(marked.plot)
-    marked.row.show_annotations([Annotation("range", 2_000 * MS, 6_000 * MS, "fight")])
+    marked.row.set_annotations([Annotation("range", 2_000 * MS, 6_000 * MS, "fight")])
     image: QImage = marked.row.grab().toImage()
     wanted = Theme(theme).color(ColorRole.EDGE)
     found = [

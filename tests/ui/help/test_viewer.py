@@ -20,7 +20,7 @@ from ui.kit.theme import Theme
 def viewer(qtbot: QtBot) -> HelpViewer:
     viewer = HelpViewer(Theme("light"))
     qtbot.addWidget(viewer)
-    viewer.show_page("getting-started")
+    viewer.open_page("getting-started")
     return viewer
 
 
@@ -35,13 +35,13 @@ def lines_of(viewer: HelpViewer) -> list[QTreeWidgetItem]:
 
 
 def test_that_the_title_is_that_of_the_page(viewer: HelpViewer) -> None:
-    viewer.show_page("words")
+    viewer.open_page("words")
 
     assert viewer.windowTitle() == "Help: Glossary"
 
 
 def test_that_the_contents_list_every_page_and_mark_the_current_one(viewer: HelpViewer) -> None:
-    viewer.show_page("recordings")
+    viewer.open_page("recordings")
 
     assert len(lines_of(viewer)) == len(list(resource_path("help").glob("*.md")))
     line = viewer.list.currentItem()
@@ -69,7 +69,7 @@ def test_that_a_search_lists_sections_and_opens_them(viewer: HelpViewer) -> None
 
 
 def test_that_marks_of_many_short_words_never_overlap(viewer: HelpViewer) -> None:
-    viewer.show_page("window")
+    viewer.open_page("window")
     viewer.filter_line.setText("e t te E time tim " * 20)
     viewer.filter_line.apply_now()
 
@@ -81,7 +81,7 @@ def test_that_marks_of_many_short_words_never_overlap(viewer: HelpViewer) -> Non
 
 @pytest.mark.parametrize("text", ["(", ".", "+", "1.5"])
 def test_that_signs_are_searched_for_as_they_are(viewer: HelpViewer, text: str) -> None:
-    viewer.show_page("window")
+    viewer.open_page("window")
     viewer.filter_line.setText(text)
     viewer.filter_line.apply_now()
 
@@ -121,9 +121,9 @@ def test_that_links_lead_to_pages_and_sections_and_back(viewer: HelpViewer, qtbo
 
 
 def test_that_a_new_page_ends_the_way_forward(viewer: HelpViewer) -> None:
-    viewer.show_page("lab")
+    viewer.open_page("lab")
     viewer.go_back()
-    viewer.show_page("words")
+    viewer.open_page("words")
     viewer.go_forward()
 
     assert viewer.page == "words"
@@ -147,7 +147,7 @@ def test_that_f1_opens_what_is_said_of_the_panel_in_use(
     shell: Shell, panel: str, section: str
 ) -> None:
     shell.activate()
-    shell.window.panels.show_panel(panel)
+    shell.window.panels.enter_panel(panel)
 
     shell.trigger("help")
 

@@ -441,7 +441,7 @@ def test_that_a_failure_to_find_rows_is_logged_and_no_more(
     monkeypatch.setattr(stand.tree.view, "row_places", failing)
 
     with caplog.at_level(logging.ERROR):
-        stand.tree.view.show_changes()
+        stand.tree.view.repaint_changes()
         stand.tree.view.doItemsLayout()
         stand.tree.view.viewport().grab()
 

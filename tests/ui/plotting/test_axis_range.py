@@ -129,7 +129,7 @@ def test_that_some_frames_stay_in_view_whatever_is_done(moves: list[tuple[str, f
             case "p":
                 view.pan(amount * view.span)
             case "s":
-                view.show(amount * 300, amount * 300 + 1)
+                view.set_span(amount * 300, amount * 300 + 1)
             case _:
                 view.fit()
         view.settle(*series.bounds(), WIDTH)

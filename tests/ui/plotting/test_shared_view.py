@@ -23,8 +23,8 @@ def view_of(
 ) -> SharedView:
     view = SharedView(x_axis=x_axis)
     view.set_pixels(WIDTH)
-    view.show_lanes(are_shown=with_lanes)
-    view.show_timeline(timeline)
+    view.make_room_for_lanes(are_shown=with_lanes)
+    view.set_timeline(timeline)
     return view
 
 
@@ -41,7 +41,7 @@ def test_that_a_following_view_with_lanes_leaves_room_for_what_is_to_come() -> N
 
     shown = view.range
     assert (view.present_ns / 1e9 - shown.low) / shown.span == pytest.approx(PRESENT_AT, abs=2e-2)
-    view.show_lanes(are_shown=False)
+    view.make_room_for_lanes(are_shown=False)
     assert view.range.high == pytest.approx(view.range.last, abs=view.range.span / WIDTH)
 
 
@@ -135,9 +135,9 @@ def test_that_selected_frames_are_selected_time_and_the_other_way_round() -> Non
 
     view.choose_frames((1, 3))
     assert view.chosen_span() == (at_ns[0], at_ns[2])
-    view.show_measure("busy")
+    view.set_measure("busy")
     assert view.chosen_span() == (at_ns[1], at_ns[3])
-    view.show_measure("interval")
+    view.set_measure("interval")
     view.choose_ns(at_ns[3] - MS, at_ns[0] - MS)
     assert view.chosen_frames == (1, 4)
     assert view.chosen_span() == (at_ns[0] - MS, at_ns[3] - MS)
@@ -161,16 +161,16 @@ def test_that_pointing_here_is_not_overruled_by_the_instant_it_shares() -> None:
     view = view_of(usual_timeline(100))
 
     view.point_at(0.5)
-    view.show_hover_ns(300 * MS)
+    view.set_hover_ns(300 * MS)
     assert view.hover == 0.5
     view.point_at(None)
-    view.show_hover_ns(300 * MS)
+    view.set_hover_ns(300 * MS)
     assert view.hover == 0.3
 
 
 def test_that_zooming_into_a_frame_costs_no_more_than_its_pixels() -> None:
     view = view_of(timeline_of([USUAL_NS] * 3_000))
-    view.show_ns(10 * USUAL_NS - 2_000, 10 * USUAL_NS + 2_000)
+    view.set_span_ns(10 * USUAL_NS - 2_000, 10 * USUAL_NS + 2_000)
     assert view.series is not None
 
     columns = view.series.columns(Window(view.range.low, view.range.high, WIDTH))
@@ -182,7 +182,7 @@ def test_that_zooming_into_a_frame_costs_no_more_than_its_pixels() -> None:
 def test_that_another_axis_keeps_what_is_in_view_also_in_lanes() -> None:
     timeline = usual_timeline(1_000)
     view = view_of(timeline)
-    view.show_frames(100, 200)
+    view.set_frame_span(100, 200)
     before = view.lane_window(0, WIDTH)
 
     view.set_x_axis(XAxis.FRAME)
@@ -194,8 +194,8 @@ def test_that_another_axis_keeps_what_is_in_view_also_in_lanes() -> None:
 
 def test_that_a_jump_slides_there_and_whatever_is_done_interrupts_it(qtbot: QtBot) -> None:
     view = SharedView()
-    view.show_timeline(usual_timeline(3_000))
-    view.show_frames(100, 200)
+    view.set_timeline(usual_timeline(3_000))
+    view.set_frame_span(100, 200)
     view.slide_ms = 20
     lows: list[float] = []
     view.moved.connect(lambda: lows.append(view.range.low))

@@ -91,7 +91,7 @@ class World:
         )
         marked = Marked(frozenset({self.marked})) if self.marked else NOTHING
         picture = Picture(100.0, 80.0, self.background, list(self.shapes))
-        canvas.show_picture(picture, looks, self.rings, marked, NOTHING)
+        canvas.set_picture(picture, looks, self.rings, marked, NOTHING)
 
     def painted(self, canvas: SceneCanvas) -> QImage:
         image = QImage(canvas.size() * self.ratio, QImage.Format.Format_RGB32)

@@ -38,7 +38,7 @@ def write(path: Path, count: int = 50) -> Path:
 def columns(qtbot: QtBot, bridge: SessionBridge, theme: Theme, tmp_path: Path) -> CaptureColumns:
     bridge.open_capture(write(tmp_path / "run.csv"))
     view = SharedView.of(bridge)
-    view.show_timeline(bridge.timeline)
+    view.set_timeline(bridge.timeline)
     shown = CaptureColumns(bridge, theme, lambda: AREA)
     qtbot.addWidget(shown)
     shown.resize(480, 320)

@@ -159,7 +159,7 @@ class World:
     def look_back(self, number: int) -> None:
         """Show what was shortly before the present."""
         present_ns = self.timeline.at_ns
-        self.canvas.view.show_ns(present_ns - 600 * MS, present_ns - number * 3 * MS)
+        self.canvas.view.set_span_ns(present_ns - 600 * MS, present_ns - number * 3 * MS)
 
     def change_theme(self, number: int) -> None:
         self.theme.set_choice("dark" if number % 2 else "light")
@@ -176,7 +176,7 @@ class World:
         """Move the playhead, or take it away."""
         at_ns = self.timeline.at_ns * (number % 50) // 50
         is_past = number % 4 > 0
-        self.canvas.view.show_playhead_ns(at_ns if is_past else None)
+        self.canvas.view.set_playhead_ns(at_ns if is_past else None)
         self.canvas.past = None
         if is_past:
             self.canvas.past = Timeline(self.log.strings)
@@ -198,7 +198,7 @@ class World:
         self.canvas.refresh()
 
     def hover(self, number: int) -> None:
-        self.canvas.view.show_hover_ns(self.timeline.at_ns * number // 100)
+        self.canvas.view.set_hover_ns(self.timeline.at_ns * number // 100)
 
     def scroll(self, number: int) -> None:
         self.canvas.verticalScrollBar().setValue(number)
@@ -222,7 +222,7 @@ class World:
         self.canvas.picture.late_ns = self.whole.late_ns = (5 + number % 20) * MS
 
     def choose_ruler(self, number: int) -> None:
-        self.canvas.view.show_ruler("session time", number % 3, self.canvas.store.clocks)
+        self.canvas.view.set_ruler("session time", number % 3, self.canvas.store.clocks)
 
     def hide_kind(self, number: int) -> None:
         self.canvas.choose_kind(LaneKind(number % len(LaneKind)), is_shown=number % 4 > 0)
@@ -279,7 +279,7 @@ def test_that_kept_lanes_look_like_lanes_painted_whole(
 
 def test_that_lanes_are_painted_while_no_bookmark_is_in_view(world: World) -> None:
     world.annotate(0)
-    world.canvas.view.show_ns(500 * MS, 900 * MS)
+    world.canvas.view.set_span_ns(500 * MS, 900 * MS)
     assert world.paint() == world.paint_whole()
 
 
@@ -293,7 +293,7 @@ def test_that_names_look_like_names_painted_whole_on_a_fine_screen(world: World)
 def test_that_lanes_of_the_past_are_not_painted_again_while_the_present_moves(
     world: World,
 ) -> None:
-    world.canvas.view.show_ns(200 * MS, 900 * MS)
+    world.canvas.view.set_span_ns(200 * MS, 900 * MS)
     world.paint()
     world.paint()
     painted = world.canvas.picture.lanes.painted

@@ -44,7 +44,7 @@ def test_that_pointing_at_what_blocked_a_loop_marks_the_calls_that_waited_for_it
     canvas.resize(1_800, 300)
     canvas.picture.late_ns = 10_000 * MS
     canvas.set_session(timeline, history.strings, store, delayed_by)
-    canvas.view.show_ns(DUE_NS - 100 * MS, DUE_NS + 300 * MS)
+    canvas.view.set_span_ns(DUE_NS - 100 * MS, DUE_NS + 300 * MS)
     clock, timer = (
         next(row for row in canvas.rows.rows if row.kind is kind and row.clock_id == LOOP)
         for kind in (LaneKind.CLOCK, LaneKind.TIMER)

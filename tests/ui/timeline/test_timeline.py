@@ -200,7 +200,7 @@ def test_that_jumping_to_what_is_out_of_view_brings_it_into_view(
     qtbot: QtBot, panel: TimelinePanel
 ) -> None:
     canvas = panel.canvas
-    canvas.view.show_ns(0, 300 * MS)
+    canvas.view.set_span_ns(0, 300 * MS)
     canvas.gestures.choose_row(row_of(canvas, "boss"))
     canvas.caret_ns = 1_000 * MS
     key(qtbot, canvas, Qt.Key.Key_Right)
@@ -293,7 +293,7 @@ def test_that_dragging_with_shift_measures_session_time_and_local_time(
 
 def test_that_nothing_is_drawn_of_a_measured_stretch_out_of_view(panel: TimelinePanel) -> None:
     canvas = panel.canvas
-    canvas.view.show_ns(1_000 * MS, 1_500 * MS)
+    canvas.view.set_span_ns(1_000 * MS, 1_500 * MS)
     bare = canvas.viewport().grab().toImage()
 
     canvas.view.choose_ns(200 * MS, 600 * MS)
@@ -309,7 +309,7 @@ def test_that_the_wheel_keeps_the_instant_under_the_pointer_where_it_is(
     panel: TimelinePanel,
 ) -> None:
     canvas = panel.canvas
-    canvas.view.show_ns(0, 2_000 * MS)
+    canvas.view.set_span_ns(0, 2_000 * MS)
     x = canvas.lane_window().x(600 * MS)
     canvas.view.zoom(0.5, canvas.axis_at(x))
     assert canvas.lane_window().x(600 * MS) == pytest.approx(x, abs=0.01)
@@ -352,7 +352,7 @@ def test_that_the_ruler_shows_the_local_time_of_a_clock(
     bridge.refresh_now()
     panel.refresh()
     canvas = panel.canvas
-    canvas.view.show_ns(0, 4_000 * MS)
+    canvas.view.set_span_ns(0, 4_000 * MS)
     window = canvas.lane_window()
     ticks, _ = ruler_ticks(window, canvas.store.clocks, session.game.id)
     by_text = {text: x for x, text in ticks}
@@ -364,7 +364,7 @@ def test_that_dragging_with_alt_moves_the_playhead_and_end_lets_go_of_it(
     qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge
 ) -> None:
     canvas = panel.canvas
-    canvas.view.show_ns(0, 2_000 * MS)
+    canvas.view.set_span_ns(0, 2_000 * MS)
     window = canvas.lane_window()
     start, end = (QPoint(int(window.x(at_ms * MS)), 8) for at_ms in (400, 1_200))
     drag(canvas.viewport(), start, end, Qt.KeyboardModifier.AltModifier)
@@ -379,7 +379,7 @@ def test_that_a_playhead_out_of_view_is_brought_into_view(
     qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge
 ) -> None:
     canvas = panel.canvas
-    canvas.view.show_ns(1_500 * MS, 2_000 * MS)
+    canvas.view.set_span_ns(1_500 * MS, 2_000 * MS)
     bridge.set_playhead(300 * MS)
     qtbot.waitUntil(lambda: canvas.view.playhead_ns == 300 * MS)
     assert canvas.lane_window().low < 300 * MS < canvas.lane_window().high
@@ -405,7 +405,7 @@ def test_that_a_key_that_means_something_here_is_not_taken_by_the_window(
     qtbot: QtBot, panel: TimelinePanel
 ) -> None:
     canvas = panel.canvas
-    canvas.view.show_ns(0, 100 * MS)
+    canvas.view.set_span_ns(0, 100 * MS)
     key(qtbot, canvas, Qt.Key.Key_F)
     assert canvas.lane_window().high > canvas.present_ns
 
@@ -414,7 +414,7 @@ def test_that_a_firing_is_seen_at_any_zoom(panel: TimelinePanel, session: LanesS
     canvas = panel.canvas
     canvas.choose_words("boss")
     for high in (300, 3_000, 300_000):
-        canvas.view.show_ns(0, high * MS)
+        canvas.view.set_span_ns(0, high * MS)
         place = canvas.place_of(row_of(canvas, "boss"), 250 * MS)
         image = canvas.viewport().grab().toImage()
         y, x = int(place.y()), int(place.x())
@@ -430,11 +430,11 @@ def test_that_what_is_billions_of_pixels_away_is_not_in_the_way(
     bridge.refresh_now()
     panel.refresh()
     canvas = panel.canvas
-    canvas.view.show_ns(1, 3)
+    canvas.view.set_span_ns(1, 3)
     bridge.set_playhead(canvas.present_ns - 1)
     canvas.caret_ns = canvas.present_ns
     canvas.viewport().grab()
-    canvas.view.show_ns(canvas.present_ns - 3, canvas.present_ns - 1)
+    canvas.view.set_span_ns(canvas.present_ns - 3, canvas.present_ns - 1)
     bridge.set_playhead(1)
     canvas.caret_ns = 0
     canvas.viewport().grab()
@@ -463,7 +463,7 @@ def test_that_the_wheel_zooms_over_lanes_and_scrolls_over_their_names(
 ) -> None:
     canvas = panel.canvas
     panel.resize(1_000, 150)
-    canvas.view.show_ns(0, 2_000 * MS)
+    canvas.view.set_span_ns(0, 2_000 * MS)
     x = canvas.lane_window().x(600 * MS)
     turn_wheel(canvas, QPointF(x, 60), 2)
     assert canvas.lane_window().span == pytest.approx(2_000 * MS / 1.25**2)
@@ -706,7 +706,7 @@ def test_that_a_local_time_stands_at_the_head_of_its_clock(
     words = panel.canvas.picture.words
     panel.canvas.grab()
     assert [text for text in words.texts if ":" in text] == ["00:02.000"] * 3
-    panel.canvas.view.show_ns(0, 500 * MS)
+    panel.canvas.view.set_span_ns(0, 500 * MS)
     panel.canvas.grab()
     # At the right edge it would be that of another instant.
     assert [text for text in words.texts if ":" in text] == []
@@ -738,7 +738,7 @@ def test_that_a_double_click_on_a_header_brings_all_its_firings_into_view(
     qtbot: QtBot, panel: TimelinePanel
 ) -> None:
     canvas = panel.canvas
-    canvas.view.show_ns(0, 100 * MS)
+    canvas.view.set_span_ns(0, 100 * MS)
     y = canvas.place_of(row_of(canvas, "boss"), 0).y()
     place = QPointF(90, y).toPoint()
     qtbot.mouseDClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -795,13 +795,13 @@ def test_that_before_the_present_lanes_show_what_came_and_not_what_was_to_come(
 
     bridge.set_playhead(1_600 * MS)
     qtbot.waitUntil(lambda: canvas.past is not None)
-    canvas.view.show_ns(1_500 * MS, 2_800 * MS)
+    canvas.view.set_span_ns(1_500 * MS, 2_800 * MS)
     canvas.grab()
 
     assert all(each > session.tree.now_ns for instants in painted for each in instants)
 
     painted.clear()
-    canvas.view.show_ns(1_500 * MS, 3_250 * MS)
+    canvas.view.set_span_ns(1_500 * MS, 3_250 * MS)
     canvas.grab()
     in_view = [[each for each in instants if each < 3_250 * MS] for instants in painted]
     assert [each for each in in_view if each] == [[3_100 * MS, 3_200 * MS]]
@@ -883,12 +883,12 @@ def test_that_lanes_of_dead_timers_fold_away_when_nothing_of_them_is_in_view(
     # What lives comes first.
     assert labels(canvas)[2:5] == ["game", "spawn", "fanfare"]
 
-    canvas.view.show_ns(0, 1_000 * MS)
+    canvas.view.set_span_ns(0, 1_000 * MS)
     assert labels(canvas)[2:5] == ["game", "spawn", "1 lane empty in view"]
     canvas.gestures.choose_row(row_of(canvas, "1 lane empty in view"))
     key(qtbot, canvas, Qt.Key.Key_C)
     assert labels(canvas)[4:6] == ["1 lane empty in view", "fanfare"]
-    canvas.view.show_ns(2_000 * MS, 2_200 * MS)
+    canvas.view.set_span_ns(2_000 * MS, 2_200 * MS)
     assert labels(canvas)[2:5] == ["game", "spawn", "fanfare"]
 
 
@@ -950,7 +950,7 @@ def test_that_nothing_is_kept_of_a_context_menu(panel: TimelinePanel) -> None:
         return sum(each() is walk for each in references)
 
     def open_and_close() -> None:
-        panel._show_menu(row_of(panel.canvas, "game"), QPoint())
+        panel._open_menu(row_of(panel.canvas, "game"), QPoint())
         menu = QApplication.activePopupWidget()
         assert menu is not None
         menu.close()
@@ -1029,7 +1029,7 @@ def test_that_a_double_click_on_a_tick_zooms_to_its_frame(
     qtbot: QtBot, panel: TimelinePanel
 ) -> None:
     canvas = panel.canvas
-    canvas.view.show_ns(0, 2_000 * MS)
+    canvas.view.set_span_ns(0, 2_000 * MS)
     place = canvas.place_of(row_of(canvas, "boss"), 1_000 * MS).toPoint()
 
     qtbot.mouseDClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)

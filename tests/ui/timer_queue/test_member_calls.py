@@ -434,10 +434,10 @@ def test_that_another_timeline_is_shown_from_its_beginning(game: Game) -> None:
     _choose(model, None, "boss")
 
     model.queue.set_source(None, ())
-    model.show_source()
+    model.reload_rows()
     assert (model.rowCount(), model.queue.total()) == (0, 0)
     model.queue.set_source(other.timeline, other.log.strings)
-    model.show_source()
+    model.reload_rows()
 
     assert _who(model) == ["boss update", "boss frame timer"]
 

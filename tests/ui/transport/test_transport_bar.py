@@ -45,7 +45,7 @@ class Bar:
 
     def look(self) -> None:
         self.bridge.refresh_now()
-        self.bar.show_numbers()
+        self.bar.refresh_numbers()
 
 
 @pytest.fixture
@@ -160,11 +160,11 @@ def test_that_nothing_moves_when_a_button_says_something_else(played: Bar) -> No
     bar.resize(1280, bar.height())
     QApplication.processEvents()
     run = played.actions["run-or-hold"]
-    run.show_text("&Run")
+    run.set_text("&Run")
     QApplication.processEvents()
     before = bar.time_button.geometry(), bar.rates.geometry(), bar.record_button.geometry()
 
-    run.show_text("&Hold")
+    run.set_text("&Hold")
     played.actions["record"].setIconText("00:12.4")
     QApplication.processEvents()
 
@@ -208,7 +208,7 @@ def test_that_it_is_said_beside_the_time_that_it_stands_still(played: Bar) -> No
     played.session.run_to_ms(1_500)
     played.bridge.refresh_now()
     played.bridge.set_playhead(1_000_000_000)
-    played.bar.show_numbers()
+    played.bar.refresh_numbers()
     assert played.bar.time_button.text() == "00:01.000"
     assert played.bar.time_button.role is ColorRole.BLUE
     assert played.bar.fps_button.text() == "looking back"

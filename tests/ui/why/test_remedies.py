@@ -311,7 +311,7 @@ def test_that_nothing_is_worked_out_again_while_nothing_changes(
     waiting: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[object] = []
-    monkeypatch.setattr(type(waiting.panel.remedies), "_show_remedies", shown.append)
+    monkeypatch.setattr(type(waiting.panel.remedies), "_refresh_remedies", shown.append)
 
     for _ in range(3):
         waiting.run()

@@ -73,7 +73,7 @@ def test_that_all_calls_of_a_name_are_shown_without_a_slice(shell: Shell) -> Non
 
 
 def test_that_a_click_on_a_lane_selects_the_slice_there_and_reads_counters(shell: Shell) -> None:
-    shell.window.panels.show_panel("timeline")
+    shell.window.panels.enter_panel("timeline")
     panel = shell.window.panels.panel("timeline")
     assert isinstance(panel, TimelinePanel)
     panel.refresh()

@@ -65,7 +65,7 @@ def test_that_a_long_word_is_broken_instead_of_cut_off(grid: RowGrid) -> None:
 def test_that_a_long_word_that_comes_later_is_broken_too(grid: RowGrid) -> None:
     label = added(grid, DetailRow("Error", "none"))
 
-    label.show_text(LONG)
+    label.set_text(LONG)
 
     assert lines_at(label, 200) > 5
 
@@ -83,7 +83,7 @@ def test_that_lines_of_text_have_the_room_that_they_take(qtbot: QtBot) -> None:
     QApplication.processEvents()
     line, y = label.height(), below.y()
 
-    label.show_text("some words " * 20)
+    label.set_text("some words " * 20)
     place.fit()
     QApplication.processEvents()
 
@@ -93,7 +93,7 @@ def test_that_lines_of_text_have_the_room_that_they_take(qtbot: QtBot) -> None:
     panel.resize(150, 400)
     QApplication.processEvents()
     assert label.height() == label.heightForWidth(label.width()) > wide
-    label.show_text("short")
+    label.set_text("short")
     place.fit()
     QApplication.processEvents()
     assert (label.height(), below.y()) == (line, y)

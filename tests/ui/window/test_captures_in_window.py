@@ -290,14 +290,14 @@ def test_that_a_capture_without_lanes_shows_the_frames_alone(shell: Shell, tmp_p
 
 def test_that_a_trace_has_its_slices_on_the_timeline(shell: Shell, tmp_path: Path) -> None:
     shell.window.open_path(trace(tmp_path))
-    shell.window.panels.show_panel("timeline")
+    shell.window.panels.enter_panel("timeline")
     settle()
     panel = shell.window.panels.panel("timeline")
     assert isinstance(panel, TimelinePanel)
     panel.refresh()
     canvas = panel.canvas
     canvas.resize(600, 400)
-    canvas.view.show_ns(32e6, 48e6)
+    canvas.view.set_span_ns(32e6, 48e6)
     canvas.refresh()
     rows = [row for row in canvas.rows.rows if row.kind is LaneKind.SLICES]
 

@@ -76,7 +76,7 @@ def _surfaces(shell: Shell) -> Iterator[tuple[str, QWidget]]:
     QApplication.processEvents()
     yield "lanes", shell.window
     for panel_id in shell.window.panels.ids:
-        shell.window.panels.show_panel(panel_id)
+        shell.window.panels.enter_panel(panel_id)
         shell.advance(1 / 60)
         QApplication.processEvents()
         yield panel_id, shell.window.panels.panel(panel_id)

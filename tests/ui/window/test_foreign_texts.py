@@ -38,7 +38,7 @@ def show_everything(shell: Shell) -> None:
     """Have every panel shown once, with clocks, timers and members selected in turn."""
     bridge = shell.bridge
     for panel_id in shell.window.panels.ids:
-        shell.window.panels.show_panel(panel_id)
+        shell.window.panels.enter_panel(panel_id)
         bridge.refresh_now()
         QApplication.processEvents()
     timeline = bridge.timeline
@@ -152,7 +152,7 @@ def test_that_a_panel_that_fails_when_it_is_shown_is_shown_all_the_same(
     # Only until it is shown: the next refresh would have it look again.
     with monkeypatch.context() as broken, qtbot.capture_exceptions() as exceptions:
         broken.setattr(FindingsPanel, "look", fail)
-        panels.show_panel("findings")
+        panels.enter_panel("findings")
 
     assert [kind for kind, _, _ in exceptions] == [StopIteration]
     assert panels.is_open("findings")

@@ -332,7 +332,7 @@ def test_that_lanes_that_were_hidden_stay_hidden(qtbot: QtBot, tmp_path: Path) -
     first = open_shell(qtbot, tmp_path)
     # Only a panel that has the keyboard is hidden by its key.
     first.activate()
-    first.window.panels.show_panel("timeline")
+    first.window.panels.enter_panel("timeline")
     first.trigger("panel-timeline")
     assert first.window.panels.in_middle.isHidden()
     first.window.close()

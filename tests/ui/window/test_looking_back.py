@@ -141,7 +141,7 @@ def test_that_a_place_can_be_asked_for(shell: Shell) -> None:
 def test_that_the_queue_shows_the_timers_of_the_past(shell: Shell) -> None:
     queue = shell.window.panels.panel("timer_queue")
     assert isinstance(queue, TimerQueuePanel)
-    shell.window.panels.show_panel("timer_queue")
+    shell.window.panels.enter_panel("timer_queue")
     end = next(
         each
         for each in shell.bridge.timeline.timers.ids()

@@ -285,7 +285,7 @@ def test_that_the_filter_of_timers_has_a_large_icon_and_its_buttons_the_width_of
     qtbot: QtBot, tmp_path: Path, percent: int
 ) -> None:
     shell = dressed(qtbot, tmp_path, percent, 1600, 1000)
-    shell.window.panels.show_panel("timer_queue")
+    shell.window.panels.enter_panel("timer_queue")
     QApplication.processEvents()
     panel = shell.window.panels.panel("timer_queue")
     assert isinstance(panel, TimerQueuePanel)

@@ -71,7 +71,7 @@ def _is_inside_named(widget: QWidget) -> bool:
 def test_that_find_goes_to_the_filter_of_the_panel_in_use(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
     shell.activate()
-    shell.window.panels.show_panel("timer_queue")
+    shell.window.panels.enter_panel("timer_queue")
 
     shell.trigger("find")
 
@@ -85,7 +85,7 @@ def test_that_f6_goes_through_everything_that_can_be_seen(qtbot: QtBot, tmp_path
     shell.window.resize(1_280, 760)
     shell.activate()
     panels = shell.window.panels
-    panels.show_panel("clock_tree")
+    panels.enter_panel("clock_tree")
     QApplication.processEvents()
 
     parts = [each for each in shell.window.parts if each.isVisible()]
@@ -110,7 +110,7 @@ def test_that_every_line_to_filter_with_has_the_same_sign(qtbot: QtBot, tmp_path
     shell = open_shell(qtbot, tmp_path)
     for panel in PANELS:
         if panel.area is not None:
-            shell.window.panels.show_panel(panel.id)
+            shell.window.panels.enter_panel(panel.id)
             QApplication.processEvents()
     shell.trigger("keys")
 

@@ -71,13 +71,13 @@ def test_that_the_scene_is_exported_from_the_menu(shell: Shell, tmp_path: Path) 
 def test_that_the_lanes_menu_exports_the_timeline(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shell.window.panels.show_panel("timeline")
+    shell.window.panels.enter_panel("timeline")
     panel = shell.window.panels.panel("timeline")
     assert isinstance(panel, TimelinePanel)
     menus: list[QMenu] = []
     monkeypatch.setattr(QMenu, "popup", lambda menu, _place: menus.append(menu))
 
-    panel._show_menu(None, panel.rect().center())
+    panel._open_menu(None, panel.rect().center())
     action = next(each for each in menus[0].actions() if each.text().startswith("Export"))
     action.trigger()
 

@@ -427,7 +427,7 @@ def test_that_choosing_a_loop_while_looking_back_stays_at_the_instant(
 
 def test_that_a_program_without_frames_is_not_called_held(attached: ProgramInWindow) -> None:
     window = attached.shell.window
-    window.panels.show_panel("frame_spans")
+    window.panels.enter_panel("frame_spans")
     frame = window.panels.panel("frame_spans")
     window.frame_times.plot.refresh(is_forced=True)
 

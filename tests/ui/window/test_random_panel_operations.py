@@ -142,7 +142,7 @@ class Desk:
                 button = dice.choice((self.events.subject_button, self.events.follow_button))
                 button.click()
             case 7:
-                self.events.show_groups(frozenset(dice.sample(list(EventGroup), 3)))
+                self.events.check_groups(frozenset(dice.sample(list(EventGroup), 3)))
             case 8 | 9:
                 self.bridge.select(Selection.member(self.any_member()))
             case 10:

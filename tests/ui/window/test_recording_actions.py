@@ -47,7 +47,7 @@ def _notice(shell: Shell) -> str:
 
 
 def _shows_recording(shell: Shell) -> bool:
-    shell.window.transport.show_numbers()
+    shell.window.transport.refresh_numbers()
     QApplication.processEvents()
     return shell.window.transport.record_button.text() != "Record"
 
@@ -279,5 +279,5 @@ def test_that_the_start_of_a_recording_says_what_pictures_take(
     said = shell.window.notice.message
     assert said.startswith("Recording to ")
     assert "; pictures take about " in said
-    shell.window.transport.show_numbers()
+    shell.window.transport.refresh_numbers()
     assert "Pictures of the scene take" in shell.window.transport.record_button.toolTip()

@@ -134,7 +134,7 @@ def test_that_the_transport_bar_of_a_recording_shows_the_instant_looked_at(
 
     recorded.bridge.set_playhead(100 * NS_PER_MS)
     settle()
-    transport.show_numbers()
+    transport.refresh_numbers()
 
     assert transport.time_button.text() == "00:00.100"
     assert "the recording ends at 00:00.200" in transport.time_button.toolTip()
@@ -165,7 +165,7 @@ def test_that_a_recording_without_length_says_that_there_is_nothing_to_play(
 
 def test_that_an_event_of_a_recording_leads_to_its_instant(recorded: Shell) -> None:
     panel = cast("EventListPanel", recorded.window.panels.panel("event_list"))
-    panel.show_groups(frozenset(EventGroup))
+    panel.check_groups(frozenset(EventGroup))
     rows = panel.model.rows
     row = next(row for row, shown in enumerate(rows) if shown.event[0] == 100 * NS_PER_MS)
 

@@ -301,17 +301,17 @@ def test_that_texts_that_change_lay_out_nothing_around_them(qtbot: QtBot, tmp_pa
     transport = window.transport
     why = window.panels.panel("details")
     assert isinstance(why, WhyPanel)
-    why.answer.show_text("Running. 9 timers are pending.")
+    why.answer.set_text("Running. 9 timers are pending.")
     # Its place hears of it in the first turn, what is around that in the second.
     QApplication.processEvents()
     QApplication.processEvents()
     parts = Paints(transport=transport, plot=window.frame_times, why=why)
 
     for number in range(_REFRESHES):
-        transport.time_button.show_text(f"00:12.34{number}")
-        transport.fps_button.show_text(f"6{number % 10} fps")
+        transport.time_button.set_text(f"00:12.34{number}")
+        transport.fps_button.set_text(f"6{number % 10} fps")
         say(window.frame_times.header.p50, f"16.{number} ms")
-        why.answer.show_text(f"Running. 1{number} timers are pending.")
+        why.answer.set_text(f"Running. 1{number} timers are pending.")
         QApplication.processEvents()
 
     assert not parts.layouts

@@ -99,7 +99,7 @@ def test_that_a_scene_goes_on_differently_from_the_playhead(shell: Shell, axis: 
     hold(shell)
     plot.refresh()
     plot.view.set_x_axis(XAxis(axis))
-    plot.view.show_frames(0, 60)
+    plot.view.set_frame_span(0, 60)
     plot.view.choose_frames((10, 50))
     bridge.set_playhead(500 * NS_PER_MS)
     settle()

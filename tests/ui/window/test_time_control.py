@@ -108,7 +108,7 @@ def test_that_everything_is_the_root_and_keys_are_about_what_is_selected(
 
     def rate_of(name: str) -> Fraction:
         shell.advance(0.05)
-        shell.window.transport.show_numbers()
+        shell.window.transport.refresh_numbers()
         return shell.bridge.timeline.clocks[shell.clock_id(name)].rate
 
     rates.buttons[Fraction(1, 4)].click()

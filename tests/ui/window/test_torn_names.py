@@ -126,7 +126,7 @@ def test_that_details_show_names_in_one_line_and_copy_them_as_they_are(shell: Sh
 def test_that_events_show_names_in_one_line(qtbot: QtBot, shell: Shell) -> None:
     panel = EventListPanel(shell.bridge, Theme("light"))
     qtbot.addWidget(panel)
-    panel.show_groups(frozenset(EventGroup))
+    panel.check_groups(frozenset(EventGroup))
     model = panel.model
     model.refresh()
     rows = [model.index(row, 2) for row in range(model.rowCount())]
@@ -156,7 +156,7 @@ def test_that_the_rows_of_a_preview_are_one_line_high(qtbot: QtBot, shell: Shell
     card = PreviewCard(shell.window)
     qtbot.addWidget(card)
 
-    card.show_table("What would come of it.", [("Timer", "Now"), (TIMER, "1 s")], "")
+    card.set_table("What would come of it.", [("Timer", "Now"), (TIMER, "1 s")], "")
 
     assert f"{SHOWN_TIMER}\t1 s" in card.text()
 
@@ -165,7 +165,7 @@ def test_that_a_readout_is_one_line_and_its_tool_tip_as_it_is(qtbot: QtBot) -> N
     readout = ElidedLabel()
     qtbot.addWidget(readout)
 
-    readout.show_text(f"in {CLOCK}")
+    readout.set_text(f"in {CLOCK}")
 
     assert readout.text() == f"in {SHOWN_CLOCK}"
     assert readout.toolTip() == f"in {CLOCK}"

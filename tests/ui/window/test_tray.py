@@ -86,7 +86,7 @@ def test_that_escape_closes_the_tray_and_gives_the_keyboard_to_the_frames(
     qtbot: QtBot, shell: Shell
 ) -> None:
     shell.activate()
-    shell.window.panels.show_panel("event_list")
+    shell.window.panels.enter_panel("event_list")
     assert shell.window.panels.panel_in_use() == "event_list"
 
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
@@ -163,14 +163,14 @@ def test_that_tabs_count_timers_and_hits(shell: Shell) -> None:
     shell.bridge.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "attack")))
     for _ in range(6):
         shell.advance(0.1)
-    shell.contents.badges.show_counts()
+    shell.contents.badges.refresh_counts()
 
     assert tabs(shell).text_of("breakpoints") == "Breakpoints 1 hit"
     assert tabs(shell).text_of("event_list") == "Events"
 
 
 def test_that_a_tab_says_as_many_timers_as_the_list_above_it(shell: Shell) -> None:
-    shell.window.panels.show_panel("timer_queue")
+    shell.window.panels.enter_panel("timer_queue")
     queue = shell.window.panels.panel("timer_queue")
     assert isinstance(queue, TimerQueuePanel)
     for _ in range(8):
@@ -186,7 +186,7 @@ def test_that_a_tab_keeps_its_width_while_its_number_changes(shell: Shell) -> No
     widths = []
 
     for count in ("112", "98", "7"):
-        tabs(shell).show_badge("timer_queue", count)
+        tabs(shell).set_badge("timer_queue", count)
         settle()
         widths.append(tab(shell, "timer_queue").width())
 
@@ -211,7 +211,7 @@ def test_that_findings_of_a_scene_that_is_held_are_counted_unseen(
 
     shell.window.panels.open_panel("findings")
     settle()
-    shell.contents.badges.show_counts()
+    shell.contents.badges.refresh_counts()
     assert not tab(shell, "findings").is_new
 
 
@@ -220,14 +220,14 @@ def test_that_a_panels_key_shows_and_enters_it_and_hides_it_only_when_it_is_in_u
 ) -> None:
     shell.activate()
     panels = shell.window.panels
-    panels.show_panel("timeline")
+    panels.enter_panel("timeline")
 
     shell.trigger("panel-event_list")
     settle()
     assert panels.is_in_front("event_list")
     assert panels.panel_in_use() == "event_list"
 
-    panels.show_panel("timeline")
+    panels.enter_panel("timeline")
     shell.trigger("panel-event_list")
     assert panels.panel_in_use() == "event_list"
 
@@ -238,13 +238,13 @@ def test_that_a_panels_key_shows_and_enters_it_and_hides_it_only_when_it_is_in_u
 def test_that_the_panel_in_use_can_be_made_a_window_or_closed_by_a_command(shell: Shell) -> None:
     shell.activate()
     panels = shell.window.panels
-    panels.show_panel("event_list")
+    panels.enter_panel("event_list")
     shell.trigger("float-panel")
     assert panels["event_list"].isWindow()
 
     panels.float_panel("event_list")
     shell.activate()
-    panels.show_panel("event_list")
+    panels.enter_panel("event_list")
     shell.trigger("close-panel")
     assert panels.tray.isHidden()
 
@@ -307,7 +307,7 @@ def test_that_a_scene_names_the_panels_that_show_it_best(qtbot: QtBot, tmp_path:
 
 def test_that_a_reload_leaves_the_panels_as_they_are(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path, FRONT)
-    shell.window.panels.show_panel("event_list")
+    shell.window.panels.enter_panel("event_list")
     settle()
 
     shell.trigger("reload")

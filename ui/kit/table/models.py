@@ -47,7 +47,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         self._bold.setBold(True)
         theme.changed.connect(self.forget_colors)
 
-    def show_order(self, order: Sequence[ColumnEnum]) -> None:
+    def set_order(self, order: Sequence[ColumnEnum]) -> None:
         """Keep columns off numbers in this order, from the left."""
         self._shown = tuple(order)
         self._apart = apart_columns(order)
@@ -241,7 +241,7 @@ class ListTableModel(TableModel[RowT]):
     def set_rows(self, rows: Iterable[RowT]) -> None:
         """Show other rows; those that are there already stay, with what is marked in them."""
         self._all = list(rows)
-        self._show_passing()
+        self._filter_rows()
 
     def add_rows(self, rows: Sequence[RowT]) -> int:
         """Add rows at the end; return how many of them are shown."""
@@ -266,7 +266,7 @@ class ListTableModel(TableModel[RowT]):
         words = tuple(text.casefold().split())
         if words != self._words:
             self._words = words
-            self._show_passing()
+            self._filter_rows()
 
     def _passes(self, row: RowT) -> bool:
         if not self._words:
@@ -280,7 +280,7 @@ class ListTableModel(TableModel[RowT]):
         if self.is_sortable:
             self._sorted_by = self.columns[column] if 0 <= column < len(self.columns) else None
             self._is_descending = order == Qt.SortOrder.DescendingOrder
-            self._show_passing()
+            self._filter_rows()
 
     def _in_order(self, rows: list[RowT]) -> list[RowT]:
         column = self._sorted_by
@@ -295,7 +295,7 @@ class ListTableModel(TableModel[RowT]):
 
     # ---------------------------------------------------------------- changes
 
-    def _show_passing(self) -> None:
+    def _filter_rows(self) -> None:
         """Show the rows that pass the filter, by as small a change as possible."""
         rows = self._in_order([each for each in self._all if self._passes(each)])
         former, key_of = self.rows, self.key_of

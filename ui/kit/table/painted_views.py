@@ -73,7 +73,7 @@ class PaintedTable(QTableView):
         self._painted_selected: set[int] = set()
         self._pointed: int | None = None
         self.cells = CellPainter(self)
-        self._soon = single_shot(self, self.show_changes)
+        self._soon = single_shot(self, self.repaint_changes)
         self._is_painting = True
 
     def width_for(self, text: str) -> int:
@@ -107,15 +107,15 @@ class PaintedTable(QTableView):
     # ---------------------------------------------------------------- what has changed
 
     @Slot()
-    def show_changes(self) -> None:
+    def repaint_changes(self) -> None:
         """Look at what rows in view say now, and paint the cells again that say something else.
 
         A view that is out of sight looks when it is painted.
         """
         self._kept.clear()
-        self.show_look()
+        self.repaint_differing()
 
-    def show_look(self) -> None:
+    def repaint_differing(self) -> None:
         """Paint again what differs from what is on the screen, as of the last look."""
         if not self.isVisible():
             self._shown = None
@@ -158,7 +158,7 @@ class PaintedTable(QTableView):
             if old is not new and old != new:
                 changed.setdefault(column, []).append(place)
 
-    def show_pointed(self, key: int | None) -> None:
+    def set_pointed(self, key: int | None) -> None:
         """Tint the row that is under the pointer, here or in another panel; ``None`` for none."""
         former, self._pointed = self._pointed, key
         if key != former:
@@ -385,7 +385,7 @@ class PaintedTable(QTableView):
             super().doItemsLayout()
         if self._is_painting and self._shown is not None and viewport.size() == size:
             # Rows that are elsewhere now say what they did: they are not read once more.
-            self.show_look()
+            self.repaint_differing()
         elif self._is_painting:
             self.repaint_rows()
 

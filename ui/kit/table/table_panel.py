@@ -94,9 +94,9 @@ class TablePanel(QWidget):
     def update_counts(self) -> None:
         label, text = self.count_label, self.count_text()
         if text != label.text():
-            label.show_text(text)
+            label.set_text(text)
             self._fit_count()
-        self.notice.show_text("" if self.view.model().rowCount() else self.why_empty())
+        self.notice.set_text("" if self.view.model().rowCount() else self.why_empty())
 
     def _fit_count(self) -> None:
         """Give the count the room it needs, but never so much that the panel gets wider.

@@ -237,13 +237,13 @@ class TableView(Arranging, PaintedTable):
     @Slot()
     def _on_order_changed(self) -> None:
         self.choices.arrange()
-        self._model.show_order(self.choices.order)
+        self._model.set_order(self.choices.order)
         self.horizontalHeader().viewport().update()
         self.repaint_rows()
 
     @override
-    def show_look(self) -> None:
-        super().show_look()
+    def repaint_differing(self) -> None:
+        super().repaint_differing()
         if self._shown is not None:
             self.choices.note_names(self._shown)
 

@@ -52,7 +52,7 @@ class SceneGallery(QWidget):
         self.summary.setAlignment(Qt.AlignmentFlag.AlignTop)
         above = [plain_label(hint)] if hint else []
         fill(self, *above, (self.list, 1), self.summary)
-        self.list.currentItemChanged.connect(self._show_summary)
+        self.list.currentItemChanged.connect(self._refresh_summary)
         self.list.itemActivated.connect(self.open_current)
         self.list.setCurrentRow(0)
 
@@ -61,7 +61,7 @@ class SceneGallery(QWidget):
         self.scene_chosen.emit(Path(self.list.currentItem().data(_PATH)))
 
     @Slot()
-    def _show_summary(self) -> None:
+    def _refresh_summary(self) -> None:
         self.summary.setText(self._summaries[self.list.currentItem().data(_PATH)])
 
 

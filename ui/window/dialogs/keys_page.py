@@ -112,7 +112,7 @@ class KeysPage(QDialog):
                 shown += wanted in line
             top.setHidden(not shown)
             any_shown |= shown > 0
-        self.notice.show_text("" if any_shown else f"No key or action contains “{one_line(text)}”.")
+        self.notice.set_text("" if any_shown else f"No key or action contains “{one_line(text)}”.")
 
 
 @guarded

@@ -79,11 +79,11 @@ class OpenProgramDialog(QDialog):
         self.buttons.accepted.connect(self.take_answer)
         self.buttons.rejected.connect(self.reject)
         self._lay_out()
-        self.command.activated.connect(self._show_recent)
+        self.command.activated.connect(self._fill_in_recent)
         for each in (self.line, self.folder, self.interpreter, self.host):
             each.textEdited.connect(self.problem.hide)
         if self._recent:
-            self._show_recent(0)
+            self._fill_in_recent(0)
             self.line.selectAll()
 
     def _lay_out(self) -> None:
@@ -124,7 +124,7 @@ class OpenProgramDialog(QDialog):
             self.interpreter.setText(found)
 
     @Slot(int)
-    def _show_recent(self, place: int) -> None:
+    def _fill_in_recent(self, place: int) -> None:
         """Fill everything in as it was for a recent program."""
         if not 0 <= place < len(self._recent):
             return

@@ -73,7 +73,7 @@ class SceneErrorView(QWidget):
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
 
-    def show_status(self, status: SessionStatus) -> None:
+    def set_status(self, status: SessionStatus) -> None:
         self.heading.setText(status.message or "The scene could not be loaded.")
         self._path = status.path or ""
         line = f", line {status.line}" if status.line else ""
@@ -162,7 +162,7 @@ class SceneErrorDialog(QDialog):
         self.setWindowTitle("Not opened")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.view = SceneErrorView(theme, self)
-        self.view.show_status(status)
+        self.view.set_status(status)
         self.view.reload_button.setText("Try again")
         self.view.reload_requested.connect(self.accept)
         self.view.open_requested.connect(self.accept)

@@ -64,7 +64,7 @@ def _font(choice: FontChoice, title: str) -> ActionDescription[WindowActions]:
 def _help(page: PageEntry) -> ActionDescription[WindowActions]:
     return ActionDescription(
         f"help-{page.name}", page.title, MenuId.HELP_PAGES,
-        lambda actions: actions.dialogs.show_help(page.name), choice=page.name,
+        lambda actions: actions.dialogs.open_help(page.name), choice=page.name,
     )
 
 
@@ -87,7 +87,7 @@ OPEN_ACTIONS: Final[tuple[ActionDescription[WindowActions], ...]] = (
     ),
     ActionDescription(
         "gallery", "&Gallery …", MenuId.SCENE,
-        lambda actions: actions.dialogs.show_gallery(),
+        lambda actions: actions.dialogs.open_gallery(),
         tip="Show the built-in scenes with their pictures, and open one.",
     ),
 )
@@ -110,7 +110,7 @@ PROGRAM_ACTIONS: Final = (
     ),
     ActionDescription(
         "show-frames-of", "Show &frames of this clock", MenuId.BRANCH,
-        ProgramActions.show_frames, needs=Needs.PROGRAM_CLOCK,
+        ProgramActions.choose_loop, needs=Needs.PROGRAM_CLOCK,
         tip="Show the frame times of the selected loop of a program, past ones too; those of the "
         "other loops are kept.",
     ),
@@ -159,13 +159,13 @@ VIEW_ACTIONS: Final = (
     ),
     ActionDescription(
         "palette", "Find &anything …", MenuId.VIEW,
-        lambda actions: actions.dialogs.show_palette(),
+        lambda actions: actions.dialogs.open_palette(),
         shortcuts=("Ctrl+K",), icon="find", label="Find anything",
         tip="Find clocks, timers, times, commands and panels by typing part of their names.",
     ),
     ActionDescription(
         "palette-commands", "&Commands …", MenuId.VIEW,
-        lambda actions: actions.dialogs.show_palette(">"),
+        lambda actions: actions.dialogs.open_palette(">"),
         shortcuts=("Ctrl+Shift+P",), icon="command",
         tip="Find any command by typing part of its name.",
     ),
@@ -228,7 +228,7 @@ VIEW_ACTIONS: Final = (
 HELP_ACTIONS: Final = (
     ActionDescription(
         "help", "&Help on this panel", MenuId.HELP,
-        lambda actions: actions.dialogs.show_help_on_panel(),
+        lambda actions: actions.dialogs.open_help_on_panel(),
         shortcuts=("F1",), icon="help", tip="Open the help page of the panel that has the focus.",
     ),
     ActionDescription(
@@ -238,17 +238,17 @@ HELP_ACTIONS: Final = (
     ),
     ActionDescription(
         "keys", "&Keys", MenuId.HELP,
-        lambda actions: actions.dialogs.show_keys(),
+        lambda actions: actions.dialogs.open_keys(),
         shortcuts=("?",), icon="keys", starts_section=True,
     ),
     ActionDescription(
         "extensions", "&Installed extensions", MenuId.HELP,
-        lambda actions: actions.dialogs.show_extensions(),
+        lambda actions: actions.dialogs.open_extensions(),
         tip="What installed packages add, and why some of it does not work.",
     ),
     ActionDescription(
         "about", "&About Timeline Inspector", MenuId.HELP,
-        lambda actions: actions.dialogs.show_about(),
+        lambda actions: actions.dialogs.open_about(),
         icon="about",
     ),
     *(_help(page) for _, pages in CONTENTS for page in pages),

@@ -140,7 +140,7 @@ class CommandPalette(QDialog):
         self.line.installEventFilter(self)
         self.line.textChanged.connect(self._filter)
         self.view.clicked.connect(self._choose)
-        self.view.selectionModel().currentChanged.connect(self._show_hint)
+        self.view.selectionModel().currentChanged.connect(self._refresh_hint)
 
     def open_with(
         self, entries: Sequence[PaletteEntry], find: Callable[[str], Found], text: str = ""
@@ -169,17 +169,17 @@ class CommandPalette(QDialog):
         self._about = None
         typed = pattern.strip()
         found = _NOTHING if pattern.startswith(_COMMANDS_ONLY) else self._find(typed)
-        self._show(sections_of(pattern, self._entries, found), typed)
+        self._set_sections(sections_of(pattern, self._entries, found), typed)
 
-    def _show(self, sections: list[Section], pattern: str) -> None:
-        self.model.show(sections, pattern)
+    def _set_sections(self, sections: list[Section], pattern: str) -> None:
+        self.model.set_sections(sections, pattern)
         rows = range(self.model.rowCount())
         entries = [(row, each) for row in rows if (each := self.model.entry(row)) is not None]
         named = (row for row, each in entries if pattern and is_named(pattern, each))
         first = entries[0][0] if entries else 0
         self.view.setCurrentIndex(self.model.index(next(named, first)))
         self.view.scrollToTop()
-        self._show_hint(self.view.currentIndex())
+        self._refresh_hint(self.view.currentIndex())
         self._place()
 
     @Slot(QModelIndex)
@@ -190,7 +190,7 @@ class CommandPalette(QDialog):
         self.accept()
         entry.do()
 
-    def _show_more(self, *, is_back: bool) -> bool:
+    def _open_more(self, *, is_back: bool) -> bool:
         """Show what else the entry can do, or go back to what was found."""
         entry = self.model.entry(self.view.currentIndex().row())
         if is_back or self._about is not None:
@@ -199,11 +199,11 @@ class CommandPalette(QDialog):
             return was_inside
         if entry is not None and entry.more is not None:
             self._about = entry
-            self._show([Section(entry.title, entry.more())], "")
+            self._set_sections([Section(entry.title, entry.more())], "")
         return True
 
     @Slot(QModelIndex)
-    def _show_hint(self, index: QModelIndex) -> None:
+    def _refresh_hint(self, index: QModelIndex) -> None:
         entry = self.model.entry(index.row())
         if entry is None:
             self.hint.setText("Nothing is found.")
@@ -240,9 +240,9 @@ class CommandPalette(QDialog):
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
                 self._choose(self.view.currentIndex())
             case Qt.Key.Key_Tab | Qt.Key.Key_Backtab:
-                self._show_more(is_back=event.key() == Qt.Key.Key_Backtab)
+                self._open_more(is_back=event.key() == Qt.Key.Key_Backtab)
             case Qt.Key.Key_Escape if self._about is not None:
-                self._show_more(is_back=True)
+                self._open_more(is_back=True)
             case _:
                 return False
         return True
@@ -272,7 +272,7 @@ class _EntryModel(QAbstractListModel):
         self.pattern = ""
         self._rows: list[str | PaletteEntry] = []
 
-    def show(self, sections: list[Section], pattern: str) -> None:
+    def set_sections(self, sections: list[Section], pattern: str) -> None:
         self.beginResetModel()
         self.pattern = pattern
         self._rows = []

@@ -64,8 +64,8 @@ class ProgramActions(QObject):
         # It may take some seconds to end in good order.
         Thread(target=session.end_program, name="end the program", daemon=True).start()
 
-    def show_frames(self) -> None:
+    def choose_loop(self) -> None:
         bridge = self._window.bridge
         clock = selected_clock(bridge.timeline, bridge.selection)
-        if clock is not None and (reason := bridge.show_frames_of(clock.id)):
+        if clock is not None and (reason := bridge.choose_loop(clock.id)):
             self._window.notice.say_until_dismissed(reason)

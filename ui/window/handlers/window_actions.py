@@ -69,11 +69,11 @@ class WindowActions(QObject):
         self._menus = dict(top_menus)
         self.previews = MenuPreviews(window)
         self._fill_menus()
-        window.panels.visibility_changed.connect(self._show_panel_states)
-        self._show_panel_states()
-        self._actions.show_choice(MenuId.THEME, window.theme.choice)
-        self._show_font()
-        self._actions["menu-bar"].show_checked(window.menu_bar.is_kept)
+        window.panels.visibility_changed.connect(self._check_panel_states)
+        self._check_panel_states()
+        self._actions.set_choice(MenuId.THEME, window.theme.choice)
+        self._check_font()
+        self._actions["menu-bar"].set_checked(window.menu_bar.is_kept)
 
     @cached_property
     def dialogs(self) -> WindowDialogs:
@@ -235,7 +235,7 @@ class WindowActions(QObject):
             window.settings = window.settings._replace(export_choices=choices_of(dialog))
 
         dialog.finished.connect(keep_choices)
-        dialog.exported.connect(self._show_exported)
+        dialog.exported.connect(self._report_export)
         dialog.open()
 
     def export_timeline(self) -> None:
@@ -243,11 +243,11 @@ class WindowActions(QObject):
 
     def export_scene(self) -> None:
         panels = self._window.panels
-        panels.show_panel("scene")
+        panels.enter_panel("scene")
         cast("ScenePanel", panels.panel("scene")).ask_for_export()
 
     @Slot(object)
-    def _show_exported(self, path: Path) -> None:
+    def _report_export(self, path: Path) -> None:
         def open_path(wanted: Path) -> None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(wanted)))
 
@@ -304,7 +304,7 @@ class WindowActions(QObject):
     def enter_headers(self) -> None:
         """Enter the lanes; say once that the table of clocks, which had this key, has moved."""
         window, choices = self._window, self._window.bridge.panel_choices
-        window.panels.show_panel("timeline")
+        window.panels.enter_panel("timeline")
         if choices.get(_MOVED) != "told":
             choices[_MOVED] = "told"
             self.moved.emit("Clocks are the headers of the lanes. Their table is under More.")
@@ -314,7 +314,7 @@ class WindowActions(QObject):
         is_kept = not self._window.menu_bar.is_kept
         self._window.settings = self._window.settings._replace(menu_bar=is_kept)
         self._window.menu_bar.keep(is_kept=is_kept)
-        self._actions["menu-bar"].show_checked(is_kept)
+        self._actions["menu-bar"].set_checked(is_kept)
 
     def close_panel(self) -> None:
         panels = self._window.panels
@@ -347,29 +347,29 @@ class WindowActions(QObject):
     def set_theme(self, choice: ThemeChoice) -> None:
         self._window.settings = self._window.settings._replace(theme=choice)
         self._window.theme.set_choice(choice)
-        self._actions.show_choice(MenuId.THEME, choice)
+        self._actions.set_choice(MenuId.THEME, choice)
 
     def set_text_size(self, percent: TextSize) -> None:
         self._window.settings = self._window.settings._replace(text_size=percent)
         self._window.apply_font()
-        self._show_font()
+        self._check_font()
 
     def set_font(self, choice: FontChoice) -> None:
         self._window.settings = self._window.settings._replace(font=choice)
         self._window.apply_font()
-        self._show_font()
+        self._check_font()
 
-    def _show_font(self) -> None:
+    def _check_font(self) -> None:
         settings = self._window.settings
-        self._actions.show_choice(MenuId.TEXT_SIZE, str(settings.text_size))
-        self._actions.show_choice(MenuId.FONT, settings.font)
+        self._actions.set_choice(MenuId.TEXT_SIZE, str(settings.text_size))
+        self._actions.set_choice(MenuId.FONT, settings.font)
 
     @Slot()
-    def _show_panel_states(self) -> None:
+    def _check_panel_states(self) -> None:
         panels = self._window.panels
         for panel_id in panels.ids:
-            self._actions[f"panel-{panel_id}"].show_checked(panels.is_open(panel_id))
-        self._actions["side-column"].show_checked(panels.is_column_shown)
+            self._actions[f"panel-{panel_id}"].set_checked(panels.is_open(panel_id))
+        self._actions["side-column"].set_checked(panels.is_column_shown)
 
 
 @guarded

@@ -49,19 +49,19 @@ class WindowDialogs(QObject):
         self._keys_page: KeysPage | None = None
         self._help_viewer: HelpViewer | None = None
 
-    def show_gallery(self) -> None:
+    def open_gallery(self) -> None:
         dialog = GalleryDialog(built_in_scenes(), self._window)
         dialog.gallery.scene_chosen.connect(self.scene_chosen)
         dialog.open()
 
-    def show_palette(self, text: str = "") -> None:
+    def open_palette(self, text: str = "") -> None:
         window = self._window
         if self._palette is None:
             self._palette = CommandPalette(window.theme, window)
         entries = palette_entries(self._actions, window.settings, self.scene_chosen.emit)
         self._palette.open_with(entries, PaletteFinder(window).find, text)
 
-    def show_sums(self, path: Path) -> None:
+    def open_sums(self, path: Path) -> None:
         window = self._window
         try:
             ZoneSumsWindow(path, window.bridge.panel_choices, window.theme, window).show()
@@ -78,7 +78,7 @@ class WindowDialogs(QObject):
         view.open_requested.connect(self.open_requested)
         return view
 
-    def show_failed_file(self, status: SessionStatus, path: Path) -> None:
+    def open_failed_file(self, status: SessionStatus, path: Path) -> None:
         """Show why a file could not be opened beside what is open."""
         dialog = SceneErrorDialog(status, self._window.theme, self._window)
         dialog.view.reload_requested.connect(partial(self._window.open_path, path))
@@ -87,42 +87,42 @@ class WindowDialogs(QObject):
 
     # ---------------------------------------------------------------- help
 
-    def show_keys(self) -> None:
+    def open_keys(self) -> None:
         if self._keys_page is None:
             descriptions = [each.description for each in self._actions.by_id.values()]
             self._keys_page = KeysPage(descriptions, self._window)
         self._keys_page.filter_line.set_icon(self._window.theme.icon("find"))
         bring_up(self._keys_page)
 
-    def show_help(self, page: str, section: str = "") -> HelpViewer:
+    def open_help(self, page: str, section: str = "") -> HelpViewer:
         if self._help_viewer is None:
             self._help_viewer = HelpViewer(self._window.theme, self._window)
         # Shown first: where a section begins depends on the width of the page.
         bring_up(self._help_viewer)
-        self._help_viewer.show_page(page, section)
+        self._help_viewer.open_page(page, section)
         return self._help_viewer
 
-    def show_help_on_panel(self) -> None:
+    def open_help_on_panel(self) -> None:
         """Show what help says about the panel that has the focus, else about getting started."""
         panel = panel_around(QApplication.focusWidget())
         if panel is None:
-            self.show_help(_FIRST_PAGE)
+            self.open_help(_FIRST_PAGE)
         else:
-            self.show_help(WINDOW_PAGE, anchor_of(panel.title))
+            self.open_help(WINDOW_PAGE, anchor_of(panel.title))
 
     def search_help(self) -> None:
         viewer = self._help_viewer
         if viewer is None:
-            viewer = self.show_help(_FIRST_PAGE)
+            viewer = self.open_help(_FIRST_PAGE)
         bring_up(viewer)
         viewer.focus_search()
 
-    def show_extensions(self) -> None:
+    def open_extensions(self) -> None:
         dialog = ExtensionsDialog(self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
-    def show_about(self) -> None:
+    def open_about(self) -> None:
         window = self._window
         dialog = AboutDialog(window.theme, str(window.settings_file.path), window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

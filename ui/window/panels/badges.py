@@ -38,18 +38,18 @@ class Badges(QObject):
         self._watched: list[FindingsPanel | TimerQueuePanel] = []
         self._still = single_shot(self, self.look_for_findings, _STILL_MS)
         pace = PacedRefresh(window, bridge.pace, _COUNT_MS)
-        pace.due.connect(self.show_counts)
+        pace.due.connect(self.refresh_counts)
         pace.follow()
         self._panels.visibility_changed.connect(pace.request)
         bridge.session_changed.connect(self._on_session_changed)
         bridge.status_changed.connect(self._on_status_changed)
-        self.show_counts()
+        self.refresh_counts()
 
     @Slot()
     def _on_session_changed(self) -> None:
         self._panels.tabs.forget_widths()
         self._findings_seen = 0
-        self.show_counts()
+        self.refresh_counts()
 
     @Slot()
     def _on_status_changed(self) -> None:
@@ -65,15 +65,15 @@ class Badges(QObject):
         panel = self._findings_panel()
         if panel is not None:
             panel.catch_up()
-            self.show_counts()
+            self.refresh_counts()
 
     @Slot()
-    def show_counts(self) -> None:
+    def refresh_counts(self) -> None:
         session, findings, queue = self._bridge.session, self._findings_panel(), self._queue_panel()
         for panel in (findings, queue):
             if panel is not None and panel not in self._watched:
                 self._watched.append(panel)
-                panel.counted.connect(self.show_counts)
+                panel.counted.connect(self.refresh_counts)
         # What can be seen beside its list says the same as the list, not what is newer.
         is_seen = queue is not None and self._panels.is_in_front("timer_queue")
         timers = queue.timer_count if is_seen and queue else len(self._bridge.shown.timers)
@@ -89,7 +89,7 @@ class Badges(QObject):
         ):
             badge = f"{count:,}{unit}" if count else ""
             is_new = panel_id == "findings" and found > self._findings_seen
-            self._panels.tabs.show_badge(panel_id, badge, is_new=is_new)
+            self._panels.tabs.set_badge(panel_id, badge, is_new=is_new)
 
     def _queue_panel(self) -> TimerQueuePanel | None:
         widget = self._panels["timer_queue"].widget()

@@ -39,7 +39,7 @@ class TabButton(QToolButton):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setText(title)
 
-    def show_badge(self, badge: str, *, is_new: bool) -> bool:
+    def set_badge(self, badge: str, *, is_new: bool) -> bool:
         """Say a count; return whether this changes anything. It never becomes narrower for it."""
         if (badge, is_new) == (self.badge, self.is_new):
             return False
@@ -162,16 +162,16 @@ class FootTabs(QWidget):
     def text_of(self, panel_id: str) -> str:
         return self._buttons[panel_id].text()
 
-    def show_open(self, panel_id: str) -> None:
+    def mark_open(self, panel_id: str) -> None:
         """Mark the tab of the panel that is open, empty for none."""
         self._open = panel_id
         for each, button in self._buttons.items():
             button.setChecked(each == panel_id)
         self._fit()
 
-    def show_badge(self, panel_id: str, badge: str, *, is_new: bool = False) -> None:
+    def set_badge(self, panel_id: str, badge: str, *, is_new: bool = False) -> None:
         """Say a count behind the title of a panel."""
-        if self._buttons[panel_id].show_badge(badge, is_new=is_new):
+        if self._buttons[panel_id].set_badge(badge, is_new=is_new):
             self._fit()
 
     def forget_widths(self) -> None:

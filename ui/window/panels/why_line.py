@@ -81,7 +81,7 @@ class WhyLine(QWidget):
         is_shown = is_shown and (bool(stop) or selection != Selection.nothing())
         if is_shown:
             name, answer = cast("WhyPanel", self._panels.panel(_WHY)).short_texts()
-            self.name.show_text("" if stop else name)
+            self.name.set_text("" if stop else name)
             self.name.setHidden(bool(stop))
-            self.answer.show_text(stop or answer)
+            self.answer.set_text(stop or answer)
         self.setVisible(is_shown)

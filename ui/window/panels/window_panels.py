@@ -75,7 +75,7 @@ class WindowPanels(QObject):
         self._places: dict[str, PanelPlace] = {}
         self._arrangement: Arrangement | None = None
         self._reasons: dict[str, str] = {}
-        self._reason_turn = single_shot(self, self._show_reasons)
+        self._reason_turn = single_shot(self, self._put_placeholders)
         self._size_turn = single_shot(self, self._give_sizes)
         self._brought: tuple[str, ...] = ()
         self._unneeded: set[str] = set()
@@ -212,7 +212,7 @@ class WindowPanels(QObject):
         return bool(suspects)
 
     @Slot()
-    def _show_reasons(self) -> None:
+    def _put_placeholders(self) -> None:
         for panel_id, reason in self._reasons.items():
             widget = self._places[panel_id].widget()
             self._places[panel_id].set_widget(Placeholder(reason))
@@ -234,7 +234,7 @@ class WindowPanels(QObject):
         """Whether a panel can be seen."""
         return is_in_sight(self._places[panel_id])
 
-    def show_panel(self, panel_id: str) -> None:
+    def enter_panel(self, panel_id: str) -> None:
         """Show a panel in its place, and enter it."""
         self.open_panel(panel_id)
         enter(self.panel(panel_id))
@@ -265,7 +265,7 @@ class WindowPanels(QObject):
         if self.panel_in_use() == panel_id:
             self.hide_panel(panel_id)
         else:
-            self.show_panel(panel_id)
+            self.enter_panel(panel_id)
 
     def panel_in_use(self) -> str:
         """Return the panel that has the keyboard, or an empty text."""
@@ -352,7 +352,7 @@ class WindowPanels(QObject):
         self.tray.setCurrentWidget(place)
         place.show()
         self.tray.show()
-        self.tabs.show_open(panel_id)
+        self.tabs.mark_open(panel_id)
         self._size_turn.start()
         self.visibility_changed.emit()
 
@@ -363,7 +363,7 @@ class WindowPanels(QObject):
         self._open = ""
         self.reveal.end()
         self.tray.hide()
-        self.tabs.show_open("")
+        self.tabs.mark_open("")
         self.visibility_changed.emit()
         if had_keyboard:
             self.tray_closed.emit()

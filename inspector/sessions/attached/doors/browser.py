@@ -96,7 +96,7 @@ class Browser:
         process, transport, profile = _started(headless=self.headless)
         opened = OpenedBrowser(self.title, process, profile)
         try:
-            opened.follow(transport, acceptor, self._options()).show(url)
+            opened.follow(transport, acceptor, self._options()).navigate(url)
         except AttachError:
             opened.end()
             raise

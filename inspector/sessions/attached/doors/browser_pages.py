@@ -77,7 +77,7 @@ class BrowserPages:
         """Follow the pages that are there and those to come."""
         self._cdp.call("Target.setAutoAttach", _FOLLOW)
 
-    def show(self, url: str) -> None:
+    def navigate(self, url: str) -> None:
         """Show a page in the first tab."""
         self.first_page.wait(_PAGE_S)
         session = next((key for key, target in self._targets.items() if target.kind == "page"), "")
