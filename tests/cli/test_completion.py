@@ -1,8 +1,11 @@
 """What completes the command line in shells."""
 
+import os
+import pty
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -10,15 +13,11 @@ from inspector.cli.commands import COMMANDS
 from inspector.exit_codes import ExitCode
 from tests.cli.answers import Run
 
-#: Prints what bash offers for the words after its own name.
-_ASK_BASH = """
-source completion
-COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-call=$(complete -p timeline-inspector)
-call=${call##*-F }
-${call%% *}
-echo "${COMPREPLY[*]}"
-"""
+#: What a shell reads when it starts in a terminal, and what it does first.
+_SHELLS: Final = {
+    "bash": (".bashrc", ""),
+    "zsh": (".zshrc", "autoload -U compinit; compinit -u"),
+}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -31,29 +30,84 @@ def test_that_the_completion_of_each_shell_knows_every_command(run: Run, shell: 
     assert "frame-times" in out
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+#: The last of the words is completed to the only one that is offered.
+_OFFERS: Final = [
+    (("re",), "replay"),
+    (("my_sc",), "my_scene.py"),
+    (("run", "--rec"), "--record"),
+    (("run", "my_sc"), "my_scene.py"),
+    (("run", "1", "--theme", "d"), "dark"),
+    (("export", "run.csv", "--as", "ht"), "html"),
+    (("compare", "run.csv", "my_sc"), "my_scene.py"),
+    (("attach", "--rate", "1/4", "python3", "my_sc"), "my_scene.py"),
+    (("attach", "--", "a-prog"), "a-program"),
+]
+
+
+@pytest.fixture(params=["bash", "zsh", "fish"])
+def shell(request: pytest.FixtureRequest, run: Run, tmp_path: Path) -> str:
+    """A shell, whose completion is in the folder, beside a scene and a program on the path."""
+    if not shutil.which(request.param):
+        pytest.skip(f"needs {request.param}")
+    (tmp_path / "completion").write_text(run(f"completion {request.param}")[1], encoding="utf-8")
+    (tmp_path / "my_scene.py").touch()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "a-program").touch(mode=0o755)
+    return str(request.param)
+
+
 @pytest.mark.parametrize(
     ("words", "offered"),
-    [
-        (("re",), "replay"),
-        (("run", "--rec"), "--record"),
-        (("run", "my_sc"), "my_scene.py"),
-        (("run", "1", "--theme", "d"), "dark"),
-        (("export", "run.csv", "--as", "ht"), "html"),
-    ],
+    _OFFERS,
+    ids=lambda given: str(given) if isinstance(given, str) else " ".join(given),
 )
-def test_that_bash_completes_commands_options_choices_and_files(
-    run: Run, tmp_path: Path, words: tuple[str, ...], offered: str
+def test_that_shells_complete_commands_options_choices_programs_and_files(
+    shell: str, tmp_path: Path, words: tuple[str, ...], offered: str
 ) -> None:
-    (tmp_path / "completion").write_text(run("completion bash")[1], encoding="utf-8")
-    (tmp_path / "my_scene.py").touch()
+    environ = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}",
+    }
+    typed = f"timeline-inspector {' '.join(words)}"
+    ask = _ask_fish if shell == "fish" else _ask_in_terminal
+    assert ask(shell, typed, tmp_path, environ) == [*words[:-1], offered]
 
+
+def _ask_fish(shell: str, typed: str, folder: Path, environ: dict[str, str]) -> list[str]:
+    ask = "source completion; complete -C $argv[1]"
     done = subprocess.run(
-        [shutil.which("bash") or "", "-c", _ASK_BASH, "bash", "timeline-inspector", *words],
+        [shell, "-c", ask, typed],
         capture_output=True,
         text=True,
         check=True,
-        cwd=tmp_path,
+        cwd=folder,
+        env=environ,
     )
+    offers = [line.split("\t")[0] for line in done.stdout.splitlines()]
+    return [*typed.split()[1:-1], *offers]
 
-    assert done.stdout.split() == [offered]
+
+def _ask_in_terminal(shell: str, typed: str, folder: Path, environ: dict[str, str]) -> list[str]:
+    """Type a line, Tab and Enter, and return what the command is given."""
+    start, settings = _SHELLS[shell]
+    (folder / start).write_text(
+        f"{settings}\nsource ./completion\nPS1=\n"
+        'timeline-inspector() { printf "given:%s\\n" "$*"; exit; }\n',
+        encoding="utf-8",
+    )
+    child, terminal = pty.fork()
+    if not child:
+        os.chdir(folder)
+        os.execvpe(shell, [shell, "-i"], {**environ, "TERM": "dumb"})  # noqa: S606
+    os.write(terminal, f"{typed}\t\r".encode())
+    shown = b""
+    try:
+        while piece := os.read(terminal, 4096):
+            shown += piece
+    except OSError:  # Linux says so when the other end is closed
+        pass
+    finally:
+        os.close(terminal)
+        os.waitpid(child, 0)
+    return shown.decode().split("given:")[1].splitlines()[0].split()

@@ -19,7 +19,42 @@ Load it where the shell starts:
   fish   timeline-inspector completion fish > ~/.config/fish/completions/timeline-inspector.fish
 """
 #: What is completed for an argument, by a word in how help names it.
-_COMPLETED: Final = {"FILE": shtab.FILE, "SCENE": shtab.FILE, "DIR": shtab.DIRECTORY}
+_COMPLETED: Final = {
+    "PROGRAM": {
+        "bash": "_timeline_inspector_program",
+        "zsh": "_timeline_inspector_program",
+        "fish": "(__fish_complete_command; __fish_complete_path (commandline -ct))",
+        "preamble": {
+            "bash": '_timeline_inspector_program() { compgen -c -- "$1"; compgen -f -- "$1"; }',
+            "zsh": "_timeline_inspector_program() {"
+            " [[ $words[1] == -- ]] && { shift words; (( CURRENT-- )) }; _normal; }",
+        },
+    },
+    "FILE": shtab.FILE,
+    "SCENE": shtab.FILE,
+    "BEFORE": shtab.FILE,
+    "AFTER": shtab.FILE,
+    "DIR": shtab.DIRECTORY,
+}
+
+#: By shell, what of shtab's script becomes what: files stand in place of a command too, which the
+#: window opens, and zsh can read the script with “source”.
+_REPLACED: Final = {
+    "bash": [("complete -o bashdefault", "complete -o bashdefault -o default")],
+    "zsh": [
+        ("inspector commands' _commands\n", "inspector commands' _commands\n  _files\n"),
+        ("$zsh_eval_context[-1] == eval", "$zsh_eval_context[-1] != loadautofunc"),
+    ],
+    "fish": [
+        (
+            "timeline-inspector -f\n",
+            """timeline-inspector -f
+complete -c timeline-inspector -n '_shtab_timeline_inspector_using; \
+and test $_shtab_timeline_inspector_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))"
+""",
+        )
+    ],
+}
 
 
 def add_completion_arguments(parser: ArgumentParser) -> None:
@@ -35,10 +70,9 @@ def write_completion(options: Namespace, out: TextIO, _errors: TextIO) -> int:
             if action.choices is None and word in str(action.metavar):
                 action.complete = completed  # type: ignore[attr-defined] # read by shtab
     script = shtab.complete(parser, options.shell)
-    # Files in place of a command, which the window opens.
-    out.write(
-        script.replace("complete -o bashdefault", "complete -o bashdefault -o default") + "\n"
-    )
+    for written, wanted in _REPLACED[options.shell]:
+        script = script.replace(written, wanted)
+    out.write(script + "\n")
     return ExitCode.OK
 
 
