@@ -8,7 +8,7 @@ the log, which can therefore be read, recorded and folded like that of a scene.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator
 from itertools import chain
 from operator import length_hint
 from typing import Final
@@ -16,9 +16,8 @@ from typing import Final
 import numpy as np
 
 from inspector.events.log import EventLog
-from inspector.events.schema import ABOUT_CLOCKS, ABOUT_TIMERS, ADDED, SCHEMA, Unit
+from inspector.events.schema import ABOUT_CLOCKS, ADDED, SCHEMA, Unit
 from inspector.events.timeline import MISFIT, Timeline
-from inspector.events.timer_table import TimerTable
 from inspector.sessions.attached.loops import Loops, OtherLog
 from inspector.sessions.attached.session_numbers import (
     is_above_programs,
@@ -30,8 +29,6 @@ from inspector.vocabulary import (
     CLOCK_ANCHORED,
     CLOCK_REMOVED,
     CLOCK_RESUMED,
-    MEMBER_ORIGIN,
-    MEMBER_REMOVED,
     TASK_ADDED,
     TIMER_ARMED,
     TIMER_CLEARED,
@@ -47,7 +44,6 @@ KEYFRAME_COMPLETE: Final = -2
 #: More of them are refused, so that no program fills the memory.
 MOST_TIMERS: Final = 2_000_000
 MOST_CLOCKS: Final = 10_000
-MOST_MEMBERS: Final = 500_000
 MOST_TASKS: Final = 500_000
 
 _WIDTH: Final = 5
@@ -170,7 +166,6 @@ class EventSorter:
         for kind, count, most in (
             (ADDED[Unit.TIMER], len(timeline.timers), MOST_TIMERS),
             (ADDED[Unit.CLOCK], len(timeline.clocks), MOST_CLOCKS),
-            (ADDED[Unit.MEMBER], len(timeline.members.by_id), MOST_MEMBERS),
             (TASK_ADDED, len(timeline.tasks.by_id), MOST_TASKS),
         ):
             if count >= most:
@@ -264,7 +259,7 @@ class _Keyframe:
     def news(self, row: RawEvent) -> list[int]:
         """Return what an event says that is not known, as five numbers an event."""
         timeline, (at_ns, kind, subject, a, b) = self._sorter.timeline, row
-        known = self._known(kind)
+        known: Container[int] = timeline.clocks if kind in ABOUT_CLOCKS else timeline.timers
         if kind in _ADDING:
             self._described[kind].add(subject)
             if subject in known:
@@ -283,15 +278,7 @@ class _Keyframe:
             if kind == TIMER_ORIGIN:
                 now = (table.site[i], table.kind[i])
             return [] if now == (a, b) else [*row]
-        return [] if kind == MEMBER_ORIGIN else [*row]
-
-    def _known(self, kind: int) -> TimerTable | Mapping[int, object]:
-        timeline = self._sorter.timeline
-        if kind in ABOUT_CLOCKS:
-            return timeline.clocks
-        if kind in ABOUT_TIMERS:
-            return timeline.timers
-        return timeline.members.by_id
+        return [*row]
 
     def gone(self, program: int, at_ns: int) -> list[int]:
         timeline = self._sorter.timeline
@@ -300,11 +287,6 @@ class _Keyframe:
             for number in timeline.clocks.keys() - self._described[ADDED[Unit.CLOCK]]
             if program_of_clock(number) == program and not is_above_programs(number)
         }
-        members = {
-            number
-            for number in timeline.members.by_id.keys() - self._described[ADDED[Unit.MEMBER]]
-            if program_of(number) == program
-        }
         timers = [
             number
             for number in timeline.timers.ids()
@@ -312,14 +294,9 @@ class _Keyframe:
         ]
         # With the topmost goes everything below.
         top_clocks = [n for n in clocks if timeline.clocks[n].parent_id not in clocks]
-        top_members = [n for n in members if timeline.members.by_id[n].parent_id not in members]
         return [
             each
-            for kind, numbers in (
-                (TIMER_CLEARED, timers),
-                (MEMBER_REMOVED, top_members),
-                (CLOCK_REMOVED, top_clocks),
-            )
+            for kind, numbers in ((TIMER_CLEARED, timers), (CLOCK_REMOVED, top_clocks))
             for number in sorted(numbers)
             for each in (at_ns, kind, number, 0, 0)
         ]
@@ -329,7 +306,7 @@ def _events(each: Iterator[int]) -> Iterator[RawEvent]:
     return zip(each, each, each, each, each, strict=True)
 
 
-_ADDING: Final = frozenset(ADDED.values())
+_ADDING: Final = (ADDED[Unit.CLOCK], ADDED[Unit.TIMER])
 _ADDED_BY: Final = {
     int(row.kind): ADDED[row.subject] for row in SCHEMA.values() if row.subject in ADDED
 }

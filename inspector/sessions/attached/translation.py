@@ -15,9 +15,7 @@ import numpy as np
 from inspector.clocks.rate import MAX_RATE
 from inspector.display_text import foreign_line
 from inspector.events.schema import (
-    ABOUT_FIELDS,
     ADDED,
-    FIELDS,
     NUMBERS,
     PHASE_ENDS,
     SCHEMA,
@@ -41,7 +39,14 @@ _MOST_TEXTS: Final = 1_000_000
 _MOST_CHARACTERS: Final = 64_000_000
 _TOO_MANY: Final = "(too many texts)"
 
-_GROUPS_OF_SESSIONS: Final = {EventGroup.COMMANDS, EventGroup.BREAKPOINTS, EventGroup.READINGS}
+_GROUPS_OF_SESSIONS: Final = {
+    EventGroup.COMMANDS,
+    EventGroup.BREAKPOINTS,
+    EventGroup.READINGS,
+    EventGroup.MEMBERS,
+    EventGroup.CALLS,
+    EventGroup.STATES,
+}
 #: The kinds that programs report; the others are the session's.
 KINDS: Final = {
     int(kind): row
@@ -54,7 +59,7 @@ _OF_LINES: Final = {Unit.TRACEBACK, Unit.JSON}
 _SPAN: Final = (0, MAX_NS)
 _INSTANT: Final = (-MAX_NS, MAX_NS)
 _CLOCKS: Final = {Unit.CLOCK, Unit.CLOCK_OR_NONE, Unit.DIRECTOR, Unit.LOOP, Unit.SAMPLED_CLOCK}
-_OTHERS: Final = {Unit.TIMER, Unit.TIMER_OR_NONE, Unit.MEMBER, Unit.MACHINE, Unit.TASK}
+_OTHERS: Final = {Unit.TIMER, Unit.TIMER_OR_NONE, Unit.TASK}
 _CAUSES: Final = {Unit.CAUSE: 0, Unit.CAUSE_PLUS_ONE: 1}
 #: The least and the greatest value of a unit; of those that are missing, those of a span.
 _RANGES: Final = {
@@ -127,14 +132,10 @@ class Translation:
                 is_good &= ~mine
                 continue
             for place, unit in enumerate((row.subject, row.a, row.b), 2):
-                if unit is Unit.FIELD_VALUE:
-                    continue
                 values, fits = self._value(unit, sent[mine, place], last_command)
                 rows[mine, place] = values
                 is_good[mine] &= fits
-            if kind in ABOUT_FIELDS:
-                self._translate_fields(sent, rows, is_good, mine, last_command)
-            elif kind in PHASE_ENDS:
+            if kind in PHASE_ENDS:
                 # Has no director; the frame it belongs to is found by its program.
                 rows[mine, 3] = self.index
         self._shift_top_clocks(sent, rows, is_good)
@@ -170,21 +171,6 @@ class Translation:
         if unit is Unit.LOCAL_DUE:
             fits = (np.abs(values) <= MAX_NS) | (values == NEVER)
         return values, fits
-
-    def _translate_fields(
-        self,
-        sent: Rows,
-        rows: Rows,
-        is_good: NDArray[np.bool_],
-        mine: NDArray[np.bool_],
-        last_command: int,
-    ) -> None:
-        """Translate the values of fields, whose unit follows from the field."""
-        for field, row in FIELDS.items():
-            chosen = mine & (sent[:, 3] == int(field))
-            values, fits = self._value(row.unit, sent[chosen, 4], last_command)
-            rows[chosen, 4] = values
-            is_good[chosen] &= fits
 
     def _shift_top_clocks(self, sent: Rows, rows: Rows, is_good: NDArray[np.bool_]) -> None:
         """Put clocks without a parent under one that is at session time.

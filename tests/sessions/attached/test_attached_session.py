@@ -43,9 +43,6 @@ from inspector.vocabulary import (
     FRAME_BEGAN,
     FRAME_ENDED,
     MARK,
-    MEMBER_ADDED,
-    MEMBER_ORIGIN,
-    MEMBER_SET,
     NEVER,
     RATE_DENOMINATOR,
     TASK_ADDED,
@@ -53,8 +50,6 @@ from inspector.vocabulary import (
     TASKS_TOLD,
     TIMER_ARMED,
     TIMER_FIRED,
-    Field,
-    MemberKind,
     TaskWait,
 )
 from tests.events.recording.recorded_worlds import record
@@ -849,33 +844,6 @@ def test_that_what_a_program_calls_things_can_be_printed_and_tracebacks_keep_the
     assert len(session.timeline.timers.row(5).label) < 1_000
     assert session.timeline.failures[0].label == program.name
     assert session.timeline.failures[0].traceback == "Traceback\nError: \ufffd"
-
-
-def test_that_fields_of_members_are_those_of_the_session(attachment: Attachment) -> None:
-    session = attachment.session
-    running(attachment)
-    probe = running(attachment, pid=5, name="second")
-    now_ns = attachment.hand.now_ns
-    door, is_open = probe.text("door"), probe.text("open")
-    added = [
-        event
-        for number in (1, 2)
-        for event in (
-            (now_ns, MEMBER_ADDED, number, 0, door),
-            (now_ns, MEMBER_ORIGIN, number, 1, MemberKind.MACHINE),
-        )
-    ]
-    probe.events(
-        *added,
-        (now_ns, MEMBER_SET, 2, Field.STATE, is_open),
-        (now_ns, MEMBER_SET, 2, Field.OWNER, 1),
-    )
-    members = session.timeline.members.by_id
-    attachment.settle(lambda: any(Field.OWNER in each.fields for each in members.values()))
-
-    owner, member = members.values()
-    assert session.log.strings[member.fields[Field.STATE]] == "open"
-    assert member.fields[Field.OWNER] == owner.id
 
 
 def test_that_a_program_cannot_have_lost_more_than_there_can_have_been(

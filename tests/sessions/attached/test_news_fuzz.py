@@ -36,8 +36,6 @@ from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
-    MEMBER_ADDED,
-    MEMBER_ORIGIN,
     NEVER,
     RATE_DENOMINATOR,
     TIMER_ADDED,
@@ -50,11 +48,10 @@ _FEW: Final = 400
 #: Sequences that one session takes.
 _TOGETHER: Final = 20
 _NUMBERS: Final = (0, 1, 2, 3, 5, 2**40, -1, 2**62, -(2**63), 2**63 - 1, NEVER, RATE_DENOMINATOR)
-#: A program with two clocks, three timers and a member, in which most events fit.
+#: A program with two clocks and three timers, in which most events fit.
 _STATE: Final = (
     (CLOCK_ADDED, 1, 0, 1), (CLOCK_ANCHORED, 1, 10**9, RATE_DENOMINATOR), (CLOCK_ADDED, 2, 1, 2),
     *((TIMER_ADDED, number, 2, 1) for number in (1, 2, 3)),
-    (MEMBER_ADDED, 1, 0, 1), (MEMBER_ORIGIN, 1, 2, 1),
 )  # fmt: skip
 _METHODS: Final = (
     "Events.texts", "Events.keyframe", "Events.lost", "Program.changed", "Program.cost",
