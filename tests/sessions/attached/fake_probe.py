@@ -40,6 +40,8 @@ from inspector.vocabulary import (
     RATE_DENOMINATOR as D,
 )
 
+#: The session's numbers of the clocks of a first program and of a second.
+SERVER, SECOND = 2, 2 + (1 << 40)
 MS = 1_000_000
 _PATIENCE_S = 10.0
 
@@ -283,3 +285,17 @@ class Attachment:
         self.session.close()
         for probe in self.probes:
             probe.close()
+
+
+def running(attachment: Attachment, **more: object) -> FakeProbe:
+    """Return a program with two timers that is attached and runs."""
+    session = attachment.session
+    known = len(session.timeline.clocks)
+    probe = attachment.join(**more)
+    probe.keyframe((1, "beat", 500 * MS), (2, "end", 900 * MS))
+    attachment.settle(lambda: session.is_running and len(session.timeline.clocks) > known)
+    return probe
+
+
+def labels(session: AttachedSession) -> dict[int, str]:
+    return {each: session.timeline.timers.row(each).label for each in session.timeline.timers.ids()}

@@ -1,0 +1,291 @@
+"""Commands to attached programs: holding, rates, steps, pauses, undo."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from inspector.commands.breakpoints import AddBreakpoint
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.command import Capability
+from inspector.commands.scene import StepBack, Undo
+from inspector.commands.timers import ClearTimer
+from inspector.commands.transport import Hold, Run, StepFrames, StepToNextTimer
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
+from inspector.probe.adapters import KEEPS_TIME
+from inspector.sessions.session import SessionPhase
+from inspector.vocabulary import (
+    CLOCK_PAUSED,
+    CLOCK_RATE,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    NEVER,
+    RATE_DENOMINATOR,
+    TIMER_FIRED,
+)
+from tests.sessions.attached.fake_probe import (
+    MS,
+    SECOND,
+    SERVER,
+    Attachment,
+    running,
+)
+
+
+def test_that_holding_pauses_the_program_and_is_shown_when_it_is_paused(
+    attachment: Attachment,
+) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    session.submit(Hold())
+    assert session.is_running
+
+    attachment.settle(lambda: not session.is_running and session.timeline.commands)
+
+    assert probe.asked == [("Clock.pause", {"clock": 1, "cause": 1})]
+    record = session.timeline.commands[0]
+    assert (record.number, record.text, record.refusal) == (1, "hold", "")
+    clock = session.timeline.clocks[SERVER]
+    assert clock.paused
+    assert clock.pause_cause == 1
+    assert session.status.phase is SessionPhase.HELD
+    held_ns = session.timeline.local_ns(SERVER)
+    attachment.hand.advance(1_000)
+    session.refresh()
+    assert session.timeline.at_ns > held_ns + 900 * MS
+    assert session.timeline.local_ns(SERVER) == held_ns
+
+    session.submit(Run())
+    attachment.settle(lambda: session.is_running)
+    assert probe.asked[-1] == ("Clock.resume", {"clock": 1, "cause": 2})
+
+
+def test_that_a_program_holds_itself_at_the_end_of_a_turn_that_a_breakpoint_waits_for(
+    attachment: Attachment,
+) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.TURN_ABOVE, limit_ns=100 * MS)))
+    attachment.settle(lambda: bool(probe.asked))
+    assert probe.asked == [("Program.hold_after", {"turn_ns": 100 * MS, "cause": 1})]
+
+    now_ns = attachment.hand()
+    probe.events(
+        (now_ns - 200 * MS, FRAME_BEGAN, 1, 0, 0),
+        (now_ns, FRAME_ENDED, 1, 0, 200 * MS),
+        (now_ns, CLOCK_PAUSED, 1, 1, now_ns),
+    )
+    attachment.settle(lambda: session.status.breakpoint == 1)
+
+    assert not session.is_running
+    assert session.wants_hold
+    assert "it took 200 ms" in session.status.message
+    session.submit(Run())
+    attachment.settle(lambda: bool(session.timeline.commands[2:]))
+    assert probe.asked[1:] == [("Clock.resume", {"clock": 1, "cause": 3})]
+
+
+def test_that_a_rate_is_exact_and_can_be_undone(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    session.submit(SetRate(SERVER, Fraction(1, 4)))
+    attachment.settle(lambda: session.timeline.clocks[SERVER].rate_n != RATE_DENOMINATOR)
+    cause = {"clock": 1, "rate_n": RATE_DENOMINATOR // 4, "cause": 1}
+    assert probe.asked == [("Clock.rate", cause)]
+    (changed_ns,) = (each[0] for each in session.log.read().events if each[1] == CLOCK_RATE)
+    at_ns = changed_ns + 4_000
+    assert session.timeline.local_ns(SERVER, at_ns) == changed_ns + 1_000
+    assert session.undoing.newest == 1
+
+
+def test_that_what_a_program_refuses_is_a_refused_command(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    probe.refusals["Timer.clear"] = "uvloop cannot clear timers that were set before."
+    session.submit(ClearTimer(1))
+    attachment.settle(lambda: session.timeline.commands)
+    assert session.timeline.commands[0].text == "clear “beat”"
+    assert session.timeline.commands[0].refusal == probe.refusals["Timer.clear"]
+    assert session.undoing.newest == 0
+
+
+def test_that_capabilities_have_a_reason_for_each_clock(attachment: Attachment) -> None:
+    session = attachment.session
+    assert session.why_not(Capability.PAUSE, SERVER) == "no program is attached yet"
+    probe = running(attachment)
+    probe.clock(2, "loop", parent=1)
+    why = "The loop has no clock that could be replaced."
+    probe.tell(
+        "Program.changed",
+        clocks=[
+            {"clock": 1, "title": "server", "capabilities": {"pause": True, "rate": True}},
+            {"clock": 2, "title": "loop", "capabilities": {"pause": True, "rate": why}},
+        ],
+    )
+    attachment.settle(lambda: SERVER + 1 in session.timeline.clocks)
+    attachment.settle(lambda: session.why_not(Capability.RATE, SERVER + 1))
+    assert session.why_not(Capability.RATE, SERVER + 1) == why.removesuffix(".")
+    assert not session.why_not(Capability.PAUSE, SERVER + 1)
+    assert not session.why_not(Capability.RATE, SERVER)
+    assert session.why_not(Capability.RATE, 1).startswith("the session's own time is real time")
+    assert session.why_not(Capability.REWIND) == "an attached program cannot be rewound"
+    assert not session.why_not(Capability.RECORD)
+    session.submit(SetRate(SERVER + 1, Fraction(2)))
+    attachment.settle(lambda: session.timeline.commands)
+    assert session.timeline.commands[0].refusal == why
+    assert session.driven_clock(0) == SERVER
+    assert session.driven_clock(SERVER + 1) == SERVER + 1
+
+    probe.tell("Program.changed", grant="read-only")
+    attachment.settle(lambda: session.why_not(Capability.PAUSE, SERVER))
+    assert session.why_not(Capability.PAUSE, SERVER) == "“server” allows reading only"
+
+
+def test_that_rewinding_is_refused_with_a_sentence(attachment: Attachment) -> None:
+    session = attachment.session
+    running(attachment)
+    session.submit(StepBack())
+    attachment.settle(lambda: session.timeline.commands)
+    assert session.timeline.commands[0].refusal == "An attached program cannot be rewound."
+
+
+def test_that_a_step_is_over_when_the_program_is_held_again(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    session.submit(StepFrames(2))
+    attachment.settle(lambda: session.timeline.commands)
+    assert session.timeline.commands[0].refusal == "The scene is running. Hold it first."
+    session.submit(Hold())
+    attachment.settle(lambda: not session.is_running)
+    session.submit(StepFrames(2))
+    attachment.settle(lambda: len(session.timeline.commands) == 3)
+    assert probe.asked[-1] == ("Program.step", {"clock": 1, "frames": 2, "cause": 3})
+    assert session.status.phase is SessionPhase.STEPPING
+    for step in (StepFrames(1), StepToNextTimer()):
+        session.submit(step)
+    attachment.settle(lambda: len(session.timeline.commands) == 5)
+    assert [each.refusal for each in session.timeline.commands[3:]] == [
+        "“server” is still taking the step before, which passes in real time."
+    ] * 2
+    assert session.status.phase is SessionPhase.STEPPING
+    probe.tell("Program.held", held=True, frame=2)
+    attachment.settle(lambda: session.status.phase is SessionPhase.HELD)
+
+
+def test_that_all_programs_step_to_the_next_timer_of_any(attachment: Attachment) -> None:
+    session = attachment.session
+    first = running(attachment)
+    second = attachment.join(pid=5, name="worker")
+    second.keyframe((1, "soon", 300 * MS))
+    attachment.settle(lambda: len(session.own_clocks()) == 2)
+    session.submit(Hold())
+    attachment.settle(lambda: not session.is_running)
+    waits = [
+        due - session.timeline.local_ns(c) for c, due in ((SERVER, 500 * MS), (SECOND, 300 * MS))
+    ]
+    assert waits[1] < waits[0]
+    session.submit(StepToNextTimer())
+    attachment.settle(lambda: len(session.timeline.commands) == 2)
+    assert second.asked[-1][1] == {"clock": 1, "to": "next_timer", "cause": 2}
+    assert first.asked[-1][1] == {"clock": 1, "local_ns": waits[1], "cause": 2}
+
+
+def test_that_a_timer_that_is_overdue_does_not_keep_other_programs_from_a_step(
+    attachment: Attachment,
+) -> None:
+    session = attachment.session
+    first = running(attachment)
+    second = attachment.join(pid=5, name="worker")
+    second.keyframe((1, "soon", 300 * MS), (2, "late", 1))
+    attachment.settle(lambda: len(session.own_clocks()) == 2)
+    attachment.hand.advance(20)
+    session.submit(Hold())
+    attachment.settle(lambda: not session.is_running)
+    wait_ns = 300 * MS - session.timeline.local_ns(SECOND)
+    session.submit(StepToNextTimer())
+    attachment.settle(lambda: len(session.timeline.commands) == 2)
+    assert second.asked[-1][1] == {"clock": 1, "to": "next_timer", "cause": 2}
+    assert first.asked[-1][1] == {"clock": 1, "local_ns": wait_ns, "cause": 2}
+
+
+def test_that_a_program_joins_held_programs_held(attachment: Attachment) -> None:
+    session = attachment.session
+    running(attachment)
+    session.submit(Hold())
+    attachment.settle(lambda: not session.is_running)
+    child = attachment.join(pid=5, parent_pid=4_711, name="child")
+    child.keyframe()
+    attachment.settle(lambda: child.asked)
+    assert child.asked == [("Clock.pause", {"clock": 1, "cause": 1})]
+    attachment.settle(lambda: session.timeline.clocks[SECOND].paused)
+
+    child.close()
+    attachment.settle(lambda: SECOND not in session.timeline.clocks)
+    assert "“child” is no longer attached" in session.timeline.marks[-1].text
+    assert session.status.phase is SessionPhase.HELD
+
+
+def test_that_a_program_and_its_children_are_paused_together_and_undone_alone(
+    attachment: Attachment,
+) -> None:
+    session, clocks = attachment.session, attachment.session.timeline.clocks
+    running(attachment)
+    attachment.settle(session.own_clocks)
+    for pid, parent_pid in ((5, 4_711), (6, 4_711), (9, 1)):
+        attachment.join(pid=pid, parent_pid=parent_pid, name=f"process {pid}").keyframe()
+    attachment.settle(lambda: len(session.own_clocks()) == 4)
+    family = clocks[SERVER].parent_id
+    children = clocks[family].children
+
+    def become(*paused: int) -> None:
+        attachment.settle(
+            lambda: tuple(each for _, each in session.own_clocks() if clocks[each].paused) == paused
+        )
+
+    session.submit(PauseClock(children[1]))
+    become(children[1])
+
+    session.submit(PauseClock(family))
+    become(*children)
+    assert [clocks[each].pause_cause for each in children] == [2, 1, 2]
+    # What was paused on its own before stays so.
+    session.submit(Undo(2))
+    become(children[1])
+
+    session.submit(PauseClock(family))
+    become(*children)
+    session.submit(ResumeClock(family))
+    become(children[1])
+    session.submit(Undo(5))
+    become(*children)
+    for each in children:
+        session.submit(ResumeClock(each))
+    become()
+    # Paused one by one, they are resumed together.
+    for each in children:
+        session.submit(PauseClock(each))
+    become(*children)
+    session.submit(ResumeClock(family))
+    become()
+
+
+def test_that_what_is_not_held_of_a_held_program_is_named(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    gevent = {"name": "gevent", "library": "gevent", "state": "failed", "message": KEEPS_TIME}
+    probe.tell("Program.changed", adapters=[gevent])
+    session.submit(Hold())
+    attachment.settle(lambda: not session.is_running)
+
+    assert session.status.message.startswith("“server” is held, but what gevent calls runs on.")
+
+
+def test_that_a_breakpoint_holds_the_program(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "beat")))
+    attachment.hand.advance(500)
+    probe.events((attachment.hand.now_ns, TIMER_FIRED, 1, 0, NEVER))
+    attachment.settle(lambda: not session.is_running)
+    assert probe.asked[-1][0] == "Clock.pause"
+    assert "because" in session.status.message
+    assert [each.number for each in session.timeline.hits] == [1]
