@@ -8,7 +8,7 @@ the log, which can therefore be read, recorded and folded like that of a scene.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from operator import length_hint
 from typing import Final
@@ -259,14 +259,16 @@ class _Keyframe:
     def news(self, row: RawEvent) -> list[int]:
         """Return what an event says that is not known, as five numbers an event."""
         timeline, (at_ns, kind, subject, a, b) = self._sorter.timeline, row
-        known: Container[int] = timeline.clocks if kind in ABOUT_CLOCKS else timeline.timers
+        is_known = (
+            subject in timeline.clocks if kind in ABOUT_CLOCKS else subject in timeline.timers
+        )
         if kind in _ADDING:
             self._described[kind].add(subject)
-            if subject in known:
+            if is_known:
                 return []
             self._new.add((kind, subject))
             return [*row]
-        if subject not in known or (_ADDED_BY.get(kind, 0), subject) in self._new:
+        if not is_known or (_ADDED_BY.get(kind, 0), subject) in self._new:
             return [*row]
         if kind == CLOCK_ANCHORED:
             # What follows says whether it is paused.
