@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests.patient_qtbot import PatientQtBot
 
@@ -31,6 +31,10 @@ settings.register_profile(
     max_examples=10,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
+)
+# Where it is enough that something fails, and no simpler example is looked for.
+settings.register_profile(
+    "first", parent=settings.get_profile("fast"), phases=[Phase.explicit, Phase.generate]
 )
 settings.register_profile("ci", deadline=None, max_examples=300, print_blob=True)
 # The same examples everywhere; HYPOTHESIS_PROFILE=ci looks for new ones.

@@ -374,10 +374,16 @@ class Copy:
         """Run tests up to the first that fails; return its name, or an empty text."""
         command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-rfE"]
         command += ["-p", "no:cacheprovider", "-o", f"timeout={_TEST_LIMIT_S}"]
+        command += ["-o", f"faulthandler_timeout={2 * _TEST_LIMIT_S}"]
         command += [f"--basetemp={self.folder / 'temporary'}", f"@{self.folder / 'tests.txt'}"]
         chosen = [*tests, *(f"--deselect={test}" for test in self._unsound)]
         (self.folder / "tests.txt").write_text("\n".join(chosen), encoding="utf-8")
-        environment = {**os.environ, "PYTHONPATH": str(self.folder), "COLUMNS": "1000"}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(self.folder),
+            "COLUMNS": "1000",
+            "HYPOTHESIS_PROFILE": "first",
+        }
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         output = self.folder / "output.txt"
         with output.open("w") as stdout:

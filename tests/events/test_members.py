@@ -10,7 +10,7 @@ from inspector.clocks.tree import ClockTree
 from inspector.events.log import EventLog
 from inspector.events.sentences import describe
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import NEVER, EventKind, Field, MemberKind
+from inspector.vocabulary import NEVER, EventKind, Field, MemberKind, RawEvent
 
 
 class Thing:
@@ -225,15 +225,27 @@ def test_a_copy_lives_by_itself(tree: ClockTree, log: EventLog) -> None:
     assert not timeline.members.by_id[number].is_paused
 
 
-@pytest.mark.parametrize("field", [Field.NAME, Field.PRIORITY])
-def test_that_members_are_another_structure_with_another_name_or_priority(
-    tree: ClockTree, log: EventLog, field: Field
+@pytest.mark.parametrize(
+    "events",
+    [
+        [(1, EventKind.MEMBER_SET, 2, Field.NAME, 1)],
+        [(1, EventKind.MEMBER_SET, 2, Field.PRIORITY, 1)],
+        [(1, EventKind.MEMBER_MOVED, 2, 1, 0)],
+        [(1, EventKind.MEMBER_REMOVED, 2, 0, 0)],
+        [(1, EventKind.CLOCK_REMOVED, 2, 0, 0)],
+        [(1, EventKind.MEMBER_ADDED, 3, 1, 1), (1, EventKind.MEMBER_ORIGIN, 3, 2, 1)],
+    ],
+)
+def test_that_members_that_come_go_move_or_are_renamed_or_reordered_are_another_structure(
+    tree: ClockTree, log: EventLog, events: list[RawEvent]
 ) -> None:
-    number = tree.members.add(Thing(), MemberKind.UPDATE, "update", tree.root)
+    game, things = tree.root.child("game"), [Thing(), Thing()]
+    for thing in things:
+        tree.members.add(thing, MemberKind.TARGET, "ship", game)
     timeline = folded(log)
     before = timeline.members.structure_version
 
-    timeline.apply_all([(1, EventKind.MEMBER_SET, number, field, log.intern("another"))])
+    timeline.apply_all(events)
 
     assert timeline.members.structure_version != before
 
