@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from functools import partial
 from operator import attrgetter
 from time import monotonic, perf_counter
@@ -16,6 +17,7 @@ from inspector.analysis.lint.findings import BLOCKED_LOOP, Finding
 from inspector.analysis.lint.rules import finding_steps
 from inspector.analysis.statistics.frame_budget import loop_budget
 from inspector.display_text import counted
+from inspector.events.history import History
 from inspector.timebase import format_instant
 
 from .kit.clipboard import copy_text
@@ -26,15 +28,10 @@ from .kit.source_menu import add_source_actions
 from .kit.table.columns import Column, ColumnEnum
 from .kit.table.models import ListTableModel
 from .kit.table.table_view import ENTER, TableView
-from .session.bridge import Selection, SelectionKind
+from .session.bridge import Selection, SelectionKind, SessionBridge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from inspector.events.history import History
-
     from .kit.theme import Theme
-    from .session.bridge import SessionBridge
 
 #: Seconds from one look by itself to the next.
 LOOK_EVERY_S: Final = 5.0

@@ -6,12 +6,14 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Slot
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
 from inspector.analysis.task_rows import TaskRow, task_rows
 from inspector.calls.call import short_site
 from inspector.display_text import counted
-from inspector.sessions.session import AttachesPrograms
+from inspector.sessions.session import AttachesPrograms, Session
 from inspector.timebase import NS_PER_MS
 
 from .kit.guards import guarded
@@ -24,11 +26,6 @@ from .kit.table.table_view import TableView
 from .kit.theme import ColorRole, Theme
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QHideEvent, QShowEvent
-    from PySide6.QtWidgets import QMenu, QWidget
-
-    from inspector.sessions.session import Session
-
     from .session.bridge import SessionBridge
 
 #: The pace at which programs are asked for their tasks, and that of the table.

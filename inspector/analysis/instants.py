@@ -10,11 +10,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from inspector.errors import InspectorError
+from inspector.events.frame_history import FrameHistory
 from inspector.events.schema import FIRINGS
 from inspector.timebase import format_instant, parse_duration_ns
 
 if TYPE_CHECKING:
-    from inspector.events.frame_history import FrameHistory
     from inspector.events.history import History
 
 EXAMPLES: Final = "02:10.5, frame 812, +3 timers, -2 frames or +1.5s"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn
+from types import FrameType
+from typing import Any, NoReturn
 
 from inspector.clocks.callbacks import checked_callable
 from inspector.clocks.node import NOTHING_IS_EARLIER, ClockNode
@@ -43,11 +45,6 @@ from inspector.vocabulary import (
     TIMER_CLEARED,
     TIMER_ORIGIN,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
-
 
 #: Tells this module's frames from those of the user's program.
 _OWN_GLOBALS = globals()

@@ -7,6 +7,7 @@ kept or reported, and every number is 0.
 
 from __future__ import annotations
 
+from collections.abc import MutableSet
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,6 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import MutableSet
-
     from inspector.clocks.clock import Clock
     from inspector.clocks.tree import ClockTree
 

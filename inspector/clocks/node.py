@@ -8,6 +8,7 @@ mapped through its rate.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Literal
@@ -18,8 +19,6 @@ from inspector.clocks.timer import Timer
 from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from inspector.clocks.clock import Clock
     from inspector.clocks.tree import ClockTree
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import chain
 from operator import attrgetter
@@ -25,8 +26,6 @@ from inspector.foreign.numbers import shown
 from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from inspector.clocks.node import ClockNode
 
 #: Local nanoseconds to bucket number: 2**24 ns, a frame at 60 Hz. Half of that makes

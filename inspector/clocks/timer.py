@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -11,8 +12,6 @@ from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import TimerKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from inspector.clocks.clock import Clock
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from inspector.clocks.sources.manual_source import ManualTimeSource
@@ -9,8 +10,6 @@ from inspector.clocks.sources.time_source import CallsFromThreads, TimeSource
 from inspector.vocabulary import TRANSPORT, Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from inspector.clocks.tree import ClockTree
 
 #: No frame gets a longer delta, however long the program was stopped.

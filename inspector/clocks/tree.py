@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Callable, Iterator
 from threading import RLock
 from types import CodeType, FrameType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -32,8 +33,6 @@ from inspector.timebase import MAX_NS, format_instant
 from inspector.vocabulary import CALLBACK_FAILED, NEVER, TICKS_MISSED, TIMER_FIRED, RawEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from inspector.clocks.node import ClockNode
 
 

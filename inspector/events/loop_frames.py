@@ -7,6 +7,7 @@ loop is chosen, the kinds of both are exchanged, and no event changes its place.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from inspector.events.frame_history import NO_PHASES, NO_SHARES, FrameHistory
@@ -27,8 +28,6 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     from numpy.typing import NDArray
 

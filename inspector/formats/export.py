@@ -5,7 +5,9 @@ Commands, their help and the export dialog offer all of :func:`exporters`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from inspector.errors import ExportError
@@ -15,9 +17,6 @@ from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from inspector.formats.arrangement.picture import Timed
     from inspector.formats.traces.session_trace import Events
 

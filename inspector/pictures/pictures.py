@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from bisect import bisect_right
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -13,8 +14,6 @@ from inspector.foreign.numbers import shown
 from inspector.pictures.shapes import Shape, Shapes, check, checked_color, flattened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from inspector.events.log import EventLog
 
 _MIB: Final = 1024 * 1024

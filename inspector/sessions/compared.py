@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,21 +18,17 @@ from inspector.errors import CaptureError
 from inspector.events.recording import as_far_as_it_goes
 from inspector.foreign.paths import is_file, is_folder, is_recording_name, is_there
 from inspector.formats.captures.capture import CaptureReader, split_column
+from inspector.formats.frame_times import Beside, FrameTimes, NsColumn
 from inspector.sessions.frame_files import (
     PARTIAL_RECORDING,
     file_of,
     open_frame_file,
     recording_showing,
 )
-from inspector.sessions.session import ShowsCapture, loops_of, samples_of
+from inspector.sessions.session import Session, ShowsCapture, loops_of, samples_of
 from inspector.timebase import NS_PER_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from inspector.formats.frame_times import Beside, FrameTimes, NsColumn
-    from inspector.sessions.session import Session
-
     Progress = Callable[[float], None]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from datetime import datetime
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
@@ -12,18 +14,15 @@ import platformdirs
 from msgspec import Struct
 
 from inspector.errors import InspectorError
+from inspector.events.annotations import AnnotationChange
 from inspector.events.conditions.breakpoint import DEFAULT_SAVED_NS, BreakAction, Breakpoint
+from inspector.events.history import LogHistory
+from inspector.events.log import EventLog
 from inspector.events.recording import RecordingInfo, RecordingWriteError, RecordingWriter
 from inspector.events.recording.pictures import bytes_a_frame, cost_text
 from inspector.foreign.paths import RECORDING_SUFFIX, is_there
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from fractions import Fraction
-
-    from inspector.events.annotations import AnnotationChange
-    from inspector.events.history import LogHistory
-    from inspector.events.log import EventLog
     from inspector.pictures.pictures import Pictures
     from inspector.sessions.annotations import Annotations
     from inspector.sessions.breakpoints.breakpoints import BreakpointHit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from random import Random
 from time import perf_counter_ns
@@ -10,27 +11,25 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from typing_extensions import override
 
 from inspector.clocks.callbacks import label_of
+from inspector.clocks.clock import Clock
 from inspector.clocks.rate import DEFAULT_FRAME_RATE, checked_frame_rate
 from inspector.clocks.refusals import checked_clock
+from inspector.clocks.transport import Transport
+from inspector.frames.director import Director, FrameCallback
 from inspector.frames.scheduler.scheduler import Scheduler
+from inspector.frames.scheduling import Overshoot
 from inspector.frames.state_machine import ORIGINAL, Edge, MachineRules, StateMachine
 from inspector.pictures.pictures import Drawing
+from inspector.pictures.shapes import Shapes
 from inspector.timebase import NS_PER_SECOND, seconds_to_ns
 from inspector.vocabulary import MARK, Phase
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
-
-    from inspector.clocks.clock import Clock
-    from inspector.clocks.transport import Transport
     from inspector.engines.cocos.dialects import Dialect
     from inspector.engines.cocos.scheduler import DialectScheduler
     from inspector.engines.creator.director import CreatorDirector
     from inspector.engines.creator.versions import ComponentDialect
     from inspector.engines.egret.ticker import Ticker
-    from inspector.frames.director import Director, FrameCallback
-    from inspector.frames.scheduling import Overshoot
-    from inspector.pictures.shapes import Shapes
 
 StateT = TypeVar("StateT", bound="Hashable")
 

@@ -14,9 +14,9 @@ from inspector.timebase import format_duration, format_instant
 from ..actions.descriptions import ActionDescription, Needs
 from ..actions.menus import MenuId
 from ..kit.prompts import Prompt
+from ..kit.theme import Theme
 
 if TYPE_CHECKING:
-    from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
 

@@ -29,7 +29,6 @@ from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole, Theme
 
 if TYPE_CHECKING:
-    from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
 #: Replaces the line ends of a text in its cell.

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Qt, Slot
-from PySide6.QtWidgets import QInputDialog
+from PySide6.QtWidgets import QInputDialog, QWidget
 
 from inspector.commands.members import MakeTransition, SetTimeScale
 from inspector.display_text import as_plain, one_line
@@ -17,15 +17,13 @@ from ..actions.menus import MenuId
 from ..kit.layouts import without_icons
 from ..kit.prompts import rate_prompt
 from ..kit.texts.member_texts import machine_transitions
+from ..kit.theme import Theme
 from ..selected.commands import is_clock_paused, machine_for, scheduler_for, selected_clock
 from ..selected.menus import MenuRequests, ask_for_rate, ask_priority, menu_text
+from ..session.bridge import SessionBridge
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
     from ..actions.actions import ActionSet
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 _NOTHING_LEADS_AWAY: Final = "(no transition leaves this state)"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,21 +14,18 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from inspector.analysis.statistics.runs import ComparedRun, RunDifference, differences
+from inspector.analysis.statistics.time_series import StutterLimits
 from inspector.display_text import one_line
 from inspector.foreign.paths import is_recording_name, stored_path
 from inspector.formats.options import curve_stroke
 from inspector.sessions.compared import run_of_file, run_of_session, told_apart
+from inspector.sessions.session import Session
 from inspector.tokens import SIZES
 
 from ..kit.guards import guarded
 from ..kit.layouts import fill_across, menu_button
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from inspector.analysis.statistics.time_series import StutterLimits
-    from inspector.sessions.session import Session
-
     from ..kit.background import Report
     from ..kit.theme import Theme
 

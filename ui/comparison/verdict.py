@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from inspector.analysis.statistics.comparison import COMPARED, CONFIDENCE, Change, Verdict
+from inspector.analysis.statistics.comparison import (
+    COMPARED,
+    CONFIDENCE,
+    Change,
+    Difference,
+    Verdict,
+)
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.timebase import NS_PER_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from inspector.analysis.statistics.comparison import Difference
     from inspector.analysis.statistics.runs import ComparedRun, RunDifference
 
 _MS: Final = 1000.0

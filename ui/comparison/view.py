@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,6 +20,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QProgressBar, QWidget
 from typing_extensions import override
 
+from inspector.analysis.statistics.runs import RunDifference
+from inspector.analysis.statistics.time_series import StutterLimits
 from inspector.display_text import as_plain
 from inspector.errors import ColumnChoiceError, InspectorError
 from inspector.formats.distribution_chart import ChartKind, Curve
@@ -42,7 +45,7 @@ from ..kit.layouts import (
 )
 from ..kit.prompts import ask_for_column
 from ..kit.save_dialog import SaveDialog
-from ..kit.theme import ColorRole
+from ..kit.theme import ColorRole, Theme
 from ..kit.tile import Tile, caption, height_below, is_low
 from ..plotting.distribution_view import DistributionView
 from ..session.frame_focus import MetricOptions
@@ -52,12 +55,6 @@ from .sides import Side, SidesRow, Source, compare_sides, letter_of
 from .verdict import first_numbers, headline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from inspector.analysis.statistics.runs import RunDifference
-    from inspector.analysis.statistics.time_series import StutterLimits
-
-    from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
 _STEPS: Final = 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
@@ -21,16 +22,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.analysis.intervention_list import Intervention
+from inspector.analysis.landmarks import Landmark
+from inspector.analysis.statistics.time_series import FrameFacts
 from inspector.display_text import counted
 from inspector.errors import ExportError
+from inspector.events.frame_history import FrameHistory
 from inspector.extensions import ExtensionError
-from inspector.formats.arrangement.figures import FIGURE_FORMATS, FigureData, figure
+from inspector.formats.arrangement.figures import FIGURE_FORMATS, FigureData, Shown, figure
 from inspector.formats.arrangement.pages import frame_pages, timeline_picture
+from inspector.formats.drawing.display_list import DisplayList
 from inspector.formats.export import (
     EXPORTERS,
     PAGE,
     TIMELINE_EXPORTERS,
     TRACE_EXPORTERS,
+    AnyExporter,
     export_frames,
     exporter_for,
     exporters,
@@ -63,22 +70,12 @@ from ..kit.layouts import REST, button_box, fill, fill_dialog, in_row
 from ..kit.paced_refresh import single_shot
 from ..kit.range_note import RangeNote
 from ..kit.save_dialog import SaveDialog, file_stem
-from ..kit.theme import ColorRole
+from ..kit.theme import ColorRole, Theme
 from .export_preview import ExportPreview
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from inspector.analysis.intervention_list import Intervention
-    from inspector.analysis.landmarks import Landmark
-    from inspector.analysis.statistics.time_series import FrameFacts
-    from inspector.events.frame_history import FrameHistory
-    from inspector.formats.arrangement.figures import Shown
-    from inspector.formats.drawing.display_list import DisplayList
-    from inspector.formats.export import AnyExporter
     from inspector.formats.traces.session_trace import Events
 
-    from ..kit.theme import Theme
 
 #: Changes within this time share one preview.
 _PREVIEW_DELAY_MS: Final = 120

@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from inspector.display_text import as_plain, counted, one_line
 from inspector.formats.arrangement.frame_bars import rate_text
-from inspector.sessions.session import ShowsCapture
+from inspector.sessions.session import Session, ShowsCapture
 from inspector.timebase import format_at, format_duration
 from inspector.tokens import SIZES
 
@@ -29,12 +29,10 @@ from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import menu_button
+from ..kit.theme import Theme
 from ..kit.tile import Tile, is_low
 
 if TYPE_CHECKING:
-    from inspector.sessions.session import Session
-
-    from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
     from .frame_statistics import FoundStatistics
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -16,8 +17,6 @@ from inspector.vocabulary import LoopKind
 from ..kit.guards import guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..session.bridge import SessionBridge
 
 _LONGEST_NAME: Final = 30

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
 from inspector.display_text import as_plain, one_line
+from inspector.events.annotations import Annotation
 from inspector.formats.arrangement.flags import (
     BAR,
     BOLT,
@@ -29,15 +31,9 @@ from ..kit.fonts import small_font, text_scale
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
 from ..plotting.readout import paint_playhead
+from ..plotting.shared_view import SharedView
 from ..plotting.sheet_painter import new_sheet, paint_sheet
 from .timeline_marks import MarkGroup, MarkKind, TimelineMarks
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.events.annotations import Annotation
-
-    from ..plotting.shared_view import SharedView
 
 _GLYPHS: Final[dict[MarkKind, tuple[Glyph, str]]] = {
     MarkKind.FAILURE: (CROSS, "red"),

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from inspector.analysis.interval_shares import named_shares, shares_text
 from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.events.frame_history import Frame, FrameHistory
 from inspector.formats.arrangement.frame_bars import budget_text
 from inspector.formats.arrangement.frame_series import FrameSeries, Window
 from inspector.formats.drawing.pixel_rects import PixelRects, row_rects
@@ -20,13 +22,9 @@ from inspector.vocabulary import Measure, Phase, Share
 from ..kit.theme import ColorRole, Theme
 from ..plotting.bulk_paint import fill_rects
 from ..plotting.readout import Line, paint_box, paint_playhead, paint_readout
+from ..plotting.shared_view import SharedView
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from inspector.events.frame_history import Frame, FrameHistory
-
-    from ..plotting.shared_view import SharedView
     from .bars_layer import BarsLayer
 
 _PAD: Final = 6

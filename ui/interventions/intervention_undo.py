@@ -8,11 +8,10 @@ from inspector.display_text import one_line
 
 from ..actions.descriptions import ActionDescription, Needs
 from ..actions.menus import MenuId
-from ..selected.undo_steps import UndoSteps
+from ..selected.undo_steps import Undoable, UndoSteps
 
 if TYPE_CHECKING:
     from ..actions.actions import ActionSet
-    from ..selected.undo_steps import Undoable
     from ..session.bridge import SessionBridge
 
 #: More of a command than this is not said in a menu.

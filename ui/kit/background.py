@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,6 @@ from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, Slot
 from shiboken6 import isValid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     #: Says which share of the work is done; raises :exc:`Cancelled` once it is not wanted.
     Report = Callable[[float], None]
 

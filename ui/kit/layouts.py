@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QIcon, QPaintEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHBoxLayout,
     QLayout,
+    QMenu,
     QSizePolicy,
     QSplitter,
     QStyle,
@@ -27,11 +29,6 @@ from typing_extensions import override
 from .guards import guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from PySide6.QtCore import QPoint
-    from PySide6.QtWidgets import QMenu
-
     #: A widget or a layout, one with its share of the room, pixels of room, or all that is left.
     Part = QWidget | QLayout | tuple[QWidget | QLayout, int] | int | None
 

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from PySide6 import QtCore
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette
 from PySide6.QtWidgets import QApplication
 
 from inspector.tokens import COLORS, HIGH_CONTRAST, PHASE_COLORS, ThemeName
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QIcon
-
     from inspector.vocabulary import Phase
 
 ThemeChoice = Literal["system", "light", "dark"]

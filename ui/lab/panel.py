@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -35,8 +36,6 @@ from .lab_plot import LabPlot, reading_text
 from .lab_runner import LabJob, LabRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..session.bridge import SessionBridge
 
 #: Larger than every drift, in seconds.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -28,7 +29,7 @@ from inspector.formats.query import (
     query_columns,
 )
 from inspector.sessions.frame_files import read_frame_file
-from inspector.sessions.session import ShowsCapture
+from inspector.sessions.session import Session, ShowsCapture
 
 from ..kit.background import Background
 from ..kit.guards import guarded
@@ -41,10 +42,6 @@ from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import ENTER, TableView
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from inspector.sessions.session import Session
-
     from ..kit.background import Report
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge

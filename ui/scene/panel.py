@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import cached_property, partial
+from pathlib import Path
 from time import thread_time_ns
 from typing import TYPE_CHECKING, Final
 
@@ -32,8 +33,6 @@ from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .canvas import NOTHING, Marked, SceneCanvas, ShapeOwner
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .export import SceneExport
     from .program_card import ProgramCard
 

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from inspector.sessions.session import AttachesPrograms
+from inspector.sessions.session import AttachedProgram, AttachesPrograms
 
 from ..kit.labels import ElidedLabel, color_text, plain_label
 from ..kit.layouts import REST, bar, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.theme import ColorRole
+from ..kit.theme import ColorRole, Theme
 
 if TYPE_CHECKING:
-    from inspector.sessions.session import AttachedProgram
-
-    from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
 #: The facts that stand here; Why has all of them.

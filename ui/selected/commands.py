@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.command import Command
 from inspector.commands.members import (
     PauseMember,
     ResumeFromPriority,
@@ -14,7 +15,9 @@ from inspector.commands.members import (
 )
 from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.commands.transport import Hold, Step
-from inspector.events.members import PAUSABLE
+from inspector.events.members import PAUSABLE, MemberState
+from inspector.events.states import ClockState
+from inspector.events.timeline import Timeline
 from inspector.sessions.attached.session_numbers import is_family
 from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import MemberKind
@@ -22,16 +25,10 @@ from inspector.vocabulary import MemberKind
 from ..actions.descriptions import Needs
 from ..kit.rates import next_usual_rate
 from ..kit.texts.member_texts import UNSCHEDULABLE, is_paused_itself
-from ..session.selection import SelectionKind
+from ..session.selection import Selection, SelectionKind
 
 if TYPE_CHECKING:
-    from inspector.commands.command import Command
-    from inspector.events.members import MemberState
-    from inspector.events.states import ClockState
-    from inspector.events.timeline import Timeline
-
     from ..session.bridge import SessionBridge
-    from ..session.selection import Selection
 
 
 def selected_clock(timeline: Timeline, selection: Selection) -> ClockState | None:

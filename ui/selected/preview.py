@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, QPoint, QRect, Qt, Slot
-from PySide6.QtGui import QFont, QPalette
+from PySide6.QtGui import QAction, QFont, QPalette
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMenu, QWidget
 
 from inspector.analysis.predict.changes import preview
 from inspector.analysis.predict.preview_table import preview_table
 from inspector.clocks.rate import parse_rate
+from inspector.commands.command import Command
 from inspector.display_text import one_line
 
 from ..kit.labels import plain_label
@@ -22,12 +23,6 @@ from ..kit.paced_refresh import single_shot
 from .commands import rate_command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PySide6.QtGui import QAction
-
-    from inspector.commands.command import Command
-
     from ..session.bridge import SessionBridge
 
 _MOST_WIDTH: Final = 420

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from inspector.commands.command import command_in
+from inspector.commands.command import Undoing, command_in
 from inspector.commands.scene import Undo, undone
+from inspector.events.timeline import Timeline
 
 if TYPE_CHECKING:
-    from inspector.commands.command import Undoing
-    from inspector.events.timeline import Timeline
     from inspector.sessions.session import Session
 
 

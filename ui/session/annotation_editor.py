@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 from weakref import WeakMethod
@@ -14,8 +15,6 @@ from inspector.events.annotations import Annotation
 from inspector.timebase import format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from inspector.sessions.annotations import Annotations
     from inspector.sessions.session import Session
 

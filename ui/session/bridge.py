@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from threading import get_ident
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
@@ -10,13 +12,16 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from inspector.clocks.failures import FailurePolicy
+from inspector.clocks.sources.time_source import TimeSource
 from inspector.commands.breakpoints import AddBreakpoint
-from inspector.commands.command import Capability
+from inspector.commands.command import Capability, Command
 from inspector.commands.scene import Reload, SetFailurePolicy
 from inspector.errors import ColumnChoiceError, InspectorError, SumsError
+from inspector.events.conditions.breakpoint import Breakpoint
+from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline
 from inspector.foreign.paths import is_recording_name, is_scene_name
-from inspector.sessions.session import SessionPhase, SessionStatus, ShowsLoops, StepsAside
+from inspector.sessions.session import Session, SessionPhase, SessionStatus, ShowsLoops, StepsAside
 from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
@@ -37,15 +42,7 @@ from .refresh_pace import QUIET_REFRESH_MS, REFRESH_MS, RefreshPace
 from .selection import Selection, SelectionKind, is_same_thing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
-
-    from inspector.clocks.sources.time_source import TimeSource
-    from inspector.commands.command import Command
-    from inspector.events.conditions.breakpoint import Breakpoint
-    from inspector.events.log import EventLog
     from inspector.sessions.attached.doors.door import Door
-    from inspector.sessions.session import Session
 
 __all__ = [
     "QUIET_REFRESH_MS",

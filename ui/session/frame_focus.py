@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
 from inspector.analysis.statistics.time_series import USUAL_STUTTER, StutterLimits
 from inspector.foreign.numbers import number_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-    from numpy.typing import NDArray
-
     from inspector.vocabulary import Measure
 
     Frames = tuple[int, int]

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from inspector.clocks.failures import FailurePolicy
+from inspector.clocks.sources.time_source import TimeSource
+from inspector.events.timeline import Timeline
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.recorded import RecordedSession
+from inspector.sessions.session import Session
 from inspector.sessions.sources.time_sources import SYSTEM, TimeSourceKind, choosable_sources
 
 from .qt_time_source import Precision, QtTimeSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from inspector.clocks.failures import FailurePolicy
-    from inspector.clocks.sources.time_source import TimeSource
-    from inspector.events.timeline import Timeline
     from inspector.sessions.attached.doors.door import Door
-    from inspector.sessions.session import Session
 
 #: The window stands still for so long at a time while a scene goes back in time.
 _SLICE_NS: Final = 50_000_000

@@ -10,16 +10,14 @@ from PySide6.QtCore import QObject, Signal, Slot
 from inspector.commands.breakpoints import ChangeBreakpoint
 from inspector.display_text import without_quotes
 from inspector.events.conditions.breakpoint import BreakKind
-from inspector.sessions.session import AttachesPrograms, SessionPhase
+from inspector.events.states import BreakHit
+from inspector.events.timeline import Timeline
+from inspector.sessions.session import AttachesPrograms, Session, SessionPhase
 from inspector.timebase import format_duration
 
 from .selection import Selection
 
 if TYPE_CHECKING:
-    from inspector.events.states import BreakHit
-    from inspector.events.timeline import Timeline
-    from inspector.sessions.session import Session
-
     from .bridge import SessionBridge
 
 

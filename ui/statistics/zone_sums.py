@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, MutableMapping
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt
@@ -20,9 +22,6 @@ from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import TableView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, MutableMapping
-    from pathlib import Path
-
     from ..kit.theme import Theme
 
 _ABOUT: Final = (

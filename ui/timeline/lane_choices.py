@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -19,8 +20,6 @@ from ..kit.guards import guarded
 from ..kit.layouts import menu_button
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from ..kit.theme import Theme
 
 _PAD: Final = 6

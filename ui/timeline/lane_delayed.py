@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QPainter
 
 from inspector.analysis.lanes.lanes import Lane, LaneKind
+from inspector.analysis.lateness.blocks import DelayedCall
 from inspector.timebase import format_duration
 
 from ..kit.theme import ColorRole, Theme
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QPainter
-
-    from inspector.analysis.lateness.blocks import DelayedCall
     from inspector.formats.arrangement.lane_window import LaneWindow
 
     from .lane_names import PlacedRow, PlacedRows

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, QPointF
 
 from inspector.analysis.lanes.lanes import LaneKind
-from inspector.analysis.lanes.rows import siblings_of
+from inspector.analysis.lanes.rows import LaneRow, siblings_of
 
 from ..session.bridge import Selection, SelectionKind
 from .lane_headers import INDENT, NAME_FROM
@@ -15,8 +15,6 @@ from .lane_readout import NEAR
 from .lane_rows import subject_of
 
 if TYPE_CHECKING:
-    from inspector.analysis.lanes.rows import LaneRow
-
     from .lane_surface import LaneSurface
 
 

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QRect
 
 from inspector.analysis.evidence import listed
-from inspector.analysis.lanes.lanes import LaneKind
+from inspector.analysis.lanes.lanes import Lane, LaneKind
 from inspector.analysis.predict.timers import waiting
 from inspector.display_text import counted, one_line
+from inspector.events.states import ClockState
+from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_SECOND, format_duration
 from inspector.vocabulary import NEVER, TimerKind, rate_chip, rate_text
 
 from ..selected.commands import is_clock_paused
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.analysis.lanes.lanes import Lane
     from inspector.analysis.lanes.rows import LaneRow
-    from inspector.events.states import ClockState
-    from inspector.events.timeline import Timeline
 
 #: Timers of a lane whose intervals are looked at.
 _MOST_TIMERS: Final = 64

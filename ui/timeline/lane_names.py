@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
 
-from inspector.analysis.lanes.lanes import LaneKind
+from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind
 from inspector.display_text import one_line
 
 from ..kit.fonts import small_font, text_scale
-from ..kit.theme import ColorRole, mixed
+from ..kit.theme import ColorRole, Theme, mixed
 from ..plotting.kept_picture import KeptPicture
 from .lane_headers import (
     FOLD_FROM,
@@ -22,12 +23,8 @@ from .lane_headers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.analysis.lanes.lanes import Lane, LaneKey
     from inspector.analysis.lanes.rows import LaneRow
 
-    from ..kit.theme import Theme
 
 _FLAGS: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 

@@ -4,42 +4,37 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import structs
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QRegion
 
-from inspector.analysis.lanes.lanes import LaneKind
+from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind
 from inspector.analysis.predict.timers import next_fires
+from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.annotation_layout import lay_out_annotations
 from inspector.formats.arrangement.clock_layout import ClockLayout, GrowingBar, GrownBar
 from inspector.formats.arrangement.lane_layout import LaneLayout, hollow_places, records_in_view
-from inspector.formats.arrangement.sheet import Row
+from inspector.formats.arrangement.lane_window import LaneWindow
+from inspector.formats.arrangement.sheet import Row, Sheet
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import NEVER
 
-from ..kit.theme import ColorRole
+from ..kit.theme import ColorRole, Theme
 from ..plotting.kept_picture import KeptPicture
 from ..plotting.readout import paint_playhead, paint_readout
 from ..plotting.sheet_painter import kept_texts, new_sheet, paint_sheet
 from ..session.bridge import SelectionKind
 from .lane_delayed import paint_delayed
-from .lane_headers import lane_timers
+from .lane_headers import HeaderState, lane_timers
 from .lane_names import LaneNames, PlacedRow, PlacedRows
 from .lane_words import LaneWords
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.analysis.lanes.lanes import Lane, LaneKey
     from inspector.analysis.lanes.rows import LaneRow
-    from inspector.events.timeline import Timeline
-    from inspector.formats.arrangement.lane_window import LaneWindow
-    from inspector.formats.arrangement.sheet import Sheet
 
-    from ..kit.theme import Theme
-    from .lane_headers import HeaderState
     from .lane_rows import RowPlaces
     from .lane_surface import LaneSurface
 

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from msgspec import Struct
 
-from inspector.analysis.lanes.lanes import GONE_STATE, Lane, LaneKind
+from inspector.analysis.lanes.clocks import Standstill
+from inspector.analysis.lanes.lane_columns import Levels
+from inspector.analysis.lanes.lanes import GONE_STATE, Lane, LaneKind, LaneStore
+from inspector.analysis.lanes.spans import Spans
+from inspector.analysis.lateness.blocks import Block, DelayedCall
 from inspector.analysis.lateness.words import block_evidence, block_text, delayed_text
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import rate_text, what_was_raised
 
 from ..session.bridge import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from inspector.analysis.lanes.clocks import Standstill
-    from inspector.analysis.lanes.lane_columns import Levels
-    from inspector.analysis.lanes.lanes import LaneStore
     from inspector.analysis.lanes.rows import LaneRow
-    from inspector.analysis.lanes.spans import Spans
-    from inspector.analysis.lateness.blocks import Block, DelayedCall
-    from inspector.events.timeline import Timeline
 
 _MOST_PATH = 4
 _MOST_LINES = 6

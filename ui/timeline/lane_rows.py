@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from inspector.analysis.lanes.lanes import LaneKind
 from ..session.bridge import Selection, SelectionKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from inspector.analysis.lanes.rows import LaneRow
 
 

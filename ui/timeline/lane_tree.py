@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPersistentModelIndex, QRect, Qt
@@ -13,8 +14,6 @@ from ..kit.guards import guarded
 from ..kit.keys import keeps_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
     from inspector.analysis.lanes.rows import LaneRow
 
     from .lane_surface import LaneSurface

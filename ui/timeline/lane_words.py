@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QRect, QRectF, Qt
@@ -13,17 +14,13 @@ from inspector.formats.arrangement.clock_layout import behind_local_time, clock_
 from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import format_instant
 
-from ..kit.theme import ColorRole, mixed
-from ..plotting.sheet_painter import kept_texts
+from ..kit.theme import ColorRole, Theme, mixed
+from ..plotting.sheet_painter import KeptTexts, kept_texts
 from .lane_headers import PAUSE_SIGN, lane_wait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from inspector.formats.arrangement.lane_window import LaneWindow
 
-    from ..kit.theme import Theme
-    from ..plotting.sheet_painter import KeptTexts
     from .lane_names import PlacedRow, PlacedRows
     from .lane_surface import LaneSurface
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
 
 from inspector.analysis.instants import EXAMPLES, InstantError, InstantFinder
 from inspector.clocks.failures import FailurePolicy
@@ -26,19 +28,15 @@ from inspector.timebase import format_instant
 
 from ..actions.menus import MenuId
 from ..kit.prompts import GoToPrompt, Prompt
+from ..kit.theme import Theme
 from ..selected.commands import submit
 from ..selected.menus import ask_for_rate
+from ..session.bridge import SessionBridge
 from ..session.qt_time_source import Precision
 from .frame_rate import frame_rate_to_text, parse_frame_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PySide6.QtWidgets import QWidget
-
     from ..actions.actions import ActionSet
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 
 _FIRST_STEP_FRAMES: Final = 10

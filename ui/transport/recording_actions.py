@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
 
 from inspector.commands.recording import SaveLast, StartRecording, StopRecording
 from inspector.foreign.paths import RECORDING_SUFFIX
@@ -15,15 +16,13 @@ from ..actions.descriptions import ActionDescription, Needs
 from ..actions.menus import MenuId
 from ..kit.prompts import Prompt
 from ..kit.save_dialog import SaveDialog
+from ..kit.theme import Theme
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
     from inspector.sessions.recorder import Recorder
     from inspector.sessions.session import Session
 
     from ..actions.actions import ActionSet
-    from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
 #: Settings key of whether recordings have pictures.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal, Slot
@@ -23,7 +25,8 @@ from typing_extensions import override
 from inspector.commands.clocks import SetRate
 from inspector.commands.command import Capability
 from inspector.display_text import as_plain
-from inspector.sessions.session import SessionPhase, file_word, samples_of
+from inspector.events.timeline import Timeline
+from inspector.sessions.session import Session, SessionPhase, file_word, samples_of
 from inspector.timebase import format_instant
 from inspector.tokens import SIZES
 
@@ -34,20 +37,14 @@ from ..kit.icons import icon_size
 from ..kit.labels import color_text, plain_label
 from ..kit.layouts import tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
-from ..kit.theme import ColorRole
+from ..kit.theme import ColorRole, Theme
 from .frame_rate import frame_rate_to_text, measured_frame_rate
 from .rate_cells import RateCells
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from inspector.events.timeline import Timeline
     from inspector.sessions.recorder import Recorder
-    from inspector.sessions.session import Session
 
     from ..actions.actions import ActionSet
-    from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
 _BYTES_PER_MIB: Final = 1024 * 1024

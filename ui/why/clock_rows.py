@@ -10,6 +10,8 @@ from inspector.analysis.evidence import last_event, listed, subject_of
 from inspector.analysis.explain.blocker_reasons import stands_still
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers
 from inspector.display_text import counted, without_quotes
+from inspector.events.history import History
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_at
 from inspector.vocabulary import CLOCK_ADDED, CLOCK_RATE, CLOCK_RESUMED, rate_chip, ratio_text
 
@@ -33,9 +35,6 @@ from .rows import (
 from .timer_lists import next_rows, waiting_rows
 
 if TYPE_CHECKING:
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
-
     from ..session.overruled_rates import OverruledRate
 
 #: So many timers of a clock are listed.

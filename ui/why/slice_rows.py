@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from inspector.display_text import one_line
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
 
 from ..session.bridge import Selection
 from .rows import MOST_LISTED, DetailRow, TextLink, heading, instant, linked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from inspector.events.timeline import Timeline
     from inspector.sessions.capture_history import SliceAbout
 
 _MOST_ARGUMENTS: Final = 40

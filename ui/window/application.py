@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, QTimer, Slot
@@ -15,8 +16,6 @@ from .main_window import MainWindow
 from .settings import SettingsFile
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from inspector.sessions.attached.doors.door import Door
     from inspector.sessions.compared import FilesToCompare
 

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Slot
 from PySide6.QtGui import QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QMenu, QStackedWidget, QStyle, QWidget
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.display_text import counted, one_line
 from inspector.errors import InspectorError
+from inspector.events.states import CommandRecord
 from inspector.foreign.paths import is_file, is_recording_name, is_scene_name
 from inspector.sessions.breakpoints.file import breakpoints_from_json, breakpoints_to_json
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import (
     AttachesPrograms,
     NamesPanels,
+    Session,
     SessionPhase,
+    SessionStatus,
     ShowsCapture,
     file_word,
     pictures_of,
@@ -36,7 +40,7 @@ from ..kit.filter_line import FilterLine
 from ..kit.layouts import fill, open_menu
 from ..kit.prompts import ask_for_column
 from ..selected.commands import submit_action
-from ..session.bridge import Selection
+from ..session.bridge import Selection, SessionBridge
 from ..session.qt_time_source import Precision
 from ..session.stops import StopNotices
 from ..transport.actions import TransportActions
@@ -57,15 +61,7 @@ from .states import WindowStates
 from .status_line import FailureNote, StatusLine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtCore import QPoint
-
-    from inspector.events.states import CommandRecord
-    from inspector.sessions.session import Session, SessionStatus
-
     from ..frame_times.panel import FrameTimesPanel
-    from ..session.bridge import SessionBridge
     from .dialogs.scene_error import SceneErrorView
     from .main_window import MainWindow
 

@@ -18,8 +18,10 @@ import logging
 import signal
 import sys
 from _thread import interrupt_main
+from pathlib import Path
 from threading import main_thread
 from time import monotonic
+from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
@@ -36,7 +38,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from inspector.clocks.failures import RequestedInterrupt, UserInterruptError
-from inspector.sessions.runs.running_code import EntryWatch, running_code
+from inspector.sessions.runs.running_code import EntryWatch, RunningCode, running_code
 
 from ..kit.guards import guarded
 from ..kit.labels import plain_label
@@ -44,11 +46,6 @@ from ..kit.layouts import fill_across
 from ..session.opening import launch_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-    from types import FrameType
-
-    from inspector.sessions.runs.running_code import RunningCode
-
     from .main_window import MainWindow
 
 logger = logging.getLogger(__name__)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from inspector.extensions import GROUPS, are_installed, registry_of, report
+from inspector.extensions import GROUPS, Registry, are_installed, registry_of, report
 from inspector.extensions import logger as extension_problems
 
 from ..actions.panels import PANELS
 from ..kit.paced_refresh import single_shot
 
 if TYPE_CHECKING:
-    from inspector.extensions import Registry
-
     from .main_window import MainWindow
 
 

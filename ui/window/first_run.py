@@ -8,6 +8,7 @@ from PySide6.QtCore import QBuffer, Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from inspector.commands.command import Capability, command_in
+from inspector.events.states import CommandRecord
 from inspector.sessions.session import SessionPhase
 
 from ..kit.icons import icon_size
@@ -16,8 +17,6 @@ from ..kit.labels import plain_label
 from ..kit.layouts import fill_across, tool_button
 
 if TYPE_CHECKING:
-    from inspector.events.states import CommandRecord
-
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 

@@ -7,11 +7,13 @@ set up all its enumerations, is not touched before.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QEvent, QObject, Signal, Slot
-from PySide6.QtWidgets import QApplication, QLabel, QMainWindow
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QStackedWidget, QWidget
 
 from inspector.foreign.paths import is_file
 
@@ -19,11 +21,6 @@ from ..kit.guards import guarded
 from .menu_bar import TopMenuBar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PySide6.QtGui import QPaintEvent
-    from PySide6.QtWidgets import QStackedWidget, QWidget
-
     from ..actions.actions import ActionSet
     from ..frame_times.panel import FrameTimesPanel
     from ..kit.theme import Theme

@@ -7,7 +7,9 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from PySide6.QtCore import (
@@ -18,17 +20,12 @@ from PySide6.QtCore import (
     Slot,
     qInstallMessageHandler,
 )
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from inspector.exit_codes import ExitCode
 from inspector.stop_signals import StopSignals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType, TracebackType
-
-    from PySide6.QtWidgets import QWidget
-
     from .main_window import MainWindow
 
 logger = logging.getLogger(__name__)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Slot
+from PySide6.QtWidgets import QVBoxLayout
 
 from inspector.resources import resource_path
 from inspector.sessions.session import SessionPhase, ShowsCapture
@@ -14,11 +17,6 @@ from ..kit.paced_refresh import single_shot
 from ..plotting.shared_view import SharedView
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from PySide6.QtWidgets import QVBoxLayout
-
     from inspector.sessions.compared import FilesToCompare
 
     from ..comparison.view import ComparisonView

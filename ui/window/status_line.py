@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -15,7 +16,9 @@ from typing_extensions import override
 from inspector.commands.command import Capability, command_in
 from inspector.commands.scene import Undo, undone
 from inspector.display_text import as_plain, counted
-from inspector.sessions.session import AttachesPrograms
+from inspector.events.states import CommandRecord
+from inspector.events.timeline import Timeline
+from inspector.sessions.session import AttachesPrograms, Session
 from inspector.timebase import format_duration
 from inspector.vocabulary import rate_text, what_was_raised
 
@@ -24,17 +27,11 @@ from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, announce, say
 from ..kit.layouts import fill_across, tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
+from ..session.bridge import SessionBridge
 from ..session.overruled_rates import OverruledRate, OverruledRates
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from inspector.events.states import CommandRecord
-    from inspector.events.timeline import Timeline
-    from inspector.sessions.session import Session
-
     from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 _BYTES_PER_MIB: Final = 1024 * 1024
 _EFFECT_MS: Final = 8_000

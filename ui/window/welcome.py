@@ -20,11 +20,10 @@ from ..kit.icons import icon_size
 from ..kit.labels import plain_label
 from ..kit.layouts import REST, bar, fill, fill_dialog, in_column
 from ..kit.text_link import TextLink
-from ..kit.theme import ColorRole
+from ..kit.theme import ColorRole, Theme
 
 if TYPE_CHECKING:
     from ..actions.actions import ActionSet
-    from ..kit.theme import Theme
     from .settings import Settings
 
 _WIDTH: Final = 640

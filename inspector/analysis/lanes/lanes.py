@@ -8,6 +8,7 @@ again has one lane for it, not thousands.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
@@ -32,8 +33,6 @@ from inspector.events.timer_table import RowByNumber
 from inspector.vocabulary import NEVER, Field, MemberKind, RawEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from inspector.events.annotations import Annotation
     from inspector.events.history import History
 

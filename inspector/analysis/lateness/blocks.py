@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from inspector.analysis.lateness.attribution import BLOCKING, Cause, Culprit, attribute, own_places
-from inspector.analysis.lateness.late_calls import late_firings, waiting_calls
-from inspector.analysis.lateness.samples import AROUND_NS, Place, Samples
+from inspector.analysis.lateness.late_calls import LateCall, late_firings, waiting_calls
+from inspector.analysis.lateness.samples import AROUND_NS, Place, Sample, Samples
 from inspector.timebase import NS_PER_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from inspector.analysis.lateness.late_calls import LateCall
-    from inspector.analysis.lateness.samples import Sample
     from inspector.events.history import History
 
 #: Shorter stretches keep nothing waiting for long.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
@@ -10,13 +11,11 @@ from inspector.analysis.lateness.attribution import Lateness, attribute
 from inspector.analysis.lateness.late_schedules import LateSchedules
 from inspector.analysis.lateness.samples import Samples, samples_around
 from inspector.events.schema import FIRINGS, OF_FRAMES
+from inspector.events.timeline import Timeline
+from inspector.vocabulary import RawEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from inspector.events.history import History
-    from inspector.events.timeline import Timeline
-    from inspector.vocabulary import RawEvent
 
 _STRETCH: Final = 20_000
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.lateness.attribution import (
@@ -16,8 +17,6 @@ from inspector.display_text import counted
 from inspector.timebase import NS_PER_MS, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from inspector.analysis.lateness.blocks import Block, DelayedCall
     from inspector.analysis.lateness.late_calls import LateCall
 

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import times
 from inspector.analysis.lateness.attribution import BLOCKING, attribute
+from inspector.analysis.lateness.samples import Place
 from inspector.analysis.lint.findings import BLOCKED_LOOP, Finding
 from inspector.display_text import counted
+from inspector.events.frame_history import FrameHistory
+from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from inspector.analysis.lateness.samples import Place
     from inspector.analysis.lint.surveyed import LateFiring, Survey
-    from inspector.events.frame_history import FrameHistory
-    from inspector.events.timeline import Timeline
 
 #: The latest calls, for each of which shares are worked out.
 _MOST_CALLS: Final = 2_000

@@ -6,6 +6,7 @@ the first frame at or after the predicted instant.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,8 +21,6 @@ from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER, Field, LifeCycle, MemberKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from numpy.typing import NDArray
 
 

@@ -7,12 +7,11 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.analysis.statistics.time_series import TimeSeries, quantile_8, rate_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     Numbers = NDArray[np.float64]
 
 

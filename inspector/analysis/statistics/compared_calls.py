@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.analysis.statistics.comparison import Change, Samples, sample_changes
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
+from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import CALL_ENDED, CLOCK_ADDED, TIMER_ADDED, TIMER_FIRED, RawEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from inspector.events.history import History
-    from inspector.events.timeline import Timeline
 
     #: Names of the clocks from the root, and of the timer or call; empty for all of the clock.
     Key = tuple[str, str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from inspector.clocks.sources.wake_errors import WakeErrors, WakeErrorSummary
@@ -11,7 +12,6 @@ from inspector.timebase import NS_PER_SECOND
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
 
 
 class AsyncioTimeSource:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from operator import methodcaller
 from typing import TYPE_CHECKING, TypeVar
@@ -12,8 +13,6 @@ from inspector.engines.creator.destruction import LifeComplaint
 from inspector.engines.creator.reports import call_reported, report_component
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from inspector.engines.creator.component_phases import ComponentPhases, Report
     from inspector.engines.creator.nodes import Node
     from inspector.engines.creator.versions import ComponentDialect

@@ -7,14 +7,13 @@ when a component leaves during an iteration causes the original's surprises.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from inspector.clocks.callbacks import refuse_unfinished
 from inspector.clocks.failures import CALLBACK_ERRORS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from inspector.engines.creator.components import Component
 
     #: Called with the component that raised, the exception, and the component at the cursor.

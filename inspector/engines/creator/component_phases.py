@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from inspector.engines.creator.component_lists import FrameCalls, OneShotCalls
-from inspector.engines.creator.components import defines
+from inspector.engines.creator.components import Component, defines
 from inspector.engines.creator.reports import call_reported, report_component
-from inspector.engines.creator.versions import Newcomers
+from inspector.engines.creator.versions import ComponentDialect, Newcomers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from inspector.engines.cocos.scheduler import DialectScheduler
     from inspector.engines.creator.component_lists import OnError
-    from inspector.engines.creator.components import Component
-    from inspector.engines.creator.versions import ComponentDialect
 
     #: Called with a caught exception: the component, its method and the exception.
     Report = Callable[[Component, str, BaseException], None]

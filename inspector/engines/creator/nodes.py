@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from inspector.engines.creator.components import Component, check_methods
@@ -11,8 +12,6 @@ from inspector.engines.creator.reports import report_component
 from inspector.foreign.numbers import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from inspector.engines.creator.director import CreatorDirector
 
 ComponentT = TypeVar("ComponentT", bound="Component")

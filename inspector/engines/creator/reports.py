@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from inspector.clocks.callbacks import refuse_unfinished
 from inspector.engines.creator.components import Component, LifeState
+from inspector.engines.creator.destruction import Destroyable
 from inspector.frames.reporting import Reporter, text_of
 from inspector.vocabulary import Field, LifeCycle, MemberKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.engines.creator.destruction import Destroyable
     from inspector.engines.creator.nodes import Node
     from inspector.engines.creator.versions import ComponentDialect
 

@@ -9,6 +9,7 @@ The published repairs are in :mod:`inspector.engines.egret.repairs`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -16,8 +17,6 @@ from inspector.clocks.callbacks import CheckedCallback
 from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from inspector.engines.egret.ticker import Ticker
 
 #: The original's assumed rate of a display.

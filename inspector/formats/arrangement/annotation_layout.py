@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from inspector.display_text import one_line
 from inspector.formats.arrangement.sheet import Row, Sheet, mixed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from inspector.events.annotations import Annotation
     from inspector.formats.arrangement.lane_window import LaneWindow
 

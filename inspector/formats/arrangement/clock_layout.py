@@ -7,20 +7,24 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.analysis.lateness.words import block_name
 from inspector.formats.arrangement.sheet import Colors, Line, Row, Sheet, mixed
-from inspector.formats.drawing.pixel_rects import edge_rects, nearest_pixels, pixel_rects, row_rects
+from inspector.formats.drawing.pixel_rects import (
+    PixelRects,
+    edge_rects,
+    nearest_pixels,
+    pixel_rects,
+    row_rects,
+)
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import RATE_DENOMINATOR, rate_chip
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from inspector.analysis.lanes.clocks import ClockPast, ClockPasts
     from inspector.analysis.lanes.lanes import LaneStore
     from inspector.formats.arrangement.lane_window import LaneWindow
-    from inspector.formats.drawing.pixel_rects import PixelRects
 
 _PAD: Final = 4
 _DENSE: Final = 1 / 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -11,8 +12,6 @@ import numpy as np
 from inspector.formats.drawing.font_metrics import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from inspector.formats.arrangement.sheet import Row, Sheet
     from inspector.formats.drawing.pixel_rects import PixelRects
     from inspector.formats.frame_times import FrameTimes

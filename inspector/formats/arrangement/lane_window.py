@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from inspector.formats.arrangement.frame_series import XAxis
 from inspector.formats.drawing.pixel_rects import row_rects
@@ -13,10 +15,6 @@ from inspector.formats.drawing.ticks import count_ticks, instant_ticks
 from inspector.timebase import NS_PER_SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from inspector.analysis.lanes.clocks import ClockPasts
     from inspector.formats.arrangement.sheet import Row, Sheet
 

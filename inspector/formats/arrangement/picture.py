@@ -6,15 +6,24 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.analysis.lanes.clocks import GONE
-from inspector.analysis.lanes.lanes import LaneKind, LaneStore
+from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
 from inspector.analysis.lanes.rows import OCCASIONAL, LaneRow, RowChoices, rows_of
 from inspector.analysis.lanes.states import state_numbers
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
 from inspector.display_text import counted
 from inspector.events.frame_history import FrameHistory
+from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.clock_layout import ClockLayout, behind_local_time, clock_head
-from inspector.formats.arrangement.fills import Fill, Pace, PaceFill, PhaseFill, Tone, fill_color
+from inspector.formats.arrangement.fills import (
+    AnyFill,
+    Fill,
+    Pace,
+    PaceFill,
+    PhaseFill,
+    Tone,
+    fill_color,
+)
 from inspector.formats.arrangement.flags import flags_of, lay_out_marks, placed_flags
 from inspector.formats.arrangement.frame_bars import (
     CAPTURE_BUDGETS,
@@ -57,16 +66,12 @@ from inspector.formats.drawing.display_list import (
 )
 from inspector.formats.drawing.font_metrics import plain, shortened, text_width
 from inspector.formats.frame_times import CAPTURED, FrameTimes, Provenance
-from inspector.formats.options import left_out_text
+from inspector.formats.options import ExportOptions, left_out_text
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration, format_instant
 from inspector.tokens import COLORS
 from inspector.vocabulary import Measure, Phase, Share
 
 if TYPE_CHECKING:
-    from inspector.analysis.lanes.lanes import Lane
-    from inspector.events.timeline import Timeline
-    from inspector.formats.arrangement.fills import AnyFill
-    from inspector.formats.options import ExportOptions
     from inspector.formats.traces.session_trace import Events
 
 #: The frames, and the events among which they are; ``None`` of files that have frames alone.

@@ -7,6 +7,7 @@ positioned by its baseline. Colours are ``#rrggbb``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from msgspec import Struct, structs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from datetime import datetime
 
     import numpy as np

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Final
 
@@ -17,8 +18,6 @@ from inspector.formats.report.report import Report, ReportSection, html_of_table
 from inspector.tokens import CURVES, THEMES, ThemeName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from inspector.analysis.statistics.runs import ComparedRun
 
 #: The section whose picture can be explored.

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+from inspector.formats.page.columns import PageData
 from inspector.formats.page.page_data import page_data, pictures_data
 from inspector.tokens import COLORS, THEMES, ThemeName
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from inspector.formats.arrangement.picture import Timed
     from inspector.formats.frame_times import Provenance
     from inspector.formats.options import ExportOptions
-    from inspector.formats.page.columns import PageData
 
 _HERE: Final = Path(__file__).parent
 _SCRIPTS: Final = (

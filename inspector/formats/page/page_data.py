@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from inspector.analysis.explain.explain import CALL_OVERDUE, FIRES_IN, OVERDUE
 from inspector.analysis.lanes.clocks import GONE
+from inspector.analysis.lanes.lane_columns import Levels
 from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
-from inspector.analysis.lanes.spans import depths_of
+from inspector.analysis.lanes.spans import Spans, depths_of
 from inspector.analysis.lateness.late_calls import late_calls
 from inspector.analysis.lateness.words import block_evidence, block_name, late_call_text, stack_text
 from inspector.analysis.lint.rules import findings
@@ -20,22 +21,19 @@ from inspector.analysis.statistics.column_summary import lasting_ns, summary_of
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.calls.call import CallId, short_site
 from inspector.display_text import one_line
+from inspector.events.frame_history import FrameHistory
+from inspector.events.history import History
+from inspector.events.timeline import Timeline
 from inspector.formats.page.columns import PageData
 from inspector.formats.page.queue import Queue
 from inspector.formats.page.scene_pictures import ScenePictures
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
-from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Share, rate_text
+from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Measure, Share, rate_text
 
 if TYPE_CHECKING:
-    from inspector.analysis.lanes.lane_columns import Levels
-    from inspector.analysis.lanes.spans import Spans
-    from inspector.events.frame_history import FrameHistory
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
     from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
     from inspector.formats.options import ExportOptions
     from inspector.formats.traces.session_trace import Events
-    from inspector.vocabulary import Measure
 
 #: States of a clock, as the page knows them.
 RUNS, PAUSED, RATE_ZERO, STOPPED_ABOVE, REMOVED = range(5)

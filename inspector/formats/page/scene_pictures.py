@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from inspector.formats.page.columns import PageData
 from inspector.pictures.appearance import faded
+from inspector.pictures.shapes import Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from inspector.formats.frame_times import FrameTimes
     from inspector.formats.traces.session_trace import HasPictures
     from inspector.pictures.pictures import Picture
-    from inspector.pictures.shapes import Shape
 
 #: More pictures than these are thinned out, evenly over all frames.
 MOST_PICTURES: Final = 3_600

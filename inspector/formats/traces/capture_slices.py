@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from inspector.formats.captures.trace_extras import Counters
 from inspector.formats.traces.writer import (
     CLOCKS,
     MACHINES,
@@ -20,7 +21,6 @@ from inspector.formats.traces.writer import (
 
 if TYPE_CHECKING:
     from inspector.formats.captures.capture import Slices
-    from inspector.formats.captures.trace_extras import Counters
 
 #: Between the numbers of rows of a track.
 _ROW: Final = 1_000_000

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+from inspector.formats.captures.trace_extras import CounterTrack
 from inspector.formats.protobuf import bytes_field, double_field, fixed_field, number_field, varint
 from inspector.formats.traces.session_trace import Events, write_trace
 from inspector.formats.traces.writer import NOTHING, Reach, SliceDetails
 
 if TYPE_CHECKING:
-    from inspector.formats.captures.trace_extras import CounterTrack
     from inspector.formats.frame_times import Provenance
     from inspector.formats.options import ExportOptions
 

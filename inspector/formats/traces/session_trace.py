@@ -8,6 +8,7 @@ functions. A capture with slices is written as it is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
@@ -16,6 +17,8 @@ from inspector.analysis.lateness.blocks import turns_of
 from inspector.analysis.lateness.flame import functions_seen
 from inspector.analysis.lateness.samples import Sample, Samples
 from inspector.events.handlers import handlers_of, merged
+from inspector.events.history import History
+from inspector.events.timeline import Timeline
 from inspector.formats.captures.trace_extras import CounterTrack
 from inspector.formats.traces.capture_slices import write_slices
 from inspector.formats.traces.frame_tracks import FrameTrack, LoopTracks, MemberCallDetails
@@ -32,10 +35,6 @@ from inspector.formats.traces.writer import (
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
     from inspector.formats.captures.capture import Slices
     from inspector.pictures.pictures import Picture
 

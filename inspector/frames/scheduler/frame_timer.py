@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from inspector.timebase import NS_PER_SECOND, format_duration
 from inspector.vocabulary import NEVER, Field, MemberKind
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from inspector.frames.scheduler.call_list import Slot
     from inspector.frames.scheduler.scheduler import Scheduler
     from inspector.frames.scheduler.targets import TargetRecord

@@ -7,11 +7,13 @@ is chosen, a second log has the same events with the frames of that one.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from inspector.events.history import LogHistory
+from inspector.events.log import EventLog
 from inspector.events.loop_frames import exchange, of_other_loop
 from inspector.sessions.attached.session_numbers import program_of_clock
 from inspector.vocabulary import (
@@ -30,10 +32,6 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.events.log import EventLog
-
     _Event = tuple[int, ...]
 
 _WIDTH: Final = 5

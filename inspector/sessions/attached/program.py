@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from inspector.commands.command import Capability
@@ -24,8 +25,6 @@ from inspector.timebase import format_duration
 from inspector.vocabulary import EventKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from inspector.sessions.attached.link import Attached, Done
     from inspector.sessions.attached.translation import Translation
 

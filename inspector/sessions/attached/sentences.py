@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from inspector.timebase import format_duration, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from inspector.sessions.attached.event_sorter import EventSorter
     from inspector.sessions.attached.link import Ended, Unable
     from inspector.sessions.attached.program import JoinedProgram

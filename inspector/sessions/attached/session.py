@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
+from fractions import Fraction
 from struct import unpack_from
 from typing import TYPE_CHECKING, Any, Final
 
@@ -74,9 +76,6 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from fractions import Fraction
-
     from inspector.sessions.attached.doors.door import Door, Opened
 
 #: Events come at latest 16 ms after they happened; so long later all of them are there, or at

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -12,20 +13,18 @@ from inspector.clocks.rate import DEFAULT_FRAME_RATE, D, rate_numerator
 from inspector.commands.clocks import OwnPause, PauseClock, ResumeClock
 from inspector.commands.command import Action, Capability, Command, Prepared, Undoing, prepared
 from inspector.errors import CommandError
+from inspector.events.timeline import Timeline
 from inspector.sessions.attached.program import NEVER_POSSIBLE, JoinedProgram
 from inspector.sessions.attached.session_numbers import is_family
+from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.replay.journal import AppliedCommand, CommandPlace, command_events
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.events.timeline import Timeline
     from inspector.sessions.attached.event_sorter import EventSorter
     from inspector.sessions.attached.joined import JoinedPrograms
     from inspector.sessions.attached.link import Done
-    from inspector.sessions.breakpoints.breakpoints import Breakpoints
     from inspector.sessions.recorder import Recorder
 
 _NO_PROGRAM: Final = "No program is attached."

@@ -8,6 +8,7 @@ clocks. Numbers that cannot be are refused, event by event.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -27,8 +28,6 @@ from inspector.timebase import MAX_NS
 from inspector.vocabulary import CLOCK_ANCHORED, NEVER, RATE_DENOMINATOR, EventKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from numpy.typing import NDArray
 
 #: Rows of an instant, a kind and three numbers: int64, shape (events, 5).

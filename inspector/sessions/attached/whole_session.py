@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from inspector import __version__
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
+from inspector.events.history import LogHistory
 from inspector.events.recording import RecordingInfo
 from inspector.sessions.sources.time_sources import ATTACHED, ATTACHED_LOOP
 from inspector.vocabulary import LoopKind
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from inspector.events.history import LogHistory
     from inspector.sessions.annotations import Annotations
     from inspector.sessions.attached.event_sorter import EventSorter
     from inspector.sessions.attached.joined import JoinedPrograms

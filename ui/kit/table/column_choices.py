@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtWidgets import QHeaderView, QMenu, QStyle
+from PySide6.QtWidgets import QHeaderView, QMenu, QStyle, QStyleOptionHeader, QWidget
 from typing_extensions import override
 
 from inspector.foreign.numbers import count_in
@@ -15,15 +16,10 @@ from inspector.foreign.numbers import count_in
 from ..guards import guarded
 from ..layouts import open_menu
 from ..paced_refresh import single_shot
-from .columns import apart_columns
+from .columns import ColumnEnum, apart_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
-
-    from PySide6.QtWidgets import QStyleOptionHeader, QWidget
-
     from .cell_painting import Cell
-    from .columns import ColumnEnum
     from .painted_views import PaintedTable, RowPlace
 
 #: The number of a column.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from msgspec import Struct
+from PySide6.QtCore import Qt
 
 from . import roles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from PySide6.QtCore import Qt
-
     from ..theme import ColorRole
 
 #: What a row shows.

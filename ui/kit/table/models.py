@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Generic, cast
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
@@ -17,8 +18,6 @@ from .cell_painting import EMPTY, Cell
 from .columns import ColumnEnum, RowT, apart_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
-
     from ..theme import ColorRole, Theme
 
     _Index = QModelIndex | QPersistentModelIndex

@@ -6,7 +6,8 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QModelIndex, Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
 from ..filter_line import FilterLine
@@ -17,9 +18,6 @@ from .models import ListTableModel
 from .table_view import ENTER, TableView
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
-    from PySide6.QtWidgets import QMenu
-
     from ..layouts import Part
     from ..theme import Theme
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -15,7 +16,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView
 from typing_extensions import override
 
@@ -29,10 +30,6 @@ from .models import ListTableModel, TableModel
 from .painted_views import CELL_PADDING, PaintedTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, MutableMapping, Sequence
-
-    from PySide6.QtGui import QFocusEvent
-
     Key = Qt.Key | QKeySequence.StandardKey
 
 #: Pixels of a row above and below its text, together.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,8 +14,6 @@ from ...kit.labels import plain_label
 from ...kit.layouts import button_box, fill, fill_dialog
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from inspector.sessions.scene import SceneFile
 
 _PICTURE: Final = QSize(224, 132)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QAbstractButton, QMessageBox
+from PySide6.QtWidgets import QAbstractButton, QMessageBox, QWidget
 
 from inspector.commands.command import Capability, command_in
 from inspector.display_text import one_line
@@ -15,8 +15,6 @@ from ...kit.guards import guarded
 from ...kit.layouts import without_icons
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
     from inspector.sessions.session import Session
 
 #: Commands by which the user changes what is looked at, not only when it runs.

@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from inspector.sessions.session import SessionPhase, file_word
+from inspector.commands.command import Capability
+from inspector.events.timeline import Timeline
+from inspector.sessions.session import Session, SessionPhase, file_word
 
 from ...actions.descriptions import ActionFacts, Needs
 from ...selected.commands import member_needs, selected_clock, selected_timer
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QStackedWidget
-
-    from inspector.commands.command import Capability
-    from inspector.events.timeline import Timeline
-    from inspector.sessions.session import Session
 
     from ...actions.actions import ActionSet
     from ...interventions.intervention_undo import UndoActions

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 
 import inspector
 from inspector.analysis.intervention_list import interventions_between
 from inspector.analysis.landmarks import landmarks_between
+from inspector.analysis.statistics.runs import ComparedRun
 from inspector.events.frame_history import FrameHistory
 from inspector.foreign.paths import is_folder
 from inspector.formats.frame_times import Provenance
@@ -27,20 +30,13 @@ from inspector.formats.options import (
 from inspector.formats.report.comparison import shown_of
 from inspector.formats.traces.session_trace import Events
 from inspector.sessions.provenance import provenance_of
-from inspector.sessions.session import ShowsCapture, pictures_of
+from inspector.sessions.session import Session, ShowsCapture, pictures_of
 
 from ...export.export_dialog import ExportChoices, ExportDialog, ExportSource, FrameRange
+from ...kit.theme import Theme
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtWidgets import QWidget
-
-    from inspector.analysis.statistics.runs import ComparedRun
-    from inspector.sessions.session import Session
-
     from ...frame_times.panel import FrameTimesPanel
-    from ...kit.theme import Theme
     from ..settings import Settings
 
 

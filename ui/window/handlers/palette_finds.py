@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Final, cast
@@ -10,13 +11,15 @@ from typing import TYPE_CHECKING, Final, cast
 from msgspec import Struct
 
 from inspector.analysis.instants import InstantError, InstantFinder
-from inspector.analysis.lanes.lanes import LaneKind
+from inspector.analysis.lanes.lanes import Lane, LaneKind
 from inspector.calls.call import CallId, call_of
 from inspector.commands.breakpoints import AddBreakpoint
+from inspector.commands.command import Command
 from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.commands.transport import StepTo, StepToNextTimer
 from inspector.display_text import counted
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
+from inspector.events.states import ClockState
 from inspector.timebase import format_at, format_duration, parse_duration_ns
 from inspector.vocabulary import NEVER, rate_chip
 
@@ -29,12 +32,7 @@ from ..panels.places import Placeholder
 from .palette_entries import EntryKind, PaletteEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from inspector.analysis.lanes.lanes import Lane
     from inspector.analysis.lint.findings import Finding
-    from inspector.commands.command import Command
-    from inspector.events.states import ClockState
 
     from ...findings import FindingsPanel
     from ...timeline.panel import TimelinePanel

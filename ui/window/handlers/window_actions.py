@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -21,6 +22,7 @@ from ...kit.filter_line import FilterLine
 from ...kit.guards import guarded
 from ...kit.paced_refresh import is_in_sight
 from ...kit.table.column_choices import forget_columns
+from ...kit.theme import ThemeChoice
 from ...selected.commands import commands_of_actions
 from ...selected.preview import Previewer
 from ..dialogs.replacing import replace_session
@@ -28,13 +30,10 @@ from ..focus import enter
 from .action_states import Reports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from inspector.analysis.statistics.runs import ComparedRun
 
     from ...export.export_dialog import ExportDialog
     from ...kit.fonts import FontChoice, TextSize
-    from ...kit.theme import ThemeChoice
     from ...scene.panel import ScenePanel
     from ...timeline.panel import TimelinePanel
     from ..main_window import MainWindow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from inspector.errors import InspectorError
 from inspector.sessions.scene import built_in_scenes
+from inspector.sessions.session import SessionStatus
 
 from ...actions.panels import panel_around
 from ...help.contents import CONTENTS, WINDOW_PAGE
@@ -26,10 +28,6 @@ from .palette_entries import palette_entries
 from .palette_finds import PaletteFinder
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from inspector.sessions.session import SessionStatus
-
     from ..main_window import MainWindow
 
 _FIRST_PAGE: Final = CONTENTS[0][1][0].name

@@ -14,11 +14,10 @@ from ...kit.guards import guarded
 from ...kit.labels import ElidedLabel
 from ...kit.layouts import fill_across, tool_button
 from ...kit.paced_refresh import PacedRefresh
-from ...session.bridge import Selection
+from ...session.bridge import Selection, SessionBridge
 from ...session.stops import StopNotices
 
 if TYPE_CHECKING:
-    from ...session.bridge import SessionBridge
     from ...why.panel import WhyPanel
     from .window_panels import WindowPanels
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from inspector.events.recording.packed_columns import (
     KINDS,
@@ -24,13 +25,10 @@ from inspector.events.recording.packed_columns import (
 )
 from inspector.events.recording.timer_events import TimerEvents
 from inspector.events.schema import COMMANDS, FAILURES, FIELDS_THAT_COUNT, SCHEMA, Fold
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from inspector.events.timeline import Timeline
-
     _Folds: TypeAlias = NDArray[np.uint8]
 
 

@@ -19,6 +19,7 @@ import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -41,8 +42,6 @@ from inspector.sessions.attached.doors.hosts.records import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from inspector.sessions.attached.doors.door import Opened, ProbeAcceptor
 
 #: Kept at most for an inspector that does not take it; then programs have to wait, and probes drop.
