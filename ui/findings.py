@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from functools import partial
 from operator import attrgetter
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtGui import QShowEvent
@@ -28,10 +28,8 @@ from .kit.source_menu import add_source_actions
 from .kit.table.columns import Column, ColumnEnum
 from .kit.table.models import ListTableModel
 from .kit.table.table_view import ENTER, TableView
+from .kit.theme import Theme
 from .session.bridge import Selection, SelectionKind, SessionBridge
-
-if TYPE_CHECKING:
-    from .kit.theme import Theme
 
 #: Seconds from one look by itself to the next.
 LOOK_EVERY_S: Final = 5.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -24,9 +24,7 @@ from .kit.table.models import ListTableModel
 from .kit.table.table_panel import TablePanel
 from .kit.table.table_view import TableView
 from .kit.theme import ColorRole, Theme
-
-if TYPE_CHECKING:
-    from .session.bridge import SessionBridge
+from .session.bridge import SessionBridge
 
 #: The pace at which programs are asked for their tasks, and that of the table.
 _ASKED_NS: Final = 500 * NS_PER_MS

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.commands.command import Command, command_in
+from inspector.events.history import History
 from inspector.events.schema import ADDED, COMMAND_FORMS, COMMANDS, FAILURES, FRAME_STARTS, Unit
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
 from inspector.vocabulary import RawEvent
-
-if TYPE_CHECKING:
-    from inspector.events.history import History
 
 #: Events searched on either side of an instant.
 NEARBY: Final = 20_000

@@ -7,15 +7,13 @@ An instant is ``02:10.5``, ``250ms`` or ``1.5``; a frame is ``frame 812``; a ste
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.errors import InspectorError
 from inspector.events.frame_history import FrameHistory
+from inspector.events.history import History
 from inspector.events.schema import FIRINGS
 from inspector.timebase import format_instant, parse_duration_ns
-
-if TYPE_CHECKING:
-    from inspector.events.history import History
 
 EXAMPLES: Final = "02:10.5, frame 812, +3 timers, -2 frames or +1.5s"
 

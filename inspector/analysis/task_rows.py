@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
 from inspector.analysis.lateness.attribution import own_places
 from inspector.analysis.lateness.samples import samples_around
 from inspector.display_text import counted
+from inspector.events.history import History
 from inspector.events.tasks import TaskState, task_tree
 from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import TaskWait
-
-if TYPE_CHECKING:
-    from inspector.events.history import History
 
 #: A loop is blocked by what its last sample saw, for so long after it.
 _SEEN_NS: Final = 300 * NS_PER_MS

@@ -6,17 +6,15 @@ and panels bring numpy with them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtWidgets import QWidget
 
 from inspector.extensions import Panel, PanelArea, Registry, object_at
 
 from ..kit.guards import report_faults
-
-if TYPE_CHECKING:
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
+from ..kit.theme import Theme
+from ..session.bridge import SessionBridge
 
 
 def make_panel(

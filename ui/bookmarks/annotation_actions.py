@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
@@ -15,9 +15,7 @@ from ..actions.descriptions import ActionDescription, Needs
 from ..actions.menus import MenuId
 from ..kit.prompts import Prompt
 from ..kit.theme import Theme
-
-if TYPE_CHECKING:
-    from ..session.bridge import SessionBridge
+from ..session.bridge import SessionBridge
 
 
 class AnnotationActions(QObject):

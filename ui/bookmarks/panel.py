@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Slot
 from PySide6.QtGui import QKeySequence
@@ -27,9 +27,7 @@ from ..kit.table.models import ListTableModel
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole, Theme
-
-if TYPE_CHECKING:
-    from ..session.bridge import SessionBridge
+from ..session.bridge import SessionBridge
 
 #: Replaces the line ends of a text in its cell.
 _NEW_LINE: Final = "⏎"

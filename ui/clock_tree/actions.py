@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QInputDialog, QWidget
@@ -12,6 +12,7 @@ from inspector.commands.members import MakeTransition, SetTimeScale
 from inspector.display_text import as_plain, one_line
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 
+from ..actions.actions import ActionSet
 from ..actions.descriptions import ActionDescription, Needs
 from ..actions.menus import MenuId
 from ..kit.layouts import without_icons
@@ -21,9 +22,6 @@ from ..kit.theme import Theme
 from ..selected.commands import is_clock_paused, machine_for, scheduler_for, selected_clock
 from ..selected.menus import MenuRequests, ask_for_rate, ask_priority, menu_text
 from ..session.bridge import SessionBridge
-
-if TYPE_CHECKING:
-    from ..actions.actions import ActionSet
 
 _NOTHING_LEADS_AWAY: Final = "(no transition leaves this state)"
 

@@ -24,10 +24,10 @@ from inspector.tokens import SIZES
 
 from ..kit.guards import guarded
 from ..kit.layouts import fill_across, menu_button
+from ..kit.theme import Theme
 
 if TYPE_CHECKING:
     from ..kit.background import Report
-    from ..kit.theme import Theme
 
 _WIDEST_NAME: Final = 32
 _SAMPLE: Final = 14

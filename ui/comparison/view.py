@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -48,14 +48,12 @@ from ..kit.save_dialog import SaveDialog
 from ..kit.theme import ColorRole, Theme
 from ..kit.tile import Tile, caption, height_below, is_low
 from ..plotting.distribution_view import DistributionView
+from ..session.bridge import SessionBridge
 from ..session.frame_focus import MetricOptions
 from .aligned_view import AlignedView
 from .difference_table import DifferenceTable
 from .sides import Side, SidesRow, Source, compare_sides, letter_of
 from .verdict import first_numbers, headline
-
-if TYPE_CHECKING:
-    from ..session.bridge import SessionBridge
 
 _STEPS: Final = 1000
 _SIDE: Final = 16

@@ -31,9 +31,9 @@ from ..kit.labels import ElidedLabel
 from ..kit.layouts import menu_button
 from ..kit.theme import Theme
 from ..kit.tile import Tile, is_low
+from ..session.bridge import SessionBridge
 
 if TYPE_CHECKING:
-    from ..session.bridge import SessionBridge
     from .frame_statistics import FoundStatistics
 
 _LONGEST_STREAM: Final = 200

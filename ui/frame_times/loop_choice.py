@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QActionGroup
@@ -15,9 +15,7 @@ from inspector.sessions.session import ShowsCapture, ShowsLoops
 from inspector.vocabulary import LoopKind
 
 from ..kit.guards import guarded
-
-if TYPE_CHECKING:
-    from ..session.bridge import SessionBridge
+from ..session.bridge import SessionBridge
 
 _LONGEST_NAME: Final = 30
 

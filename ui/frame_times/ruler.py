@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -32,10 +32,8 @@ from ..kit.guards import guarded
 from ..kit.keys import is_plain, keeps_key
 from ..kit.theme import ColorRole, Theme
 from ..plotting.gestures import MOVING_KEYS, take_key, take_wheel
+from ..plotting.shared_view import SharedView
 from ..plotting.sheet_painter import KeptTexts, kept_texts, new_sheet, paint_sheet
-
-if TYPE_CHECKING:
-    from ..plotting.shared_view import SharedView
 
 #: Half the width of the handle, and its height.
 _GRIP: Final = 5

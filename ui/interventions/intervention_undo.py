@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.display_text import one_line
 
+from ..actions.actions import ActionSet
 from ..actions.descriptions import ActionDescription, Needs
 from ..actions.menus import MenuId
 from ..selected.undo_steps import Undoable, UndoSteps
-
-if TYPE_CHECKING:
-    from ..actions.actions import ActionSet
-    from ..session.bridge import SessionBridge
+from ..session.bridge import SessionBridge
 
 #: More of a command than this is not said in a menu.
 _LONGEST_TEXT: Final = 48

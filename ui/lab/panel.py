@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -31,12 +31,10 @@ from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole, Theme
+from ..session.bridge import SessionBridge
 from .lab_form import LIMITS_TEXT, LIMITS_TIP, LabForm
 from .lab_plot import LabPlot, reading_text
 from .lab_runner import LabJob, LabRunner
-
-if TYPE_CHECKING:
-    from ..session.bridge import SessionBridge
 
 #: Larger than every drift, in seconds.
 _WRONG_FROM: Final = 1e12

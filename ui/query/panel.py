@@ -40,11 +40,11 @@ from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import ENTER, TableView
+from ..kit.theme import Theme
+from ..session.bridge import SessionBridge
 
 if TYPE_CHECKING:
     from ..kit.background import Report
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 _SQL: Final = "query_sql"
 _LIMIT: Final = "query_limit"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QGridLayout, QWidget
@@ -14,9 +14,7 @@ from ..kit.labels import ElidedLabel, color_text, plain_label
 from ..kit.layouts import REST, bar, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole, Theme
-
-if TYPE_CHECKING:
-    from ..session.bridge import SessionBridge
+from ..session.bridge import SessionBridge
 
 #: The facts that stand here; Why has all of them.
 _SHOWN: Final = ("Command", "Process", "Runs on", "Probe", "Permissions")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Command
@@ -25,10 +24,8 @@ from inspector.vocabulary import MemberKind
 from ..actions.descriptions import Needs
 from ..kit.rates import next_usual_rate
 from ..kit.texts.member_texts import UNSCHEDULABLE, is_paused_itself
+from ..session.bridge import SessionBridge
 from ..session.selection import Selection, SelectionKind
-
-if TYPE_CHECKING:
-    from ..session.bridge import SessionBridge
 
 
 def selected_clock(timeline: Timeline, selection: Selection) -> ClockState | None:

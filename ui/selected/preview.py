@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, QPoint, QRect, Qt, Slot
 from PySide6.QtGui import QAction, QFont, QPalette
@@ -20,10 +20,8 @@ from inspector.display_text import one_line
 from ..kit.labels import plain_label
 from ..kit.layouts import fill
 from ..kit.paced_refresh import single_shot
+from ..session.bridge import SessionBridge
 from .commands import rate_command
-
-if TYPE_CHECKING:
-    from ..session.bridge import SessionBridge
 
 _MOST_WIDTH: Final = 420
 _MOST_NAME: Final = 170

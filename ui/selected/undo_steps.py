@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
 from inspector.commands.command import Undoing, command_in
 from inspector.commands.scene import Undo, undone
 from inspector.events.timeline import Timeline
-
-if TYPE_CHECKING:
-    from inspector.sessions.session import Session
+from inspector.sessions.session import Session
 
 
 class Undoable(Struct, frozen=True):

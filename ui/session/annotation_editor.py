@@ -12,12 +12,11 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.errors import InspectorError
 from inspector.events.annotations import Annotation
+from inspector.sessions.annotations import Annotations
+from inspector.sessions.session import Session
 from inspector.timebase import format_instant
 
 if TYPE_CHECKING:
-    from inspector.sessions.annotations import Annotations
-    from inspector.sessions.session import Session
-
     #: Returns a stretch of session time that was chosen, if one was.
     RangeSource = Callable[[], tuple[int, int] | None]
 

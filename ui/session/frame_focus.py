@@ -12,10 +12,9 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector.analysis.statistics.time_series import USUAL_STUTTER, StutterLimits
 from inspector.foreign.numbers import number_in
+from inspector.vocabulary import Measure
 
 if TYPE_CHECKING:
-    from inspector.vocabulary import Measure
-
     Frames = tuple[int, int]
 
 #: What settings know the options by.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -15,10 +14,8 @@ from inspector.events.timeline import Timeline
 from inspector.sessions.session import AttachesPrograms, Session, SessionPhase
 from inspector.timebase import format_duration
 
+from .bridge import SessionBridge
 from .selection import Selection
-
-if TYPE_CHECKING:
-    from .bridge import SessionBridge
 
 
 class StopNotices(QObject):

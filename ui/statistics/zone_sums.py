@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, MutableMapping
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QWidget
@@ -20,9 +20,7 @@ from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import TableView
-
-if TYPE_CHECKING:
-    from ..kit.theme import Theme
+from ..kit.theme import Theme
 
 _ABOUT: Final = (
     "Sums by tracy-csvexport, without instants: there is nothing to show over time. For a "

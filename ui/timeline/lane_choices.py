@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QPalette
@@ -18,9 +18,7 @@ from ..kit.filter_line import FilterLine
 from ..kit.fonts import in_type
 from ..kit.guards import guarded
 from ..kit.layouts import menu_button
-
-if TYPE_CHECKING:
-    from ..kit.theme import Theme
+from ..kit.theme import Theme
 
 _PAD: Final = 6
 #: Clocks that are listed for the ruler.

@@ -9,13 +9,12 @@ from PySide6.QtGui import QPainter
 
 from inspector.analysis.lanes.lanes import Lane, LaneKind
 from inspector.analysis.lateness.blocks import DelayedCall
+from inspector.formats.arrangement.lane_window import LaneWindow
 from inspector.timebase import format_duration
 
 from ..kit.theme import ColorRole, Theme
 
 if TYPE_CHECKING:
-    from inspector.formats.arrangement.lane_window import LaneWindow
-
     from .lane_names import PlacedRow, PlacedRows
     from .lane_surface import LaneSurface
 

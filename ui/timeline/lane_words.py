@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.formats.arrangement.clock_layout import behind_local_time, clock_head
+from inspector.formats.arrangement.lane_window import LaneWindow
 from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import format_instant
 
@@ -19,8 +20,6 @@ from ..plotting.sheet_painter import KeptTexts, kept_texts
 from .lane_headers import PAUSE_SIGN, lane_wait
 
 if TYPE_CHECKING:
-    from inspector.formats.arrangement.lane_window import LaneWindow
-
     from .lane_names import PlacedRow, PlacedRows
     from .lane_surface import LaneSurface
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
@@ -26,6 +26,7 @@ from inspector.foreign.numbers import count_in
 from inspector.sessions.session import SessionPhase, file_word
 from inspector.timebase import format_instant
 
+from ..actions.actions import ActionSet
 from ..actions.menus import MenuId
 from ..kit.prompts import GoToPrompt, Prompt
 from ..kit.theme import Theme
@@ -34,10 +35,6 @@ from ..selected.menus import ask_for_rate
 from ..session.bridge import SessionBridge
 from ..session.qt_time_source import Precision
 from .frame_rate import frame_rate_to_text, parse_frame_rate
-
-if TYPE_CHECKING:
-    from ..actions.actions import ActionSet
-
 
 _FIRST_STEP_FRAMES: Final = 10
 _SECOND_BACK: Final = "-1s"

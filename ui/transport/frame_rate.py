@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.clocks.rate import checked_frame_rate
+from inspector.events.timeline import Timeline
 from inspector.foreign.numbers import number_in, refusal
-
-if TYPE_CHECKING:
-    from inspector.events.timeline import Timeline
 
 #: The frame rate is measured over this time or this many frames.
 _MEASURED_NS: Final = 1_000_000_000

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from inspector.commands.recording import SaveLast, StartRecording, StopRecording
 from inspector.foreign.paths import RECORDING_SUFFIX
+from inspector.sessions.recorder import Recorder
+from inspector.sessions.session import Session
 from inspector.timebase import NS_PER_SECOND, parse_duration_ns
 
+from ..actions.actions import ActionSet
 from ..actions.descriptions import ActionDescription, Needs
 from ..actions.menus import MenuId
 from ..kit.prompts import Prompt
 from ..kit.save_dialog import SaveDialog
 from ..kit.theme import Theme
-
-if TYPE_CHECKING:
-    from inspector.sessions.recorder import Recorder
-    from inspector.sessions.session import Session
-
-    from ..actions.actions import ActionSet
-    from ..session.bridge import SessionBridge
+from ..session.bridge import SessionBridge
 
 #: Settings key of whether recordings have pictures.
 _PICTURES: Final = "recording.pictures"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -26,10 +26,12 @@ from inspector.commands.clocks import SetRate
 from inspector.commands.command import Capability
 from inspector.display_text import as_plain
 from inspector.events.timeline import Timeline
+from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import Session, SessionPhase, file_word, samples_of
 from inspector.timebase import format_instant
 from inspector.tokens import SIZES
 
+from ..actions.actions import ActionSet
 from ..actions.descriptions import NOT_CHANGED
 from ..kit.fonts import text_scale
 from ..kit.guards import guarded
@@ -38,14 +40,9 @@ from ..kit.labels import color_text, plain_label
 from ..kit.layouts import tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..kit.theme import ColorRole, Theme
+from ..session.bridge import SessionBridge
 from .frame_rate import frame_rate_to_text, measured_frame_rate
 from .rate_cells import RateCells
-
-if TYPE_CHECKING:
-    from inspector.sessions.recorder import Recorder
-
-    from ..actions.actions import ActionSet
-    from ..session.bridge import SessionBridge
 
 _BYTES_PER_MIB: Final = 1024 * 1024
 _EXPORTS: Final = ("export", "export-timeline", "export-scene", "save-last", "save-last-exact")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from inspector.vocabulary import CLOCK_ADDED, CLOCK_RATE, CLOCK_RESUMED, rate_ch
 
 from ..kit.texts.clock_texts import rate_algebra
 from ..session.bridge import Selection
+from ..session.overruled_rates import OverruledRate
 from .rows import (
     MOST_LISTED,
     ClockCounts,
@@ -33,9 +34,6 @@ from .rows import (
     step,
 )
 from .timer_lists import next_rows, waiting_rows
-
-if TYPE_CHECKING:
-    from ..session.overruled_rates import OverruledRate
 
 #: So many timers of a clock are listed.
 _MOST_TIMERS: Final = 5

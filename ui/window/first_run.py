@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QBuffer, Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
@@ -15,10 +15,8 @@ from ..kit.icons import icon_size
 from ..kit.keys import hide_with_keyboard
 from ..kit.labels import plain_label
 from ..kit.layouts import fill_across, tool_button
-
-if TYPE_CHECKING:
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
+from ..kit.theme import Theme
+from ..session.bridge import SessionBridge
 
 #: How many of the steps were made; kept with the choices of panels.
 _CHOICE: Final = "first_run"

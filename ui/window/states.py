@@ -15,6 +15,7 @@ from inspector.window_loader import quick_imports
 
 from ..kit.paced_refresh import single_shot
 from ..plotting.shared_view import SharedView
+from .handlers.window_actions import WindowActions
 
 if TYPE_CHECKING:
     from inspector.sessions.compared import FilesToCompare
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ..comparison.view import ComparisonView
     from ..statistics.capture_summary import CaptureSummary
     from ..statistics.column_plot import CaptureColumns
-    from .handlers.window_actions import WindowActions
     from .main_window import MainWindow
     from .welcome import Welcome
 

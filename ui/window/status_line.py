@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from msgspec import Struct
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
@@ -27,11 +27,9 @@ from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, announce, say
 from ..kit.layouts import fill_across, tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
+from ..kit.theme import Theme
 from ..session.bridge import SessionBridge
 from ..session.overruled_rates import OverruledRate, OverruledRates
-
-if TYPE_CHECKING:
-    from ..kit.theme import Theme
 
 _BYTES_PER_MIB: Final = 1024 * 1024
 _EFFECT_MS: Final = 8_000

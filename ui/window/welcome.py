@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPalette
@@ -14,6 +14,7 @@ from typing_extensions import override
 from inspector.foreign.paths import is_recording_name, is_scene_name
 from inspector.tokens import SIZES, TYPE
 
+from ..actions.actions import ActionSet
 from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.icons import icon_size
@@ -21,10 +22,7 @@ from ..kit.labels import plain_label
 from ..kit.layouts import REST, bar, fill, fill_dialog, in_column
 from ..kit.text_link import TextLink
 from ..kit.theme import ColorRole, Theme
-
-if TYPE_CHECKING:
-    from ..actions.actions import ActionSet
-    from .settings import Settings
+from .settings import Settings
 
 _WIDTH: Final = 640
 _CARD_HEIGHT, _ROW_HEIGHT = 62, 34

@@ -25,6 +25,7 @@ from inspector.analysis.lanes.spans import Spans
 from inspector.analysis.lateness.blocks import Blocks
 from inspector.calls.call import short_site
 from inspector.events.handlers import handlers_of
+from inspector.events.history import History
 from inspector.events.member_names import MEMBER_NAMING_KINDS, KnownMember, MemberNames
 from inspector.events.members import TIMED_CALLS
 from inspector.events.schema import ABOUT_FIELDS
@@ -34,7 +35,6 @@ from inspector.vocabulary import NEVER, Field, MemberKind, RawEvent
 
 if TYPE_CHECKING:
     from inspector.events.annotations import Annotation
-    from inspector.events.history import History
 
 _CALLED: Final = TIMED_CALLS | {MemberKind.HOOK}
 #: How many lanes of one call site are a family.

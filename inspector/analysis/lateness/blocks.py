@@ -6,17 +6,15 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
 from inspector.analysis.lateness.attribution import BLOCKING, Cause, Culprit, attribute, own_places
 from inspector.analysis.lateness.late_calls import LateCall, late_firings, waiting_calls
 from inspector.analysis.lateness.samples import AROUND_NS, Place, Sample, Samples
+from inspector.events.history import History
 from inspector.timebase import NS_PER_MS
-
-if TYPE_CHECKING:
-    from inspector.events.history import History
 
 #: Shorter stretches keep nothing waiting for long.
 _LEAST_NS: Final = 10 * NS_PER_MS

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct, structs
 
 from inspector.analysis.lateness.attribution import Lateness, attribute
 from inspector.analysis.lateness.late_schedules import LateSchedules
 from inspector.analysis.lateness.samples import Samples, samples_around
+from inspector.events.history import History
 from inspector.events.schema import FIRINGS, OF_FRAMES
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import RawEvent
-
-if TYPE_CHECKING:
-    from inspector.events.history import History
 
 _STRETCH: Final = 20_000
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
 from inspector.events.handlers import handlers_of
+from inspector.events.history import History
 from inspector.events.schema import EventGroup, kinds_with
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import (
@@ -26,9 +27,6 @@ from inspector.vocabulary import (
     RawEvent,
     SampleForm,
 )
-
-if TYPE_CHECKING:
-    from inspector.events.history import History
 
 SAMPLE_KINDS: Final = kinds_with(group=EventGroup.SAMPLES)
 #: Samples this far outside of a window may stand for a part of it, or tell what they do.

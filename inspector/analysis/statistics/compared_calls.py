@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.comparison import Change, Samples, sample_changes
+from inspector.events.history import History
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import CALL_ENDED, CLOCK_ADDED, TIMER_ADDED, TIMER_FIRED, RawEvent
 
 if TYPE_CHECKING:
-    from inspector.events.history import History
-
     #: Names of the clocks from the root, and of the timer or call; empty for all of the clock.
     Key = tuple[str, str]
     #: The samples of each run before, and of each run after.

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from msgspec import Struct
 from PySide6.QtCore import Qt
 
+from ..theme import ColorRole
 from . import roles
-
-if TYPE_CHECKING:
-    from ..theme import ColorRole
 
 #: What a row shows.
 RowT = TypeVar("RowT")

@@ -13,13 +13,12 @@ from typing_extensions import override
 from inspector.display_text import one_line
 
 from ..guards import guarded
+from ..theme import ColorRole, Theme
 from . import roles
 from .cell_painting import EMPTY, Cell
 from .columns import ColumnEnum, RowT, apart_columns
 
 if TYPE_CHECKING:
-    from ..theme import ColorRole, Theme
-
     _Index = QModelIndex | QPersistentModelIndex
 
 #: Combining flags costs more than the rest of a cell.

@@ -14,12 +14,12 @@ from ..filter_line import FilterLine
 from ..guards import guarded
 from ..labels import ElidedLabel
 from ..layouts import bar, fill
+from ..theme import Theme
 from .models import ListTableModel
 from .table_view import ENTER, TableView
 
 if TYPE_CHECKING:
     from ..layouts import Part
-    from ..theme import Theme
 
 
 #: The count has at most this part of the width: a fifth.

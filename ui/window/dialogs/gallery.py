@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QListWidgetItem, QWidget
 
+from inspector.sessions.scene import SceneFile
+
 from ...kit.labels import plain_label
 from ...kit.layouts import button_box, fill, fill_dialog
-
-if TYPE_CHECKING:
-    from inspector.sessions.scene import SceneFile
 
 _PICTURE: Final = QSize(224, 132)
 _CELL: Final = QSize(248, 178)

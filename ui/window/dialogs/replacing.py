@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QAbstractButton, QMessageBox, QWidget
 
 from inspector.commands.command import Capability, command_in
 from inspector.display_text import one_line
+from inspector.sessions.session import Session
 
 from ...kit.guards import guarded
 from ...kit.layouts import without_icons
-
-if TYPE_CHECKING:
-    from inspector.sessions.session import Session
 
 #: Commands by which the user changes what is looked at, not only when it runs.
 _INTERVENING: Final = frozenset(

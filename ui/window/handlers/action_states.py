@@ -10,15 +10,15 @@ from inspector.commands.command import Capability
 from inspector.events.timeline import Timeline
 from inspector.sessions.session import Session, SessionPhase, file_word
 
+from ...actions.actions import ActionSet
 from ...actions.descriptions import ActionFacts, Needs
+from ...interventions.intervention_undo import UndoActions
 from ...selected.commands import member_needs, selected_clock, selected_timer
+from ...session.bridge import SessionBridge
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QStackedWidget
 
-    from ...actions.actions import ActionSet
-    from ...interventions.intervention_undo import UndoActions
-    from ...session.bridge import SessionBridge
 
 #: What takes the place of running and stepping where nothing can run: moving the playhead.
 _PLAYED_NEEDS: Final = frozenset(

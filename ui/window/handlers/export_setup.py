@@ -34,10 +34,10 @@ from inspector.sessions.session import Session, ShowsCapture, pictures_of
 
 from ...export.export_dialog import ExportChoices, ExportDialog, ExportSource, FrameRange
 from ...kit.theme import Theme
+from ..settings import Settings
 
 if TYPE_CHECKING:
     from ...frame_times.panel import FrameTimesPanel
-    from ..settings import Settings
 
 
 def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found

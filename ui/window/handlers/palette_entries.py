@@ -6,19 +6,17 @@ from collections.abc import Callable
 from enum import IntEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from PySide6.QtGui import QIcon
 
 from inspector.sessions.scene import built_in_scenes
 
+from ...actions.actions import ActionSet
 from ...actions.descriptions import ActionDescription
 from ...actions.menus import MenuId
-
-if TYPE_CHECKING:
-    from ...actions.actions import ActionSet
-    from ..settings import Settings
+from ..settings import Settings
 
 #: Would only open what is open already.
 _LEFT_OUT = frozenset({"palette", "palette-commands"})

@@ -19,6 +19,7 @@ from inspector.window_loader import open_beside
 
 from ...actions.menus import MenuId
 from ...kit.filter_line import FilterLine
+from ...kit.fonts import FontChoice, TextSize
 from ...kit.guards import guarded
 from ...kit.paced_refresh import is_in_sight
 from ...kit.table.column_choices import forget_columns
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from inspector.analysis.statistics.runs import ComparedRun
 
     from ...export.export_dialog import ExportDialog
-    from ...kit.fonts import FontChoice, TextSize
     from ...scene.panel import ScenePanel
     from ...timeline.panel import TimelinePanel
     from ..main_window import MainWindow

@@ -9,11 +9,11 @@ from PySide6.QtCore import QObject, Slot
 from inspector.sessions.session import SessionPhase
 
 from ...kit.paced_refresh import PacedRefresh, single_shot
+from ...session.bridge import SessionBridge
 from .places import Placeholder
 
 if TYPE_CHECKING:
     from ...findings import FindingsPanel
-    from ...session.bridge import SessionBridge
     from ...timer_queue.panel import TimerQueuePanel
     from ..main_window import MainWindow
 

@@ -16,10 +16,10 @@ from ...kit.layouts import fill_across, tool_button
 from ...kit.paced_refresh import PacedRefresh
 from ...session.bridge import Selection, SessionBridge
 from ...session.stops import StopNotices
+from .window_panels import WindowPanels
 
 if TYPE_CHECKING:
     from ...why.panel import WhyPanel
-    from .window_panels import WindowPanels
 
 _HEIGHT: Final = 36
 _WHY: Final = "details"
