@@ -142,7 +142,6 @@ def qt_platforms() -> set[str]:
 
 
 def installed_version(package: str) -> str:
-    """Return the version of an installed package, nothing if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - 30 ms
 
     try:
@@ -152,7 +151,6 @@ def installed_version(package: str) -> str:
 
 
 def check_qt(pyside_version: str, python_version: tuple[int, int]) -> None:
-    """Check that this PySide6 works with this Python."""
     version = tuple(int(part) for part in pyside_version.split(".")[:3] if part.isdigit())
     python = f"{python_version[0]}.{python_version[1]}"
     if version >= (6, 12) and python_version < (3, 12):

@@ -80,7 +80,6 @@ class StopSignals:
             _end_at_second(number)
 
     def stop(self) -> None:
-        """Restore the previous handlers."""
         for number, handler in self._former.items():
             signal.signal(number, handler)
 

@@ -17,8 +17,6 @@ NO_PHASE: Final = -1
 
 
 class FrameEvents:
-    """A frame, with the timers that fired since the frame before."""
-
     # In the class, as there are many frames, and most of their numbers are read once.
     cursor = end = -1  # Cursor of its beginning, -1 if that was not read
     # index: Its number
@@ -40,7 +38,6 @@ class FrameEvents:
 
     @property
     def timers_ns(self) -> int:
-        """Measured time of the timers that fired before it."""
         return self.phases.get(Phase.TIMERS, 0)
 
     @property
@@ -67,7 +64,6 @@ class FrameEventReader:
         self.begin(0)
 
     def begin(self, cursor: int) -> None:
-        """Begin at a cursor, without what may have come before it."""
         self.cursor = cursor
         self._frame = FrameEvents(cursor)
         # Calls whose phase has not ended.

@@ -38,8 +38,6 @@ _OWNERS: Final = frozenset({MemberKind.TARGET, MemberKind.NODE})
 
 @dataclass(frozen=True, slots=True)
 class SampledFunction:
-    """What the samples of a frame say of a function."""
-
     site: str  # Where it was, as file:line
     samples: int  # How many have seen it there
     looks: int  # How many there are of the frame
@@ -94,7 +92,6 @@ def spans_of(history: History, timeline: Timeline, index: int) -> tuple[FrameSpa
 
 
 def phases_of(timeline: Timeline, index: int) -> tuple[FrameSpan, ...]:
-    """Return the phases of a frame without their calls."""
     frame = timeline.frames.frame(index)
     phases: dict[int, int] = {phase: ns for phase in Phase if (ns := frame.phases[phase])}
     return tuple(_laid_out(phases, {}))
@@ -325,7 +322,6 @@ class _Names:
 
     @cached_property
     def _added(self) -> tuple[MemberNames, dict[int, str]]:
-        """The members and timers added since the frame before."""
         strings = self._history.strings
         members, timers = MemberNames(strings), {}
         for event in self._history.events(self._frame.start, self._frame.end):

@@ -43,7 +43,6 @@ class InstantFinder:
     # ---------------------------------------------------------------- as it is typed
 
     def find(self, text: str, from_ns: int) -> int:
-        """Return the instant for a typed text."""
         typed = _SPACES.sub(" ", text.strip())
         word = typed.casefold()
         if word in _FIRST_WORDS or word in _LAST_WORDS:
@@ -78,7 +77,6 @@ class InstantFinder:
     # ---------------------------------------------------------------- frames
 
     def frame(self, index: int) -> int:
-        """Return when a frame began."""
         frames = self._frames
         if not len(frames):
             raise InstantError(f"There is no frame {index:,}: none has run yet.")

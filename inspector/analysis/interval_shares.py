@@ -39,5 +39,4 @@ def shares_text(named: Mapping[str, int], most: int = len(Share) + 1) -> str:
 
 
 def largest_share(named: Mapping[str, int]) -> str:
-    """Return the name of the largest share that is not idle."""
     return max((name for name in named if name != Share.IDLE.text), key=named.__getitem__)

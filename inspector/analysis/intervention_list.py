@@ -52,8 +52,6 @@ class Intervention:
 
 
 class InterventionList:
-    """The interventions of a timeline, updated as it grows."""
-
     def __init__(self, timeline: Timeline) -> None:
         # All interventions, in order; undoing an intervention replaces its entry
         self.entries: list[Intervention] = []

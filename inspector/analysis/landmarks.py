@@ -64,5 +64,4 @@ def landmarks_between(
 
 
 def landmarks_within(found: Iterable[Landmark], start: int, stop: int) -> tuple[Landmark, ...]:
-    """Return the landmarks that overlap the frames ``start`` to ``stop - 1``."""
     return tuple(each for each in found if each.last_frame >= start and each.frame < stop)

@@ -68,8 +68,6 @@ class CallId(NamedTuple):
 
 
 class Call(Struct, frozen=True):
-    """A scheduled call at one instant."""
-
     id: CallId
     name: str
     # Its kind: a MemberKind if id.is_member; the numbers of the two enumerations overlap.

@@ -33,8 +33,6 @@ def session_instant(due_ns: int, path: Iterable[ClockState]) -> int:
 
 
 class _SchedulerTime(Struct, frozen=True):
-    """The time in which a scheduler, ticker or clock makes its calls."""
-
     time_ns: int  # That time; a scheduler's is that of its last frame
     scale: tuple[int, int]  # Its time scale, as numerator and denominator
     clocks: Sequence[ClockState]  # The clock it runs on and its ancestors
@@ -43,8 +41,6 @@ class _SchedulerTime(Struct, frozen=True):
 
 
 class SchedulerChange(Struct, frozen=True):
-    """A hypothetical change in the frame engine."""
-
     paused: Collection[int] = ()  # Targets, calls, tickers … that would also be paused
     resumed: Collection[int] = ()  # Targets, calls, tickers … whose own pause would end
     scale: Fraction | None = None  # New time scale of the scheduler, None for the present one

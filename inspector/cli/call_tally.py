@@ -130,8 +130,6 @@ class _Range:
 
 @dataclass(slots=True)
 class _Group:
-    """The calls of one name, and of one clock or scheduler."""
-
     clock_id: int
     size: int = 0
     calls: int = 0
@@ -401,7 +399,6 @@ class CallTally:
             yield together
 
     def calls(self, timeline: Timeline) -> tuple[CallCount, ...]:
-        """Return the other calls, by total duration."""
         return tuple(
             CallCount(
                 label=group.name,

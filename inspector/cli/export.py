@@ -377,7 +377,6 @@ def worth_plotting(frames: FrameTimes) -> Measure:
 
 
 def part_in(options: Namespace) -> SessionPart:
-    """Return the part that ``--range`` names."""
     try:
         return parse_range(options.range)
     except ExportError as error:

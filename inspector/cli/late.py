@@ -43,8 +43,6 @@ _UNKNOWN = "cannot be told: events are missing"
 
 
 class Watched(AttachedSession):
-    """Programs that are watched."""
-
     @property
     def is_partial(self) -> bool:
         return any(program.lost.total() for program in self.programs.values())

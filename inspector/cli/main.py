@@ -330,7 +330,6 @@ def _own(name: str) -> tuple[CommandEntry, ...]:
 
 
 def build_parser(loaded: Sequence[str] | None = None) -> argparse.ArgumentParser:
-    """Return the parser of all commands that need no window."""
     own = _own(loaded[0]) if loaded else ()
     entries = COMMANDS.own if own else tuple(COMMANDS)
     parser = _Parser(

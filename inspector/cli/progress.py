@@ -19,8 +19,6 @@ _ENDLESS_AFTER_S: Final = 5.0
 
 
 class Progress:
-    """A line of progress, on a terminal."""
-
     def __init__(self, err: TextIO) -> None:
         self._err = err
         self._is_shown = err.isatty()
@@ -28,7 +26,6 @@ class Progress:
         self._width = 0
 
     def update(self, done: float) -> None:
-        """Show the share done, from 0 to 1."""
         if not self._is_shown:
             return
         took_ns = perf_counter_ns() - self._began_ns

@@ -47,7 +47,6 @@ def replay_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def export_as_pytest(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Write a recording as a test."""
     path = Path(options.files[0])
     paths = options.output or [path.with_name(f"test_{_identifier(path.stem)}.py")]
     for test in paths:

@@ -243,7 +243,6 @@ def _print_zones(options: Namespace, out: TextIO, err: TextIO) -> bool:
 
 
 def formulas_text() -> str:
-    """Return all metrics with their tools and formulas, as a table."""
     rows = [(each.id, each.tool or "-", each.name, each.unit, each.formula) for each in METRICS]
     return table(
         ("id", "tool", "name", "unit", "formula (f: frame times in ms)"), rows, right=set()
@@ -254,7 +253,6 @@ def formulas_text() -> str:
 
 
 def stutter_limits(options: Namespace) -> StutterLimits | None:
-    """Return what stutters and what is slow, if any of it was chosen."""
     chosen = {"factor": options.stutter_factor, "low_rate": options.low_fps}
     given = {name: number for name, number in chosen.items() if number is not None}
     return replace(USUAL_STUTTER, **given) if given else None

@@ -124,8 +124,6 @@ class WholeHistory:
 
 
 class LogHistory(WholeHistory):
-    """The past of a growing log."""
-
     def __init__(self, log: EventLog) -> None:
         self._log = log
         self._cursors: list[int] = []

@@ -61,7 +61,6 @@ class MemberNames:
         return self._known.get(number)
 
     def name_of(self, number: int) -> str:
-        """Return a member's name; empty if unknown."""
         known = self._known.get(number)
         return "" if known is None else known.name
 

@@ -155,7 +155,6 @@ class MemberTable:
         return len(self.by_id)
 
     def path(self, number: int) -> list[MemberState]:
-        """Return the member and its ancestors, itself first."""
         found = []
         while number:
             member = self.by_id[number]

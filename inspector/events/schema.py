@@ -536,7 +536,6 @@ def schema_as_data() -> dict[str, object]:
 
 
 def schema_as_table() -> str:
-    """Return the kinds of events as a Markdown table."""
     lines = [
         "| number | kind | subject | a | b | as a sentence |",
         "| --- | --- | --- | --- | --- | --- |",

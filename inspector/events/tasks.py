@@ -32,8 +32,6 @@ class TaskState(Struct, frozen=True, array_like=True):
 
 
 class TaskTable:
-    """All tasks that were told, by number."""
-
     __slots__ = ("by_id", "told_ns", "version")
 
     def __init__(self) -> None:

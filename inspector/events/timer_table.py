@@ -154,7 +154,6 @@ class TimerTable:
         return iter(self.id)
 
     def index(self, timer_id: int) -> int:
-        """Return the present row of a timer."""
         return self._rows[timer_id]
 
     def row(self, timer_id: int) -> TimerRow:
@@ -181,7 +180,6 @@ class TimerTable:
     # ---------------------------------------------------------- for the fold
 
     def add(self, timer_id: int, clock_id: int, label: int) -> None:
-        """Add a timer that is not armed yet."""
         if timer_id in self:
             raise ValueError(f"timer {timer_id} exists")
         self._rows[timer_id] = len(self.id)

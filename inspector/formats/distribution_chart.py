@@ -144,7 +144,6 @@ def distribution_chart(  # noqa: PLR0913 - as many things make a chart
     band_ns: tuple[int, int] | None = None,
     beside: Sequence[Curve] = (),
 ) -> DistributionChart:
-    """Return a chart of frame times."""
     colors = GRAPH_COLORS[theme]
     left = 6 + text_width("100 %", _SIZE)
     if len(curves) == 1:

@@ -44,8 +44,6 @@ _AT_ONCE: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A column that measures something."""
-
     at: int  # Its place among the columns
     name: str
     unit: str  # Its unit; empty if unknown
@@ -252,8 +250,6 @@ class FrameTimes:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where frame times come from."""
-
     scene: str
     created: datetime | None  # Time of the data, in local time if it has no zone; None if unknown
     version: str
@@ -269,7 +265,6 @@ class Provenance:
 
     @property
     def created_iso(self) -> str | None:
-        """The time of the data for files, ``None`` if unknown."""
         return None if self.created is None else self.created.isoformat()
 
     @property
@@ -280,8 +275,6 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class SessionPart:
-    """A part of a session, by frames or by time."""
-
     # The first frame, counted from 0, or its earliest session instant in nanoseconds.
     start: int = 0
     # The frame after the last, or the instant before which all begin; None for all that follow.

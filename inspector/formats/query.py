@@ -50,8 +50,6 @@ class QueryError(InspectorError):
 
 
 class NoDuckDbError(InspectorError):
-    """The library that answers queries is not installed."""
-
     exit_code = ExitCode.BAD_ENVIRONMENT
 
 
@@ -78,7 +76,6 @@ class Answer:
 
 
 def cell_text(value: object) -> str:
-    """Return a value of an answer for people."""
     if value is None or (isinstance(value, float) and not isfinite(value)):
         return "-"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
@@ -89,7 +86,6 @@ def is_duckdb_missing() -> bool:
 
 
 def query_columns(captures: Iterable[Beside | None]) -> list[QueryColumn]:
-    """Return all columns that a query can name."""
     beside: dict[str, QueryColumn] = {}
     for each in captures:
         for name, unit in _beside_names(each):

@@ -57,7 +57,6 @@ def picture_items(
     scale: float = 1.0,
     halo: Halo | None = None,
 ) -> list[Item]:
-    """Return the shapes of a picture as its clocks let them look."""
     stopped = {number for number, look in looks.items() if look.is_stopped}
     around = {} if halo is None else _halo_items(picture.shapes, halo, scale)
     if not (stopped or around):

@@ -55,8 +55,6 @@ class Drawing(msgspec.Struct, frozen=True):
 
 
 class Picture(msgspec.Struct, frozen=True, array_like=True):
-    """The picture of a frame."""
-
     width: float  # Its width, in its own units
     height: float
     background: str  # Colour behind the shapes

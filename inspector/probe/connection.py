@@ -44,7 +44,6 @@ class OwnSocket:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the program has closed it."""
         return _file_of(self.sock) != self._file
 
     def close(self) -> None:

@@ -46,8 +46,6 @@ def copied(program: Program) -> Program:
 
 
 class CostMeter:
-    """Processor time of the probe."""
-
     def __init__(self, program: Program) -> None:
         self._program = program
         self._thread, self._thread_ns = get_native_id(), thread_time_ns()

@@ -23,8 +23,6 @@ _BUSY_NS = 250_000_000
 
 
 class _Description:
-    """The description of the timers of a clock, in slices."""
-
     __slots__ = ("asked_ns", "claim", "clock", "is_read_here", "slices", "timers")
 
     def __init__(self, clock: Optional[Clock], timers: Iterator[None]) -> None:
@@ -65,7 +63,6 @@ class Keyframe:
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything has been described."""
         return not self._waiting
 
     @property

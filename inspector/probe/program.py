@@ -142,8 +142,6 @@ def _described(
 
 
 class Program(Texts):
-    """The program around the probe."""
-
     def __init__(self, name: str, now_ns: Callable[[], int] = monotonic_ns) -> None:
         super().__init__()
         # Takes events while an inspector is attached, else None: what every hook tests

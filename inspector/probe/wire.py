@@ -242,7 +242,6 @@ def answer(number: int, result: Optional[dict[str, Any]] = None) -> dict[str, An
 
 
 def refusal(number: int, error: WireError) -> dict[str, Any]:
-    """Return the answer to a request that failed."""
     return {"id": number, "error": {"code": error.code, "message": error.message}}
 
 

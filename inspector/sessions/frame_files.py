@@ -96,8 +96,6 @@ class FrameFile:
 
 @dataclass(frozen=True, slots=True)
 class Importer:
-    """A format that frame times are read from."""
-
     name: str
     # Whether a file is in this format, by its first bytes, at least 4,096.
     recognises: Callable[[bytes], bool]

@@ -242,7 +242,6 @@ class Recorder:
         return path
 
     def record_annotations(self, changes: Sequence[AnnotationChange]) -> list[int]:
-        """Record changes of annotations; returns the annotations' numbers."""
         writer = self._writer
         if writer is not None and self._session.log is self._log:
             # Else the file that is about to begin begins with all of them.
@@ -304,7 +303,6 @@ class Recorder:
             self.note_problem(str(error))
 
     def close(self) -> None:
-        """End all recordings; waits for the disk."""
         self.pump()
         self.stop()
         for writer in self._ending:

@@ -147,8 +147,6 @@ def _is_open(number: int) -> bool:
 
 
 class SceneFile(Struct, frozen=True):
-    """A scene that comes with the inspector."""
-
     path: Path
     title: str  # The first line of its docstring, without the full stop
     summary: str  # The paragraph below that: what it shows
@@ -190,7 +188,6 @@ class LoadedScene(Struct, frozen=True):
     known_before: frozenset[str]  # Names of the modules that were there before it
 
     def build(self, stage: "Stage") -> None:
-        """Call the scene's ``build``."""
         build: Callable[[Stage], object] = self.module.build
         with _importable(self):
             try:

@@ -198,7 +198,6 @@ class SceneRun:
 
     @property
     def session_ns(self) -> int:
-        """Session time up to which the scene has run."""
         return self.tree.now_ns
 
     @property

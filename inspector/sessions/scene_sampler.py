@@ -35,8 +35,6 @@ _MOST_EVENTS: Final = 50_000
 
 
 class _Clock:
-    """What a sampler asks of a clock and of what controls it."""
-
     is_held = False
     waits_for_events = True
     has_hidden_turns = False
@@ -107,7 +105,6 @@ class SceneSampler:
             self._sampler.end()
 
     def begin_wake(self) -> None:
-        """Take note that a wake-up begins."""
         self._scene.frames.began_ns = monotonic_ns()
         if not self._wanted.is_set():
             self._wanted.set()

@@ -97,8 +97,6 @@ class StepsAside(Protocol, metaclass=_AskedOnce):
 
 @runtime_checkable
 class MeasuresWakeErrors(Protocol, metaclass=_AskedOnce):
-    """A time source that measures its wake-up delay."""
-
     @property
     def wake_errors(self) -> WakeErrorSummary | None:
         """The wake-up delays; ``None`` before the first wake-up."""
@@ -130,8 +128,6 @@ class AttachedProgram(Protocol):
 
 @runtime_checkable
 class AttachesPrograms(Protocol, metaclass=_AskedOnce):
-    """A session with programs in other processes."""
-
     @property
     def programs(self) -> Mapping[int, AttachedProgram]: ...
 
@@ -226,8 +222,6 @@ class UniformSession:
 
 @runtime_checkable
 class ShowsCapture(Protocol, metaclass=_AskedOnce):
-    """A session that shows one of the streams of a capture."""
-
     @property
     def path(self) -> Path: ...
 
@@ -297,8 +291,6 @@ def why_no_clocks(session: Session | None) -> str:
 
 
 class FramePictures(Protocol):
-    """The pictures of frames."""
-
     is_watched: bool  # Whether new ones are wanted
 
     @property

@@ -104,8 +104,6 @@ class DescribedAction(QAction):
 
 
 class ActionSet(QObject):
-    """All actions of a window, by id."""
-
     applied = Signal()  # Other actions may be possible now
 
     def __init__(self, parent: QObject, descriptions: Iterable[ActionDescription[Any]]) -> None:

@@ -23,8 +23,6 @@ HandlerT = TypeVar("HandlerT")
 
 
 class Needs(Enum):
-    """What must be there for an action to make sense."""
-
     NOTHING = "nothing", None
     TRANSPORT = "a session that can run and be held", Capability.TRANSPORT
     STEP = "a session that can be stepped", Capability.STEP

@@ -114,8 +114,6 @@ class DifferenceColumn(ColumnEnum):
 
 @guarded
 class DifferenceModel(ListTableModel[DifferenceRow]):
-    """A row for each number."""
-
     reach = 1.0  # The change at the ends of the picture of the intervals, as a share
 
     @override

@@ -37,8 +37,6 @@ _TWO: Final = 2
 
 @dataclass(eq=False, slots=True)
 class Source:
-    """Where a run comes from."""
-
     name: str  # What it is called until it is read
     make: Callable[[Report], ComparedRun]  # Reads it, in any thread
     path: Path | None = None  # Its file, if it is one

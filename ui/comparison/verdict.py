@@ -27,8 +27,6 @@ _COMPARATIVES: Final = {Verdict.FASTER: "faster", Verdict.SLOWER: "slower"}
 
 
 class Compared(Struct, frozen=True):
-    """A number of two sides."""
-
     name: str  # What it is called
     before: str  # Its text for the first side
     after: str  # Its text for the other

@@ -433,7 +433,6 @@ class _DropZones(QWidget):
         self.hide()
 
     def zone_at(self, place: QPointF) -> int:
-        """Return the side that a place is of, -1 for a side of its own."""
         third = place.x() / max(self.width(), 1) * 3
         return int(third) if third < _TWO else -1
 

@@ -208,8 +208,6 @@ _ON_CLOCKS: Final = kinds_with(a=Unit.CLOCK) - ABOUT_CLOCKS
 
 
 class ListedEvent(Struct, frozen=True):
-    """One event in the list."""
-
     event: RawEvent
     group: EventGroup  # With which others it is shown or hidden
     label: str  # What its timer or member is called, empty when that is not known

@@ -30,8 +30,6 @@ _MS_PER_SECOND: Final = 1_000
 
 
 class InterventionRow(NamedTuple):
-    """A command or a hit."""
-
     entry: Intervention  # What it says
     undoing: Undoing | None  # What can be undone, None where nothing can
 

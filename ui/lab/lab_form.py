@@ -60,8 +60,6 @@ LIMITS_TIP: Final = (
 
 
 class What(IntEnum):
-    """What is run, in the order of the choices."""
-
     TIMERS = 0
     OPEN_SCENE = 1
     SCENE_FILE = 2

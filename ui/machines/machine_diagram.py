@@ -158,8 +158,6 @@ _MAKES: Final = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
 
 class TransitionLabel(Struct, frozen=True):
-    """A transition under which the pointer can be."""
-
     name: str  # The transition
     arrow: Arrow
     box: QRectF  # Its area

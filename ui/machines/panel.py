@@ -37,8 +37,6 @@ MAX_ROWS: Final = 5_000
 
 
 class TransitionRow(Struct, frozen=True):
-    """A transition, made or refused."""
-
     at_ns: int
     source: str  # The previous state; empty for the first
     name: str  # The transition; empty for the first state

@@ -17,8 +17,6 @@ _LEAST: Final = 0.2
 
 
 class ViewMode(Enum):
-    """The reaction of a range to what is new."""
-
     FOLLOW = "follow"
     FIT = "fit"
     FREE = "free"

@@ -58,7 +58,6 @@ class MovedPixmap:
         return painter
 
     def draw(self, painter: QPainter, target: QRectF, part: QRectF) -> None:
-        """Draw a part of it, in pixels of the device."""
         painter.drawPixmap(target, self._pixmap, part.translated(self._left, 0))
 
 

@@ -53,7 +53,6 @@ class KeptTexts:
         return width
 
     def draw(self, painter: QPainter, left: float, row: Row, text: str) -> None:
-        """Draw a text in the middle of a row; the painter has the font."""
         kept = self._texts.get(text)
         if kept is None:
             if len(self._texts) >= _MOST_TEXTS:

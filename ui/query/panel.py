@@ -156,8 +156,6 @@ class _Statement(QPlainTextEdit):
 
 
 class _NameList(TablePanel):
-    """The columns that a query can name."""
-
     def __init__(self, view: TableView, theme: Theme) -> None:
         super().__init__(view, theme, None, filter_hint="Filter columns")
         self.lay_out()

@@ -46,8 +46,6 @@ _MOST_PRIORITY: Final = 2**31 - 1
 
 
 class MenuRequests(Struct, frozen=True):
-    """What a menu can ask its panel for."""
-
     submit: Callable[[Command], object]  # Ask the session for something
     is_possible: Callable[[Command], bool]  # Whether the session takes such a command
 

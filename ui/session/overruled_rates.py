@@ -17,8 +17,6 @@ from .bridge import SessionBridge
 
 
 class OverruledRate(Struct, frozen=True):
-    """A rate that did not last."""
-
     who: str  # Who set another one: the scene or the program
     name: str
     rate_n: int  # The rate in force, over the fixed denominator

@@ -307,7 +307,6 @@ class RefreshPace(QObject):
     # ---------------------------------------------------------------- followers
 
     def follow(self, follower: Follower) -> None:
-        """Ask something for a refresh whenever the session was refreshed."""
         self._followers.append(follower)
 
     def tell_followers(self) -> None:

@@ -58,8 +58,6 @@ class MetricColumn(ColumnEnum):
 
 @guarded
 class MetricTable(TablePanel):
-    """The metrics, with a filter and options above them."""
-
     options_changed = Signal()  # Other options are kept
 
     def __init__(self, choices: MutableMapping[str, str], theme: Theme, parent: QWidget) -> None:

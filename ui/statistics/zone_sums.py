@@ -58,8 +58,6 @@ class ZoneColumn(ColumnEnum):
 
 
 class ZoneTable(TablePanel):
-    """The zones, with a filter above them."""
-
     def __init__(self, choices: MutableMapping[str, str], theme: Theme, parent: QWidget) -> None:
         key = attrgetter("name", "place")
         self.model = ListTableModel[ZoneSums](ZoneColumn, theme, key, is_sortable=True)

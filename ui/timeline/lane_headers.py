@@ -45,8 +45,6 @@ PAUSE_SIGN: Final = "‖ "
 
 
 class HeaderState(NamedTuple):
-    """What a header says besides its name."""
-
     rate: str = ""  # The rate of a clock, ×1; empty for what has none
     is_paused: bool = False  # Whether the clock is paused itself
     is_stopped: bool = False  # Whether it stands still because of a clock above
@@ -77,8 +75,6 @@ def header_state(row: LaneRow, timeline: Timeline, *, is_past: bool) -> HeaderSt
 
 
 class LaneWait(NamedTuple):
-    """What the timers of a lane wait for."""
-
     # How long until the first of them fires, if that is beyond what is in view, or else 0.
     due_in_ns: int = 0
     late_ns: int = 0  # How long ago it should have fired, 0 if it is not late

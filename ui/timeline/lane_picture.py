@@ -62,8 +62,6 @@ _SAME_PLACE: Final = 1e-5
 
 
 class _Shown(NamedTuple):
-    """What the picture of the lanes depends on."""
-
     rows: PlacedRows  # The visible rows
     grid: tuple[int, ...]  # The lines from the ruler, in pixels
     late_ns: int  # Lateness from which a firing stands out
@@ -121,8 +119,6 @@ class _Coming(NamedTuple):
 
 
 class _RowLayout:
-    """Lays out rows on one sheet."""
-
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
         self.lanes, self.clocks = LaneLayout(sheet), ClockLayout(sheet)

@@ -65,8 +65,6 @@ _FAR: Final = 0.2
 
 @guarded
 class LaneSurface(QAbstractScrollArea):
-    """The lanes of a session: the visible ones, and what is where."""
-
     #: The instant under the pointer.
     instant_hovered = Signal(object)  # int | None
     #: What the row under the pointer is about.

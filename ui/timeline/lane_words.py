@@ -29,8 +29,6 @@ _BESIDE_LINE: Final = 6
 
 
 class _Said(NamedTuple):
-    """A text over the lanes."""
-
     box: QRect
     text: str
     role: ColorRole
@@ -41,8 +39,6 @@ class _Said(NamedTuple):
 
 
 class _Words(NamedTuple):
-    """All texts over the lanes."""
-
     made_for: object  # What they depend on
     said: list[_Said]
     late: list[tuple[PlacedRow, int]]  # What is late, and since when
@@ -67,7 +63,6 @@ class LaneWords:
 
     @property
     def texts(self) -> list[str]:
-        """What was written last."""
         return [] if self._words is None else [said.text for said in self._words.said]
 
     def paint(

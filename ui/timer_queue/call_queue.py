@@ -126,7 +126,6 @@ class CallQueue:
         return sum(map(self.count, CallGroup))
 
     def row(self, key: int) -> QueueRow | None:
-        """Return what is shown of a call, ``None`` if it is not scheduled any more."""
         timeline = self.timeline
         call = None if timeline is None else call_of(timeline, CallId.of_key(key))
         if timeline is None or call is None:

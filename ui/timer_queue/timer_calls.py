@@ -30,8 +30,6 @@ _BY_SESSION: Final = frozenset({CallColumn.DUE_SESSION, CallColumn.REMAINING, No
 
 
 class TimerCalls:
-    """The pending timers of clocks."""
-
     def __init__(self, timeline: Timeline, strings: Sequence[str]) -> None:
         """Take the timers of a timeline, with the string table of its log, which may grow."""
         self._timeline = timeline

@@ -82,8 +82,6 @@ class ShareBar(QWidget):
 
 
 class ShownRow(Struct, eq=False):
-    """A row with the widgets that show it."""
-
     row: DetailRow
     value: QLabel | QPlainTextEdit  # The heading, value, sentence or code
     # What is to the left of it, None where it reaches across both columns.
@@ -99,7 +97,6 @@ class ShownRow(Struct, eq=False):
 
     @property
     def reached(self) -> QLabel | QPlainTextEdit:
-        """What the keyboard comes to."""
         return self.key if isinstance(self.key, LinkedLabel) else self.value
 
     @property

@@ -186,7 +186,6 @@ class LinkedLabel(ValueLabel):
         return small_size(self.fontInfo().pixelSize())
 
     def set_pieces(self, pieces: Sequence[Piece], color: QColor) -> None:
-        """Show other pieces, their links in a colour."""
         self._said = "".join(piece.text for piece in pieces)
         self._name_for_readers()
         html, place = "", 0

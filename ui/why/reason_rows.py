@@ -41,8 +41,6 @@ _FRAME: Final = re.compile(r"\b[Ff]rame (\d[\d,]*)")
 
 
 class Told(Struct, frozen=True):
-    """What explains a call."""
-
     answer: str = ""  # The answer in one sentence
     chain: tuple[DetailRow, ...] = ()  # The reasons below their title; empty without any
     scores: tuple[DetailRow, ...] = ()  # What came of predictions

@@ -55,7 +55,6 @@ class FaultReporter:
         self._former_handler = qInstallMessageHandler(self._log_qt_message)
 
     def stop(self) -> None:
-        """Put back what was there."""
         sys.excepthook = self._former_hook
         qInstallMessageHandler(self._former_handler)
 
@@ -126,7 +125,6 @@ class Interrupts(QObject):
         return self._signals.number
 
     def stop(self) -> None:
-        """Put back what was there."""
         self._notifier.setEnabled(False)
         self._signals.stop()
         signal.set_wakeup_fd(self._former_fd)

@@ -66,13 +66,11 @@ class Settings(NamedTuple):
     version: int = SETTINGS_VERSION  # The SETTINGS_VERSION that the file was written with
 
     def with_recent_scene(self, path: Path) -> Settings:
-        """Return these settings with ``path`` as the newest of the recent scenes."""
         text = str(path.absolute())
         others = [other for other in self.recent_scenes if other != text]
         return self._replace(recent_scenes=tuple([text, *others][:MOST_RECENT_SCENES]))
 
     def with_recent_program(self, typed: dict[str, str]) -> Settings:
-        """Return these settings with a program as the newest of the recent ones."""
         others = [each for each in self.recent_programs if each != typed]
         return self._replace(recent_programs=tuple([typed, *others][:MOST_RECENT_SCENES]))
 
@@ -81,8 +79,6 @@ class Settings(NamedTuple):
 
 
 class SettingsFile:
-    """The file that settings are kept in."""
-
     def __init__(self, path: Path | None = None) -> None:
         """Use ``path``, or the file in the user's folder for settings."""
         self.path = _default_path() if path is None else path

@@ -193,7 +193,6 @@ class StatusLine(QWidget):
 
     @Slot(str)
     def say(self, text: str) -> None:
-        """Say something for some seconds."""
         self.set_notice(Notice(text))
 
     @Slot(str)

@@ -61,7 +61,6 @@ def ranked_blockers(call: Call) -> list[Blocker]:
 def blocker_reason(
     history: History, timeline: Timeline, call: Call, blocker: Blocker, cursor: int
 ) -> Reason:
-    """Return a blocker as a reason, with the event before a cursor that caused it."""
     match blocker.kind:
         case BlockerKind.PAUSED:
             return _pause(history, timeline, blocker)

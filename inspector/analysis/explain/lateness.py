@@ -246,7 +246,6 @@ class _Context:
 
 
 def _frame_cursor(history: History, cursor: int) -> int:
-    """Return the cursor right after the end of the previous frame."""
     start = max(history.first, cursor - NEARBY)
     cursors, events = history.numbered(start, cursor)
     for place, event in zip(reversed(cursors), reversed(events), strict=True):

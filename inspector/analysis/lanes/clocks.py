@@ -99,7 +99,6 @@ class ClockPasts:
         return found
 
     def standstills(self, clock_id: int, low_ns: float, high_ns: float) -> Iterator[Standstill]:
-        """Yield the standstills of a clock in view."""
         past = self.by_id.get(clock_id)
         if past is None:
             return

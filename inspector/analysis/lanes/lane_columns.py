@@ -80,8 +80,6 @@ _MOST_ENDED = 64
 
 
 class PendingTimers:
-    """The pending timers of a lane, in the order in which they were added."""
-
     __slots__ = ("_count", "_first", "_lane_by_timer", "_lanes", "_numbers")
 
     def __init__(self, lane_by_timer: RowByNumber, *lanes: int) -> None:
@@ -124,7 +122,6 @@ class PendingTimers:
         self._numbers.append(timer_id)
 
     def note_end(self) -> None:
-        """Note that one of them has ended."""
         self._count -= 1
         if len(self._numbers) > 2 * self._count + _MOST_ENDED:
             self._numbers = array("q", filter(self.__contains__, self._numbers))

@@ -146,7 +146,6 @@ class Lateness(Struct, frozen=True):
 
     @classmethod
     def unmeasured(cls, begin_ns: int, end_ns: int) -> Lateness:
-        """Return one of which nothing is known."""
         return cls(begin_ns, end_ns, (), (), 0, end_ns - begin_ns)
 
     @property
@@ -165,7 +164,6 @@ class Lateness(Struct, frozen=True):
 
     @property
     def cause(self) -> Cause:
-        """The cause of the largest part."""
         return Cause.UNKNOWN if self.main is None else self.main.cause
 
 
@@ -525,7 +523,6 @@ def own_places(stack: Sequence[str]) -> list[Place]:
 
 
 def places_below_loop(stack: Sequence[str]) -> list[Place]:
-    """Return the places that a loop has called, with those of libraries."""
     places = [Place.of(text) for text in stack]
     places = [place for place in places if place.file != "<built-in>"]
     is_engines = [_is_engines(place) for place in places]

@@ -224,7 +224,6 @@ def turns_of(samples: Sequence[Sample], first: int = 0) -> list[tuple[int, int]]
 def _stretches(
     samples: Sequence[Sample], functions: set[_Function]
 ) -> list[tuple[_Function, int, int]]:
-    """Return in which of some functions a turn was from when to when."""
     found: list[tuple[_Function, int, int]] = []
     reached_ns = samples[0].begin_ns
     seen: Sample | None = None

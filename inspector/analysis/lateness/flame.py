@@ -111,7 +111,6 @@ class FunctionSeen(Struct):
 
     @property
     def hottest(self) -> Place:
-        """The function with the line that was seen most."""
         return structs.replace(self.place, line=self.lines.most_common(1)[0][0])
 
 

@@ -56,7 +56,6 @@ class Place(Struct, frozen=True):
 
     @property
     def file_name(self) -> str:
-        """The file without its folders."""
         return self.file.replace("\\", "/").rpartition("/")[2]
 
     @property

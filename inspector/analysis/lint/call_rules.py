@@ -79,7 +79,6 @@ def finding_of(  # noqa: PLR0913, PLR0917 - the values of a finding
 
 
 def failing(survey: Survey) -> Iterator[Finding]:
-    """Find callbacks that raised an exception."""
     for name, failures in survey.failures.items():
         timer = survey.timers.get(failures.timer_id)
         raised = what_was_raised(survey.text(failures.raised))
@@ -248,7 +247,6 @@ def _calls_of(survey: Survey, is_member: bool, load: Load) -> list[SurveyedTimer
 
 
 def skipped(survey: Survey) -> Iterator[Finding]:
-    """Find timers whose late calls were skipped."""
     for call in timers_of(survey):
         if not call.missed or call.missed_at == (0, 0):
             continue

@@ -167,7 +167,6 @@ class ScheduledCalls:
         return self._clocks.local_ns(call.clock_id, at_ns) * rate // RATE_DENOMINATOR
 
     def forget_frame(self) -> None:
-        """Forget the calls of a frame of which events are missing."""
         self._in_frame = {}
 
     def end_frame(self, frame: int) -> None:

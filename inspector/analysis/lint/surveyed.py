@@ -269,7 +269,6 @@ class Survey:
         return 0
 
     def clock_name(self, clock_id: int) -> str:
-        """Return the name of a clock in quotes; its number if it was removed."""
         clock = self.timeline.clocks.get(clock_id)
         return f"clock {clock_id}" if clock is None else f"“{clock.name}”"
 

@@ -71,7 +71,6 @@ def active_times(part: Part, series: TimeSeries) -> Numbers | None:
 
 
 def mean_active_time(part: Part, series: TimeSeries) -> float | None:
-    """Return the mean active time in milliseconds."""
     times = active_times(part, series)
     return None if times is None else float(times.mean())
 

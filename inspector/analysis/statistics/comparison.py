@@ -154,7 +154,6 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """What these say together."""
         found = {each.verdict for each in self.spoken}
         if {Verdict.FASTER, Verdict.SLOWER} <= found:
             return Verdict.MIXED

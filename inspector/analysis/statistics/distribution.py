@@ -29,7 +29,6 @@ class Distribution:
         return self._length
 
     def extend(self, values: ArrayLike) -> None:
-        """Add values, in any order."""
         run = np.array(values, dtype=np.int64)
         self._length += len(run)
         while self._runs and len(self._runs[-1]) < _GROWTH * len(run):

@@ -66,8 +66,6 @@ def _tolerance_ns(budget_ns: int) -> int:
 
 
 class FrameBudget(Struct, frozen=True):
-    """How long a frame may take."""
-
     budget_ns: int  # The budget, above 0
     # Whether frames are held against it by the time in their callbacks, as the turns of a loop that
     # waits for events are.
@@ -81,12 +79,10 @@ class FrameBudget(Struct, frozen=True):
 
     @classmethod
     def of_ms(cls, budget_ms: float) -> FrameBudget:
-        """Return a budget in milliseconds, at least 1 ns."""
         return cls(max(1, round(budget_ms * NS_PER_MS)))
 
     @classmethod
     def of_rate(cls, rate: Fraction, *, by_busy: bool = False) -> FrameBudget:
-        """Return the budget of a frame at a rate in frames per second."""
         return cls(max(1, round(NS_PER_SECOND / rate)), by_busy)
 
     @property

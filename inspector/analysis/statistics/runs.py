@@ -76,7 +76,6 @@ class ComparedRun:
 
     @property
     def runs(self) -> tuple[ComparedRun, ...]:
-        """The runs that it is put together from, or itself."""
         return self.parts or (self,)
 
     @property
@@ -119,8 +118,6 @@ def _is_outlier(share: float) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunDifference:
-    """How a run, or several of a version, differ from others."""
-
     before: ComparedRun  # The first
     after: ComparedRun  # The other
     found: Comparison  # The differences of their frames

@@ -116,12 +116,10 @@ def add_overwrite(parser: ArgumentParser | _ArgumentGroup) -> None:
 
 
 def suffixes() -> str:
-    """Return the suffixes of all exporters, as they are written in a sentence."""
     return " ".join(each.suffix for each in exporters())
 
 
 def check_export_arguments(options: Namespace) -> None:
-    """Check what argparse cannot."""
     error = options.parser.error
     if options.frame is not None and options.picture is None:
         error("argument --frame: add --picture, the file to write")

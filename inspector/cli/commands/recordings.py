@@ -79,7 +79,6 @@ def add_annotate_arguments(parser: ArgumentParser) -> None:
 
 
 def check_annotate_arguments(options: Namespace) -> None:
-    """Check what argparse cannot."""
     words = (options.at, options.until, options.name, options.text)
     has_words = any(each is not None for each in words) or options.note or options.bookmark
     if has_words and (options.list or options.remove):

@@ -51,7 +51,6 @@ def add_without_inspector(parser: ArgumentParser | _ArgumentGroup) -> None:
 
 
 def output_file(text: str) -> Path:
-    """Parse the name of a file to write."""
     if text == "-":
         raise ArgumentTypeError(f"name a file: only “export … -o -” and --json print, not {text}")
     return Path(text)

@@ -15,8 +15,6 @@ from inspector.frames.scheduling import Callback, PendingCall
 
 
 class Linked(Protocol):
-    """An item of a list, with its own links."""
-
     priority: int
     previous: object
     following: object
@@ -146,7 +144,6 @@ class LinkedOrder(Generic[ItemT]):
             before.following = item
 
     def remove(self, item: ItemT) -> None:
-        """Remove; the item keeps its own links."""
         before, after = _previous(item), _following(item)
         if before is None:
             self._head = after
@@ -196,7 +193,6 @@ class DialectUpdates:
         return len(self._by_target)
 
     def find(self, target: object) -> UpdateEntry | None:
-        """Return the update callback of a target, which may be marked as removed."""
         return self._by_target.get(id(target))
 
     def add(

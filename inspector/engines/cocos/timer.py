@@ -24,7 +24,6 @@ _SINGLE = Struct("f")
 
 
 def single(value: float) -> float:
-    """Round to single precision."""
     rounded: float = _SINGLE.unpack(_SINGLE.pack(value))[0]
     return rounded
 

@@ -55,7 +55,6 @@ class Activator:
         self._running: list[_Activation] = []
 
     def clear(self) -> None:
-        """Drop the running activations."""
         self._running = []
 
     def activate(self, node: Node) -> None:

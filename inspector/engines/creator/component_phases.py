@@ -168,7 +168,6 @@ class ComponentPhases:
             report_component(at_cursor)
 
     def _reported(self, call: Callable[[Component], object]) -> Callable[[Component], object]:
-        """Return a call that is reported, if this director is."""
         return partial(call_reported, run=call) if self._scheduler.number else call
 
     def _reporting(self, method: str) -> OnError | None:

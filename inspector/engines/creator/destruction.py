@@ -102,7 +102,6 @@ class DestructionQueue:
             self._is_flushing = False
 
     def destroy_now(self, subject: Destroyable) -> None:
-        """Destroy an object, marked or not."""
         if subject.life.is_destroyed:
             self._complain(LifeComplaint.DESTROYED_BEFORE, subject)
             return

@@ -35,8 +35,6 @@ class PhaseMember:
 
 
 class NodeControl:
-    """A node, as commands control it, and its last report."""
-
     def __init__(self, node: Node) -> None:
         self.node = node
         self.number = self.above = 0
@@ -54,8 +52,6 @@ class NodeControl:
 
 
 class ComponentControl:
-    """A component, as commands control it, and its last report."""
-
     def __init__(self, component: Component) -> None:
         self.component = component
         self.number = 0

@@ -38,8 +38,6 @@ Tick: TypeAlias = Callable[[float], object]
 
 
 class Countdown:
-    """A timeout or an interval."""
-
     __slots__ = ("__weakref__", "_forget", "delay_ms", "left_ms", "listener", "number")
 
     def __init__(
@@ -55,8 +53,6 @@ class Countdown:
 
 
 class Countdowns:
-    """The timeouts or the intervals of a ticker."""
-
     def __init__(self, ticker: Ticker, *, repeats: bool) -> None:
         self._ticker = ticker
         self._repeats = repeats
@@ -234,27 +230,22 @@ class Ticker:
             self._ticks = [*self._ticks, tick]
 
     def stop_tick(self, tick: Tick) -> None:
-        """Stop calling a tick, from the next update on."""
         if tick in self._ticks:
             self._ticks = [other for other in self._ticks if other != tick]
 
     def call_async(self, function: Callable[[], object]) -> None:
-        """Call a function at the beginning of the next update."""
         checked_callable(function)
         self._async.append(function)
 
     def call_later(self, function: Callable[[], object]) -> None:
-        """Call a function before the next render."""
         checked_callable(function)
         self._later.append(function)
 
     def add_frame_listener(self, listener: Callable[[], object]) -> None:
-        """Call ``listener`` in every frame after :attr:`on_enter_frame`."""
         checked_callable(listener)
         self._frame_listeners = [*self._frame_listeners, listener]
 
     def remove_frame_listener(self, listener: Callable[[], object]) -> None:
-        """Stop calling a listener, from the next frame on."""
         self._frame_listeners = [each for each in self._frame_listeners if each != listener]
 
     def set_timeout(self, listener: Callable[[], object], delay_ms: float) -> int:
@@ -263,7 +254,6 @@ class Ticker:
         return self._timeouts.add(listener, delay_ms)
 
     def clear_timeout(self, number: int) -> bool:
-        """Clear a timeout; returns whether it existed."""
         return self._timeouts.clear(number)
 
     def set_interval(self, listener: Callable[[], object], delay_ms: float) -> int:
@@ -272,15 +262,12 @@ class Ticker:
         return self._intervals.add(listener, delay_ms)
 
     def clear_interval(self, number: int) -> bool:
-        """Clear an interval; returns whether it existed."""
         return self._intervals.clear(number)
 
     def timeouts(self) -> list[Countdown]:
-        """Return the pending timeouts in the order in which they were set."""
         return self._timeouts.entries()
 
     def intervals(self) -> list[Countdown]:
-        """Return the intervals, in the order in which they were set."""
         return self._intervals.entries()
 
     # --------------------------------------------------------------- updates

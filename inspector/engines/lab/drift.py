@@ -209,8 +209,6 @@ def _thinned(points: list[Point]) -> list[Point]:
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """The layout of the names of the curves."""
-
     width: float  # Its width, in points
     rows: int  # Lines per column
     columns: int  # Number of columns

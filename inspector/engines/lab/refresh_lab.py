@@ -161,7 +161,6 @@ EXAMPLE_TIMER: Final = LabTimer(1_000 * NS_PER_MS)
 
 
 def run_cell(timer: LabTimer, subject: Subject, display: Display) -> LabResult:
-    """Run one timer on one subject under one display."""
     steps = begin_cell(timer, subject, display)
     while True:
         try:
@@ -198,7 +197,6 @@ def compared(
 def run_lab(
     timers: Iterable[LabTimer], subjects: Iterable[Subject], displays: Iterable[Display]
 ) -> Iterator[LabResult]:
-    """Run every timer on every subject under every display, one result at a time."""
     subjects, displays = tuple(subjects), tuple(displays)
     for timer in timers:
         for display in displays:

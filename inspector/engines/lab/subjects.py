@@ -48,8 +48,6 @@ _FIRINGS_PER_STEP: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class SubjectName:
-    """The name of a subject, and its description."""
-
     name: str  # Its name on the command line
     title: str
     summary: str  # How it works, in a sentence
@@ -58,7 +56,6 @@ class SubjectName:
 
     @property
     def fault_sentence(self) -> str:
-        """The fault as a full sentence."""
         return f"{self.fault[:1].upper()}{self.fault[1:]}"
 
     @property

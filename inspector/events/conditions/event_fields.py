@@ -49,16 +49,12 @@ Value: TypeAlias = int | Fraction | str | None
 
 
 class FieldType(Enum):
-    """What kind of value a field has."""
-
     DURATION = "duration"
     NUMBER = "number"
     TEXT = "text"
 
 
 class KnownTimer(Struct):
-    """What is remembered of a timer while it is pending."""
-
     label: str
     clock_id: int
     fired: int = 0  # How often it has fired, the present firing included

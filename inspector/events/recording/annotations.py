@@ -56,8 +56,6 @@ _PATIENCE_S: Final = 2.0
 
 
 def annotate(path: Path, annotation: Annotation) -> int:
-    """Add an annotation to a recording, or change the one with its number."""
-
     def write(connection: sqlite3.Connection) -> int:
         if annotation.id and not _count(connection, annotation.id):
             raise RecordingWriteError(f"Annotation {annotation.id} no longer exists.")

@@ -323,7 +323,6 @@ def _open_frame(values: list[int]) -> list[int]:
 
 
 def _checked_task(task: TaskState, sound: Soundness) -> TaskState:
-    """Return a task of a keyframe."""
     texts = task.name, task.created, task.defined, task.line, task.what
     if not all(0 <= text < sound.texts for text in texts):
         raise ValueError(f"task {task.id} has a text that is not in the string table")

@@ -49,8 +49,6 @@ def cost_text(size: float, frames: float, frame_rate: float) -> str:
 
 
 class PictureBlocks:
-    """Writes pictures to a recording; for the writing thread."""
-
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._waiting: list[tuple[int, bytes]] = []
@@ -78,7 +76,6 @@ class PictureBlocks:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
         waiting, self._waiting, self._size = self._waiting, [], 0
         if not waiting:
             return

@@ -17,8 +17,6 @@ from inspector.vocabulary import (
 
 
 class TimerEvents:
-    """The events of timers: which are of a sort, and the index of the last of each timer."""
-
     def __init__(self, events: Block) -> None:
         self.events = events
         # timers: the timers; the columns with an index for each of them have -1 for none

@@ -90,8 +90,6 @@ class GrownBar(NamedTuple):
 
 
 class Head(NamedTuple):
-    """What is at the head of the bar of a clock at an instant."""
-
     row: Row  # Where texts about it stand: in the bar, or above one that is low
     label: str  # What is said where the present stretch began: its rate, or who paused it
     left: int  # Where that stretch begins in view

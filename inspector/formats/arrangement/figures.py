@@ -154,7 +154,6 @@ class _Figure:
         ]
 
     def _chart(self, shown: Sequence[Shown], place: int, count: int) -> list[Item]:
-        """Return a chart in one of some columns, with the axes of all of them."""
         options = self.options
         width = (self.width - 2 * _PAD - (count - 1) * _GAP) / count
         top = _HEAD + (_GAP if count > 1 else 0)

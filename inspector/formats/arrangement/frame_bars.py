@@ -139,7 +139,6 @@ def scale_ticks(top_ns: int, budget_ns: int, height: float) -> Ticks:
 def frame_bars(
     series: FrameSeries, measure: Measure, columns: FrameColumns, scale: BarScale
 ) -> Bars:
-    """Return the bars of columns, coloured by comparison with a budget."""
     height, top_ns, budget_ns = scale.height, scale.top_ns, scale.budget_ns
     if 0 < len(columns) <= _FEW and columns.edges[-1] - columns.edges[0] == len(columns):
         return _single_frame_bars(series, measure, columns, scale)

@@ -39,7 +39,6 @@ class Window(Struct, frozen=True):
 
     @property
     def per_pixel(self) -> float:
-        """Axis units per pixel."""
         return (self.high - self.low) / self.width
 
 
@@ -107,7 +106,6 @@ class FrameSeries:
         self._pyramid(self.measure)
 
     def take_new_frames(self) -> int:
-        """Read new frames; returns their number."""
         before = self._end
         self._end = self._history.end
         if self._end == before:

@@ -65,7 +65,6 @@ class LaneWindow(Struct, frozen=True):
 
     @property
     def span(self) -> float:
-        """Nanoseconds in view."""
         return self.high - self.low
 
     def x(self, at_ns: float) -> float:

@@ -48,7 +48,6 @@ class LaneLegend:
         self._used: set[str] = set()
 
     def lines(self, room: float) -> int:
-        """Return how many lines it takes at most."""
         possible = [
             *(_ON_CLOCKS if LaneKind.CLOCK in self._kinds else ()),
             *(_ON_TIMERS if self._kinds & {LaneKind.TIMER, LaneKind.CALL} else ()),
@@ -59,7 +58,6 @@ class LaneLegend:
         return len(self._broken(possible, room))
 
     def learn(self, kind: LaneKind, sheet: Sheet) -> None:
-        """Take note of what a lane has in it."""
         if kind is LaneKind.MACHINE:
             self._used.add("state")
         elif kind is LaneKind.CLOCK:

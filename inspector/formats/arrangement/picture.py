@@ -124,7 +124,6 @@ def arrangement_picture(
 
 
 def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> DisplayList:
-    """Return the picture of frames alone."""
     return arrangement_picture((frames, None), provenance, options, has_lanes=False)[0]
 
 

@@ -105,7 +105,6 @@ class Sheet:
         return self._measure(text)
 
     def cut(self, text: str, room: float) -> str:
-        """Return as much of a text as there is room for."""
         if self._measure(text) <= room:
             return text
         low, high = 0, len(text)

@@ -74,7 +74,6 @@ class _Run(msgspec.Struct):
 
     @property
     def data(self) -> _Data | None:
-        """The columns that every capture has."""
         return None if self.columns is None else msgspec.convert(self.columns, _Data)
 
 

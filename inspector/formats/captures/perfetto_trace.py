@@ -99,8 +99,6 @@ _JANK_TYPES: Final = {
 
 @dataclass(slots=True)
 class _Sequence:
-    """What packets of a sequence have defined for those that follow."""
-
     names: dict[int, str] = field(default_factory=dict)
     argument_names: dict[int, str] = field(default_factory=dict)
     texts: dict[int, str] = field(default_factory=dict)
@@ -132,8 +130,6 @@ class _Descriptor:
 
 @dataclass(slots=True)
 class _Counter:
-    """What a descriptor says of a counter."""
-
     unit: str = ""  # The unit of its values; empty if unknown
     factor: int = 1  # What a value is multiplied with
     is_incremental: bool = False  # Whether values are added to the one before

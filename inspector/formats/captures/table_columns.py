@@ -140,8 +140,6 @@ def quantities_of(table: Table, at: int) -> tuple[Quantity, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RowClock:
-    """The instants of the rows of a table."""
-
     at: int  # The column
     digits: int  # A unit of it is a 1 with this many zeros in nanoseconds
     # The column of frame times that begin at these instants; -1 if they end there.

@@ -96,7 +96,6 @@ class Table:
         return bool(present) and sum(map(is_number, present)) * 2 >= len(present)
 
     def listed_columns(self) -> str:
-        """Return a sentence that lists the columns, for messages."""
         if not self.has_names:
             return f"It has {len(self.columns)} columns without names; choose one by its number."
         named = [name for name in self.columns[:_LISTED_COLUMNS] if name]
@@ -379,7 +378,6 @@ _MASKS: Final = np.array([(1 << 8 * count) - 1 for count in range(9)], dtype=np.
 
 
 def read_table(source: CaptureSource, known_names: Container[str], wanted: str | None) -> Table:
-    """Return the layout of the table in a file."""
     encoding = _encoding(source)
     text = source.head.decode(encoding, "replace")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -122,8 +122,6 @@ class _StreamCount:
 
 
 class FrameTableReader:
-    """Reads one column of a table, for all streams in it."""
-
     def __init__(self, path: Path, column: str | None = None) -> None:
         """Find the column.
 

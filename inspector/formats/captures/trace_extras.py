@@ -126,8 +126,6 @@ NO_ARGUMENTS: Final = Arguments(_NOWHERE, _NONE, ())
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What a trace has besides its slices."""
-
     counters: Counters = NO_COUNTERS
     flows: Flows = NO_FLOWS
     arguments: Arguments = NO_ARGUMENTS
@@ -186,7 +184,6 @@ class ExtrasBuilder:
         self.left_out[what] = self.left_out.get(what, 0) + 1
 
     def add_arguments(self, number: int, text: bytes) -> None:
-        """Add the arguments of a slice: a JSON object."""
         known = self._texts.get(text)
         if known is None:
             size = self._text_bytes + len(text)

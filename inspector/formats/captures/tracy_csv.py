@@ -57,8 +57,6 @@ def is_tracy(head: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ZoneSums:
-    """All calls of a zone together."""
-
     name: str
     place: str  # Its file and line
     calls: int  # How often it was entered

@@ -32,8 +32,6 @@ class Point(NamedTuple):
 
 
 class Anchor(Enum):
-    """The end of a text that is at its position."""
-
     START = "start"
     MIDDLE = "middle"
     END = "end"
@@ -108,16 +106,12 @@ class Polygon(Struct, frozen=True):
 
 
 class Circle(Struct, frozen=True):
-    """A filled circle around ``center``."""
-
     center: Point
     radius: float
     fill: str
 
 
 class Text(Struct, frozen=True):
-    """One line of text."""
-
     at: Point  # Position of the anchor, on the baseline
     text: str
     size: float  # Size of the font in points
@@ -147,8 +141,6 @@ Item: TypeAlias = "Rect | Polyline | Polygon | Circle | Text | Group | Batch"
 
 
 class DisplayList(Struct, frozen=True):
-    """A whole picture."""
-
     width: float  # Width in points
     height: float  # Height in points
     background: str

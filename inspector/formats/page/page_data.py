@@ -62,7 +62,6 @@ _SIXTIETH: Final = NS_PER_SECOND // 60
 def page_data(
     frames: FrameTimes, events: Events | None, provenance: Provenance, options: ExportOptions
 ) -> PageData:
-    """Gather what a page shows."""
     budget_ms = options.budgets_ms[0] if options.budgets_ms else None
     if provenance.frame_rate is not None and budget_ms is None:
         budget = FrameBudget.of_rate(provenance.frame_rate)

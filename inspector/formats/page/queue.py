@@ -68,7 +68,6 @@ class Queue:
         self.columns = {name: array("q") for name in names}
 
     def read(self, first: int, end: int) -> None:
-        """Read events from one cursor up to another."""
         timeline = self._history.state_before(first)
         timeline.frames = self._frames
         timeline.leave_out(OF_FRAMES)

@@ -40,7 +40,6 @@ class ScenePictures:
         self._shapes, self._numbers = array("q"), array("q")
 
     def read(self, pictures: HasPictures, frames: FrameTimes) -> None:
-        """Add the pictures of frames, as far as they were kept."""
         step = max(1, -(-len(frames) // MOST_PICTURES))
         former: Picture | None = None
         for frame, at_ns in zip(

@@ -81,7 +81,6 @@ class PageLayout:
         self._y += picture.height + _TEXT_SIZE
 
     def add_table(self, table: ReportTable) -> None:
-        """Add a table, whose heading is repeated on each page."""
         self._y += _ROW_GAP
         widths = self._widths(table)
         if table.heading:

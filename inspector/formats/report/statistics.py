@@ -40,7 +40,6 @@ class FileStatistics:
 
 
 def write_statistics(files: Sequence[FileStatistics], results: object, path: Path) -> None:
-    """Write statistics to a file, in the format of its suffix."""
     check_report(path, STATISTICS_FORMATS)
     created = datetime.now(UTC)
     match path.suffix.lower():

@@ -83,7 +83,6 @@ def write_presentmon(
 def write_mangohud(
     frames: FrameTimes, provenance: Provenance, _options: ExportOptions, stream: BinaryIO
 ) -> None:
-    """Write frames as a log of MangoHud, with every frame."""
     _refuse_samples(frames, "MangoHud")
     about = (
         _text(f"Timeline Inspector {provenance.version}"),

@@ -55,8 +55,6 @@ class Events:
 
 
 class HasPictures(Protocol):
-    """The pictures of a scene."""
-
     def at(self, frame: int) -> Picture | None:
         """Return the picture of a frame, or of the last one before it that was kept."""
 

@@ -33,8 +33,6 @@ def write_trace_json(
 
 
 class _JsonWriter:
-    """Writes trace events, one a line."""
-
     nests = False
 
     def __init__(self, stream: BinaryIO) -> None:

@@ -38,8 +38,6 @@ class FlowStep:
 
 @dataclass(frozen=True, slots=True)
 class SliceDetails:
-    """What is written with a slice or an instant."""
-
     arguments: Mapping[str, object]  # Values by name, such as JSON has
     flows: Sequence[FlowStep] = ()  # The flows that it is part of
 

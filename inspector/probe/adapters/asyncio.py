@@ -309,7 +309,6 @@ class LoopHooks:
         self._base_ns = adapter.program.base_ns
 
     def install(self) -> None:
-        """Put the hooks on the loop, once."""
         loop = self.loop()
         if self._is_installed or loop is None:
             return

@@ -27,8 +27,6 @@ _NUMBERED_TASK = re.compile(r"Task-\d+")
 
 
 class TimerNames:
-    """Knows what timers of asyncio are for."""
-
     def __init__(self, program: Program, module: Any) -> None:
         """Read what is needed of ``asyncio.base_events``, here named ``module``."""
         self.program = program

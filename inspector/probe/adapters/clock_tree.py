@@ -197,7 +197,6 @@ class _Mirror:
         tree.record = self._record
 
     def end(self) -> None:
-        """Leave the tree as it was found."""
         theirs, self._theirs = self._theirs, None
         if theirs is not None:
             self._tree.record, self._tree._sink, self._tree.keeps_call_sites = theirs

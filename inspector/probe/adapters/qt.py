@@ -62,7 +62,6 @@ class QtAdapter(Adapter):
             self.loop()
 
     def loop(self) -> QtLoop:
-        """Return the loop of the calling thread."""
         found = self._loops.get(get_ident())
         if found is None:
             is_main = current_thread() is main_thread()
@@ -98,7 +97,6 @@ class QtAdapter(Adapter):
         return self.program.own_clock if loop is None else loop.clock
 
     def known_here(self, number: int) -> Optional[_QtTimer]:
-        """Return a timer of the calling thread."""
         loop = self._loops.get(get_ident())
         return None if loop is None else loop.timers.get(number)
 

@@ -33,7 +33,6 @@ class Sleeps:
         asked_ns: Optional[int],
         handle: Any = None,
     ) -> Timer:
-        """A task sleeps."""
         program, clock = self._program, self._clock
         period_ns, at_ns = due_ns - clock.local_ns() if asked_ns is None else asked_ns, None
         if asked_ns is not None and clock._shift is not None:

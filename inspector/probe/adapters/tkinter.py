@@ -103,7 +103,6 @@ class TkinterAdapter(Adapter):
             self.program.remove_clock(hooks.clock)
 
     def of(self, widget: Any) -> Optional[TclHooks]:
-        """Return the hooks of a widget's interpreter, if that is known."""
         return self._interpreters.get(id(getattr(widget, "tk", None)))
 
     def _of_clock(self, clock: Clock) -> Optional[TclHooks]:
@@ -315,8 +314,6 @@ class TkinterAdapter(Adapter):
 
 
 class _TclTimer:
-    """What was set by ``after``."""
-
     def __init__(self, hooks: TclHooks, widget: Any, ms: Any, func: Any, args: Any) -> None:
         self.hooks = hooks
         self.widget = widget  # The widget that has set it

@@ -34,8 +34,6 @@ _LONGEST_S = 86_400.0
 
 
 class TrioAdapter(Adapter):
-    """One clock for each run."""
-
     library = "trio"
     hides: tuple[str, ...] = ("trio", "outcome", "contextlib")
     reads_anywhere = True

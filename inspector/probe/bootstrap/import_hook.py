@@ -107,7 +107,6 @@ class _Finder:
                 loader.create_module = _within(context, loader.create_module)  # type: ignore[method-assign]
 
     def loaded(self, name: str, module: ModuleType) -> None:
-        """Call what waits for a module."""
         self.contexts.pop(name, None)
         for callback in self.waiting.pop(name, ()):
             callback(sys.modules.get(name, module))

@@ -75,14 +75,10 @@ class UnableMessage(Message, frozen=True):
 
 
 class TimeMessage(Message, frozen=True):
-    """The present instant of a program."""
-
     clock_ns: Instant
 
 
 class TextsMessage(Message, frozen=True):
-    """Texts and the number of the first."""
-
     first: Whole
     texts: Annotated[list[Text], msgspec.Meta(max_length=2**20)]
 
@@ -119,8 +115,6 @@ class ClockMessage(Message, frozen=True):
 
 
 class ChangedMessage(Message, frozen=True):
-    """What has changed of a program; what is missing has not."""
-
     clocks: Annotated[list[ClockMessage], msgspec.Meta(max_length=_MOST)] | None = None
     adapters: Annotated[list[AdapterMessage], msgspec.Meta(max_length=_MOST)] | None = None
     grant: Grant | None = None
@@ -144,8 +138,6 @@ class HeldMessage(Message, frozen=True):
 
 
 class ByeMessage(Message, frozen=True):
-    """An orderly end."""
-
     reason: Text = ""
 
 

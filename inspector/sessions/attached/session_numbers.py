@@ -14,7 +14,6 @@ ROOT_ID: Final = 1
 
 
 def program_of(number: int) -> int:
-    """Return the index of the program of a timer or member of the session."""
     return number >> NUMBER_BITS
 
 

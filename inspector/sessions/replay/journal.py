@@ -86,8 +86,6 @@ class JournalError(InspectorError):
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """How a run of a scene began."""
-
     generation: int = 0  # How often the scene had been loaded before
     command_number: int = 0  # The last number that a command had before
     reload_number: int = 0  # The command that loaded the scene, 0 for none
@@ -390,7 +388,6 @@ class PackedEntries:
         return self._packed_bytes + len(self._tail) * self._tail.itemsize
 
     def append(self, entry: tuple[int, int, int]) -> None:
-        """Add an entry."""
         self._tail.extend(entry)
         if len(self._tail) >= BLOCK * _COLUMNS:
             block = _packed(self._tail)

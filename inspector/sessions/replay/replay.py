@@ -87,8 +87,6 @@ def digest_of(events: Iterable[RawEvent], strings: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ReplayDifference:
-    """Where two runs first differ."""
-
     at_ns: int
     frame: int  # How many frames had begun
     expected: str

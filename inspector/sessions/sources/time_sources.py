@@ -72,7 +72,6 @@ def choosable_sources() -> tuple[TimeSourceKind, ...]:
 
 
 def source_kind(name: str) -> TimeSourceKind:
-    """Return the kind of that name that can be chosen."""
     kinds = choosable_sources()
     for each in kinds:
         if each.name == name:

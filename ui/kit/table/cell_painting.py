@@ -99,8 +99,6 @@ class TextWidths:
 
 
 class CellPainter:
-    """Paints the cells of one view as its style would."""
-
     def __init__(self, view: QWidget) -> None:
         self._view = view
         self.forget()

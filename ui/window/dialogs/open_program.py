@@ -125,7 +125,6 @@ class OpenProgramDialog(QDialog):
 
     @Slot(int)
     def _fill_in_recent(self, place: int) -> None:
-        """Fill everything in as it was for a recent program."""
         if not 0 <= place < len(self._recent):
             return
         found = self._recent[place]

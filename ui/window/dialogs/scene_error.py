@@ -111,7 +111,6 @@ class SceneErrorView(QWidget):
 
     @Slot()
     def open_file(self) -> None:
-        """Open the file with the program the desktop uses for it."""
         QDesktopServices.openUrl(QUrl.fromLocalFile(self._path))
 
     def _lay_out(self) -> None:

@@ -38,8 +38,6 @@ class EntryKind(IntEnum):
 
 
 class PaletteEntry(Struct, frozen=True):
-    """One line of the palette."""
-
     id: str  # What is reported when it is chosen
     title: str
     category: str = ""  # Where else it is found: the menu; of an object or a time, what it is

@@ -219,7 +219,6 @@ class WindowActions(QObject):
         )
 
     def export_figure(self, runs: Sequence[ComparedRun], folder: Path) -> None:
-        """Open the export dialog for a figure of runs that are compared."""
         from .export_setup import figure_dialog  # noqa: PLC0415 - as above
 
         window = self._window

@@ -136,7 +136,6 @@ class FootTabs(QWidget):
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The panels whose tabs there is room for."""
         return tuple(each for each, button in self._buttons.items() if not button.isHidden())
 
     @property
@@ -149,13 +148,11 @@ class FootTabs(QWidget):
         return tuple(self._tabs)
 
     def keep(self, tabs: Iterable[str]) -> None:
-        """Give these panels tabs, and no others."""
         wanted = set(tabs)
         self._tabs = [each for each in self._titles if each in wanted]
         self._fit()
 
     def add(self, panel_id: str) -> None:
-        """Give a panel a tab if it has none."""
         if panel_id not in self._tabs:
             self.keep([*self._tabs, panel_id])
 
@@ -163,7 +160,6 @@ class FootTabs(QWidget):
         return self._buttons[panel_id].text()
 
     def mark_open(self, panel_id: str) -> None:
-        """Mark the tab of the panel that is open, empty for none."""
         self._open = panel_id
         for each, button in self._buttons.items():
             button.setChecked(each == panel_id)

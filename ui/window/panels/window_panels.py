@@ -231,7 +231,6 @@ class WindowPanels(QObject):
         return not place.isHidden()
 
     def is_in_front(self, panel_id: str) -> bool:
-        """Whether a panel can be seen."""
         return is_in_sight(self._places[panel_id])
 
     def enter_panel(self, panel_id: str) -> None:
@@ -443,7 +442,6 @@ class WindowPanels(QObject):
         return False
 
     def fit(self, _event: object = None) -> None:
-        """Fit column and tray to the size of the window."""
         scale = text_scale(self._window)
         self._fit_column()
         least = round(_LEAST_TRAY * scale)
@@ -491,7 +489,6 @@ class WindowPanels(QObject):
         self._want_column(is_wanted=True)
 
     def save(self) -> str:
-        """Return where everything is, as text."""
         hidden = [
             each
             for each in (*self._in_column, *(i for i in self.ids if i not in self._in_tray))

@@ -121,8 +121,6 @@ def _keep_calls(keep: NDArray[np.bool_], fold: _Folds, block: Block) -> list[tup
 
 
 class _Timers(Struct):
-    """The effect of the skipped events of timers."""
-
     fires: list[tuple[int, int]]  # Remaining timers and their number of skipped firings
     orders: list[tuple[int, int]]  # Remaining timers and their order, counted from the block
     ordered: int  # Number of orders used

@@ -49,7 +49,6 @@ _LONGEST_SAID: Final = 4_096
 
 
 def open_recording(path: Path) -> Recording:
-    """Open a recording; the file is not changed."""
     return Recording(OpenFile(path))
 
 

@@ -78,8 +78,6 @@ def reserve(path: Path) -> None:
 
 
 class RecordingFile:
-    """A recording in progress; for one thread."""
-
     def __init__(
         self,
         path: Path,
@@ -252,7 +250,6 @@ class RecordingFile:
         write_annotations(self._connection, changes)
 
     def commit(self) -> None:
-        """Commit everything to disk."""
         self._add_fresh()
         self.pictures.flush()
         strings = self.strings

@@ -143,8 +143,6 @@ class FrameRows:
 
 
 class WrittenFrames:
-    """Writes the frames of all loops, as they end."""
-
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._rows: dict[int, FrameRows] = {}

@@ -74,7 +74,6 @@ class BrowserPages:
         )
 
     def begin(self) -> None:
-        """Follow the pages that are there and those to come."""
         self._cdp.call("Target.setAutoAttach", _FOLLOW)
 
     def navigate(self, url: str) -> None:

@@ -161,7 +161,6 @@ def listed(port: int, path: str) -> object:
 
 
 def socket_path(listing: object, port: int) -> str:
-    """Return the path of the WebSocket that a listing names."""
     address = listing.get("webSocketDebuggerUrl") if isinstance(listing, dict) else None
     path = urlsplit(address).path if isinstance(address, str) else ""
     if len(path) < len("/a"):

@@ -198,7 +198,6 @@ class Together:
         return ", ".join(each.title for each in self.doors)
 
     def open(self, acceptor: ProbeAcceptor) -> Opened:
-        """Open all of them, or none."""
         opened: list[Opened] = []
         try:
             for each in self.doors:

@@ -140,7 +140,6 @@ class HostLine:
         self._heard_s = monotonic()
 
     def open(self) -> None:
-        """Reach the host."""
         connection = self._connected(self._first)
         threading.Thread(
             target=self._serve, args=(connection,), name=f"line: {self.name}", daemon=True
