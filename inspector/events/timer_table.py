@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from inspector.vocabulary import NEVER, TimerKind
 
@@ -119,6 +119,13 @@ class RowByNumber:
         return twin
 
 
+class _InOrder(NamedTuple):
+    version: int
+    places: dict[int, dict[int, int]]  # By clock and label: which of the beginnings is theirs
+    begins: list[int]
+    ids: list[int]  # By clock, label and due instant
+
+
 class TimerTable:
     """All pending timers, one per row, rows 0 to ``len() - 1``, in no particular order.
 
@@ -141,6 +148,7 @@ class TimerTable:
     def __init__(self, strings: Sequence[str]) -> None:
         self._strings = strings
         self._rows = RowByNumber()
+        self._in_order = _InOrder(-1, {}, [], [])
         for name in COLUMNS:
             setattr(self, name, array("q"))
 
@@ -176,6 +184,38 @@ class TimerTable:
         import numpy as np  # noqa: PLC0415 - the fold must not need numpy
 
         return np.frombuffer(getattr(self, column), dtype=np.int64)
+
+    def named(self, version: int, clock_id: int, label: int, most: int) -> list[int]:
+        """Return the timers of a clock with a label, the earliest due first.
+
+        Args:
+            version: Another one after each change: until then they are kept in order.
+        """
+        if self._in_order.version != version:
+            self._in_order = self._ordered(version)
+        found = self._in_order
+        place = found.places.get(clock_id, {}).get(label)
+        if place is None:
+            return []
+        begin, end = found.begins[place : place + 2]
+        return found.ids[begin : min(end, begin + most)]
+
+    def _ordered(self, version: int) -> _InOrder:
+        import numpy as np  # noqa: PLC0415 - the fold must not need numpy
+
+        clock, label, due = (self.numpy(name) for name in ("clock", "label", "due"))
+        rows = np.lexsort((due, label, clock))
+        clock, label, ids = clock[rows], label[rows], self.numpy("id")[rows].tolist()
+        differs = (clock[1:] != clock[:-1]) | (label[1:] != label[:-1])
+        begins = np.flatnonzero(np.concatenate(([bool(ids)], differs)))
+        # No object for each of many timers: those would be garbage at the next move.
+        places: dict[int, dict[int, int]] = {}
+        clocks, firsts = np.unique(clock[begins], return_index=True)
+        lasts = [*firsts[1:].tolist(), len(begins)]
+        labels = label[begins].tolist()
+        for number, low, high in zip(clocks.tolist(), firsts.tolist(), lasts, strict=False):
+            places[number] = dict(zip(labels[low:high], range(low, high), strict=True))
+        return _InOrder(version, places, [*begins.tolist(), len(ids)], ids)
 
     # ---------------------------------------------------------- for the fold
 

@@ -505,4 +505,8 @@ def test_that_those_that_wait_under_a_name_are_found_in_any_state_the_earliest_f
     assert waiting(past, game.id, sid, 10) == [early.id, late.id]
     assert waiting(past, game.id, sid, 1) == [early.id]
     assert waiting(stand.timeline(), game.id, sid, 10) == [late.id]
+
+    past.apply_all(stand.log.read(past.events_folded).events)
+
+    assert waiting(past, game.id, sid, 10) == [late.id]
     assert waiting(Timeline([""]), game.id, sid, 10) == []

@@ -8,7 +8,15 @@ from functools import partial
 from typing import Final
 
 import numpy as np
-from PySide6.QtCore import QEasingCurve, QObject, QPointF, QVariantAnimation, Signal, Slot
+from PySide6.QtCore import (
+    QEasingCurve,
+    QObject,
+    QPointF,
+    QSignalBlocker,
+    QVariantAnimation,
+    Signal,
+    Slot,
+)
 from PySide6.QtWidgets import QWidget
 
 from inspector.analysis.lanes.clocks import ClockPasts
@@ -465,9 +473,11 @@ class SharedView(QObject):
             return
         self._animation.stop()
         self._animation.setDuration(self.slide_ms)
-        self._animation.setStartValue(QPointF(self.range.low, self.range.high))
-        self._animation.setEndValue(QPointF(low, high))
-        self._animation.start()
+        # Each of these would move the view to where it is.
+        with QSignalBlocker(self._animation):
+            self._animation.setStartValue(QPointF(self.range.low, self.range.high))
+            self._animation.setEndValue(QPointF(low, high))
+            self._animation.start()
 
     @Slot(object)
     def _slide_on(self, edges: QPointF) -> None:

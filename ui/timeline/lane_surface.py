@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.analysis.lanes.lanes import LaneKey, LaneKind, LaneStore
+from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind, LaneStore
 from inspector.analysis.lanes.rows import LaneRow, RowChoices, quiet_lanes, rows_of
 from inspector.analysis.lanes.states import state_numbers
 from inspector.analysis.lateness.blocks import Block, DelayedCall
@@ -118,7 +118,7 @@ class LaneSurface(QAbstractScrollArea):
         self._states: dict[LaneKey, tuple[object, HeaderState]] = {}
         self._states_at = (0, 0)
         self._rows_version = -1
-        self._quiet: frozenset[LaneKey] = frozenset()
+        self._quiet: frozenset[Lane] = frozenset()
         self._quiet_at = (0.0, 0.0)
         self._header_width: int | None = None
         self._row_heights = _row_heights(0)
@@ -177,22 +177,28 @@ class LaneSurface(QAbstractScrollArea):
 
     def _fold_away(self) -> None:
         """Arrange the rows again if there are others, or lanes come into view or leave it."""
-        is_other = self._rows_version != self.store.version
-        if not is_other:
-            window = self.lane_window()
-            low, high = self._quiet_at
-            # Looked at now and then: rows that come and go are no pleasure to read.
-            if abs(window.low - low) + abs(window.high - high) > _FAR * window.span:
-                self._quiet_at = window.low, window.high
-                is_other = quiet_lanes(self.store, window.low, window.high) != self._quiet
-        if is_other:
+        if self._rows_version != self.store.version:
             self.arrange_rows()
+            return
+        window = self.lane_window()
+        low, high = self._quiet_at
+        # Looked at now and then: rows that come and go are no pleasure to read.
+        if abs(window.low - low) + abs(window.high - high) > _FAR * window.span:
+            quiet, self._quiet = self._quiet, self._quiet_lanes()
+            if self._quiet != quiet:
+                self._place_rows()
+
+    def _quiet_lanes(self) -> frozenset[Lane]:
+        window = self.lane_window()
+        self._quiet_at = window.low, window.high
+        return quiet_lanes(self.store, window.low, window.high)
 
     def arrange_rows(self) -> None:
         self._rows_version = self.store.version
-        window = self.lane_window()
-        self._quiet = quiet_lanes(self.store, window.low, window.high)
-        self._quiet_at = window.low, window.high
+        self._quiet = self._quiet_lanes()
+        self._place_rows()
+
+    def _place_rows(self) -> None:
         pinned, rows = rows_of(self.store, self.choices, self._quiet)
         self.pinned = RowPlaces(pinned, map(self._height_of, pinned))
         self.rows = RowPlaces(rows, map(self._height_of, rows))

@@ -52,6 +52,11 @@ class Instants:
         """Return the range of indices from ``low_ns`` up to, not including, ``high_ns``."""
         return bisect_left(self.at_ns, low_ns), bisect_left(self.at_ns, high_ns)
 
+    def has_any(self, low_ns: float, high_ns: float) -> bool:
+        at_ns = self.at_ns
+        place = bisect_left(at_ns, low_ns)
+        return place < len(at_ns) and at_ns[place] < high_ns
+
     def before(self, edges_ns: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many events lie before each edge."""
         return np.searchsorted(view_of(self.at_ns), edges_ns)

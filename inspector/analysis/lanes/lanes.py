@@ -140,8 +140,8 @@ class LaneStore:
         self._history: History | None = None
         self._known: KnownPast | None = None
         self._strings: Sequence[str] = ("",)
-        # A timer's lane by its number, for pending ones
-        self._timer_lanes: list[Lane] = []
+        self.timer_lanes: list[Lane] = []
+        # The places there of the lanes of pending timers, by the numbers of these
         self._lane_by_timer = RowByNumber()
         self._families: dict[tuple[int, int], Lane] = {}
         self._lane_of_member: dict[int, Lane] = {}
@@ -163,8 +163,8 @@ class LaneStore:
         if kind is LaneKind.TIMER:
             number = self._lane_by_timer.get(subject_id)
             if number >= 0:
-                return self._timer_lanes[number]
-            return next((lane for lane in self._timer_lanes if lane.subject_id == subject_id), None)
+                return self.timer_lanes[number]
+            return next((lane for lane in self.timer_lanes if lane.subject_id == subject_id), None)
         return self._lane_of_member.get(subject_id)
 
     # ------------------------------------------------------------------ reading
@@ -221,7 +221,7 @@ class LaneStore:
         self.cursor = cursor
         self.clocks.go_on_from(state)
         self._lane_by_timer.clear()
-        for lane in (*self._timer_lanes, *self._families.values()):
+        for lane in (*self.timer_lanes, *self._families.values()):
             lane.pending.clear()
         timers = state.timers
         columns = timers.id, timers.clock, timers.label, timers.site
@@ -277,8 +277,8 @@ class LaneStore:
         lane = self._lane(LaneKind.TIMER, a, self._strings[b])
         lane.subject_id, lane.sid = subject, b
         if lane.number < 0:
-            lane.number = len(self._timer_lanes)
-            self._timer_lanes.append(lane)
+            lane.number = len(self.timer_lanes)
+            self.timer_lanes.append(lane)
             lane.pending = PendingTimers(self._lane_by_timer, lane.number)
         # Where events are damaged, it may be pending.
         if subject in self._lane_by_timer:
@@ -289,7 +289,7 @@ class LaneStore:
             lane.family.pending.add(subject)
 
     def _on_timer_origin(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
-        lane = self._timer_lanes[self._lane_by_timer[subject]]
+        lane = self.timer_lanes[self._lane_by_timer[subject]]
         if not a or lane.site:
             return
         lane.site = a
@@ -324,7 +324,7 @@ class LaneStore:
                 family.instants.append(*record)
 
     def _on_timer_fired(self, at_ns: int, subject: int, a: int, b: int) -> None:
-        lane = self._timer_lanes[self._lane_by_timer[subject]]
+        lane = self.timer_lanes[self._lane_by_timer[subject]]
         family = lane.family
         lane.instants.append(at_ns, a, subject)
         if family is not None:
@@ -336,7 +336,7 @@ class LaneStore:
         self._end_timer(subject)
 
     def _end_timer(self, subject: int) -> None:
-        lane = self._timer_lanes[self._lane_by_timer.pop(subject)]
+        lane = self.timer_lanes[self._lane_by_timer.pop(subject)]
         lane.pending.note_end()
         if lane.family is not None:
             lane.family.pending.note_end()

@@ -61,22 +61,17 @@ class RowChoices(Struct):
         return self.order.index(key) if key in self.order else len(self.order)
 
 
-def quiet_lanes(store: LaneStore, low_ns: float, high_ns: float) -> frozenset[LaneKey]:
+def quiet_lanes(store: LaneStore, low_ns: float, high_ns: float) -> frozenset[Lane]:
     """Return the lanes of timers that nothing waits for, with nothing in view."""
     return frozenset(
-        lane.key
-        for lane in store.lanes.values()
-        if lane.kind is LaneKind.TIMER and not lane.pending and not _has_any(lane, low_ns, high_ns)
+        lane
+        for lane in store.timer_lanes
+        if not lane.pending and not lane.instants.has_any(low_ns, high_ns)
     )
 
 
-def _has_any(lane: Lane, low_ns: float, high_ns: float) -> bool:
-    start, stop = lane.instants.within(low_ns, high_ns)
-    return start < stop
-
-
 def rows_of(
-    store: LaneStore, choices: RowChoices, quiet: frozenset[LaneKey] = frozenset()
+    store: LaneStore, choices: RowChoices, quiet: frozenset[Lane] = frozenset()
 ) -> tuple[list[LaneRow], list[LaneRow]]:
     """Return the pinned rows and the others; lanes that are quiet are folded away."""
     wanted = _Rows(store, choices, quiet).all()
@@ -87,7 +82,7 @@ def rows_of(
 
 
 class _Rows:
-    def __init__(self, store: LaneStore, choices: RowChoices, quiet: frozenset[LaneKey]) -> None:
+    def __init__(self, store: LaneStore, choices: RowChoices, quiet: frozenset[Lane]) -> None:
         self._store = store
         self._choices = choices
         self._quiet = quiet
@@ -147,8 +142,8 @@ class _Rows:
             # What is looked for is not folded away.
             return [self._row(lane, depth) for lane in lanes if self._is_wanted(lane.label)]
         timers = [lane for lane in lanes if lane.kind is LaneKind.TIMER]
-        quiet = [lane for lane in timers if lane.key in self._quiet]
-        shown = [lane for lane in timers if lane.key not in self._quiet]
+        quiet = [lane for lane in timers if lane in self._quiet]
+        shown = [lane for lane in timers if lane not in self._quiet]
         rows = [self._row(lane, depth) for lane in lanes if lane.kind < LaneKind.TIMER]
         # What is alone and what is a family, in the order of the first of each.
         families: dict[LaneKey, list[Lane]] = {}
@@ -179,8 +174,9 @@ class _Rows:
             is_pinned=key in self._pinned,
             title=title,
         )
-        below = [self._row(each, depth + 1) for each in members]
-        return [row, *(each for each in below if each.is_pinned or not is_folded)]
+        if is_folded:
+            members = [each for each in members if self._pinned and each.key in self._pinned]
+        return [row, *(self._row(each, depth + 1) for each in members)]
 
     def _clock_key(self, number: int) -> LaneKey:
         return (LaneKind.CLOCK, number, self._store.clocks.by_id[number].name)

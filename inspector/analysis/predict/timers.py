@@ -93,15 +93,7 @@ def _ranked(timeline: Timeline, timer_id: int) -> Iterator[tuple[int, int, Predi
 
 def waiting(timeline: Timeline, clock_id: int, label_sid: int, most: int) -> list[int]:
     """Return the pending timers of a clock with a name, the earliest due first."""
-    import numpy as np  # noqa: PLC0415 - predicting one timer needs none
-
-    table = timeline.timers
-    if not len(table):
-        return []
-    matches = (table.numpy("clock") == clock_id) & (table.numpy("label") == label_sid)
-    places = np.flatnonzero(matches)
-    by_due = places[np.argsort(table.numpy("due")[places], kind="stable")]
-    return [int(number) for number in table.numpy("id")[by_due[:most]]]
+    return timeline.timers.named(timeline.timers_version, clock_id, label_sid, most)
 
 
 def _calls(timeline: Timeline, timer_id: int) -> Iterator[Prediction]:
