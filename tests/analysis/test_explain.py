@@ -365,6 +365,23 @@ def test_that_a_slowed_clock_is_named_with_who_slowed_it(stand: Stand) -> None:
     assert "At an effective rate of 0.125 that takes" in "\n".join(texts(stand.explain("boss")))
 
 
+def test_that_a_timer_that_is_due_at_this_instant_is_said_to_be(
+    tmp_path: Path,
+) -> None:
+    scene = """
+        def build(stage):
+            again = lambda: stage.root.set_timeout(0, print, name="at once")
+            stage.root.set_timeout(9, again, name="first")
+    """
+    stand = Stand(tmp_path, scene)
+    stand.run(1)
+    stand.session.hold()
+    stand.session.submit(FireTimer(stand.timers("first")[0]))
+    stand.session.refresh()
+
+    assert stand.explain("at once").headline == "It is due and fires with the next wake-up."
+
+
 def test_that_a_held_session_is_said_with_the_event(stand: Stand) -> None:
     stand.run(1)
     stand.session.hold()

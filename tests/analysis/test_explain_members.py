@@ -41,8 +41,8 @@ SCENE = """
 class Stand:
     """A hosted scene with a scheduler."""
 
-    def __init__(self, folder: Path) -> None:
-        self.session = virtual_session(scene_file(folder, SCENE))
+    def __init__(self, folder: Path, more: str = "") -> None:
+        self.session = virtual_session(scene_file(folder, SCENE + more))
 
     def run(self, seconds: float | Fraction) -> None:
         pass_seconds(self.session, seconds)
@@ -180,6 +180,16 @@ def test_that_a_member_goes_with_its_target(stand: Stand) -> None:
     explanation = stand.explain("Actor.update")
 
     assert "was removed" in texts(explanation)
+
+
+def test_that_a_member_that_went_with_its_clock_names_the_clock(tmp_path: Path) -> None:
+    stand = Stand(tmp_path, "        stage.root.set_timeout(1, game.remove)")
+    stand.run(2)
+
+    explanation = stand.explain("Actor.shoot")
+
+    assert explanation.headline == "It was removed with its clock."
+    assert "It no longer exists because “game” was removed by the program" in texts(explanation)
 
 
 def test_that_a_member_that_never_was_is_said_to_be_so(stand: Stand) -> None:

@@ -42,6 +42,12 @@ def test_that_slow_frozen_and_not_responding_are_three_classes() -> None:
     found = series(16.0, 16.1, 700.0, 700.1, 5_000.0, 5_000.1)
     names = ("android.slow", "android.frozen", "android.not-responding")
     assert [value(name, found) for name in names] == [2, 2, 1]
+    formulas = {metric.id: metric.formula for metric in METRICS}
+    assert [formulas[name] for name in names] == [
+        "frames with f > 16 ms and ≤ 700 ms",
+        "frames with f > 700 ms and ≤ 5000 ms",
+        "frames with f > 5000 ms",
+    ]
 
 
 def test_that_the_statistics_of_a_tool_follow_each_other() -> None:

@@ -167,6 +167,11 @@ def test_that_an_absurd_frame_rate_is_told_in_a_short_sentence(rate: Fraction) -
     assert len(str(caught.value)) < 100
 
 
+@pytest.mark.parametrize("budget_ms", [Fraction(1, 1000), 3_600_000])
+def test_that_a_budget_may_be_as_short_and_as_long_as_is_said(budget_ms: Fraction) -> None:
+    assert checked_budget_ms(budget_ms) == float(budget_ms)
+
+
 @pytest.mark.parametrize("budget_ms", [1e-300, 0, -1, 1e300, float("nan"), Fraction(10) ** 400])
 def test_that_a_budget_that_no_frame_can_have_is_refused(budget_ms: float) -> None:
     with pytest.raises(ValueError, match=r"a budget must be between 0\.001 ms and an hour, not"):

@@ -98,8 +98,7 @@ def _frameview_rate(share: float, series: TimeSeries) -> float:
 
     FrameView's "x % FPS", recomputed from its logs and summaries.
     """
-    place = min(floor(share * len(series)), len(series) - 1)
-    return rate_of(float(series.ordered_ms[len(series) - 1 - place]))
+    return rate_of(float(series.ordered_ms[len(series) - 1 - floor(share * len(series))]))
 
 
 # --------------------------------------------------------------------------- CapFrameX
@@ -131,7 +130,7 @@ def _low_integral(share: float, series: TimeSeries) -> float:
     # The sum of all in this order, which may differ from the other in the last digit.
     sums = np.cumsum(slowest_first)
     place = int(np.searchsorted(sums, share * float(sums[-1]), side="left"))
-    return rate_of(float(slowest_first[min(place, len(series) - 1)]))
+    return rate_of(float(slowest_first[place]))
 
 
 # --------------------------------------------------------------------------- MangoHud
