@@ -22,7 +22,7 @@ from .rows import (
     MOST_LISTED,
     ClockCounts,
     DetailRow,
-    TextLink,
+    LinkedText,
     about,
     answer,
     heading,
@@ -139,7 +139,7 @@ def _chain(
         changed = timeline.clocks[clock_id].rate != 1
         return [past.rate_set(history, timeline, clock_id)] if changed else []
     rows = [_stop_step(timeline, each) for each in blockers[:_MOST_STOPS]]
-    rows.append(step("since then", [TextLink(_since_then(timeline, blockers, pending))]))
+    rows.append(step("since then", [LinkedText(_since_then(timeline, blockers, pending))]))
     own = blockers[0]
     if own.is_own and own.kind is BlockerKind.CLOCK_PAUSED:
         before = past.before_pause(history, clock_id, own.since_ns or 0)
@@ -157,7 +157,7 @@ def _stop_step(timeline: Timeline, blocker: Blocker) -> DetailRow:
             text = f"{subject} set the rate of {name} to 0."
         case _:
             text = f"{subject} paused {name}."
-    return step(format_at(since_ns), [TextLink(text[:-1], at_ns=since_ns), TextLink(".")])
+    return step(format_at(since_ns), [LinkedText(text[:-1], at_ns=since_ns), LinkedText(".")])
 
 
 def _since_then(timeline: Timeline, blockers: tuple[Blocker, ...], pending: int) -> str:
@@ -188,9 +188,13 @@ def _before(history: History, clock_id: int, paused_ns: int) -> DetailRow | None
     runs = f"It ran at {rate_chip(clock.rate_n)}"
     found = last_event(history, history.cursor_at(paused_ns - 1), _BEGINNINGS, clock_id)
     if found is None:
-        return step("before that", [TextLink(f"{runs}.")])
+        return step("before that", [LinkedText(f"{runs}.")])
     at_ns = found[1][0]
-    pieces = [TextLink(f"{runs} since "), TextLink(format_at(at_ns), at_ns=at_ns), TextLink(".")]
+    pieces = [
+        LinkedText(f"{runs} since "),
+        LinkedText(format_at(at_ns), at_ns=at_ns),
+        LinkedText("."),
+    ]
     return step("before that", pieces)
 
 
@@ -204,16 +208,16 @@ def _rate_step(history: History, timeline: Timeline, clock_id: int) -> DetailRow
     at_ns, _, _, _, cause = found[1]
     verb = "slowed" if clock.rate < 1 else "sped up"
     text = f"{subject_of(timeline, cause)} {verb} {clock.name}"
-    pieces = [TextLink(text, at_ns=at_ns), TextLink(f" to {rate_chip(clock.rate_n)}.")]
+    pieces = [LinkedText(text, at_ns=at_ns), LinkedText(f" to {rate_chip(clock.rate_n)}.")]
     return step(format_at(at_ns), pieces)
 
 
-def _clock_links(timeline: Timeline, clock_ids: list[int]) -> list[TextLink]:
-    links: list[TextLink] = []
+def _clock_links(timeline: Timeline, clock_ids: list[int]) -> list[LinkedText]:
+    links: list[LinkedText] = []
     for clock_id in clock_ids[:MOST_LISTED]:
         if links:
-            links.append(TextLink(", "))
-        links.append(TextLink(timeline.clocks[clock_id].name, Selection.clock(clock_id)))
+            links.append(LinkedText(", "))
+        links.append(LinkedText(timeline.clocks[clock_id].name, Selection.clock(clock_id)))
     if len(clock_ids) > MOST_LISTED:
-        links.append(TextLink(f" and {len(clock_ids) - MOST_LISTED:,} more"))
+        links.append(LinkedText(f" and {len(clock_ids) - MOST_LISTED:,} more"))
     return links

@@ -22,8 +22,8 @@ from ..session.bridge import Selection
 from .rows import (
     MOST_LISTED,
     DetailRow,
+    LinkedText,
     RowKind,
-    TextLink,
     about,
     answer,
     heading,
@@ -173,9 +173,9 @@ def _most_rows(timeline: Timeline, most: tuple[int, str] | None, index: int) -> 
     if frame == index:
         return [DetailRow("Most of it", without_quotes(who))]
     busy = format_duration(timeline.frames.frame(frame).busy_ns)
-    caller = TextLink(f"frame {frame:,}", Selection.frame(frame))
+    caller = LinkedText(f"frame {frame:,}", Selection.frame(frame))
     text = f"{without_quotes(who)} in " if who else "callbacks of "
-    return [linked("Most of it", [TextLink(text), caller, TextLink(f", {busy} busy")])]
+    return [linked("Most of it", [LinkedText(text), caller, LinkedText(f", {busy} busy")])]
 
 
 def _percent(part_ns: int, whole_ns: int) -> str:

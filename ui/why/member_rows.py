@@ -19,7 +19,7 @@ from .reason_rows import NOTHING_TOLD, Told
 from .rows import (
     MOST_LISTED,
     DetailRow,
-    TextLink,
+    LinkedText,
     about,
     answer,
     heading,
@@ -61,12 +61,12 @@ def member_rows(
     return [*rows, *told.scores]
 
 
-def _path_above(timeline: Timeline, member: MemberState) -> list[TextLink]:
+def _path_above(timeline: Timeline, member: MemberState) -> list[LinkedText]:
     links = path_links(timeline, member.clock_id) if member.clock_id in timeline.clocks else []
     for above in reversed(timeline.members.path(member.id)[1:]):
         if links:
-            links.append(TextLink(" / "))
-        links.append(TextLink(above.name, Selection.member(above.id)))
+            links.append(LinkedText(" / "))
+        links.append(LinkedText(above.name, Selection.member(above.id)))
     return links
 
 
@@ -106,7 +106,7 @@ def _owner_row(timeline: Timeline, owner_id: int) -> DetailRow:
     if owner is None:
         return DetailRow("Belongs to", f"member {owner_id:,}, which no longer exists")
     name = owner.name
-    return DetailRow("Belongs to", name, links=(TextLink(name, Selection.member(owner_id)),))
+    return DetailRow("Belongs to", name, links=(LinkedText(name, Selection.member(owner_id)),))
 
 
 def _due_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:
@@ -145,13 +145,13 @@ def _machine_rows(
 def _below_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:
     if not member.children:
         return []
-    links: list[TextLink] = []
+    links: list[LinkedText] = []
     for number in member.children[:MOST_LISTED]:
         if links:
-            links.append(TextLink(", "))
-        links.append(TextLink(timeline.members.by_id[number].name, Selection.member(number)))
+            links.append(LinkedText(", "))
+        links.append(LinkedText(timeline.members.by_id[number].name, Selection.member(number)))
     if len(member.children) > MOST_LISTED:
-        links.append(TextLink(f" and {len(member.children) - MOST_LISTED:,} more"))
+        links.append(LinkedText(f" and {len(member.children) - MOST_LISTED:,} more"))
     return [heading(f"{len(member.children):,} below it"), linked("", links)]
 
 

@@ -21,7 +21,7 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import format_at, format_instant
 
 from ..session.bridge import Selection
-from .rows import DetailRow, RowKind, TextLink, heading, note, opening, sentence, step
+from .rows import DetailRow, LinkedText, RowKind, heading, note, opening, sentence, step
 
 #: Seconds from one look at the past to the next while a session runs.
 LOOK_EVERY_S: Final = 0.3
@@ -203,7 +203,7 @@ def scored_rows(history: History, timeline: Timeline, call_id: CallId) -> list[D
 
 
 def _score_row(at_ns: int, text: str) -> DetailRow:
-    links = (TextLink(format_instant(at_ns), at_ns=at_ns), TextLink(f"  {text}"))
+    links = (LinkedText(format_instant(at_ns), at_ns=at_ns), LinkedText(f"  {text}"))
     return DetailRow("", "".join(link.text for link in links), RowKind.SENTENCE, links=links)
 
 
@@ -218,11 +218,11 @@ def _step(reason: Reason, timeline: Timeline) -> DetailRow:
     index = int(found.group(1).replace(",", "")) if found else -1
     if found and frames.first <= index < frames.end:
         start, end = found.span()
-        link = TextLink(text[start:end], Selection.frame(index))
+        link = LinkedText(text[start:end], Selection.frame(index))
     else:
         start, end = 0, _clause_end(reason.text)
-        link = TextLink(text[:end], at_ns=reason.at_ns)
-    pieces = (TextLink(text[:start]), link, TextLink(text[end:]))
+        link = LinkedText(text[:end], at_ns=reason.at_ns)
+    pieces = (LinkedText(text[:start]), link, LinkedText(text[end:]))
     return step(when_text(reason.at_ns, reason.again_ns), (each for each in pieces if each.text))
 
 

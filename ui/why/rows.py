@@ -40,7 +40,7 @@ LOOK_AT: Final = "AT"
 DO: Final = "DO"
 
 
-class TextLink(Struct, frozen=True):
+class LinkedText(Struct, frozen=True):
     """A piece of a value that leads somewhere."""
 
     text: str  # What it says
@@ -68,7 +68,7 @@ class DetailRow(Struct, frozen=True):
     key: str  # What the value is, empty for headings, sentences and code; the instant of a step
     text: str  # The value
     kind: RowKind = RowKind.TEXT  # How it is shown
-    links: tuple[TextLink, ...] = ()  # The value in pieces, if some of them lead somewhere
+    links: tuple[LinkedText, ...] = ()  # The value in pieces, if some of them lead somewhere
     share: float = 0.0  # Length of the bar, 0 to 1
     phase: Phase | None = None  # The frame phase whose colour the bar has
     # The value to the nanosecond, for its tool tip and for copies; empty if it is exact.
@@ -119,7 +119,7 @@ def sentence(text: str) -> DetailRow:
     return DetailRow("", text, RowKind.SENTENCE)
 
 
-def about(kind: str, links: Iterable[TextLink] = ()) -> DetailRow:
+def about(kind: str, links: Iterable[LinkedText] = ()) -> DetailRow:
     """Return what kind of thing is selected, and its place: ``Timer · root / game``."""
     pieces = tuple(links)
     return DetailRow(kind, "".join(piece.text for piece in pieces), RowKind.ABOUT, links=pieces)
@@ -129,7 +129,7 @@ def answer(text: str) -> DetailRow:
     return DetailRow("", text, RowKind.ANSWER)
 
 
-def step(when: str, links: Iterable[TextLink]) -> DetailRow:
+def step(when: str, links: Iterable[LinkedText]) -> DetailRow:
     """Return a reason with its instant, in words."""
     pieces = tuple(links)
     text = "".join(piece.text for piece in pieces)
@@ -140,31 +140,31 @@ def note(text: str) -> DetailRow:
     return DetailRow("", text, RowKind.NOTE)
 
 
-def item(link: TextLink, where: str, value: str) -> DetailRow:
+def item(link: LinkedText, where: str, value: str) -> DetailRow:
     """Return a row of a list: what it is, in small letters where, and a value."""
-    place = (TextLink(f"  {where}", is_small=True),) if where else ()
+    place = (LinkedText(f"  {where}", is_small=True),) if where else ()
     text = "".join(piece.text for piece in (link, *place))
     return DetailRow(text, value, RowKind.ITEM, links=(link, *place))
 
 
 def opening(text: str, part: str, *, is_open: bool) -> DetailRow:
     """Return a link that opens or closes a part of the panel."""
-    links = (TextLink(f"{text} {'▾' if is_open else '▸'}", does=part),)
+    links = (LinkedText(f"{text} {'▾' if is_open else '▸'}", does=part),)
     return DetailRow("", links[0].text, RowKind.SENTENCE, links=links)
 
 
-def linked(key: str, links: Iterable[TextLink]) -> DetailRow:
+def linked(key: str, links: Iterable[LinkedText]) -> DetailRow:
     pieces = tuple(links)
     return DetailRow(key, "".join(piece.text for piece in pieces), links=pieces)
 
 
-def path_links(timeline: Timeline, clock_id: int) -> list[TextLink]:
+def path_links(timeline: Timeline, clock_id: int) -> list[LinkedText]:
     """Return the clocks from the root down to one, each a link."""
-    links: list[TextLink] = []
+    links: list[LinkedText] = []
     for clock in reversed(timeline.path(clock_id)):
         if links:
-            links.append(TextLink(" / "))
-        links.append(TextLink(clock.name, Selection.clock(clock.id)))
+            links.append(LinkedText(" / "))
+        links.append(LinkedText(clock.name, Selection.clock(clock.id)))
     return links
 
 

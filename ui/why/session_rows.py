@@ -33,8 +33,8 @@ from .rows import (
     MOST_LISTED,
     ClockCounts,
     DetailRow,
+    LinkedText,
     RowKind,
-    TextLink,
     about,
     ago,
     answer,
@@ -155,8 +155,8 @@ def _past_rows(timeline: Timeline, present: Timeline) -> list[DetailRow]:
         step(
             f"since {format_at(clock.paused_since_ns)}",
             [
-                TextLink(f"{clock.name} was paused", Selection.clock(clock.id)),
-                TextLink(f" by {who(timeline, clock.pause_cause)}."),
+                LinkedText(f"{clock.name} was paused", Selection.clock(clock.id)),
+                LinkedText(f" by {who(timeline, clock.pause_cause)}."),
             ],
         )
         for clock in timeline.clocks.values()
@@ -169,13 +169,13 @@ def _past_rows(timeline: Timeline, present: Timeline) -> list[DetailRow]:
     ]
     then = stopped[:_MOST_STOPPED]
     if rates:
-        then.append(step("at this instant", [TextLink(f"{listed(rates, MOST_LISTED)}.")]))
+        then.append(step("at this instant", [LinkedText(f"{listed(rates, MOST_LISTED)}.")]))
     rows += [heading("Then"), *then] if then else []
     frames = timeline.frames
     if len(frames):
         newest = frames.end - 1
-        link = TextLink(f"frame {newest:,}", Selection.frame(newest))
-        took = TextLink(f", {format_duration(frames.interval_ns[-1])}")
+        link = LinkedText(f"frame {newest:,}", Selection.frame(newest))
+        took = LinkedText(f", {format_duration(frames.interval_ns[-1])}")
         rows.append(linked("Shows", (link, took)))
     return rows
 
@@ -233,11 +233,11 @@ def _counted_rows(timeline: Timeline, *, are_samples: bool) -> list[DetailRow]:
     if len(frames):
         longest = frames.frame(longest_frame(frames))
         text = f"{format_duration(longest.interval_ns)} at {format_at(longest.at_ns)}"
-        rows.append(linked("Longest", [TextLink(text, Selection.frame(longest.index))]))
+        rows.append(linked("Longest", [LinkedText(text, Selection.frame(longest.index))]))
     if timeline.commands:
         last = timeline.commands[-1]
-        did = [TextLink(without_quotes(last.text), at_ns=last.at_ns)]
-        did += [TextLink(f", refused: {without_quotes(last.refusal)}")] if last.refusal else []
+        did = [LinkedText(without_quotes(last.text), at_ns=last.at_ns)]
+        did += [LinkedText(f", refused: {without_quotes(last.refusal)}")] if last.refusal else []
         rows.append(linked(f"{subject_of(timeline, last.number)} did", did))
     return rows
 
@@ -247,9 +247,9 @@ def _failure_rows(timeline: Timeline) -> list[DetailRow]:
     if not failures:
         return []
     last = failures[-1]
-    where = TextLink(format_instant(last.at_ns), Selection.frame(last.frame))
+    where = LinkedText(format_instant(last.at_ns), Selection.frame(last.frame))
     return [
-        linked("Failures", (TextLink(f"{len(failures):,}, last: {last.label} at "), where)),
+        linked("Failures", (LinkedText(f"{len(failures):,}, last: {last.label} at "), where)),
         note(what_was_raised(last.traceback)),
     ]
 

@@ -11,7 +11,7 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
 
 from ..session.bridge import Selection
-from .rows import MOST_LISTED, DetailRow, TextLink, heading, instant, linked
+from .rows import MOST_LISTED, DetailRow, LinkedText, heading, instant, linked
 
 if TYPE_CHECKING:
     from inspector.sessions.capture_history import SliceAbout
@@ -58,17 +58,17 @@ def slice_rows(history: object, timeline: Timeline, selection: Selection) -> lis
     return rows
 
 
-def _links(slices: tuple[tuple[int, int], ...], timeline: Timeline) -> Iterator[TextLink]:
+def _links(slices: tuple[tuple[int, int], ...], timeline: Timeline) -> Iterator[LinkedText]:
     """Yield a link to each slice, known by its member and when it ended."""
     for number, (member_id, ended_ns) in enumerate(slices[:MOST_LISTED]):
         if number:
-            yield TextLink(", ")
+            yield LinkedText(", ")
         member = timeline.members.by_id.get(member_id)
         name = "slice" if member is None else member.name
         target = Selection.call(member_id, ended_ns)
-        yield TextLink(f"{name}, until {format_instant(ended_ns, 6)}", target)
+        yield LinkedText(f"{name}, until {format_instant(ended_ns, 6)}", target)
     if len(slices) > MOST_LISTED:
-        yield TextLink(f" and {len(slices) - MOST_LISTED:,} more")
+        yield LinkedText(f" and {len(slices) - MOST_LISTED:,} more")
 
 
 def _entries(values: object, above: str = "") -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from inspector.timebase import format_duration
 from inspector.vocabulary import NEVER
 
 from ..session.bridge import Selection
-from .rows import DetailRow, TextLink, item
+from .rows import DetailRow, LinkedText, item
 
 #: So many timers that wait are listed, those of a call site as one.
 MOST_WAITING: Final = 3
@@ -36,7 +36,7 @@ def next_rows(
     order = np.lexsort((table.numpy("order")[places], dues[places]))
     rows = []
     for place in map(int, places[order[:most]]):
-        link = TextLink(timeline.strings[table.label[place]], Selection.timer(table.id[place]))
+        link = LinkedText(timeline.strings[table.label[place]], Selection.timer(table.id[place]))
         clock = timeline.clocks[table.clock[place]].name
         left_ns = int(dues[place]) - timeline.at_ns
         late = "late " if left_ns < 0 else ""
@@ -64,13 +64,13 @@ def waiting_rows(timeline: Timeline, among: NDArray[np.bool_]) -> list[DetailRow
     rows = []
     for group in islice(groups.values(), MOST_WAITING):
         names = [timeline.strings[table.label[int(places[each])]] for each in group]
-        link = TextLink(_shared(names), Selection.timer(table.id[int(places[group[0]])]))
+        link = LinkedText(_shared(names), Selection.timer(table.id[int(places[group[0]])]))
         remaining = format_duration(max(0, int(left[group[0]])))
         value = f"{remaining} left" if len(group) == 1 else f"{len(group):,}, next {remaining}"
         rows.append(item(link, "", value))
     if len(groups) > MOST_WAITING:
         counts = [len(group) for group in islice(groups.values(), MOST_WAITING, None)]
-        rows.append(item(TextLink(f"and {sum(counts):,} more"), "", ""))
+        rows.append(item(LinkedText(f"and {sum(counts):,} more"), "", ""))
     return rows
 
 

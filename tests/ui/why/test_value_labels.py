@@ -21,7 +21,7 @@ from pytestqt.qtbot import QtBot
 from ui.session.selection import Selection
 from ui.why.grid import RowGrid, ShownRow
 from ui.why.labels import LinesOfText, LinkedLabel, ValueLabel
-from ui.why.rows import DetailRow, RowKind, TextLink, heading, linked, sentence
+from ui.why.rows import DetailRow, LinkedText, RowKind, heading, linked, sentence
 
 LONG = "RuntimeError: " + "x" * 300
 
@@ -36,7 +36,7 @@ def added(grid: RowGrid, row: DetailRow) -> ValueLabel:
     return cast("ValueLabel", grid.add(row).value)
 
 
-def linked_sentence(*links: TextLink) -> DetailRow:
+def linked_sentence(*links: LinkedText) -> DetailRow:
     return DetailRow("", "", RowKind.SENTENCE, links=links)
 
 
@@ -55,7 +55,7 @@ def test_that_a_long_word_is_broken_instead_of_cut_off(grid: RowGrid) -> None:
         added(grid, sentence(LONG)),
         added(grid, DetailRow("Error", LONG)),
         added(grid, heading(LONG)),
-        added(grid, linked_sentence(TextLink("here", Selection.frame(1)), TextLink(LONG))),
+        added(grid, linked_sentence(LinkedText("here", Selection.frame(1)), LinkedText(LONG))),
     ]
 
     widest = labels[0].fontMetrics().horizontalAdvance("x" * 300)
@@ -102,12 +102,12 @@ def test_that_lines_of_text_have_the_room_that_they_take(qtbot: QtBot) -> None:
 def test_that_a_link_leads_elsewhere_without_another_layout_of_its_words(
     grid: RowGrid, qtbot: QtBot
 ) -> None:
-    row = grid.add(linked_sentence(TextLink("spark fades", Selection.timer(1))))
+    row = grid.add(linked_sentence(LinkedText("spark fades", Selection.timer(1))))
     label = row.value
     assert isinstance(label, LinkedLabel)
     text = label.text()
 
-    grid.change(row, linked_sentence(TextLink("spark fades", Selection.timer(2))))
+    grid.change(row, linked_sentence(LinkedText("spark fades", Selection.timer(2))))
 
     assert label.text() == text
     label.take_link(0)
@@ -142,7 +142,7 @@ def test_that_what_is_copied_is_what_was_said(grid: RowGrid) -> None:
 
 def test_that_all_of_a_text_with_links_can_be_copied(grid: RowGrid) -> None:
     label = added(
-        grid, linked("Clock", [TextLink("root", Selection.clock(1)), TextLink(" / " + LONG)])
+        grid, linked("Clock", [LinkedText("root", Selection.clock(1)), LinkedText(" / " + LONG)])
     )
 
     assert label.text_to_copy() == "root / " + LONG
@@ -156,7 +156,7 @@ def test_that_tab_goes_through_all_links_and_on(qtbot: QtBot) -> None:
     for widget in (before, grid, after):
         layout.addWidget(widget)
     first, second = Selection.clock(1), Selection.clock(2)
-    links = TextLink("😀 first", first), TextLink("  and  "), TextLink("y" * 40, second)
+    links = LinkedText("😀 first", first), LinkedText("  and  "), LinkedText("y" * 40, second)
     row = grid.add(linked("Clocks", links))
     label = row.value
     assert isinstance(label, LinkedLabel)
@@ -170,7 +170,7 @@ def test_that_tab_goes_through_all_links_and_on(qtbot: QtBot) -> None:
 
     for turn in range(3):
         QTest.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Tab)
-        grid.change(row, linked("Clocks", (*links, TextLink(f" {turn}"))))
+        grid.change(row, linked("Clocks", (*links, LinkedText(f" {turn}"))))
         seen.append(label.selectedText().replace("\N{ZERO WIDTH SPACE}", ""))
 
     assert seen == ["😀 first", "y" * 40, ""]
@@ -252,7 +252,7 @@ def read_out(widget: QWidget) -> str:
 def test_that_screen_readers_read_values_with_their_captions(grid: RowGrid) -> None:
     texts = {
         heading("averyveryverylongname"): "averyveryverylongname",
-        linked("Path", [TextLink("root", Selection.clock(1)), TextLink(" / game")]): (
+        linked("Path", [LinkedText("root", Selection.clock(1)), LinkedText(" / game")]): (
             "Path: root / game"
         ),
         DetailRow("update", "3.1 ms", RowKind.SHARE, share=0.5): "update: 3.1 ms",
