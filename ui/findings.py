@@ -104,8 +104,6 @@ class FindingsPanel(QWidget):
         bridge.session_changed.connect(self._on_session_changed)
         self._on_session_changed()
 
-    # ---------------------------------------------------------------- looking
-
     @Slot()
     def _on_session_changed(self) -> None:
         self._looked_s, self._looked_at, self._took_s = None, -1, 0.0
@@ -197,8 +195,6 @@ class FindingsPanel(QWidget):
         else:
             self._took_s += perf_counter() - began_s
 
-    # ---------------------------------------------------------------- what is shown
-
     def _set_findings(self, found: list[Finding]) -> None:
         # What blocks a loop explains much of the rest.
         self.model.set_rows(sorted(found, key=lambda each: each.kind is not BLOCKED_LOOP))
@@ -233,8 +229,6 @@ class FindingsPanel(QWidget):
         )
         self.state_label.setText(f"{count} in {self._looked_at:,} events. {by_itself}")
         self.notice.set_text("" if found else "Nothing looks wrong so far.")
-
-    # ---------------------------------------------------------------- evidence
 
     @Slot(QModelIndex)
     def select_evidence(self, index: QModelIndex) -> None:

@@ -93,8 +93,6 @@ class TasksPanel(TablePanel):
         self.view.selectionModel().selectionChanged.connect(self._limit_others)
         self.update_counts()
 
-    # ---------------------------------------------------------------- who is asked
-
     @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -124,8 +122,6 @@ class TasksPanel(TablePanel):
         self._ask(session if self.isVisible() else None)
         self.update_counts()
         self._pace.request()
-
-    # ---------------------------------------------------------------- what is shown
 
     @Slot()
     def refresh(self) -> None:
@@ -157,8 +153,6 @@ class TasksPanel(TablePanel):
         if not isinstance(session, AttachesPrograms):
             return "No tasks: they are those of attached programs, of asyncio, uvloop and trio."
         return "No tasks of asyncio, uvloop or trio were told yet."
-
-    # ---------------------------------------------------------------- what people do
 
     @Slot()
     def _limit_others(self) -> None:

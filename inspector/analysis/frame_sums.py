@@ -120,8 +120,6 @@ class FrameSums:
         found = self._sums[key]
         return found.took_ns, found.calls
 
-    # ----------------------------------------------------------------- reading
-
     def _read(self) -> Iterator[int]:
         """Add up the events of all frames, from the timers before the first one."""
         history = self._history
@@ -183,8 +181,6 @@ class FrameSums:
                     break
         self._is_begun = is_begun
         return count
-
-    # ----------------------------------------------------------------- telling
 
     def _phases(self) -> tuple[SpanTotal, ...]:
         frames = self._timeline.frames

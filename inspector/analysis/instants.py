@@ -40,8 +40,6 @@ class InstantFinder:
         self.first_ns = history.first_ns
         self.last_ns = max(last_ns, self.first_ns)
 
-    # ---------------------------------------------------------------- as it is typed
-
     def find(self, text: str, from_ns: int) -> int:
         typed = _SPACES.sub(" ", text.strip())
         word = typed.casefold()
@@ -74,8 +72,6 @@ class InstantFinder:
             raise InstantError(f"{message}{format_instant(self.last_ns)}.")
         return at_ns
 
-    # ---------------------------------------------------------------- frames
-
     def frame(self, index: int) -> int:
         frames = self._frames
         if not len(frames):
@@ -105,8 +101,6 @@ class InstantFinder:
 
     def _first_known(self) -> int:
         return self._frames.index_at(self.first_ns - 1)
-
-    # ---------------------------------------------------------------- timers
 
     def timers_from(self, at_ns: int, steps: int) -> int:
         """Return the instant ``steps`` timer firings later; earlier below 0.

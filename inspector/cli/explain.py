@@ -200,9 +200,6 @@ def _findings_text(title: str, end_ns: int, found: list[Finding], within: str) -
     return "\n".join(lines) + "\n"
 
 
-# ------------------------------------------------------------------ where the past is
-
-
 @contextmanager
 def open_past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[Past]:
     path = Path(options.past)

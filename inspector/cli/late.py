@@ -118,9 +118,6 @@ def watched(door: Door, wanted_ns: int, err: TextIO) -> Iterator[Watched]:
         session.close()
 
 
-# --------------------------------------------------------------------------- JSON
-
-
 def late_values(calls: list[LateCall]) -> dict[str, object]:
     """Return late calls as JSON-compatible data, as the help page “Why late” documents it."""
     late_ns: Counter[str] = Counter()
@@ -184,9 +181,6 @@ def _share_value(share: LatenessShare | None, lateness: Lateness) -> dict[str, o
         "share": round(min(share.ns / lateness.late_ns, 1.0), 4) if lateness.late_ns else 0.0,
         "samples": share.samples,
     }
-
-
-# --------------------------------------------------------------------------- text
 
 
 def _text(found: list[LateCall], over_ns: int) -> str:

@@ -148,8 +148,6 @@ class Command:
         """
         return None
 
-    # ------------------------------------------------------------------ as values
-
     def problem(self) -> str:
         """Return a sentence on the first unusable value, empty if there is none."""
         for name, kind in value_kinds(type(self)).items():

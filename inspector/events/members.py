@@ -149,8 +149,6 @@ class MemberTable:
         twin.values_version = self.values_version
         return twin
 
-    # -------------------------------------------------------------- questions
-
     def __len__(self) -> int:
         return len(self.by_id)
 
@@ -213,8 +211,6 @@ class MemberTable:
     def field_text(self, number: int, name: Field) -> str:
         member = self.by_id.get(number)
         return "" if member is None else self._strings[member.fields.get(name, 0)]
-
-    # ------------------------------------------------------------------- fold
 
     def _on_member_added(self, at_ns: int, subject: int, a: int, b: int) -> None:
         if subject <= 0 or subject in self.by_id:

@@ -54,8 +54,6 @@ class TaskTable:
             del self.told_ns[clock_id]
         self.version += 1
 
-    # ------------------------------------------------------------------ fold
-
     def _on_task_added(self, at_ns: int, subject: int, a: int, b: int) -> None:
         self.by_id[subject] = TaskState(subject, a, b, since_ns=at_ns)
         self.version += 1

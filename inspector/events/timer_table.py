@@ -217,8 +217,6 @@ class TimerTable:
             places[number] = dict(zip(labels[low:high], range(low, high), strict=True))
         return _InOrder(version, places, [*begins.tolist(), len(ids)], ids)
 
-    # ---------------------------------------------------------- for the fold
-
     def add(self, timer_id: int, clock_id: int, label: int) -> None:
         if timer_id in self:
             raise ValueError(f"timer {timer_id} exists")

@@ -240,8 +240,6 @@ class _Chart:
             ]
         return chart, items
 
-    # ------------------------------------------------------------------ data
-
     def _bars(self, chart: DistributionChart, heights: NDArray[np.float64]) -> list[Item]:
         items: list[Item] = []
         for number, height in enumerate(heights.tolist()):
@@ -291,8 +289,6 @@ class _Chart:
             points = [Point(x, y) for x, y in zip(xs, ys, strict=True)]
             items.append(Polyline(tuple(points), curve_stroke(index, self.theme, _WIDTH)))
         return items
-
-    # ------------------------------------------------------------------ around them
 
     def _shade(self, chart: DistributionChart) -> list[Item]:
         chosen = [number for number in range(chart.count) if self._is_chosen(chart, number)]

@@ -26,9 +26,6 @@ class DamageError(ValueError):
     """The bytes are not a message."""
 
 
-# ------------------------------------------------------------------ taking apart
-
-
 def varint_at(data: bytes, at: int) -> tuple[int, int]:
     """Return a number and where it ends."""
     value = shift = 0
@@ -90,9 +87,6 @@ def text_of(data: bytes, field: Field | None, most: int = _LONGEST_TEXT) -> str:
     if field is None or field[1] != BYTES:
         return ""
     return data[field[2] : min(field[3], field[2] + most)].decode("utf-8", "replace")
-
-
-# ------------------------------------------------------------------ putting together
 
 
 def varint(value: int) -> bytes:

@@ -303,8 +303,6 @@ class Clocks:
         for child in clock.children:
             yield from self.branch(child)
 
-    # ----------------------------------------------------------------- control
-
     def pause(self, clock: Clock, cause: int = 0) -> bool:
         """Pause a clock; returns whether it ran."""
         with self.lock:
@@ -379,8 +377,6 @@ class Clocks:
         for child in clock.children:
             self._publish(child)
 
-    # -------------------------------------------------------------------- steps
-
     def step_to(self, clock: Clock, local_ns: int, cause: int = 0) -> bool:
         """Let a paused clock of the top run to a local instant, where :meth:`settle` pauses it.
 
@@ -440,8 +436,6 @@ class Clocks:
                 for clock in self.by_number.values():
                     if clock.parent is None:
                         self._publish(clock)
-
-    # ----------------------------------------------------------------- describing
 
     def described(self) -> list[tuple[int, int, int, int, int]]:
         """Return the events that describe all clocks as they are now.

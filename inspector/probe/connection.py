@@ -153,9 +153,6 @@ class Connection(OwnSocket):
         self.close()
 
 
-# --------------------------------------------------------------------- addresses
-
-
 def dialled(address: str) -> Connection:
     """Connect to ``unix:/path`` or ``tcp:HOST:PORT``, where only this machine and user listen.
 

@@ -399,8 +399,6 @@ class Link:
             self._meet_strangers()
         return connection in ready
 
-    # ------------------------------------------------------------------ beginnings
-
     def _dial(self) -> None:
         """Dial and say hello, or go on to wait for the answer after :meth:`stop`."""
         try:
@@ -531,8 +529,6 @@ class Link:
             "grant": self._grant,
             "adapters": self._program.described_adapters(),
         }
-
-    # ------------------------------------------------------------------------ ends
 
     def _attend(self, attachment: Attachment, *, has_news: bool) -> None:
         try:

@@ -58,8 +58,6 @@ class Requests:
             raise WireError(wire.NOT_GRANTED, f"The program grants “{self.grant}” only.")
         return call(params) or {}
 
-    # -------------------------------------------------------------------- requests
-
     def _time(self, _params: dict[str, Any]) -> dict[str, Any]:
         return {"clock_ns": self._program.clocks.now_ns()}
 

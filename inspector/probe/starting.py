@@ -173,9 +173,6 @@ def _close(reason: str) -> None:
         link.close(reason)
 
 
-# -------------------------------------------------------------------------- fork
-
-
 def _handle_forks() -> None:
     global _is_forkable  # noqa: PLW0603
     if not _is_forkable and hasattr(os, "register_at_fork"):

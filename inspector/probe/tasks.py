@@ -431,8 +431,6 @@ class TaskTeller:
             self._telling = None
             self._next_ns = now_ns + max(self._every_ns, _PAUSES * self._spent_ns)
 
-    # ------------------------------------------------------------------- telling
-
     def _tell(self) -> Iterator[None]:
         seen: set[int] = set()
         awaited: dict[int, list[int]] = {}

@@ -71,9 +71,6 @@ class WireError(Exception):
         self.message = message  # A sentence
 
 
-# ---------------------------------------------------------------------- frames
-
-
 def frame(kind: int, payload: bytes) -> bytes:
     """Return a frame for a stream socket."""
     return _HEADER.pack(len(payload) + 1, kind) + payload
@@ -105,9 +102,6 @@ class FrameReader:
         return frames
 
 
-# ---------------------------------------------------------------------- events
-
-
 def packed_events(events: Sequence[tuple[int, int, int, int, int]]) -> bytes:
     """Return up to :data:`MAX_EVENTS` events as a payload.
 
@@ -137,9 +131,6 @@ def unpacked_events(payload: bytes) -> list[tuple[int, int, int, int, int]]:
     if not payload or len(payload) % BYTES_PER_EVENT:
         raise WireError(MALFORMED, "not a batch of events")
     return list(_EVENT.iter_unpack(payload))
-
-
-# ------------------------------------------------------------------------ JSON
 
 
 def packed_json(message: object) -> bytes:
@@ -243,9 +234,6 @@ def answer(number: int, result: Optional[dict[str, Any]] = None) -> dict[str, An
 
 def refusal(number: int, error: WireError) -> dict[str, Any]:
     return {"id": number, "error": {"code": error.code, "message": error.message}}
-
-
-# ------------------------------------------------------------------ parameters
 
 
 def whole(params: dict[str, Any], name: str, lowest: int = 0, highest: int = MAX_NUMBER) -> int:

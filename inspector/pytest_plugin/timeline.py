@@ -84,8 +84,6 @@ class Timeline:
     def _seconds(self, local_ns: int) -> float:
         return round((local_ns - self._began_ns) / 1e9, _DIGITS)
 
-    # --------------------------------------------------------------------- control
-
     def hold(self) -> None:
         """Let time stand still, until it is let go on."""
         if self._program.waits is None:
@@ -290,8 +288,6 @@ class Timeline:
             qt.run_until(goal)
         finally:
             self._waits.give_up(goal)
-
-    # ------------------------------------------------------------------------ views
 
     def timers(self) -> list[PendingTimer]:
         """Return the timers that are pending, by when they are due."""

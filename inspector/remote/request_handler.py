@@ -430,8 +430,6 @@ class RequestHandler:
             }
         return found
 
-    # ------------------------------------------------------------------ requests
-
     def _answer(self, client: Client, message: object, respond: _Respond) -> None:
         """Have a request carried out by whom it is for."""
         problem = _problem(message)

@@ -63,8 +63,6 @@ class Annotations:
             if each.last_ns >= first_ns and (last_ns is None or each.at_ns <= last_ns)
         ]
 
-    # ---------------------------------------------------------------- changes
-
     def add(self, annotation: Annotation) -> Annotation:
         """Add one, cleaned of characters that cannot be seen; returns it with its number.
 
@@ -144,8 +142,6 @@ class Annotations:
             self._by_number.clear()
             self._inverse.clear()
             self._changed()
-
-    # ---------------------------------------------------------------- inside
 
     def _known(self, number: int) -> Annotation:
         found = self._by_number.get(number)

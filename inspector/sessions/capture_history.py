@@ -133,8 +133,6 @@ class CaptureHistory(WholeHistory):
         state.apply_all(self.events(opening + place, cursor))
         return state
 
-    # ------------------------------------------------------------------ contents
-
     def _text(self, text: str) -> int:
         self.strings.append(readable(text))
         return len(self.strings) - 1

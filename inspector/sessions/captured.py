@@ -104,8 +104,6 @@ class CapturedSession(UniformSession):
     def __repr__(self) -> str:
         return f"<CapturedSession {self._path.name}>"
 
-    # ------------------------------------------------------------------ reading
-
     def _begin(self, reader: CaptureReader) -> None:
         is_more = self._read_for(reader, _FIRST_NS)
         while is_more:
@@ -169,8 +167,6 @@ class CapturedSession(UniformSession):
         self._rate = found.rate
         self._unreported = len(found.log)
 
-    # ------------------------------------------------------------------ what is shown
-
     def choose_stream(self, name: str) -> None:
         if self._capture is not None and name != self.stream:
             self._capture.stream(name)
@@ -215,8 +211,6 @@ class CapturedSession(UniformSession):
     def frame_rate(self) -> Fraction:
         """The rate of a screen that most frames keep."""
         return self._rate
-
-    # ------------------------------------------------------------------ as every session
 
     def submit(self, _command: Command) -> None:
         """Do nothing: see :attr:`capabilities`."""

@@ -161,8 +161,6 @@ class IntervalMeter:
             return None
         return shares_event(fitted(shares, interval_ns))
 
-    # ------------------------------------------------------------------- internals
-
     def _begin(self, now_ns: int) -> None:
         self._began_ns = now_ns
         self._used_ns = 0 if self._processor_clock is None else self._processor_clock()

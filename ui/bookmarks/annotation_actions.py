@@ -35,8 +35,6 @@ class AnnotationActions(QObject):
         annotations.note_wanted.connect(self._ask_for_note_at)
         annotations.range_wanted.connect(self._ask_for_name_of)
 
-    # ---------------------------------------------------------------- leaving something
-
     def add_bookmark(self) -> None:
         self._annotations.add_bookmark(self._bridge.shown_ns)
 
@@ -71,8 +69,6 @@ class AnnotationActions(QObject):
                 raise ValueError(reason)
 
         Prompt(title, question, keep, self._theme, self._window, hint=hint).open()
-
-    # ---------------------------------------------------------------- going there
 
     def look_bookmark_back(self) -> None:
         self._look(-1)

@@ -156,8 +156,6 @@ class BookmarksPanel(TablePanel):
         self._connect()
         self.refresh()
 
-    # ---------------------------------------------------------------- building
-
     def _connect(self) -> None:
         bridge, annotations, view = self._bridge, self._annotations, self.view
         annotations.changed.connect(self.refresh)
@@ -175,8 +173,6 @@ class BookmarksPanel(TablePanel):
         view.on(QKeySequence.StandardKey.Undo, annotations.undo)
         view.selectionModel().selectionChanged.connect(self._refresh_buttons)
         self.model.modelReset.connect(self._refresh_buttons)
-
-    # --------------------------------------------------------------- display
 
     @Slot(object)
     def _on_session_changed(self, _session: object) -> None:
@@ -225,8 +221,6 @@ class BookmarksPanel(TablePanel):
     @Slot(str)
     def _say_refused(self, text: str) -> None:
         self.message.set_text(f"✖ {text}")
-
-    # ---------------------------------------------------------------- acting
 
     def marked_numbers(self) -> list[int]:
         return [self.model.rows[row].id for row in self.view.marked_rows()]

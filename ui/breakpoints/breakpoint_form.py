@@ -123,8 +123,6 @@ class BreakpointForm(QWidget):
         layout.addLayout(then, 1, 1)
         layout.addWidget(self.problem, 2, 0, 1, 2)
 
-    # ---------------------------------------------------------------- what is shown
-
     def fill_fields(self, breakpoint_: Breakpoint, *, is_new: bool = True) -> None:
         """Fill the fields; ``is_new`` if the button adds a breakpoint instead of changing one."""
         self.kind.setCurrentIndex(self.kind.findData(breakpoint_.kind))
@@ -173,8 +171,6 @@ class BreakpointForm(QWidget):
             self.limit.setText(_FIRST_LIMITS[kind])
         self.condition.setVisible(kind is BreakKind.CONDITION)
         self.saved.setVisible(self.action.currentData() is BreakAction.SAVE)
-
-    # ---------------------------------------------------------------- what is given
 
     @Slot()
     def give(self) -> None:

@@ -142,8 +142,6 @@ class BreakpointsPanel(QWidget):
         bridge.session_changed.connect(self._on_session_changed)
         self._on_session_changed()
 
-    # ---------------------------------------------------------------- what is shown
-
     @Slot()
     def _on_session_changed(self) -> None:
         self._version, self._hits_seen = -1, 0
@@ -192,8 +190,6 @@ class BreakpointsPanel(QWidget):
     def marked_number(self) -> int:
         rows = self.view.marked_rows()
         return self.model.rows[rows[0]].number if rows else 0
-
-    # ---------------------------------------------------------------- what is asked for
 
     @Slot(object)
     def _submit_breakpoint(self, breakpoint_: Breakpoint) -> None:
@@ -262,8 +258,6 @@ class BreakpointsPanel(QWidget):
         menu.addAction("Copy", self.view.copy_marked)
         menu.addAction("Remove", self.remove_marked)
         return menu
-
-    # ---------------------------------------------------------------- files
 
     @Slot()
     def _ask_for_import(self) -> None:

@@ -39,8 +39,6 @@ class BranchActions(QObject):
             changed.connect(self._refresh_state)
         self._refresh_state()
 
-    # ---------------------------------------------------------------- clocks
-
     def ask_for_rate(self) -> None:
         bridge = self._bridge
         clock = selected_clock(bridge.timeline, bridge.selection)
@@ -58,8 +56,6 @@ class BranchActions(QObject):
         else:
             verb = "Resume" if is_paused else "Pause"
             self._action.set_text(f"{verb} “{menu_text(clock.name)}”")
-
-    # ---------------------------------------------------------------- members
 
     def ask_for_priority(self) -> None:
         scheduler = scheduler_for(self._bridge.timeline, self._bridge.selection)

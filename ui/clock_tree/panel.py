@@ -339,8 +339,6 @@ class ClockTreePanel(TablePanel):
         view.on(Qt.Key.Key_Left, partial(self._fold_current, is_open=False))
         view.on(Qt.Key.Key_Right, partial(self._fold_current, is_open=True))
 
-    # ---------------------------------------------------------------- what is shown
-
     @Slot(object)
     def set_session(self, session: Session | None) -> None:
         if session is not self._session:
@@ -435,8 +433,6 @@ class ClockTreePanel(TablePanel):
             return f"No clocks: {why_no_clocks(self._bridge.session)}."
         return f"The filter hides all {len(timeline.clocks):,} clocks and everything on them."
 
-    # ---------------------------------------------------------------- folding
-
     @override
     def activate(self, index: QModelIndex) -> None:
         row = self.model.row_at(index.row())
@@ -449,8 +445,6 @@ class ClockTreePanel(TablePanel):
         row = self.model.row_at(index.row())
         if row is not None and row.is_open is not is_open:
             self.activate(index)
-
-    # ---------------------------------------------------------------- selection
 
     @property
     def _current(self) -> TreeRow | None:
@@ -512,8 +506,6 @@ class ClockTreePanel(TablePanel):
 
     def _tint_pointed(self) -> None:
         self.view.set_pointed(self.model.row_of(self._pointed) if self._pointed else None)
-
-    # ---------------------------------------------------------------- commands
 
     @Slot()
     def _toggle_pause(self) -> None:

@@ -83,8 +83,6 @@ class EventNames:
         self._texts.clear()
         self._gone.clear()
 
-    # ------------------------------------------------------------------ reading
-
     def note(self, event: RawEvent) -> None:
         at_ns, kind, subject, a, b = event
         if kind in ABOUT_MEMBERS:
@@ -133,8 +131,6 @@ class EventNames:
     def kind_of(self, number: int) -> MemberKind | None:
         known = self._known(number)
         return None if known is None else known.kind
-
-    # ------------------------------------------------------------------ words
 
     def label_of(self, event: RawEvent) -> str:
         """Return what the subject of an event is called; empty for clocks and what is unknown."""
@@ -257,8 +253,6 @@ class EventListModel(ListTableModel[ListedEvent]):
         self._subject_members: set[int] = set()
         self._names = EventNames()
 
-    # ------------------------------------------------------------------ what is shown
-
     def set_log(self, log: EventLog | None, timeline: Timeline | None) -> None:
         self._log, self._timeline = log, timeline
         self.lost_count = 0
@@ -368,8 +362,6 @@ class EventListModel(ListTableModel[ListedEvent]):
             index = timeline.frames.index_from(at_ns)
             return None if index is None else Selection.frame(index)
         return None
-
-    # ------------------------------------------------------------------ reading
 
     def _read(self) -> list[ListedEvent]:
         log = self._log

@@ -80,8 +80,6 @@ class EventListPanel(TablePanel):
         if _SHOWN_KINDS in bridge.panel_choices:
             self._apply_groups()
 
-    # ------------------------------------------------------------------ building
-
     def _fill_kinds_menu(self) -> None:
         kept = self._bridge.panel_choices.get(_SHOWN_KINDS)
         names = None if kept is None else set(kept.split(","))
@@ -108,8 +106,6 @@ class EventListPanel(TablePanel):
         self.follow_button.toggled.connect(self._apply_following)
         view.verticalScrollBar().actionTriggered.connect(self._notice_scrolling)
         view.selectionModel().currentRowChanged.connect(self._notice_reading)
-
-    # ------------------------------------------------------------------ following
 
     @Slot(object)
     def set_session(self, session: Session | None) -> None:
@@ -216,8 +212,6 @@ class EventListPanel(TablePanel):
             reasons.append(f"the selected kinds (without {', '.join(hidden)})")
         return f"{self.model.hidden_count:,} events are hidden by {' and '.join(reasons)}."
 
-    # ------------------------------------------------------------------ what is shown
-
     @override
     def filter_rows(self, text: str) -> None:
         super().filter_rows(text)
@@ -242,8 +236,6 @@ class EventListPanel(TablePanel):
     def check_groups(self, groups: frozenset[EventGroup]) -> None:
         for group, action in self._group_actions.items():
             action.setChecked(group in groups)
-
-    # ------------------------------------------------------------------ acting
 
     @override
     def activate(self, index: QModelIndex) -> None:

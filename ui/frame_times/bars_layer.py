@@ -140,8 +140,6 @@ class BarsLayer:
         shown = apart_from(shown, names, metrics.height())
         self._draw_labels(painter, exposed, (*shown, *names))
 
-    # -------------------------------------------------------------- the picture
-
     def _window(self) -> Window | None:
         width, height = self.pixels_per_view(), round(self.area.height() * self.ratio)
         low, high = self.span
@@ -164,8 +162,6 @@ class BarsLayer:
         for fill, rects in bars.layers:
             fill_rects(painter, rects, self._color(fill))
         return bars.spikes
-
-    # -------------------------------------------------------------- over the picture
 
     def _draw_budgets(self, painter: QPainter) -> None:
         width, height = self.pixels_per_view(), self.area.height() * self.ratio
@@ -214,8 +210,6 @@ class BarsLayer:
                 role = ColorRole.TEXT if label.is_strong else ColorRole.MUTED
                 painter.setPen(self._theme.color(role))
                 painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), label.text)
-
-    # -------------------------------------------------------------- inside
 
     def _color(self, fill: AnyFill) -> QColor:
         color = self._colors.get(fill)

@@ -116,8 +116,6 @@ class CaptureHeader(QWidget):
             row.addWidget(tile, 0, Qt.AlignmentFlag.AlignVCenter)
         self.name.setMinimumWidth(round(_LEAST_NAME * text_scale(self)))
 
-    # ---------------------------------------------------------------- what is shown
-
     def set_session(self, session: Session | None) -> None:
         capture: object = session
         if not isinstance(capture, ShowsCapture) or session is None:
@@ -193,8 +191,6 @@ class CaptureHeader(QWidget):
         of = f"of {statistics.count:,}" if wanted.budgets_ns else ""
         over = f"{found.over:,}" if wanted.budgets_ns else ""
         self.over.set_value(over, of, is_link=found.over > 0)
-
-    # ---------------------------------------------------------------- what is chosen
 
     @Slot(int)
     def _choose_stream(self, place: int) -> None:

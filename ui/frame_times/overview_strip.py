@@ -84,8 +84,6 @@ class OverviewStrip(QWidget):
         self.setAccessibleName("Overview of the session")
         self.setToolTip("Drag to move the view, drag an edge to resize it")
 
-    # -------------------------------------------------------------- what is drawn
-
     def set_series(self, series: FrameSeries | None, *, is_whole: bool = False) -> None:
         """Show other frames; ``is_whole`` if no more are to come."""
         self._series, self._is_whole = series, is_whole
@@ -146,8 +144,6 @@ class OverviewStrip(QWidget):
         pixmap.draw(painter, QRectF(exposed), source)
         self._draw_brush(painter)
 
-    # -------------------------------------------------------------- the picture
-
     def _bring_up_to_date(self) -> tuple[int, int]:
         series = self._series
         if series is None or series.first == series.end or not self.width():
@@ -193,8 +189,6 @@ class OverviewStrip(QWidget):
             if fill is not Fill.CUT:
                 fill_rects(painter, rects, color_of(fill, self._theme))
         return bars.spikes
-
-    # -------------------------------------------------------------- the brush
 
     def _draw_brush(self, painter: QPainter) -> None:
         left, right = self._brush_edges()

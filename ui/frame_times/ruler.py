@@ -112,8 +112,6 @@ class Ruler(QWidget):
     def resizeEvent(self, _event: object) -> None:
         self._place_header()
 
-    # ---------------------------------------------------------------- looking back
-
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if (
@@ -179,8 +177,6 @@ class Ruler(QWidget):
         if at_ns is None:
             at_ns = max(0, round(self._view.ns_of(self._place_at(place))))
         self.playhead_moved.emit(at_ns)
-
-    # ---------------------------------------------------------------- painting
 
     @Slot()
     def _repaint(self) -> None:

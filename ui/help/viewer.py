@@ -126,8 +126,6 @@ class HelpViewer(QDialog):
         else:
             QDesktopServices.openUrl(url)
 
-    # ---------------------------------------------------------------- building
-
     def _button(self, arrow: Qt.ArrowType, name: str, keys: str, callback: object) -> QToolButton:
         button = QToolButton()
         button.setArrowType(arrow)
@@ -182,8 +180,6 @@ class HelpViewer(QDialog):
             item.setToolTip(0, item.text(0))
             item.setData(0, _TARGET, (hit.page.name, anchor_of(hit.section)))
         self.list.blockSignals(False)
-
-    # ---------------------------------------------------------------- pages
 
     def _load_page(self, name: str, section: str) -> None:
         text = read_page(name)

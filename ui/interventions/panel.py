@@ -185,8 +185,6 @@ class InterventionsPanel(TablePanel):
         view.selectionModel().selectionChanged.connect(self._refresh_undoable)
         self.model.modelReset.connect(self._refresh_undoable)
 
-    # ---------------------------------------------------------------- what is shown
-
     @Slot()
     def set_session(self) -> None:
         session = self._bridge.session
@@ -225,8 +223,6 @@ class InterventionsPanel(TablePanel):
             "No interventions. Every change you make here (pause, rate, step, fire, clear) and "
             "every breakpoint hit is listed with its times."
         )
-
-    # ---------------------------------------------------------------- acting
 
     @Slot()
     def _refresh_undoable(self) -> None:

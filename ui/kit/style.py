@@ -165,8 +165,6 @@ class FlatStyle(QProxyStyle):
             found = found.expandedTo(QSize(0, side)).grownBy(QMargins(0, 0, side - _BOX, 0))
         return found
 
-    # ------------------------------------------------------------------ painting
-
     def _paint_button(
         self, option: QStyleOption, painter: QPainter, widget: QWidget | None = None
     ) -> None:

@@ -121,8 +121,6 @@ class LabForm(QWidget):
         self._show_what()
         self._refresh_counts()
 
-    # ------------------------------------------------------------------ building
-
     def _make_displays_menu(self) -> QMenu:
         menu = StayingMenu(self)
         menu.setToolTipsVisible(True)
@@ -175,8 +173,6 @@ class LabForm(QWidget):
         menus = (self.displays_button, self.subjects_button, self.seconds_box)
         fill(self, bar(what, self.what_box, *typed, *menus, margins=(0, 0, 0, 0)))
 
-    # ------------------------------------------------------------------ choosing
-
     def choose_subjects(self, names: list[str]) -> None:
         for name, action in self.subject_actions.items():
             with QSignalBlocker(action):
@@ -217,8 +213,6 @@ class LabForm(QWidget):
         """Load the timers of a file into the line; raises CaptureError if it has none."""
         self.timers_line.setText("; ".join(map(_timer_text, read_timers(path))))
         self._on_timers_typed()
-
-    # ------------------------------------------------------------------ what is asked
 
     @property
     def cuts(self) -> tuple[str, ...]:

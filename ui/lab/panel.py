@@ -207,8 +207,6 @@ class LabPanel(QWidget):
         self._on_theme_changed()
         self._refresh_state()
 
-    # ------------------------------------------------------------------ building
-
     def _lay_out(self) -> None:
         top = bar((self.form, 1), self.run_button, self.export_button)
         self.limits = ElidedLabel()
@@ -242,8 +240,6 @@ class LabPanel(QWidget):
         self.plot.result_chosen.connect(self._mark_result)
         self.plot_buttons.idClicked.connect(self.plot.set_drift_shown)
         self._theme.changed.connect(self._on_theme_changed)
-
-    # ------------------------------------------------------------------ running
 
     @override
     def showEvent(self, event: QShowEvent) -> None:
@@ -368,8 +364,6 @@ class LabPanel(QWidget):
         frames = FrameTimes.from_history(session.timeline.frames)
         return tuple(frames.interval_ns.tolist())
 
-    # ------------------------------------------------------------------ reading
-
     @Slot(QModelIndex, QModelIndex)
     def _on_row_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
         if current.isValid():
@@ -396,8 +390,6 @@ class LabPanel(QWidget):
     @Slot()
     def _scroll_to_current(self) -> None:
         self.view.scrollTo(self.view.currentIndex())
-
-    # ------------------------------------------------------------------ files
 
     @Slot(str)
     def _ask_for_file(self, kind: str) -> None:

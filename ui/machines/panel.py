@@ -170,8 +170,6 @@ class StateMachinesPanel(QWidget):
         self._connect()
         self.set_session(bridge.session)
 
-    # --------------------------------------------------------------- display
-
     @property
     def machine(self) -> MemberState | None:
         found = self._bridge.shown.members.by_id.get(self._machine_id)
@@ -267,8 +265,6 @@ class StateMachinesPanel(QWidget):
             text += f"   ✖ “{newest.name}” was refused: {newest.reason}"
         self.readout.set_text(text)
 
-    # ---------------------------------------------------------------- what people do
-
     @Slot()
     def _choose_machine(self) -> None:
         number = self.chooser.currentData()
@@ -307,8 +303,6 @@ class StateMachinesPanel(QWidget):
         row = self.model.row_at(index.row())
         if row is not None:
             self._bridge.set_hover(row.at_ns)
-
-    # ---------------------------------------------------------------- building
 
     def _lay_out(self) -> None:
         self._top = QWidget()

@@ -72,8 +72,6 @@ class DistributionView(QWidget):
         self._last = 0
         self.setMouseTracking(True)
 
-    # ---------------------------------------------------------------- what is shown
-
     def set_curves(
         self, curves: Sequence[Curve], budgets_ms: Sequence[float], *, empty_text: str = ""
     ) -> None:
@@ -117,8 +115,6 @@ class DistributionView(QWidget):
         counts = ", ".join(f"{len(each.times):,} frames {each.name}" for each in self._curves)
         return f"{self._kind.value} of {counts}" if counts else self.empty_text
 
-    # ---------------------------------------------------------------- places
-
     @property
     def scale(self) -> float:
         """Pixels per point of the chart."""
@@ -143,8 +139,6 @@ class DistributionView(QWidget):
     def _bin_at(self, position: QPointF) -> int | None:
         chart = self.chart()
         return None if chart is None else chart.bin_at(position.x() / self.scale)
-
-    # ---------------------------------------------------------------- reading and choosing
 
     def _choose(self, first: int, last: int) -> None:
         chart = self.chart()

@@ -226,8 +226,6 @@ class QueryPanel(QWidget):
         for key in ENTER:
             self._names_view.on(key, self._write_current_name)
 
-    # ---------------------------------------------------------------- what is asked
-
     @Slot()
     def run(self) -> None:
         """Answer the query, instead of one that is being answered."""
@@ -263,8 +261,6 @@ class QueryPanel(QWidget):
         self._refresh_state()
         self._refresh_names()
 
-    # ---------------------------------------------------------------- files
-
     @Slot()
     def _ask_for_files(self) -> None:
         dialog = QFileDialog(self, "Add captures and recordings")
@@ -289,8 +285,6 @@ class QueryPanel(QWidget):
         self.message.set_text("")
         self._refresh_state()
         self._refresh_names()
-
-    # ---------------------------------------------------------------- what is shown
 
     @Slot(object)
     def _take(self, found: Answer | None) -> None:

@@ -110,8 +110,6 @@ class SceneCanvas(QWidget):
         theme.changed.connect(self.update)
         load_fonts()
 
-    # ---------------------------------------------------------------- what is drawn
-
     def set_picture(
         self,
         picture: Picture | None,
@@ -258,8 +256,6 @@ class SceneCanvas(QWidget):
         painter.setPen(QPen(self._theme.color(ColorRole.BLUE), 1))
         painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()
-
-    # ---------------------------------------------------------------- what people do
 
     def owner_at(self, place: QPointF) -> ShapeOwner:
         picture = self._picture

@@ -59,8 +59,6 @@ class AnnotationEditor(QObject):
     def can_undo(self) -> bool:
         return self._annotations is not None and self._annotations.can_undo
 
-    # ---------------------------------------------------------------- changes
-
     def add_bookmark(self, at_ns: int) -> bool:
         """Add a bookmark with a name of its own; returns whether there was none at this instant."""
         there = next((e for e in self.items if e.kind == "bookmark" and e.at_ns == at_ns), None)
@@ -125,8 +123,6 @@ class AnnotationEditor(QObject):
         self._take()
         self.done.emit(said)
 
-    # ---------------------------------------------------------------- questions
-
     def get(self, number: int) -> Annotation | None:
         return None if self._annotations is None else self._annotations.get(number)
 
@@ -159,8 +155,6 @@ class AnnotationEditor(QObject):
             self.refused.emit(_NO_RANGE)
         else:
             self.range_wanted.emit(span_ns)
-
-    # ---------------------------------------------------------------- inside
 
     def _take(self) -> None:
         annotations = self._annotations

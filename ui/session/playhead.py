@@ -100,8 +100,6 @@ class Playhead(QObject):
             self._states = _NearStates(self.history)
         return self._states.state_at(self.at_ns)
 
-    # ---------------------------------------------------------------- by itself
-
     @property
     def is_playing(self) -> bool:
         return self._play.isActive()

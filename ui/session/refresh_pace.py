@@ -219,8 +219,6 @@ class RefreshPace(QObject):
             self._is_due = False
             self._timer.stop()
 
-    # ---------------------------------------------------------------- refreshes
-
     def begin_turn(self) -> None:
         self._is_due = False
         self._spent_ns = 0
@@ -304,8 +302,6 @@ class RefreshPace(QObject):
         if not self._timer.isActive() or self._timer.remainingTime() > wait_ms:
             self._timer.start(wait_ms)
 
-    # ---------------------------------------------------------------- followers
-
     def follow(self, follower: Follower) -> None:
         self._followers.append(follower)
 
@@ -323,8 +319,6 @@ class RefreshPace(QObject):
             follower.request()
         else:
             self._followers.remove(follower)
-
-    # ---------------------------------------------------------------- turns
 
     def take_turn(self, owner: QObject, refresh: Callable[[], object]) -> None:
         """Have something refreshed in a turn to come, unless its owner is gone by then."""

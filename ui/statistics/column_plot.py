@@ -405,8 +405,6 @@ class ColumnPlot(QWidget):
             pen.setDashPattern(list(stroke.dash))
         return pen
 
-    # ---------------------------------------------------------------- moving and reading
-
     def _x_at(self, place: QPointF) -> float:
         area, shown = self.area(), self._view.range
         share = (place.x() - area.left()) / max(area.width(), 1.0)

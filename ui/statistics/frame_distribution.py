@@ -121,8 +121,6 @@ class FrameDistribution(QWidget):
         self._metrics.outliers_found.connect(self._take_outliers)
         self._sorter.done.connect(self._take_sorted)
 
-    # ---------------------------------------------------------------- which frames
-
     @Slot()
     def _offer_scopes(self) -> None:
         current = self.scope_box.currentData()
@@ -203,8 +201,6 @@ class FrameDistribution(QWidget):
         if self._band_ns is not None:
             self._bridge.frame_focus.mark(self._times.marked)
         self._refresh_band_buttons()
-
-    # ---------------------------------------------------------------- chosen times
 
     @Slot(int)
     def _on_kind_chosen(self, number: int) -> None:

@@ -270,8 +270,6 @@ class LaneGestures:
             self.choose_row(row)
         canvas.menu_requested.emit(row, on_screen)
 
-    # ---------------------------------------------------------------- inside
-
     def _row_of(self, selection: Selection) -> LaneRow | None:
         canvas = self._canvas
         match selection.kind:

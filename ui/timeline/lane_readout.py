@@ -53,8 +53,6 @@ class LaneReader:
         self._delayed_by = delayed_by
         self._delayed: tuple[Block | None, tuple[DelayedCall, ...]] = None, ()
 
-    # ---------------------------------------------------------------- what is where
-
     def read(  # noqa: PLR0911 - one answer per kind
         self, row: LaneRow, at_ns: float, within_ns: float
     ) -> LaneReading | None:
@@ -201,8 +199,6 @@ class LaneReader:
             case _:
                 hit = timeline.hits[place]
                 return f"breakpoint {hit.number}: {hit.text}"
-
-    # ---------------------------------------------------------------- going on
 
     def step(self, row: LaneRow, at_ns: int, direction: int) -> int | None:
         """Return the instant of the next or previous record of a lane; ``None`` at its end."""

@@ -139,8 +139,6 @@ class CallQueue:
         waits = bool(call.blockers) or (call.due_ns is not None and call.session_due_ns is None)
         return QueueRow(call, timeline, timeline.at_ns, run_state, waits, member)
 
-    # ------------------------------------------------------------------ which calls
-
     @property
     def _has_members(self) -> bool:
         """Whether calls of members can be among those that are shown."""
@@ -199,8 +197,6 @@ class CallQueue:
             passing=len(order),
             waiting=timers.waiting + members.stopped,
         )
-
-    # ------------------------------------------------------------------ in which order
 
     def _keys(
         self,

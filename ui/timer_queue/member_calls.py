@@ -124,8 +124,6 @@ class MemberCalls:
         self.ranks = np.empty(len(self.states), np.int64)
         self.ranks[self._in_call_order()] = np.arange(len(self.states))
 
-    # ------------------------------------------------------------------ structure
-
     def _find_holders(self) -> NDArray[np.int64]:
         by_id = self._timeline.members.by_id
         holders: dict[tuple[int, int], int] = {}
@@ -199,8 +197,6 @@ class MemberCalls:
         )
         found: NDArray[np.bool_] = own | self._of_holders(np.array(of_holder, np.bool_))
         return found
-
-    # ------------------------------------------------------------------ at present
 
     def find_stopped(self) -> NDArray[np.bool_]:
         """Return which calls are stopped by a pause, a time scale of 0 or their clock."""

@@ -47,8 +47,6 @@ class QueueModel(TableModel[QueueRow]):
         self._rows: dict[int, QueueRow | None] = {}
         self.reload_rows()
 
-    # ------------------------------------------------------------------ what is shown
-
     def reload_rows(self) -> None:
         self.beginResetModel()
         self._read_order()
@@ -64,8 +62,6 @@ class QueueModel(TableModel[QueueRow]):
             self._rows.clear()
         if self.queue.versions != self._versions:
             self._order_again()
-
-    # ------------------------------------------------------------------ rows
 
     def row_of(self, key: int) -> int | None:
         return self._order.row_of(key)
@@ -92,8 +88,6 @@ class QueueModel(TableModel[QueueRow]):
     @override
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
         return 0 if parent.isValid() else self._row_count
-
-    # ------------------------------------------------------------------ order
 
     @override
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:

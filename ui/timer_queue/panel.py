@@ -152,8 +152,6 @@ class TimerQueuePanel(TablePanel):
         self._connect()
         self.set_session(bridge.session)
 
-    # ------------------------------------------------------------------ building
-
     def _lay_out(self) -> None:
         hidden = self._bridge.panel_choices.get(HIDDEN_GROUPS, "").split(",")
         for group, button in self.group_buttons.items():
@@ -185,8 +183,6 @@ class TimerQueuePanel(TablePanel):
         table.on(Qt.Key.Key_Delete, self._cancel_marked)
         for key in ENTER:
             table.on(key, self._toggle_marked)
-
-    # ------------------------------------------------------------------ following
 
     @Slot(object)
     def set_session(self, session: Session | None) -> None:
@@ -229,8 +225,6 @@ class TimerQueuePanel(TablePanel):
     @Slot(object)
     def _select(self, key: int) -> None:
         self._bridge.select(_selection(key))
-
-    # ------------------------------------------------------------------ what is shown
 
     @override
     def filter_rows(self, text: str) -> None:
@@ -313,8 +307,6 @@ class TimerQueuePanel(TablePanel):
         return (
             f"in branch “{one_line(clock.name)}”" if clock else "in the branch, which was removed"
         )
-
-    # ------------------------------------------------------------------ commands
 
     def _make_menu_of_row(self, row: int) -> QMenu:
         return self.make_call_menu(self.model.id_at(row) or 0)

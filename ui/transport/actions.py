@@ -73,8 +73,6 @@ class TransportActions(QObject):
         self.set_step_frames(_FIRST_STEP_FRAMES)
         self._refresh_states()
 
-    # ---------------------------------------------------------------- running and stepping
-
     def set_step_frames(self, count: int) -> None:
         """Set the number of frames of the long step, up to the limit of a session."""
         count = min(count, MAX_STEP_FRAMES)
@@ -187,8 +185,6 @@ class TransportActions(QObject):
     def reload(self) -> None:
         self._bridge.reload()
 
-    # ---------------------------------------------------------------- rates, and how it runs
-
     def ask_for_rate_of_everything(self) -> None:
         session = self._bridge.session
         root = 0 if session is None else session.driven_clock(0)
@@ -228,8 +224,6 @@ class TransportActions(QObject):
             lambda text: self._bridge.submit(AddMark(text or "mark")),
             hint="mark",
         )
-
-    # ---------------------------------------------------------------- looking back
 
     def ask_where_to_look(self) -> None:
         bridge = self._bridge
@@ -286,8 +280,6 @@ class TransportActions(QObject):
         is_looking_back = self._bridge.playhead_ns is not None
         self._bridge.go_live()
         self._bridge.set_following(is_looking_back or not self._bridge.is_following)
-
-    # ---------------------------------------------------------------- states
 
     @property
     def _is_played(self) -> bool:

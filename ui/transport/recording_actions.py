@@ -51,8 +51,6 @@ class RecordingActions(QObject):
         bridge.facts_due.connect(self._on_refreshed)
         self._on_session_changed(bridge.session)
 
-    # ---------------------------------------------------------------- actions
-
     def toggle_recording(self) -> None:
         recorder = self._recorder
         is_recording = recorder is not None and recorder.is_recording
@@ -102,8 +100,6 @@ class RecordingActions(QObject):
     @property
     def _keeps_pictures(self) -> bool:
         return self._bridge.panel_choices.get(_PICTURES) != "no"
-
-    # ---------------------------------------------------------------- state
 
     @Slot(object)
     def _on_session_changed(self, session: Session | None) -> None:

@@ -190,11 +190,8 @@ def _before(history: History, clock_id: int, paused_ns: int) -> DetailRow | None
     if found is None:
         return step("before that", [LinkedText(f"{runs}.")])
     at_ns = found[1][0]
-    pieces = [
-        LinkedText(f"{runs} since "),
-        LinkedText(format_at(at_ns), at_ns=at_ns),
-        LinkedText("."),
-    ]
+    since = LinkedText(format_at(at_ns), at_ns=at_ns)
+    pieces = [LinkedText(f"{runs} since "), since, LinkedText(".")]
     return step("before that", pieces)
 
 

@@ -192,8 +192,6 @@ class RowGrid(QWidget):
                     widget.show()
         self._place_rows()
 
-    # ------------------------------------------------------------------ places
-
     def _place_rows(self) -> None:
         room = self.rect().marginsRemoved(_MARGINS)
         keys = self._keys_width(room.width())
@@ -287,8 +285,6 @@ class RowGrid(QWidget):
             painter.drawEllipse(QPointF(x, y), _DOT / 2, _DOT / 2)
             above = y
         painter.end()
-
-    # ------------------------------------------------------------------ rows
 
     def add(self, row: DetailRow) -> ShownRow:
         shown = ShownRow(row, *self._widgets_for(row))

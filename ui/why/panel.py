@@ -113,8 +113,6 @@ class WhyPanel(QWidget):
         self.grid.copy_all_requested.connect(self.copy_all)
         self.remedies.keyboard_left.connect(self._area.setFocus)
 
-    # ------------------------------------------------------------------ following
-
     @Slot(object)
     def set_session(self, _session: Session | None) -> None:
         self._area.verticalScrollBar().setValue(0)
@@ -240,8 +238,6 @@ class WhyPanel(QWidget):
             can_pause=is_live and Capability.PAUSE in self._bridge.capabilities,
         )
 
-    # ------------------------------------------------------------------ rows
-
     def _build(self, rows: list[DetailRow]) -> None:
         self.grid.setUpdatesEnabled(False)
         row, link = self._row_with_keyboard()
@@ -277,8 +273,6 @@ class WhyPanel(QWidget):
         value.setFocus(Qt.FocusReason.OtherFocusReason)
         if isinstance(value, LinkedLabel) and link is not None:
             value.take_link(link)
-
-    # ------------------------------------------------------------------ acting
 
     @Slot(str)
     def _follow_link(self, address: str) -> None:

@@ -105,8 +105,6 @@ class MainWindow(QMainWindow):
             self._was_painted = True
             self.painted.emit()
 
-    # ---------------------------------------------------------------- what happens to it
-
     def hear(self, take: Callable[[QEvent], object], *kinds: QEvent.Type) -> None:
         """Have something told of events of these kinds before the window is, the newest first.
 
@@ -119,8 +117,6 @@ class MainWindow(QMainWindow):
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - as above
         hearers = self._hearers.get(event.type())
         return hearers is not None and any(take(event) for take in hearers)
-
-    # ---------------------------------------------------------------- looks
 
     def dress(self) -> None:
         """Give all windows of the program their font, and controls their looks."""
@@ -151,8 +147,6 @@ class MainWindow(QMainWindow):
         """Give menus a palette of their own."""
         # The stubs want bytes, which PySide6 itself refuses.
         QApplication.setPalette(self.theme.menu_palette(), "QMenu")  # type: ignore[arg-type]
-
-    # ---------------------------------------------------------------- once it is complete
 
     @property
     def parts(self) -> list[QWidget]:

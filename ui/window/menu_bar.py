@@ -69,8 +69,6 @@ class TopMenuBar(QMenuBar):
         for letter in self._letters:
             letter.setEnabled(not visible)
 
-    # ---------------------------------------------------------------- shown by a key
-
     def take_event(self, event: QEvent) -> None:
         """Follow the size of the window, and the key that shows the bar."""
         kind = event.type()

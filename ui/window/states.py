@@ -93,8 +93,6 @@ class WindowStates(QObject):
             self._window.panels.tabs.setHidden(self.is_welcome)
         self._show_summary()
 
-    # ---------------------------------------------------------------- captures
-
     @Slot()
     def _show_summary(self) -> None:
         is_frames = self.is_capture and self._window.middle.currentIndex() <= 0
@@ -137,8 +135,6 @@ class WindowStates(QObject):
         if self.columns is not None:
             self.columns.fit()
 
-    # ---------------------------------------------------------------- nothing open
-
     @Slot()
     def _show_welcome(self) -> None:
         """Offer ways to begin, if nothing is open."""
@@ -158,8 +154,6 @@ class WindowStates(QObject):
         self.welcome.list_recent(window.settings)
         window.middle.setCurrentWidget(self.welcome)
         self.welcome.enter()
-
-    # ---------------------------------------------------------------- comparisons
 
     def compare_for(self, actions: WindowActions) -> None:
         """Show comparisons that actions ask for."""

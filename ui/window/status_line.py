@@ -156,8 +156,6 @@ class StatusLine(QWidget):
         place = next(place for place, each in enumerate(self.buttons) if each is self.sender())
         self._notice.actions[place][2]()
 
-    # ---------------------------------------------------------------- what takes its time
-
     @property
     def _goes_on(self) -> bool:
         return self._bridge.status.phase.goes_on
@@ -188,8 +186,6 @@ class StatusLine(QWidget):
             session.break_off()
             self._bridge.request_refresh()
         return is_possible
-
-    # ---------------------------------------------------------------- what was done
 
     @Slot(str)
     def say(self, text: str) -> None:

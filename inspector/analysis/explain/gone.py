@@ -82,8 +82,6 @@ class _Gone:
         text = f"{text}, at {format_instant(moment.at_ns)}{in_frame}."
         return _End(moment.cursor, moment.at_ns, headline, text, frame)
 
-    # ------------------------------------------------------------------ timers of clocks
-
     def _timer_end(self) -> _End | None:
         last, cleared = self.story.last, self.story.cleared
         if cleared is not None:
@@ -133,8 +131,6 @@ class _Gone:
         text = f"Another timer of the same name, set at the same place, is pending: {alike[0]}."
         return [Reason(text, self.timeline.at_ns)]
 
-    # ------------------------------------------------------------------ other calls
-
     def _member_end(self) -> _End | None:
         history, number = self.history, self.story.id.number
         base = history.state_before(history.first).members
@@ -167,8 +163,6 @@ class _Gone:
             text = "It made its last call and was removed"
             return self._ended(moment, "It has no calls left.", text)
         return self._ended(moment, f"It was removed {who}.", f"It was removed {who}")
-
-    # ------------------------------------------------------------------ all
 
     def _removed_with_clock(self, headline: str) -> _End | None:
         history, story = self.history, self.story

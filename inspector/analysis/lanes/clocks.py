@@ -74,8 +74,6 @@ class ClockPasts:
         self.by_id: dict[int, ClockPast] = {}
         self.version = 0  # Increases when a clock is added, removed or moved
 
-    # ------------------------------------------------------------------ questions
-
     def local_ns(self, clock_id: int, at_ns: int) -> int | None:
         steps: list[tuple[ClockPast, int]] = []
         while clock_id:
@@ -139,8 +137,6 @@ class ClockPasts:
             return nothing, nothing
         xs, locals_ns = zip(*known, strict=True)
         return np.array(xs, dtype=np.float64), np.array(locals_ns, dtype=np.float64)
-
-    # ------------------------------------------------------------------ fold
 
     def go_on_from(self, timeline: Timeline) -> None:
         """Continue from the clocks of a timeline, after a gap."""

@@ -167,8 +167,6 @@ class LaneStore:
             return next((lane for lane in self.timer_lanes if lane.subject_id == subject_id), None)
         return self._lane_of_member.get(subject_id)
 
-    # ------------------------------------------------------------------ reading
-
     def read(self, history: History, timeline: Timeline) -> int:
         """Read new events, at most :attr:`most_at_once`; returns how many are left."""
         self._read_strings(history)
@@ -262,8 +260,6 @@ class LaneStore:
         lane.instants = Instants()
         for place, each in enumerate(annotations):
             lane.instants.append(each.at_ns, 0, place)
-
-    # ------------------------------------------------------------------ fold
 
     def _lane(self, kind: LaneKind, clock_id: int, label: str) -> Lane:
         key = (kind, clock_id, label)

@@ -186,9 +186,6 @@ def _set_at(survey: Survey, timer: SurveyedTimer) -> str:
     return f", set at {short_site(site)}," if site else ""
 
 
-# ------------------------------------------------------------------ the program's text
-
-
 def _late_names(call_site: str) -> list[str]:
     """Return the variables of a loop that a lambda in a call in its body reads later.
 

@@ -43,8 +43,6 @@ class ScheduledCalls:
             for number in self._of_clock.pop(clock_id):
                 self._remove(number)
 
-    # -------------------------------------------------------------- structure
-
     def _add_known(self, member: MemberState) -> None:
         fields = member.fields
         call = SurveyedMember(member.id, member.clock_id, -1, 0, known=self._names.learn(member))
@@ -110,8 +108,6 @@ class ScheduledCalls:
     def _branch(self, subject: int) -> list[SurveyedMember]:
         calls = (self._members.get(number) for number in self._names.branch(subject))
         return [call for call in calls if call is not None]
-
-    # ------------------------------------------------------------------ calls
 
     def _on_member_set(  # noqa: C901 - one case per field
         self, at_ns: int, subject: int, name: int, value: int

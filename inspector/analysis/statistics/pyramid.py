@@ -95,8 +95,6 @@ class Pyramid:
         lows, highs = edges[:-1], edges[1:]
         return self._places_of_maxima(column, lows, highs, -1, first)
 
-    # ------------------------------------------------------------------ building
-
     def _append(self, number: int, entries: NsColumn) -> None:
         if number == len(self._levels):
             self._levels.append(_Level())
@@ -104,8 +102,6 @@ class Pyramid:
         complete = level.append(entries)
         if complete.shape[1]:
             self._append(number + 1, _grouped(*complete))
-
-    # ------------------------------------------------------------------ reading
 
     def _values(self, column: NsColumn, level: int) -> NsColumn:
         """Return the rows of a level; the column itself stands for level -1."""

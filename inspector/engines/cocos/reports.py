@@ -129,8 +129,6 @@ class DialectReports:
         update = None if known is None else known.update
         self.call(0 if update is None else update.number, callback, argument)
 
-    # -------------------------------------------------------------- comparing
-
     def frame_ended(self) -> None:
         """Report the changes of all targets, due times included."""
         self._is_in_frame = False

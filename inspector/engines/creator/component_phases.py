@@ -48,8 +48,6 @@ class ComponentPhases:
         self._deferred: list[Component] = []
         self._is_in_frame = False
 
-    # --------------------------------------------------------------- enabling
-
     def enable(self, component: Component, enables: OneShotCalls | None = None) -> None:
         """Enable a component, unless it is on.
 
@@ -114,8 +112,6 @@ class ComponentPhases:
             self.updates.add(component)
         if defines(component, "late_update"):
             self.late_updates.add(component)
-
-    # ----------------------------------------------------------------- phases
 
     def start_phase(self, _: None = None) -> None:
         """Start waiting components; in Creator 2.4 also those enabled by that."""

@@ -171,8 +171,6 @@ class Component:
         life = self.life
         return not (life.is_destroyed or (strict and life.is_marked))
 
-    # ----------------------------------------------------------- destruction
-
     def destroy(self) -> bool:
         """Disable now, and destroy at the end of the frame.
 
@@ -192,8 +190,6 @@ class Component:
         self.director.activator.end_component(self)
         node.forget(self)
         self.life.node = None
-
-    # ---------------------------------------------------------------- timers
 
     def schedule(
         self,

@@ -97,8 +97,6 @@ class Node:
         if self.director.reports is not None:
             self.director.reports.node_placed(self)
 
-    # ------------------------------------------------------- activity and place
-
     @property
     def active(self) -> bool:
         """Its own flag; setting it activates or deactivates the branch before it returns.
@@ -169,8 +167,6 @@ class Node:
         else:
             activator.deactivate(self)
 
-    # -------------------------------------------------------------- components
-
     def add_component(self, component: ComponentT) -> ComponentT:
         """Add a component; on an active node it is loaded and enabled before this returns.
 
@@ -207,8 +203,6 @@ class Node:
         """Remove a destroyed component; internal."""
         if not self.is_ending:
             self.components[:] = [other for other in self.components if other is not component]
-
-    # ------------------------------------------------------------- destruction
 
     def destroy(self) -> bool:
         """Disable everything on and below it now, and destroy it at the end of the frame.

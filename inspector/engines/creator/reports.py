@@ -77,8 +77,6 @@ class CreatorReports:
         self._nodes: dict[int, NodeControl] = {}
         self._components: dict[int, ComponentControl] = {}
 
-    # ---------------------------------------------------------------- calls
-
     def phase(self, name: str, run: Callable[[ArgumentT], object], argument: ArgumentT) -> None:
         began_ns = perf_counter_ns()
         try:
@@ -94,8 +92,6 @@ class CreatorReports:
             refuse_unfinished(run(component))
         finally:
             self._reporter.call_ended(number, began_ns)
-
-    # ---------------------------------------------------------------- nodes
 
     def node_placed(self, node: Node) -> None:
         """Report the parent of a node, and the node itself the first time."""
@@ -135,8 +131,6 @@ class CreatorReports:
         else:
             life = LifeCycle.NEW if known.life in (None, LifeCycle.NEW) else LifeCycle.DISABLED
         self._say(known, life, is_off=not node.active)
-
-    # ----------------------------------------------------------- components
 
     def component_changed(self, component: Component) -> None:
         """Report the changes of a component's life cycle, and the component the first time."""

@@ -221,8 +221,6 @@ class Ticker:
         self.reporter.set_paused(self.number, paused=paused)
         return True
 
-    # ---------------------------------------------------------- registration
-
     def start_tick(self, tick: Tick) -> None:
         """Call ``tick`` on every update from the next one on; once, however often started."""
         checked_callable(tick)
@@ -269,8 +267,6 @@ class Ticker:
 
     def intervals(self) -> list[Countdown]:
         return self._intervals.entries()
-
-    # --------------------------------------------------------------- updates
 
     def update(self, *, is_forced: bool = False) -> None:
         """Handle a refresh of the display.

@@ -192,9 +192,6 @@ def _progress(err: TextIO) -> Iterator[Callable[[float], None]]:
             raise ArgumentError(f"{text[:1].upper()}{text[1:]}.") from None
 
 
-# ------------------------------------------------------------------ results as text
-
-
 def lab_text(results: Sequence[LabResult]) -> str:
     blocks = []
     for title, group in groupby(results, lambda each: each.group_title):

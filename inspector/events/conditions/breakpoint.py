@@ -142,8 +142,6 @@ class Breakpoint:
         subject = f"{field} {name}" if self.subject else name
         return words.format(name=name, subject=subject, limit=format_duration(self.limit_ns))
 
-    # ------------------------------------------------------------- as plain values
-
     def as_values(self) -> dict[str, str | int | bool]:
         values: dict[str, str | int | bool] = {"kind": self.kind.value}
         if self.subject:

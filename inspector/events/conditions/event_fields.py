@@ -151,8 +151,6 @@ class EventReader:
         timer = self.timers.pop(number, None)
         self._gone_timer = None if timer is None else (number, timer)
 
-    # ----------------------------------------------------------------- subjects
-
     @property
     def timer(self) -> KnownTimer | None:
         """The timer that the present event is about, also when it is gone with it."""

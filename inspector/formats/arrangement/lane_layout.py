@@ -83,8 +83,6 @@ class LaneLayout:
     def _background(self) -> str:
         return self._sheet.colors["bg"]
 
-    # ---------------------------------------------------------------- instants
-
     def instants(  # noqa: PLR0913 - one lane
         self,
         instants: Instants,
@@ -210,8 +208,6 @@ class LaneLayout:
             self._sheet.rects(_Layer.HOLLOW, self._sheet.colors["ghost"], edge_rects(boxes))
             self._hollow.clear()
 
-    # ---------------------------------------------------------------- slices
-
     def slices(
         self, spans: Spans, window: LaneWindow, row: Row, name_of: Callable[[int], str]
     ) -> None:
@@ -250,8 +246,6 @@ class LaneLayout:
     def _slice_color(self, subject: int) -> str:
         return state_color(subject % _SLICE_COLORS, self._sheet.colors)
 
-    # ---------------------------------------------------------------- levels
-
     def levels(self, levels: Levels, window: LaneWindow, row: Row) -> None:
         """Lay out the values of a counter as an area from 0, the highest of each column."""
         inner, sheet = row.inner(_PAD), self._sheet
@@ -273,8 +267,6 @@ class LaneLayout:
         edges_of_patch = (window.left, patch.top, window.left + wide, patch.bottom)
         sheet.rect(_Layer.NAMES - 1, self._background, edges_of_patch)
         sheet.text(_Layer.NAMES, sheet.colors["text"], text, window.left + 4, patch)
-
-    # ---------------------------------------------------------------- states
 
     def steps(
         self,

@@ -109,8 +109,6 @@ class JsonTraceReader(TraceReader):
             raise refuse_json(self._path, self._source.head)
         return super().capture()
 
-    # ------------------------------------------------------------------ events in the text
-
     def _from_first_event(self, text: bytes) -> bytes:
         start = text.removeprefix(b"\xef\xbb\xbf").lstrip()
         if start.startswith(b"["):
@@ -157,8 +155,6 @@ class JsonTraceReader(TraceReader):
         found = _BETWEEN_EVENTS.search(text)
         return b"" if found is None else text[found.end() - 1 :]
 
-    # ------------------------------------------------------------------ one event after another
-
     def _take(self, events: list[_Event]) -> None:
         handlers = self._HANDLERS
         for event in events:
@@ -200,8 +196,6 @@ class JsonTraceReader(TraceReader):
 
     def _end_async(self, event: _Event) -> None:
         self._builder.end(_async_key(event), _ns(event.ts), _arguments(event))
-
-    # ------------------------------------------------------------------ beside slices
 
     def _count(self, event: _Event) -> None:
         at_ns, name = _ns(event.ts), _name(event.name)

@@ -191,8 +191,6 @@ class PerfettoReader(TraceReader):
             of = f"{self._actual_frames:,} actual frames"
             yield f"Jank types of {of} (Android FrameTimeline): {listed or 'none'}."
 
-    # ------------------------------------------------------------------ packets
-
     def _note_damage(self) -> None:
         self._builder.note_damage(f"packet {self._packets + 1:,}")
 
@@ -324,8 +322,6 @@ class PerfettoReader(TraceReader):
             if not found.process or (found.is_thread and uuid in self._counters):
                 path.append(found.name)
         return found.process or "Perfetto", " / ".join(filter(None, reversed(path)))
-
-    # ------------------------------------------------------------------ events
 
     def _take_event(self, data: bytes, event: Field, sequence: _Sequence, at_ns: int) -> None:
         builder = self._builder

@@ -90,8 +90,6 @@ class TraceBuilder:
         self.ignored: dict[str, int] = {}  # Events that are not shown, by what they are
         self.extras = ExtrasBuilder()  # Counters, flows and arguments
 
-    # ------------------------------------------------------------------ events
-
     def track(self, key: Hashable, process: Hashable, name: str) -> int:
         """Return the number of a track, adding it if it is new."""
         number = self._tracks.get(key)
@@ -223,8 +221,6 @@ class TraceBuilder:
             self._packed_count += len(start)
             for each in (start, *others):
                 del each[:]
-
-    # ------------------------------------------------------------------ the capture
 
     def capture(
         self, path: Path, format_: str, notes: tuple[str, ...] = (), *, is_last: bool = False

@@ -217,8 +217,6 @@ class ExtrasBuilder:
         self._counter_at.append(at_ns)
         self._counter_value.append(value)
 
-    # ------------------------------------------------------------------ flows
-
     def flow(self, key: Hashable, name: str, *, begins: bool = False, ends: bool = False) -> int:
         """Return the number of the flow that goes on, begins or ends, -1 if there are too many.
 
@@ -252,8 +250,6 @@ class ExtrasBuilder:
         values = np.frombuffer(self._counter_at, dtype=np.int64) if self._counter_at else ()
         found = [int(values.min())] if len(values) else []  # type: ignore[union-attr]
         return min(found if earliest_ns is None else [*found, earliest_ns], default=0)
-
-    # ------------------------------------------------------------------ all together
 
     def extras(
         self,

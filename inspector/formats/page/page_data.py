@@ -238,8 +238,6 @@ class _Session:
     def _text(self, text: str) -> int:
         return self._texts.setdefault(text, len(self._texts))
 
-    # ------------------------------------------------------------------------ clocks
-
     def _add_clocks(self) -> None:
         store, about = self._store, self._data.about
         for number, depth in _in_order(store):
@@ -309,8 +307,6 @@ class _Session:
             rate *= value / RATE_DENOMINATOR
         own = self._text(f"×{rate_text(past.rate_n[place])}")
         return RUNS, min(round(rate * 1_000_000), NEVER), own
-
-    # ------------------------------------------------------------------------- lanes
 
     def _add_lanes(self) -> None:
         store = self._store
@@ -397,8 +393,6 @@ class _Session:
         about = {"clock": self._places[lane.clock_id], "name": lane.label, "kind": kind}
         self._data.about["lanes"].append({**about, "family": "", "site": "", **more})
 
-    # ------------------------------------------------------------------------- queue
-
     def _add_queue(self, frames: FrameHistory, first: int, end: int) -> None:
         """Add when each call is due, or what it waits for, wherever that changes."""
         queue = Queue(self._history, frames, self._start_ns, self._text, self._lane_of)
@@ -413,8 +407,6 @@ class _Session:
         else:
             lane = self._store.lanes.get((LaneKind.TIMER, clock_id, name))
         return -1 if lane is None else self._lane_places.get(id(lane), -1)
-
-    # -------------------------------------------------------------- marks and findings
 
     def _add_marks(self, state: Timeline) -> None:
         marks: list[dict[str, Any]] = [

@@ -83,8 +83,6 @@ class Queue:
                 cursor += len(together)
                 self._look(timeline, [*before, *self._affected(timeline, together)], at_ns, cursor)
 
-    # ------------------------------------------------------------------ what changes
-
     def _affected(self, timeline: Timeline, events: Sequence[RawEvent]) -> Iterator[int]:
         """Yield the keys of the calls that events may change, as far as the timeline has them."""
         members, clocks = timeline.members, set()
@@ -120,8 +118,6 @@ class Queue:
             self._paces[number] = pace
         branch = timeline.members.branch(number)
         yield from (-each.id for each in branch if each.kind in FRAME_TIMERS)
-
-    # ------------------------------------------------------------------ what they become
 
     def _look(self, timeline: Timeline, keys: Iterable[int], at_ns: int, cursor: int) -> None:
         """Add the state of calls from an instant on, where it is another than before."""

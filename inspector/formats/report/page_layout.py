@@ -109,8 +109,6 @@ class PageLayout:
             )
         return tuple(found)
 
-    # ------------------------------------------------------------------ placing
-
     def _make_room(self, height: float) -> bool:
         """Begin a page if that does not fit any more; returns whether one was begun."""
         if self._y + height <= self._height - self._margin or not self._pages[-1]:

@@ -134,8 +134,6 @@ class _TraceReader:
         for member_id, (since_ns, state) in self._states.items():
             self._writer.slice(MACHINES + member_id, state, since_ns, last_ns - since_ns)
 
-    # ---------------------------------------------------------------- clocks
-
     def _name_clock(self, clock_id: int, parent_id: int, name: str) -> None:
         parent = CLOCKS + parent_id if parent_id in self._parents else PROCESS
         self._parents[clock_id] = parent_id
@@ -188,8 +186,6 @@ class _TraceReader:
             self._on_clock_resumed(at_ns, each, 0, 0)
         self.timers.clocks_removed(at_ns, frozenset(gone))
 
-    # ---------------------------------------------------------------- machines
-
     def _on_member_set(self, at_ns: int, member_id: int, field: int, value: int) -> None:
         if field == Field.STATE:
             self._enter(at_ns, member_id, value)
@@ -205,8 +201,6 @@ class _TraceReader:
         else:
             self._writer.slice(track, former[1], former[0], at_ns - former[0])
         self._states[member_id] = at_ns, self._strings[state]
-
-    # ---------------------------------------------------------------- what happens to the session
 
     def _on_mark(self, at_ns: int, _clock_id: int, text: int, _b: int) -> None:
         self._writer.instant(FRAMES, self._strings[text], at_ns, Reach.ALL)

@@ -108,8 +108,6 @@ class TimerTracks:
             if theirs:
                 self._count(at_ns, clock_id)
 
-    # ---------------------------------------------------------------- events
-
     def _on_timer_added(self, at_ns: int, timer_id: int, clock_id: int, name: int) -> None:
         if timer_id not in self._timers:
             self._add(at_ns, timer_id, clock_id, name)
@@ -160,8 +158,6 @@ class TimerTracks:
         if gauge is None:
             gauge = self._waiting[clock_id] = Gauge(self._writer, _WAITING, CLOCKS + clock_id)
         gauge.set(at_ns, len(self._of_clock[clock_id]))
-
-    # ---------------------------------------------------------------- flows and tracks
 
     def _step(self, timer: _Timer, *, is_last: bool) -> tuple[FlowStep, ...]:
         """Return the next step of the flow of a timer, none if what began it is not in the file."""

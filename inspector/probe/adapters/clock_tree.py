@@ -232,8 +232,6 @@ class _Mirror:
             self._before.setdefault(own, (own.is_paused, own.rate))
             _set(own, clock.is_paused, Fraction(clock.rate_n, D))
 
-    # -------------------------------------------------------------------- clocks
-
     def _clock(self, name: str, parent: Clock | None) -> Clock:
         clocks = self._program.clocks
         with clocks.lock:
@@ -253,8 +251,6 @@ class _Mirror:
         clocks = self._program.clocks
         with clocks.lock:
             clocks.anchor(clock, local_ns, rate_n, is_paused=is_paused)
-
-    # -------------------------------------------------------------------- events
 
     def _record(self, event: tuple[int, int, int, int, int]) -> None:
         theirs = self._theirs

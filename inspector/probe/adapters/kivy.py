@@ -164,8 +164,6 @@ class KivyAdapter(Adapter):
 
         behavior.pre_idle, behavior.post_idle = clock_pre_idle, clock_post_idle
 
-    # --------------------------------------------------------------------- timers
-
     def _hook_scheduling(self, behavior: Any, base: Any, name: str) -> None:
         original: Callable[..., Any] = getattr(base, name)
         adapter, program = self, self.program

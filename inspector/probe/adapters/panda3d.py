@@ -95,8 +95,6 @@ class PandaAdapter(Adapter):
             self._panda_clock.setMode(self._mode)
             self._mode = None
 
-    # --------------------------------------------------------------------- frames
-
     def _before(self, manager: Any) -> None:
         clock, panda_clock = self._clock, self._panda_clock
         self._manager = manager
@@ -171,8 +169,6 @@ class PandaAdapter(Adapter):
         if self.program.emit is not None:
             self._watch()
             self.program.frame_ended(self._clock)
-
-    # --------------------------------------------------------------------- timers
 
     def _watch(self) -> None:
         waiting, frame_s = set(), self._panda_clock.getFrameTime()

@@ -110,8 +110,6 @@ class TkinterAdapter(Adapter):
         found = list(self._interpreters.values())
         return next((each for each in found if each.clock is clock), None)
 
-    # --------------------------------------------------------------------- hooks
-
     def _hook_timers(self, misc: Any) -> None:
         adapter, program, destroy = self, self.program, misc.destroy
 
@@ -236,8 +234,6 @@ class TkinterAdapter(Adapter):
             return protocol(self, name, closing)
 
         wm.wm_protocol = wm.protocol = wm_protocol
-
-    # ----------------------------------------------------------------- the probe
 
     def attached(self) -> None:
         self.message = ""
@@ -452,8 +448,6 @@ class TclHooks:
         self._calls.append(call)
         self.wake()
 
-    # --------------------------------------------------------------------- timers
-
     def set(self, widget: Any, ms: Any, func: Any, args: Any) -> Any:
         """Set a timer as the program wants; returns what Tcl calls it."""
         timer = _TclTimer(self, widget, ms, func, args)
@@ -583,8 +577,6 @@ class TclHooks:
             self.is_stale = False
             for timer in list(self.timers.values()):
                 timer.follow()
-
-    # --------------------------------------------------------------------- rounds
 
     def begin_round(self) -> None:
         """The loop calls the program, which was not being called."""

@@ -149,8 +149,6 @@ class TrioAdapter(Adapter):
     def _run_on(self, clock: Clock) -> Any:
         return next((run for run in list(self._runs) if run.clock is clock), None)
 
-    # --------------------------------------------------------------------- timers
-
     def _added(self, deadlines: Any, deadline: float, scope: Any) -> None:
         run = self._run_of(deadlines)
         if run is None or not run.is_ours:
@@ -214,8 +212,6 @@ class TrioAdapter(Adapter):
         for run in list(self._runs):
             run.shown.clear()
             run.sleeps.forget()
-
-    # -------------------------------------------------------------------- control
 
     def capabilities(self, clock: Clock) -> dict[str, Capability]:
         run = self._run_on(clock)

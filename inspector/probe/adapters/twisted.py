@@ -211,8 +211,6 @@ class ReactorHooks:
             waits.deliver(error, reactor.crash)
             return None
 
-    # --------------------------------------------------------------------- timers
-
     def is_shown(self, call: Any) -> bool:
         """Return whether the inspector knows of a call."""
         timer = vars(call).get("timeline_timer")

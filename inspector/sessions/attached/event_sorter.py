@@ -130,8 +130,6 @@ class EventSorter:
                 self.resyncs.add(program_of_clock(clock_id))
         np.maximum(rows[:, 0], last_ns, out=rows[:, 0])
 
-    # ------------------------------------------------------------- what fits
-
     def _enter(self, rows: Rows) -> int:
         rows = self._without_too_many(rows)
         # Flat, as a list of each would have the garbage collector go through the whole process.
@@ -215,8 +213,6 @@ class EventSorter:
         """Whether an event may be about what its program has described already, or not yet."""
         program = program_of_clock(subject) if kind in ABOUT_CLOCKS else program_of(subject)
         return program in self._being_described
-
-    # ------------------------------------------------------------- keyframes
 
     def _fold_in_keyframe(self, event: RawEvent) -> int:
         at_ns, kind, subject, a, b = event

@@ -54,8 +54,6 @@ class JoinedPrograms:
         parent = (program.host, program.parent_pid)
         return next((each for each in self.attached() if (each.host, each.pid) == parent), None)
 
-    # ------------------------------------------------- clocks above those of programs
-
     def join(self, program: JoinedProgram, now_ns: int) -> None:
         """Take a new program, whose clock will be beside its parent's if it has one."""
         translation = program.translation

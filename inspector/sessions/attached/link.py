@@ -186,8 +186,6 @@ class ProbeLink:
     def is_known(self) -> bool:
         return self._hello is not None
 
-    # ----------------------------------------------- called by the session
-
     def request(self, method: str, params: dict[str, Any], done: Done | None = None) -> None:
         """Ask the program for something; ``done`` is called by the session that takes the news."""
         self._outgoing.append((method, params, done))

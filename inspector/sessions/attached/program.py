@@ -220,8 +220,6 @@ class JoinedProgram:
     def ask_timer(self, method: str, timer_id: int, more: Mapping[str, Any], done: Done) -> None:
         self.link.request(method, {"timer": own_number(timer_id), **more}, done)
 
-    # ------------------------------------------------------------------ in words
-
     @property
     def is_silent(self) -> bool:
         return self.is_attached and self.link.is_silent

@@ -285,8 +285,6 @@ class AttachedTarget:
         self.failure_policy = FailurePolicy.CONTINUE
         self._asked: _Asked | None = None
 
-    # ------------------------------------------------------------------ applying
-
     def apply(self, command: Command, by: str, reason: str) -> bool:
         """Carry out a command; returns whether that has begun.
 
@@ -343,8 +341,6 @@ class AttachedTarget:
 
     def mark(self, text: str) -> None:
         self._sorter.add((self._now_ns(), MARK, 0, self._sorter.log.intern(text), 0))
-
-    # --------------------------------------------------------- what commands change
 
     @property
     def timeline(self) -> Timeline:

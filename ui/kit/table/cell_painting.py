@@ -163,8 +163,6 @@ class CellPainter:
             room = QRect(left + before, top, width - before - self.margin, height)
             painter.drawText(room, int(alignment | Qt.TextFlag.TextWordWrap), text)
 
-    # ---------------------------------------------------------------- in front of texts
-
     def before(self, cell: Cell) -> int:
         """Return how many pixels belong to what stands in front of the text."""
         taken = self._box_width(cell)

@@ -51,8 +51,6 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         self._apart = apart_columns(order)
         self._parts.clear()
 
-    # ---------------------------------------------------------------- said by the subclass
-
     @abstractmethod
     def row_at(self, key: int) -> RowT | None:
         """Return what a row shows, ``None`` when there is nothing in it any more."""
@@ -63,8 +61,6 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
 
     def is_bold(self, row: RowT, column: ColumnEnum) -> bool:  # noqa: ARG002 - usually not
         return False
-
-    # ---------------------------------------------------------------- cells
 
     def row_cells(self, key: int) -> Sequence[Cell]:
         row = self.row_at(key)
@@ -234,8 +230,6 @@ class ListTableModel(TableModel[RowT]):
         key_of = self.key_of
         return next((at for at, each in enumerate(self.rows) if key_of(each) == key), None)
 
-    # ---------------------------------------------------------------- what is shown
-
     def set_rows(self, rows: Iterable[RowT]) -> None:
         """Show other rows; those that are there already stay, with what is marked in them."""
         self._all = list(rows)
@@ -290,8 +284,6 @@ class ListTableModel(TableModel[RowT]):
             return value is not None, value.casefold() if isinstance(value, str) else value
 
         return sorted(rows, key=rank, reverse=self._is_descending)
-
-    # ---------------------------------------------------------------- changes
 
     def _filter_rows(self) -> None:
         """Show the rows that pass the filter, by as small a change as possible."""

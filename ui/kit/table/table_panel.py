@@ -54,8 +54,6 @@ class TablePanel(QWidget):
         fill(self, top, (self.view, 1))
         self._apply_theme()
 
-    # ---------------------------------------------------------------- said by the subclass
-
     def make_menu(self, row: int) -> QMenu:
         return self.view.copy_menu(row)
 
@@ -75,8 +73,6 @@ class TablePanel(QWidget):
         model = self.view.model()
         assert isinstance(model, ListTableModel), "others say what a filter is for them"
         model.set_filter(text)
-
-    # ---------------------------------------------------------------- what is shown
 
     @Slot()
     def _activate_current(self) -> None:

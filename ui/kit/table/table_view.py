@@ -244,8 +244,6 @@ class TableView(Arranging, PaintedTable):
         if self._shown is not None:
             self.choices.note_names(self._shown)
 
-    # ---------------------------------------------------------------- what is marked
-
     def marked_rows(self) -> list[int]:
         return sorted({index.row() for index in self.selectionModel().selectedRows()})
 
@@ -295,8 +293,6 @@ class TableView(Arranging, PaintedTable):
             )
         with without_choosing(self):
             super().focusInEvent(event)
-
-    # ---------------------------------------------------------------- copies, keys and menus
 
     def copy_marked(self) -> None:
         if rows := self.marked_rows():

@@ -98,8 +98,6 @@ class PaletteFinder:
         panels = self._panels(pattern, objects) if words else []
         return Found(entries, times, commands, panels)
 
-    # ------------------------------------------------------------------ objects
-
     @property
     def _timeline_panel(self) -> TimelinePanel:
         return cast("TimelinePanel", self._window.panels.panel("timeline"))
@@ -163,8 +161,6 @@ class PaletteFinder:
             return f"{kind} · {'due in ' if left[:1].isdigit() else ''}{left}"
         fired = thing.lane.instants.at_ns
         return f"{kind} · fired at {format_at(fired[-1])}" if len(fired) else f"{kind} · cleared"
-
-    # ------------------------------------------------------------------ times
 
     def _times(self, pattern: str) -> Iterator[PaletteEntry]:
         bridge = self._bridge
@@ -254,8 +250,6 @@ class PaletteFinder:
         due_ns = timeline.session_due_ns(thing.selection.id)
         is_ahead = due_ns is not None and due_ns > timeline.at_ns
         return [self._future(due_ns, thing.name)] if due_ns is not None and is_ahead else []
-
-    # ------------------------------------------------------------------ commands, panels
 
     def _commands_of(self, thing: _Object) -> list[PaletteEntry]:
         timeline, number, name = self._bridge.timeline, thing.selection.id, thing.name

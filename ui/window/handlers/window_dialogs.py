@@ -66,8 +66,6 @@ class WindowDialogs(QObject):
         except (InspectorError, OSError) as error:
             window.notice.say_until_dismissed(str(error))
 
-    # ---------------------------------------------------------------- errors of scenes
-
     def error_view(self) -> SceneErrorView:
         """Return a view that shows why a scene could not be loaded, with buttons that work."""
         view = SceneErrorView(self._window.theme, offers_scenes=True)
@@ -82,8 +80,6 @@ class WindowDialogs(QObject):
         dialog.view.reload_requested.connect(partial(self._window.open_path, path))
         dialog.view.open_requested.connect(self.open_requested)
         dialog.open()
-
-    # ---------------------------------------------------------------- help
 
     def open_keys(self) -> None:
         if self._keys_page is None:

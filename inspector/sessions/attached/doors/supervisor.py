@@ -138,8 +138,6 @@ class Supervisor:
             self._wait(_LOOKED_EVERY_S)
         self._say(f"killed {_listed(killed)}")
 
-    # ------------------------------------------------------------------- the family
-
     def _reap(self) -> bool:
         with suppress(ChildProcessError):
             while True:
@@ -185,8 +183,6 @@ class Supervisor:
             if parent not in others:
                 found.add(pid)
         return found
-
-    # ---------------------------------------------------------------- the inspector
 
     def _say(self, line: str) -> None:
         with suppress(OSError):
