@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import count
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -63,6 +63,10 @@ _NOT_CODE = frozenset({tokenize.COMMENT, tokenize.NL})
 #: Modules whose functions the inspector cannot do without, and nobody has a reason to replace.
 _NEEDED_MODULES: Final = (builtins, json, json.encoder, linecache, traceback)
 
+#: Of these, what programs wrap, such as to print in colour; a wrapper does no harm.
+_WRAPPED: Final = frozenset({"__import__", "breakpoint", "input", "open", "print"})
+_FUNCTIONS: Final = (FunctionType, MethodType, BuiltinFunctionType)
+
 #: What scenes have put on the path themselves, by the name of their module.
 _entries_added: dict[str, list[str]] = {}
 #: Folders of the scenes that are loaded, by the name of their module.
@@ -100,21 +104,38 @@ def needed_functions_kept(replaced: list[str] | None = None) -> Iterator[None]:
     Args:
         replaced: Gets the names of what was replaced.
     """
-    before = [(each.__name__, each.__dict__, dict(each.__dict__)) for each in _NEEDED_MODULES]
+    needed = NeededFunctions()
     outputs = [(number, os.dup(number)) for number in (1, 2) if _is_open(number)]
     try:
         yield
     finally:
-        # Without a function: any may have been replaced.
-        for module, now, names in before:
-            if replaced is not None:
-                changed = [name for name in names if now.get(name) is not names[name]]
-                replaced += [f"{module}.{name}" for name in changed]
-            now.update(names)
+        changed = needed.put_back()
+        if replaced is not None:
+            replaced += changed
         for number, kept in outputs:
             if not _is_open(number):
                 os.dup2(kept, number)
             os.close(kept)
+
+
+class NeededFunctions:
+    """What the inspector cannot do without of what code of a scene can replace."""
+
+    def __init__(self) -> None:
+        self._before = [(each.__name__, vars(each), dict(vars(each))) for each in _NEEDED_MODULES]
+
+    def put_back(self) -> list[str]:
+        """Put back what was replaced, and return its names; what was added stays."""
+        replaced = []
+        # Without a function: any may have been replaced.
+        for module, now, names in self._before:
+            for name in names:
+                there = now.get(name)
+                if there is names[name] or (name in _WRAPPED and there.__class__ in _FUNCTIONS):
+                    continue
+                now[name] = names[name]
+                replaced += [f"{module}.{name}"]
+        return replaced
 
 
 @contextmanager

@@ -40,6 +40,7 @@ class Completion(QObject):
         bridge = SessionBridge()
         self._contents = WindowContents(window, bridge)
         bridge.session_changed.connect(self._next_turn.start)
+        bridge.facts_due.connect(self._faults.put_back_needed)
         self._preloading = Preloading(bridge, window)
         self._endless_code = EndlessCode(window)
         self._interrupts = Interrupts(window, self._endless_code.end)

@@ -22,7 +22,9 @@ from PySide6.QtCore import (
 )
 from PySide6.QtWidgets import QApplication, QWidget
 
+from inspector.commands.transport import Hold
 from inspector.exit_codes import ExitCode
+from inspector.sessions.scene import NeededFunctions
 from inspector.stop_signals import StopSignals
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ class FaultReporter:
     def __init__(self, window: MainWindow) -> None:
         logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
         self._window = window
+        self._needed = NeededFunctions()
         self._former_hook = sys.excepthook
         sys.excepthook = self._report
         self._former_handler = qInstallMessageHandler(self._log_qt_message)
@@ -58,9 +61,28 @@ class FaultReporter:
         sys.excepthook = self._former_hook
         qInstallMessageHandler(self._former_handler)
 
+    def put_back_needed(self) -> bool:
+        """Put back what a callback of the scene replaced, hold the scene, and say so.
+
+        Returns whether there was something to put back.
+        """
+        replaced = self._needed.put_back()
+        if not replaced:
+            return False
+        text = (
+            f"The scene has replaced {replaced[0]}, which the inspector needs: it was put back, "
+            "and the scene is held."
+        )
+        logger.warning(text)
+        self._window.bridge.submit(Hold())
+        self._window.notice.say_until_dismissed(text)
+        return True
+
     def _report(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
+        if self.put_back_needed():
+            return
         if issubclass(kind, KeyboardInterrupt):
             self._window.close()
             return

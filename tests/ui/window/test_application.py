@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import linecache
 import logging
 import os
@@ -10,12 +11,13 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import pytest
 from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler, qWarning
 from pytestqt.qtbot import QtBot
 
+from inspector.commands.transport import Run
 from inspector.events.recording import open_recording
 from inspector.exit_codes import ExitCode
 from inspector.sessions.hosted import HostedSession
@@ -197,6 +199,67 @@ def test_that_a_fault_is_logged_and_said_in_the_window(
     faults = [record.levelno for record in caplog.records if record.name == "ui.window.process"]
     assert faults == [logging.CRITICAL]
     assert not hasattr(sys, "last_value"), "what the failed call had at hand is kept"
+
+
+_REPLACING: Final = """
+import builtins, json
+def build(stage):
+    def replace():
+        {replaced} = {value}
+    stage.root.set_interval(0.001, stage.mark, "tick", name="tick")
+    stage.root.set_timeout(0.002, replace, name="replace")
+"""
+
+
+@pytest.mark.parametrize(
+    ("replaced", "value"),
+    [
+        ("builtins.len", "None"),
+        ("builtins.isinstance", "None"),
+        ("builtins.open", "None"),
+        ("json.dumps", "None"),
+    ],
+)
+def test_that_what_a_callback_replaces_is_put_back_and_said_and_the_scene_held(
+    qtbot: QtBot, tmp_path: Path, replaced: str, value: str
+) -> None:
+    code = _REPLACING.format(replaced=replaced, value=value)
+    shell = open_shell(qtbot, tmp_path)
+    bridge = shell.bridge
+    reporter = FaultReporter(shell.window)
+    bridge.facts_due.connect(reporter.put_back_needed)
+    try:
+        bridge.open_scene(scene_file(tmp_path, code))
+        try:
+            shell.advance(0.01)
+            bridge.refresh_now()
+        except Exception as error:  # noqa: BLE001 - as Qt does with what a slot raises
+            sys.excepthook(type(error), error, error.__traceback__)
+        bridge.refresh_now()
+    finally:
+        reporter.stop()
+
+    said = f"The scene has replaced {replaced}, which the inspector needs: it was put back"
+    assert said in shell.window.notice.label.text()
+    session = bridge.session
+    assert isinstance(session, HostedSession)
+    shell.advance(0.1)
+    assert not session.is_running
+    bridge.submit(Run())
+    ran = session.frames_run
+    shell.advance(0.1)
+    assert session.frames_run > ran
+
+
+def test_that_a_wrapper_of_print_stays(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reporter = FaultReporter(open_shell(qtbot, tmp_path).window)
+    monkeypatch.setattr(builtins, "print", logging.info)
+    try:
+        assert not reporter.put_back_needed()
+    finally:
+        reporter.stop()
 
 
 @pytest.mark.no_qt_log
