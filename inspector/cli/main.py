@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Final, NoReturn, TextIO
+from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
 from typing_extensions import override
 
@@ -34,6 +34,9 @@ from inspector.exit_codes import ExitCode
 from inspector.extensions import logger as extension_problems
 from inspector.foreign.paths import is_file
 from inspector.stop_signals import StopSignals, exit_code_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 #: Errors of writing the output, and what to do about each.
 _NOT_WRITTEN: Final = dict.fromkeys(
@@ -146,9 +149,36 @@ def _write_what_can_be_written() -> None:
             # Closed by the caller. Its number is taken too, else the next file would get it,
             # and with it what a library prints.
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif getattr(sys, name) is getattr(sys, f"__{name}__"):
+            setattr(sys, name, _going_on_without_reader(getattr(sys, name)))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+def _going_on_without_reader(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    buffer = io.BufferedWriter(_Output(stream.fileno(), "w", closefd=False))
+    return io.TextIOWrapper(
+        buffer,
+        encoding=stream.encoding,
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+
+
+class _Output(io.FileIO):
+    """Goes nowhere once its reader (head, less) has closed the pipe.
+
+    The work goes on: files are written, and conditions are judged.
+    """
+
+    @override
+    def write(self, data: Buffer, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            return super().write(data)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -162,16 +192,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         except SystemExit as exit_:
             # From argparse, which has printed the reason.
             code = exit_.code if isinstance(exit_.code, int) else ExitCode.OK
-        # Here, where a reader that has closed the pipe is not an error.
+        # Here, where an output that cannot be written is said.
         sys.stdout.flush()
     except KeyboardInterrupt as stop:
         number = stop.number if isinstance(stop, _Terminated) else signal.SIGINT
         say(sys.stderr, "Interrupted." if number == signal.SIGINT else "Terminated.")
         return exit_code_of(number)
-    except BrokenPipeError:
-        # The reader (head, less) has closed the pipe; suppress the error at exit too.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.OK
     except OSError as error:
         if error.errno not in _NOT_WRITTEN:
             raise

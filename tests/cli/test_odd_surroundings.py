@@ -97,6 +97,17 @@ def test_that_a_command_without_output_does_its_work(tmp_path: Path, line: str) 
         recording.close()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+def test_that_work_goes_on_and_is_judged_when_the_reader_has_gone(tmp_path: Path) -> None:
+    (tmp_path / "frames.csv").write_text("frametime\n" + "50\n" * 40)
+
+    line = "$TI stats frames.csv --assert 'p99 < 20ms' -o out.csv"
+    command(tmp_path, f"({line} 2>&1; echo $? >code) | true")
+
+    assert (tmp_path / "code").read_text() == f"{int(ExitCode.FAILED)}\n"
+    assert (tmp_path / "out.csv").exists()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no such name")
 def test_that_a_scene_whose_name_is_no_utf_8_is_run_recorded_and_replayed(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"caf\xe9.py")).write_text(SCENE)
