@@ -47,7 +47,7 @@ from ..kit.prompts import ask_for_column
 from ..kit.save_dialog import SaveDialog
 from ..kit.theme import ColorRole, Theme
 from ..kit.tile import Tile, caption, height_below, is_low
-from ..plotting.distribution_view import DistributionView
+from ..plotting.distribution_view import NONE_OF_SAMPLES, DistributionView
 from ..session.bridge import SessionBridge
 from ..session.frame_focus import MetricOptions
 from .aligned_view import AlignedView
@@ -317,7 +317,7 @@ class ComparisonView(QWidget):
             for number, each in enumerate(together)
             if not are_samples
         ]
-        why_none = "Samples do not say how long all frames took." if are_samples else text
+        why_none = NONE_OF_SAMPLES if are_samples else text
         self.distribution.set_curves(curves, budgets_ms, empty_text=why_none)
         self._set_reading("")
         for tile in self.tiles:

@@ -39,6 +39,7 @@ from ..kit.theme import ColorRole, Theme
 #: Height of a line of the window's font, in points of the chart.
 _LINE_PT: Final = 11.5
 _PAD: Final = 3.0
+NONE_OF_SAMPLES: Final = "Samples do not say how long all frames took."
 
 
 @guarded

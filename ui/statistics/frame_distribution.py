@@ -32,7 +32,7 @@ from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, choice_buttons, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..kit.theme import Theme
-from ..plotting.distribution_view import DistributionView
+from ..plotting.distribution_view import NONE_OF_SAMPLES, DistributionView
 from ..session.bridge import SelectionKind, SessionBridge
 from ..session.frame_focus import MetricOptions
 from .scoped_times import ScopedTimes, Wanted, frames_of, scopes
@@ -180,9 +180,13 @@ class FrameDistribution(QWidget):
     def _refresh_frames(self, text: str) -> None:
         self._text = text
         frames, budgets_ms = self._times.frames, self._bridge.budgets_ms
-        curve = Curve("", self._times.distribution)
-        self.view.set_curves((curve,), budgets_ms, empty_text="There are no frames.")
-        if frames:
+        are_samples = bool(samples_of(self._bridge.session))
+        curves = () if are_samples else (Curve("", self._times.distribution),)
+        why_none = NONE_OF_SAMPLES if are_samples else "There are no frames."
+        self.view.set_curves(curves, budgets_ms, empty_text=why_none)
+        if frames and are_samples:
+            self.what.set_text(f"{text}: {counted(len(frames), 'sample')}")
+        elif frames:
             span = f"{frames[0]:,}–{frames[-1]:,}"
             left_out = self._times.left_out
             without = f", without {left_out:,} late by the inspector" if left_out else ""

@@ -44,6 +44,7 @@ from ui.kit.texts.member_texts import member_run_state
 from ui.plotting.shared_view import SharedView
 from ui.session import opening
 from ui.session.bridge import Selection
+from ui.statistics.frame_distribution import FrameDistribution
 from ui.statistics.zone_sums import ZoneSumsWindow
 from ui.timeline.panel import TimelinePanel
 from ui.why.rows import ClockCounts
@@ -541,6 +542,11 @@ def test_that_samples_have_no_statistics_that_need_every_frame(
     assert ("Samples", "59") in {(row.key, row.text) for row in details}
     assert shell.window.transport.fps_button.text() == ""
     assert "samples, not every frame" in header_of(shell).label.text()
+    distribution = shell.window.findChild(FrameDistribution)
+    assert distribution is not None
+    assert distribution.view.chart() is None
+    assert distribution.view.empty_text == "Samples do not say how long all frames took."
+    assert distribution.what.text() == "All: 59 samples"
 
 
 def test_that_a_capture_is_seen_whole_at_first(shell: Shell, tmp_path: Path) -> None:
