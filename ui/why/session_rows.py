@@ -88,7 +88,7 @@ def overview_rows(  # noqa: PLR0913 - the session in two states, and what is wan
             # That is said where its frames would be.
             rows += _failure_rows(timeline)
     else:
-        rows = [*_past_rows(timeline, present), *_timer_rows(session, timeline)[1:]]
+        rows = [*_past_rows(session, timeline, present), *_timer_rows(session, timeline)[1:]]
     rows.append(opening(f"About this {_what(session)}", "whole", is_open=is_whole))
     if is_whole:
         rows += _about_rows(session, capabilities, clock_counts, timeline)
@@ -146,9 +146,9 @@ def _about_rows(
     return [*rows, heading("Event log"), *_log_rows(session)]
 
 
-def _past_rows(timeline: Timeline, present: Timeline) -> list[DetailRow]:
+def _past_rows(session: Session, timeline: Timeline, present: Timeline) -> list[DetailRow]:
     """Return which instant of the past is shown, what the session does meanwhile, and its frame."""
-    runs_on = "The scene runs on. " if present.is_running else ""
+    runs_on = f"The {_what(session)} runs on. " if present.is_running else ""
     said = f"{ago(present, timeline.at_ns)}. {runs_on}What you see is the state at this instant."
     rows = [about("Looking back"), heading(format_at(timeline.at_ns)), answer(said)]
     stopped = [

@@ -184,6 +184,6 @@ class MainWindow(QMainWindow):
         """Say that something went wrong inside the inspector itself."""
         if self.is_complete:
             self.notice.say_until_dismissed(
-                f"Internal error in the inspector: {summary}. The scene continues; see the "
+                f"Internal error in the inspector: {summary}. Everything else goes on; see the "
                 "terminal for details."
             )

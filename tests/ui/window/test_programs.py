@@ -161,6 +161,13 @@ def test_that_the_details_tell_of_the_program_and_its_limits(attached: ProgramIn
     assert ("Connection", "Unix socket") in rows
 
 
+def test_that_a_look_back_says_that_the_program_runs_on(attached: ProgramInWindow) -> None:
+    bridge, panel = attached.shell.bridge, attached.shell.window.findChild(WhyPanel)
+    assert panel is not None
+    bridge.set_playhead(0)
+    attached.until(lambda: "The program runs on." in panel.text())
+
+
 def test_that_turns_of_a_loop_that_waits_are_plotted_by_their_work(
     attached: ProgramInWindow,
 ) -> None:
