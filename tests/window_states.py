@@ -201,6 +201,7 @@ def show_attached(shell: Shell) -> None:
     session = shell.bridge.session
     assert isinstance(session, AttachedSession)
     probe = FakeProbe(session.acceptor, time.monotonic_ns, hello(session.acceptor.token))
+    former_ns = time.monotonic_ns()
     for step in range(200):
         probe.pump()
         settle(shell, 1)
@@ -209,7 +210,9 @@ def show_attached(shell: Shell) -> None:
             probe.clock(2, "loop", parent=1)
         if step > _KEYFRAME_AT:
             now_ns = time.monotonic_ns()
-            probe.events((now_ns, FRAME_BEGAN, 1, 0, 0), (now_ns, FRAME_ENDED, 1, 0, 2_000_000))
+            ended = now_ns, FRAME_ENDED, 1, now_ns - former_ns, 2_000_000
+            probe.events((now_ns, FRAME_BEGAN, 1, 0, 0), ended)
+            former_ns = now_ns
 
 
 def show_capture(shell: Shell) -> None:

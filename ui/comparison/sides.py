@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..kit.background import Report
 
 _WIDEST_NAME: Final = 32
-_SAMPLE: Final = 14
+_SAMPLE, _INSET = 14, 2
 _LINE: Final = 2.0
 _TWO: Final = 2
 
@@ -170,15 +170,18 @@ class SidesRow(QWidget):
         """Return what a side looks like in the plots: the first is filled, others are lines."""
         stroke = curve_stroke(number, self._theme.name, _LINE)
         sample = QPixmap(_SAMPLE, _SAMPLE)
-        sample.fill(QColor(stroke.color) if number == 0 else Qt.GlobalColor.transparent)
-        if number:
-            pen = QPen(QColor(stroke.color), stroke.width)
-            pen.setCapStyle(Qt.PenCapStyle.FlatCap)
-            if stroke.dash:
-                pen.setDashPattern([each / _LINE for each in stroke.dash])
-            with QPainter(sample) as painter:
-                painter.setPen(pen)
-                painter.drawLine(0, _SAMPLE // 2, _SAMPLE, _SAMPLE // 2)
+        sample.fill(Qt.GlobalColor.transparent)
+        pen = QPen(QColor(stroke.color), stroke.width)
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        if stroke.dash:
+            pen.setDashPattern([each / _LINE for each in stroke.dash])
+        with QPainter(sample) as painter:
+            painter.setPen(pen)
+            if number:
+                painter.drawLine(0, _SAMPLE // 2, _SAMPLE - _INSET, _SAMPLE // 2)
+            else:
+                square = sample.rect().adjusted(0, _INSET, -2 * _INSET, -_INSET)
+                painter.fillRect(square, pen.color())
         return sample
 
     def _menu(self, number: int, side: Side) -> QMenu:

@@ -185,6 +185,7 @@ class FrameHeader(_Header):
         in_type(self.title, "strong")
         self.menu_button = QToolButton(self)
         self.menu_button.setAutoRaise(True)
+        self.menu_button.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.menu_button.setMenu(menu)
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.p50, self.p99 = QLabel(self), QLabel(self)

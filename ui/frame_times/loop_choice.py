@@ -72,7 +72,8 @@ class LoopChoice(QToolButton):
     def _name(self, name: str, among: str) -> None:
         shown = one_line(name)
         end = "…" if len(shown) > _LONGEST_NAME else ""
-        self.setText(f"Frames of {shown[:_LONGEST_NAME]}{end}".replace("&", "&&"))
+        # Beside the word "Frames".
+        self.setText(f"of {shown[:_LONGEST_NAME]}{end}".replace("&", "&&"))
         self.setToolTip(as_plain(f"The frames shown are of “{shown}”, one of {among}"))
 
     @Slot()

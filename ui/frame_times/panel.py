@@ -32,6 +32,7 @@ from inspector.vocabulary import Measure
 
 from ..kit.clipboard import add_copying
 from ..kit.guards import guarded
+from ..kit.layouts import hairline
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import Theme
 from ..plotting.shared_view import SharedView
@@ -541,6 +542,7 @@ class FrameTimesPanel(QWidget):
         return group
 
     def _lay_out(self) -> None:
+        self._below_strip = hairline()
         overview = QHBoxLayout()
         overview.setSpacing(0)
         self._beside_strip = QSpacerItem(0, 0)
@@ -552,6 +554,7 @@ class FrameTimesPanel(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.capture_header)
         layout.addLayout(overview)
+        layout.addWidget(self._below_strip)
         layout.addWidget(self.ruler)
         layout.addWidget(self.plot, 1)
         layout.addWidget(self.marks)
@@ -559,7 +562,7 @@ class FrameTimesPanel(QWidget):
     def show_frames(self, *, are_shown: bool) -> None:
         """Show the frames, or only the ruler and the marks that lanes below have, too."""
         self.has_frames = are_shown
-        for part in (self.strip, self.plot):
+        for part in (self.strip, self._below_strip, self.plot):
             part.setVisible(are_shown)
         policy = QSizePolicy.Policy.Preferred if are_shown else QSizePolicy.Policy.Fixed
         self.setSizePolicy(QSizePolicy.Policy.Preferred, policy)
@@ -575,8 +578,15 @@ class FrameTimesPanel(QWidget):
             room: The height for both.
         """
         # Asked of each: a layout keeps what it was told when the window had another height.
-        parts = (self.capture_header, self.strip, self.ruler, self.plot, self.marks)
-        least = sum(each.minimumSizeHint().height() for each in parts if not each.isHidden())
+        parts = (
+            *(self.capture_header, self.strip, self._below_strip),
+            *(self.ruler, self.plot, self.marks),
+        )
+        least = sum(
+            max(each.minimumSizeHint().height(), each.minimumHeight())
+            for each in parts
+            if not each.isHidden()
+        )
         if not self.has_frames:
             return least
         around = least - self.plot.minimumSizeHint().height()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtGui import QIcon, QPaintEvent
+from PySide6.QtGui import QIcon, QPaintEvent, QPalette
 from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
@@ -111,6 +111,18 @@ def without_icons(box: QDialogButtonBox | QDialog) -> None:
     boxes = [box] if isinstance(box, QDialogButtonBox) else box.findChildren(QDialogButtonBox)
     for button in [button for each in boxes for button in each.buttons()]:
         button.setIcon(QIcon())
+
+
+def hairline(orientation: Qt.Orientation = Qt.Orientation.Horizontal) -> QWidget:
+    """Return the line between two parts of the window."""
+    line = QWidget()
+    line.setAutoFillBackground(True)
+    line.setBackgroundRole(QPalette.ColorRole.Mid)
+    if orientation is Qt.Orientation.Horizontal:
+        line.setFixedHeight(1)
+    else:
+        line.setFixedWidth(1)
+    return line
 
 
 def in_row(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QMargins, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPalette, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QProxyStyle,
     QStyle,
@@ -214,6 +214,11 @@ class FlatStyle(QProxyStyle):
     ) -> None:
         label = QStyleOptionToolButton(option)
         label.iconSize = QSize(1, 1) * _icon_side(option)
+        muted = QPalette.ColorRole.PlaceholderText
+        if widget is not None and widget.foregroundRole() is muted:
+            palette = QPalette(option.palette)
+            palette.setBrush(QPalette.ColorRole.ButtonText, palette.brush(muted))
+            label.palette = palette
         if label.toolButtonStyle is Qt.ToolButtonStyle.ToolButtonTextBesideIcon:
             flag = Qt.TextFlag.TextShowMnemonic.value
             text = label.fontMetrics.size(flag, label.text).width()

@@ -107,7 +107,7 @@ class Theme(QObject):
             (role.LinkVisited, text),
             (role.Light, raised.lighter(115)),
             (role.Midlight, raised.lighter(107)),
-            (role.Mid, panel.darker(125)),
+            (role.Mid, color(ColorRole.LINE)),
             (role.Dark, panel.darker(150)),
             (role.Shadow, panel.darker(200)),
         ):

@@ -24,7 +24,7 @@ from inspector.timebase import NS_PER_MS
 from ..kit.fonts import in_type
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, plain_label
-from ..kit.layouts import REST, bar, fill, open_menu
+from ..kit.layouts import REST, bar, fill, hairline, open_menu
 from ..kit.paced_refresh import PacedRefresh, is_in_sight, single_shot
 from ..kit.texts.run_states import run_state_of
 from ..kit.theme import Theme
@@ -107,7 +107,7 @@ class ScenePanel(QWidget):
         top = bar(self.title, 12, (self.readout, 1), margins=(_SIDE, 12, _SIDE, 8))
         self._picture_row = bar((self.canvas, 1), margins=(_SIDE, 0, _SIDE, 12))
         self._lent_to: QStackedWidget | None = None
-        self._layout = fill(self, top, self._picture_row, self.notice, REST, spacing=0)
+        self._layout = fill(self, top, self._picture_row, self.notice, REST, hairline(), spacing=0)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._pace = PacedRefresh(self, bridge.pace, _PICTURE_MS)
         self._pace.due.connect(self.refresh)

@@ -34,7 +34,7 @@ _FIRST: Final = (
 )
 _SIDE: Final = 16
 _SPACING: Final = 4
-_TOOLS_WIDTH: Final = 420
+_TOOLS_WIDTH: Final = 480
 _LEAST_TOOLS: Final = 280
 #: A narrower summary has no room for both of its parts.
 _LEAST_WITH_TOOLS: Final = 640

@@ -48,7 +48,7 @@ class LaneChoices(QWidget):
             "Session time", "Time on the ruler, and kinds of lanes", self._menu
         )
         self.button.setAutoRaise(True)
-        in_type(self.button, "small")
+        in_type(self.button, "small", is_muted=True)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.filter_line = FilterLine("Filter lanes")
         in_type(self.filter_line, "small")

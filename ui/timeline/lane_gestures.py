@@ -27,8 +27,13 @@ class LaneGestures:
         self._is_kept = False
 
     def seek(self, selection: Selection) -> None:
-        """Choose the lane of a selection made elsewhere, as soon as it exists."""
+        """Choose the lane of a selection made elsewhere, as soon as it exists.
+
+        None is chosen where what is selected has no lane: two things would look selected.
+        """
         self._sought = selection
+        if selection.kind in {SelectionKind.NONE, SelectionKind.FRAME}:
+            self.choose_row(None)
         self.seek_on()
 
     def seek_on(self) -> None:
@@ -188,10 +193,10 @@ class LaneGestures:
         row = canvas.row_at(place.y())
         if row is None:
             return
+        if place.x() < canvas.header_width and self.press_button(row, place):
+            return
         self.choose_row(row)
         if place.x() < canvas.header_width:
-            if self.press_button(row, place):
-                return
             if row.has_parts and (
                 self.is_on_sign(row, place) or (row.is_group and row.lane is None)
             ):
@@ -208,6 +213,7 @@ class LaneGestures:
         canvas.view.choose_frames(None)
         if selection.kind is not SelectionKind.NONE:
             canvas.subject_chosen.emit(selection)
+            self.choose_row(row)
         canvas.viewport().update()
 
     def _follow_edge(self, row: LaneRow, x: float) -> bool:

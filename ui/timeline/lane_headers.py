@@ -201,10 +201,13 @@ def _interval_note(lane: Lane, timeline: Timeline, *, is_past: bool) -> str:
 
 def _span_text(intervals_ns: Sequence[int]) -> str:
     """Return a duration as short as it can be said, or the shortest and the longest of some."""
-    low, high = (_short(each) for each in (min(intervals_ns), max(intervals_ns)))
+    low_ns = min(intervals_ns)
+    low, high = (_short(each) for each in (low_ns, max(intervals_ns)))
     if low == high:
         return low
     number, _, unit = low.partition(" ")
+    if unit == "ms" and high.endswith(" s"):
+        return f"{low_ns / NS_PER_SECOND:.3g}–{high}"
     return f"{number if high.endswith(f' {unit}') else low}–{high}"
 
 

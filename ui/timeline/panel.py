@@ -37,7 +37,7 @@ from ..selected.menus import (
     add_timer_actions,
 )
 from ..selected.preview import Previewer
-from ..session.bridge import Selection, SessionBridge
+from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .lane_canvas import LaneCanvas
 from .lane_choices import LaneChoices, NoLanes
 from .lane_rows import subject_of
@@ -231,9 +231,14 @@ class TimelinePanel(QWidget):
 
     @Slot(int)
     def _toggle_clock(self, clock_id: int) -> None:
-        """Pause or resume a clock at present, also from the past."""
+        """Pause or resume a clock at present, also from the past.
+
+        What that means is said at once, unless something else is looked at.
+        """
         timeline = self._bridge.timeline
         if clock_id in timeline.clocks:
+            if self._bridge.selection.kind is SelectionKind.NONE:
+                self._bridge.select(Selection.clock(clock_id))
             self._submit(clock_toggle(timeline, timeline.clocks[clock_id]))
 
     def _submit(self, command: Command) -> None:

@@ -33,7 +33,7 @@ from inspector.tokens import SIZES
 
 from ..actions.actions import ActionSet
 from ..actions.descriptions import NOT_CHANGED
-from ..kit.fonts import text_scale
+from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.icons import icon_size
 from ..kit.labels import color_text, plain_label
@@ -270,6 +270,7 @@ class TransportBar(QWidget):
         self._add_gap()
         self._add(self._step_button("step-back"), "step-back")
         self._add(self._run_button, "run-or-hold", _RUN_WIDTHS)
+        in_type(self._run_button, "strong")
         self._add(self._step_button("step"), "step")
         self._add(tool_button(), "next-timer")
         self._add_gap()
@@ -302,7 +303,7 @@ class TransportBar(QWidget):
             action = self._actions[action_id]
             button.setDefaultAction(action)
             button.setAccessibleName(action.description.plain_title)
-        # Hold and Run are raised, so that they are found first.
+        # Hold and Run are raised and bold, so that they are found first.
         button.setAutoRaise(button is not self._run_button)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._widths[button] = widths

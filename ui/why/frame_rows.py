@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol, TypeVar
 
 from inspector.analysis.frame_spans import extent_of, heaviest_before, heaviest_in
-from inspector.analysis.interval_shares import named_shares
+from inspector.analysis.interval_shares import KEPT_BY, largest_share, named_shares
 from inspector.analysis.lateness.flame import sampled_spans
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.display_text import counted, without_quotes
@@ -28,7 +28,6 @@ from .rows import (
     answer,
     heading,
     instant,
-    linked,
     sentence,
 )
 
@@ -116,13 +115,26 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
         return [sentence(f"Frame {index:,} has not ended yet.")]
     frame = frames.frame(index)
     interval_ns = frame.interval_ns
-    rate = f" ({NS_PER_SECOND / interval_ns:,.1f} per second)" if interval_ns else ""
+    rate = f", {NS_PER_SECOND / interval_ns:,.1f} fps" if interval_ns else ""
+    most, before = (
+        heaviest.of(history, timeline, index, before=is_before) if took_ns >= NS_PER_MS else None
+        for is_before, took_ns in ((False, frame.busy_ns), (True, interval_ns))
+    )
+    causes = _most_rows(timeline, most, index) or _most_rows(timeline, before, index)
+    seen, helps = "", ""
+    if frame.busy_ns >= NS_PER_MS and not (most and most[1]):
+        seen, helps = heaviest.seen(history, timeline, index)
+    if seen:
+        causes = [sentence(f"Most of it: {without_quotes(seen)}.")]
+    elif not causes and budget_ns and interval_ns > FrameBudget(budget_ns).longest_ns:
+        causes = _kept_by(frame, budget_ns)
     # Of a capture that knows of no work, only the end of its time is known.
     began = "Began at" if len(unknown) < _UNKNOWN else "Ended at"
     rows = [
         about("Turn of the loop" if waits else "Frame"),
         heading(f"{'Turn' if waits else 'Frame'} {index:,}"),
         answer(_answer(frame.busy_ns if waits else interval_ns, budget_ns)),
+        *causes,
         heading("Times"),
         instant(began, frame.at_ns),
         DetailRow(
@@ -131,27 +143,17 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
         ),
     ]
     if "delta" not in unknown:
-        rows.append(DetailRow("Delta", f"{format_duration(frame.delta_ns)} of the root clock"))
+        rows.append(DetailRow("Delta", f"{format_duration(frame.delta_ns)}, root clock"))
     if frame.cut_ns:
         rows.append(
             DetailRow("Cut", f"{format_duration(frame.cut_ns)} cut from the delta (max_delta)")
         )
     if "busy" not in unknown:
         has_share = interval_ns and not waits
-        of_it = f" ({_percent(frame.busy_ns, interval_ns)} of the frame time)" if has_share else ""
+        of_it = f", {_percent(frame.busy_ns, interval_ns)} of it" if has_share else ""
         rows.append(DetailRow("Busy", f"{format_duration(frame.busy_ns)}{of_it}"))
-    if frame.busy_ns >= NS_PER_MS:
-        most = heaviest.of(history, timeline, index)
-        rows += _most_rows(timeline, most, index)
-        if not (most and most[1]):
-            seen, helps = heaviest.seen(history, timeline, index)
-            rows += [DetailRow("Most of it", without_quotes(seen))] if seen else []
-            rows += [heading("What helps"), sentence(helps)] if helps else []
-    shares = _share_rows(frame)
-    if shares and interval_ns >= NS_PER_MS:
-        most = heaviest.of(history, timeline, index, before=True)
-        shares[1:1] = _most_rows(timeline, most, index)
-    rows += shares
+    rows += [heading("What helps"), sentence(helps)] if helps else []
+    rows += _share_rows(frame)
     rows += _phase_rows(frame.phases)
     rows += _rows_within(timeline, index)
     return rows
@@ -171,11 +173,24 @@ def _most_rows(timeline: Timeline, most: tuple[int, str] | None, index: int) -> 
         return []
     frame, who = most
     if frame == index:
-        return [DetailRow("Most of it", without_quotes(who))]
+        return [sentence(f"Most of it: {without_quotes(who)}.")]
     busy = format_duration(timeline.frames.frame(frame).busy_ns)
     caller = LinkedText(f"frame {frame:,}", Selection.frame(frame))
     text = f"{without_quotes(who)} in " if who else "callbacks of "
-    return [linked("Most of it", [LinkedText(text), caller, LinkedText(f", {busy} busy")])]
+    links = LinkedText(f"Most of it: {text}"), caller, LinkedText(f", {busy} busy.")
+    return [DetailRow("", "".join(each.text for each in links), RowKind.SENTENCE, links)]
+
+
+def _kept_by(frame: Frame, budget_ns: int) -> list[DetailRow]:
+    """Return what made a frame long, where that was measured and no single call did."""
+    named = named_shares(frame.shares, frame.interval_ns)
+    if not named:
+        return []
+    largest = largest_share(named)
+    kept_ns, kept = named[largest], KEPT_BY[largest]
+    if named[Share.IDLE.text] - budget_ns > kept_ns:
+        kept_ns, kept = named[Share.IDLE.text], "nothing was due"
+    return [sentence(f"For {format_duration(kept_ns)} of it, {kept}.")]
 
 
 def _percent(part_ns: int, whole_ns: int) -> str:
@@ -218,6 +233,7 @@ def _phase_rows(phases: tuple[int, ...]) -> list[DetailRow]:
                 phase=phase,
             )
             for phase in Phase
+            if phases[phase]
         ),
     ]
 

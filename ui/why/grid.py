@@ -125,6 +125,9 @@ class ShownRow(Struct, eq=False):
         value = self.value
         if isinstance(value, QPlainTextEdit) or value.textFormat() != Qt.TextFormat.PlainText:
             return False
+        if isinstance(self.key, LinkedLabel):
+            # What a list is of takes more lines than its values.
+            return False
         text = value.text()
         room = self.room - _TO_BE_SURE
         return "\n" not in text and value.fontMetrics().horizontalAdvance(text) <= room

@@ -22,25 +22,34 @@ MOST_WAITING: Final = 3
 def next_rows(
     timeline: Timeline, most: int, among: NDArray[np.bool_] | None = None
 ) -> list[DetailRow]:
-    """Return the timers due first, ``most`` at most, of those rows of the table, or of all."""
+    """Return the timers due first, ``most`` rows at most, of those rows of the table, or of all.
+
+    Timers of one name, or set at one place under names that share words, are one row.
+    """
     timeline.resolve_dues()
     table = timeline.timers
-    dues = table.numpy("session_due")
+    clocks, sites, labels = (table.numpy(column) for column in ("clock", "site", "label"))
+    dues = table.numpy("session_due").copy()
     if among is not None:
-        dues = np.where(among, dues, NEVER)
-    latest = NEVER - 1
-    if len(dues) > most:
-        # Finding the value takes a fifth of finding the places.
-        latest = min(int(np.partition(dues, most - 1)[most - 1]), latest)
-    places = np.flatnonzero(dues <= latest)
-    order = np.lexsort((table.numpy("order")[places], dues[places]))
-    rows = []
-    for place in map(int, places[order[:most]]):
-        link = LinkedText(timeline.strings[table.label[place]], Selection.timer(table.id[place]))
-        clock = timeline.clocks[table.clock[place]].name
-        left_ns = int(dues[place]) - timeline.at_ns
+        dues[~among] = NEVER
+    rows: list[DetailRow] = []
+    while len(rows) < most and len(dues) and (due_ns := int(dues.min())) < NEVER:
+        first = np.flatnonzero(dues == due_ns)
+        place = int(first[table.numpy("order")[first].argmin()])
+        name = timeline.strings[labels[place]]
+        others = (clocks == clocks[place]) & (dues < NEVER)
+        alike = others & (sites == sites[place]) & (sites != 0)
+        shared = _shared([timeline.strings[each] for each in np.unique(labels[alike])])
+        if not shared:
+            alike, shared = others & (labels == labels[place]), name
+        count = int(np.count_nonzero(alike))
+        name = f"{shared} ×{count:,}" if count > 1 else name
+        left_ns = due_ns - timeline.at_ns
         late = "late " if left_ns < 0 else ""
+        link = LinkedText(name, Selection.timer(table.id[place]))
+        clock = timeline.clocks[table.clock[place]].name
         rows.append(item(link, clock, f"{late}{format_duration(abs(left_ns))}"))
+        dues[alike] = NEVER
     return rows
 
 
@@ -64,7 +73,9 @@ def waiting_rows(timeline: Timeline, among: NDArray[np.bool_]) -> list[DetailRow
     rows = []
     for group in islice(groups.values(), MOST_WAITING):
         names = [timeline.strings[table.label[int(places[each])]] for each in group]
-        link = LinkedText(_shared(names), Selection.timer(table.id[int(places[group[0]])]))
+        link = LinkedText(
+            _shared(names) or names[0], Selection.timer(table.id[int(places[group[0]])])
+        )
         remaining = format_duration(max(0, int(left[group[0]])))
         value = f"{remaining} left" if len(group) == 1 else f"{len(group):,}, next {remaining}"
         rows.append(item(link, "", value))
@@ -75,6 +86,8 @@ def waiting_rows(timeline: Timeline, among: NDArray[np.bool_]) -> list[DetailRow
 
 
 def _shared(names: list[str]) -> str:
-    """Return the words that names share, the first name if they share none."""
-    alike = [word for word in names[0].split() if all(word in name.split() for name in names)]
-    return " ".join(alike) or names[0]
+    """Return the words that names share, if they share any."""
+    words = [name.split() for name in names]
+    return (
+        " ".join(word for word in words[0] if all(word in each for each in words)) if words else ""
+    )

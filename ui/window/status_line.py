@@ -203,10 +203,11 @@ class StatusLine(QWidget):
     @Slot(object)
     def say_effect(self, record: CommandRecord) -> None:
         """Say what a pause, its end, a rate or an undo has done, where the eye is after a key."""
-        text = effect_text(self._bridge.timeline, record)
-        if not text:
-            return
         session = self._bridge.session
+        text = effect_text(self._bridge.timeline, record)
+        if not text or (session is not None and session.is_recorded):
+            # What was done in a recording was not done now.
+            return
         undoing = None if session is None else session.undoing
         title, tip = _BUTTON_TEXTS[text.startswith(_UNDONE)]
         can_undo = undoing is not None and undoing.of(record.number) is not None
@@ -260,7 +261,7 @@ class LogNote(QToolButton):
         self._bridge = bridge
         self._widest = 0  # Of the texts so far, in pixels
         self.setAutoRaise(True)
-        in_type(self, "small")
+        in_type(self, "small", is_muted=True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.clicked.connect(self._open_events)
         pace = PacedRefresh(self, bridge.pace)

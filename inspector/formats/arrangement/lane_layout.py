@@ -30,7 +30,7 @@ _DENSE_STEPS: Final = 1 / 4
 _LOOKS: Final = 6
 _LEVELS: Final = 8
 _FAINTEST: Final = 0.38
-_TEXT_FROM: Final = 26
+_CUT_FROM: Final = 48
 _PAD: Final = 3
 #: What part of a row is free above a tick, and below it.
 _TICK_PAD: Final = 5
@@ -308,7 +308,7 @@ class LaneLayout:
         self, name: str, color: str, edges: tuple[NsColumn, NsColumn], inner: Row
     ) -> None:
         name, ink = one_line(name), text_on(*channels(color))
-        wide = edges[1] - edges[0] >= _TEXT_FROM
+        wide = edges[1] - edges[0] >= min(round(self._sheet.width_of(name)) + 8, _CUT_FROM)
         for left, right in zip(edges[0][wide].tolist(), edges[1][wide].tolist(), strict=True):
             self._sheet.text(_Layer.NAMES, ink, name, left + 4, inner, right - left - 6)
 

@@ -511,8 +511,9 @@ def test_that_the_button_in_a_header_pauses_its_clock_and_resumes_it(
     qtbot: QtBot, panel: TimelinePanel, session: LanesSession, bridge: SessionBridge
 ) -> None:
     canvas = panel.canvas
+    bridge.select(Selection.timer(session.boss.id))
     click(qtbot, canvas, pause_button(canvas, "enemies"))
-    assert bridge.selection == Selection.nothing()
+    assert bridge.selection == Selection.timer(session.boss.id)
     session.enemies.pause()
     bridge.refresh_now()
     panel.refresh()
@@ -521,6 +522,24 @@ def test_that_the_button_in_a_header_pauses_its_clock_and_resumes_it(
 
     enemies = session.enemies.id
     assert session.submitted == [PauseClock(enemies), ResumeClock(enemies)]
+
+
+def test_that_a_pause_while_nothing_is_selected_is_explained_at_once(
+    qtbot: QtBot, panel: TimelinePanel, session: LanesSession, bridge: SessionBridge
+) -> None:
+    click(qtbot, panel.canvas, pause_button(panel.canvas, "enemies"))
+
+    assert bridge.selection == Selection.clock(session.enemies.id)
+
+
+def test_that_no_lane_looks_selected_when_a_frame_or_nothing_is(
+    panel: TimelinePanel, session: LanesSession, bridge: SessionBridge
+) -> None:
+    for other in (Selection.frame(0), Selection.nothing()):
+        bridge.select(Selection.timer(session.boss.id))
+        assert panel.canvas.chosen_key == row_of(panel.canvas, "boss").key
+        bridge.select(other)
+        assert panel.canvas.chosen_key is None
 
 
 def test_that_a_button_pressed_while_looking_back_acts_on_the_present(
@@ -731,7 +750,7 @@ def test_that_lanes_of_one_call_site_say_the_range_of_their_intervals(
     bridge.refresh_now()
     panel.refresh()
     row = row_of(panel.canvas, "imp attacks ×3")
-    assert panel.canvas.header_state(row).note == "800 ms–2.4 s"
+    assert panel.canvas.header_state(row).note == "0.8–2.4 s"
 
 
 def test_that_a_double_click_on_a_header_brings_all_its_firings_into_view(

@@ -273,7 +273,7 @@ def test_that_a_slice_is_chosen_where_none_is_taken_for_a_frame(
     choice.menu().actions()[0].trigger()
 
     assert len(shell.bridge.timeline.frames) == 3
-    assert choice.text().startswith("Frames of ")
+    assert choice.text().startswith("of ")
 
 
 def test_that_a_capture_without_lanes_shows_the_frames_alone(shell: Shell, tmp_path: Path) -> None:

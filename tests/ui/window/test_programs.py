@@ -392,11 +392,11 @@ def test_that_the_loop_whose_frames_are_shown_is_chosen_above_the_plot(
     assert choice.isHidden()
     _run_both_loops(attached)
     attached.until(lambda: not choice.isHidden())
-    assert choice.text() == "Frames of server"
+    assert choice.text() == "of server"
     assert _choose_loop(panel, 1) == ["✓ server  ·  3 frames", "server › loop  ·  3 frames"]
     assert session.frames_of == LOOP
     assert list(panel.plot.series.history.interval_ns) == [4_000_000] * 3  # type: ignore[union-attr]
-    assert choice.text() == "Frames of server › loop"
+    assert choice.text() == "of server › loop"
 
 
 def test_that_the_loop_is_chosen_in_a_recording_that_is_opened_again(

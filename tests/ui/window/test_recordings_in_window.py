@@ -219,6 +219,19 @@ def test_that_a_recording_is_opened_like_a_scene(qtbot: QtBot, tmp_path: Path) -
     assert "the recording ends at" in window.transport.time_button.toolTip()
 
 
+def test_that_nothing_is_said_to_have_been_done_when_a_recording_is_opened(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = record(scene_log("1", 6), tmp_path / "a.tlrec")
+    shell = open_shell(qtbot, tmp_path, None)
+
+    shell.window.open_path(path)
+    settle()
+
+    assert len(shell.bridge.timeline.commands)
+    assert not shell.window.notice.message
+
+
 def test_that_what_is_no_recording_is_said_to_be_none(qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "b.tlrec"
     path.write_text("hello", encoding="utf-8")

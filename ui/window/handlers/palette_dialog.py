@@ -49,6 +49,8 @@ _LINE: Final = 44
 _SIDE: Final = 12
 _LEAST_ROOM: Final = 40
 _MOST_ROWS: Final = 10
+#: The icons of what has none of its own; of others, that of a command.
+_ICONS: Final = {EntryKind.PANEL: "panel", EntryKind.SCENE: "file"}
 #: Of these there are at most so many beside commands.
 _MOST_OBJECTS: Final = 3
 _MOST_TIMES: Final = 3
@@ -353,9 +355,9 @@ class _EntryDelegate(QStyledItemDelegate):
             painter.fillRect(bar_rect, color(ColorRole.BLUE))
         side = icon_size()
         icon_rect = QRect(rect.left(), rect.center().y() + 1 - side // 2, side, side)
-        if entry.icon is not None:
-            mode = QIcon.Mode.Disabled if entry.reason else QIcon.Mode.Normal
-            entry.icon.paint(painter, icon_rect, mode=mode)
+        icon = entry.icon or self._theme.icon(_ICONS.get(entry.kind, "command"))
+        mode = QIcon.Mode.Disabled if entry.reason else QIcon.Mode.Normal
+        icon.paint(painter, icon_rect, mode=mode)
         painter.setFont(small)
         painter.setPen(color(ColorRole.MUTED))
         right = QFontMetrics(small).elidedText(

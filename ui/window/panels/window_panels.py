@@ -17,7 +17,7 @@ from inspector.tokens import SIZES, size_by_height, size_by_width
 from ...actions.panels import PANELS
 from ...kit.fonts import text_scale
 from ...kit.guards import guarded
-from ...kit.layouts import fill, fill_across, in_row, splitter
+from ...kit.layouts import fill, fill_across, hairline, in_column, in_row, splitter
 from ...kit.paced_refresh import is_in_sight, single_shot
 from ...kit.theme import Theme
 from ..focus import enter, tab_through
@@ -109,7 +109,9 @@ class WindowPanels(QObject):
         )
         # The first is a picture, which has its own height; the others share what is left.
         parts = [(self._places[each], min(place, 1)) for place, each in enumerate(self._in_column)]
-        self._column_parts = fill(self.column, *parts, spacing=0)
+        self._column_parts = in_column(*parts, spacing=0)
+        edge = hairline(Qt.Orientation.Vertical)
+        fill_across(self.column, edge, (self._column_parts, 1), spacing=0)
         self.tabs = FootTabs([(each.id, each.title) for each in below], FIRST_TABS, theme)
         self.tabs.clicked.connect(self._take_click)
         self.tabs.float_wanted.connect(self.float_panel)
@@ -121,7 +123,8 @@ class WindowPanels(QObject):
         self._split = splitter(Qt.Orientation.Vertical, (middle, 1), (self.tray, 0))
         self._split.splitterMoved.connect(self._note_tray)
         self.foot.setObjectName("foot")
-        self._foot_parts = fill_across(self.foot, (self.tabs, 1))
+        self._foot_parts = in_row((self.tabs, 1))
+        fill(self.foot, hairline(), self._foot_parts, spacing=0)
         self._split.installEventFilter(self)
         self._across = in_row((self._split, 1), self.column, spacing=0)
         self._rows = fill(self.frame, (self._across, 1), self.foot, spacing=0)
