@@ -242,20 +242,52 @@ def test_that_the_state_after_a_damaged_end_is_that_of_the_last_keyframe(
     assert described(past.state_at(past.last_ns)) == described(whole)
 
 
-def test_that_frames_that_are_missing_are_said(tmp_path: Path, log: EventLog) -> None:
+@pytest.mark.parametrize(
+    ("share", "where"),
+    [(0, "at the beginning"), (0.5, "from frame {first:,} on"), (1, "at the end")],
+)
+def test_that_frames_that_are_missing_are_said(
+    tmp_path: Path, log: EventLog, share: float, where: str
+) -> None:
     path = record(log, tmp_path / "a.tlrec", portion=400)
-    connection = sqlite3.connect(path)
-    with connection:
-        rows = connection.execute("SELECT first_frame, count FROM frame_chunks").fetchall()
-        first, count = rows[len(rows) // 2]
-        connection.execute("DELETE FROM frame_chunks WHERE first_frame = ?", (first,))
-    connection.close()
+    first, count = delete_row(path, "frame_chunks", "first_frame", share)
     past = open_recording(path)
 
     past.state_before(past.end)
 
     assert past.is_partial
-    assert past.notes == (f"{count:,} frames are missing from frame {first:,} on.",)
+    assert past.notes == (f"{count:,} frames are missing {where.format(first=first)}.",)
+
+
+@pytest.mark.parametrize(
+    ("share", "where"),
+    [
+        (0, "are missing at the beginning"),
+        (0.5, "in between are missing"),
+        (1, "are missing at the end"),
+    ],
+)
+def test_that_events_that_are_missing_are_said(
+    tmp_path: Path, log: EventLog, share: float, where: str
+) -> None:
+    path = record(log, tmp_path / "a.tlrec", portion=400)
+    _, count = delete_row(path, "chunks", "first_cursor", share)
+    past = open_recording(path)
+
+    assert past.is_partial
+    assert f"{count:,} events {where}." in past.notes
+    assert past.missing == count
+
+
+def delete_row(path: Path, table: str, key: str, share: float) -> tuple[int, int]:
+    """Delete a row by its place in a table, from 0 to 1; return the row's first and count."""
+    connection = sqlite3.connect(path)
+    with connection:
+        rows = connection.execute(f"SELECT {key}, count FROM {table} ORDER BY {key}").fetchall()  # noqa: S608
+        first, count = rows[int(share * (len(rows) - 1))]
+        connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (first,))  # noqa: S608
+    connection.close()
+    return first, count
 
 
 @pytest.mark.parametrize("far_ns", [MAX_NS - MAX_NS // 4, -(2**63)])

@@ -157,9 +157,22 @@ class StoredFrames:
                 yield filler
             if not self._chunks:
                 self.first = int(first)
+                self._note_missing(self.first - self._said("first_frame", self.first), "beginning")
             last, last_cursor, last_ns = (int(row[-1]) for row in block[: _AT + 1])
             self._add(_Chunk(int(first), int(count), skipped, last_cursor))
             yield block[:, skipped:]
+        end = self.first + self.count
+        self._note_missing(self._said("end_frame", end) - end, "end")
+
+    def _said(self, name: str, otherwise: int) -> int:
+        """Return what the file says of the frames that are shown."""
+        said = None if self._which else self._file.meta.get(name)
+        return said if isinstance(said, int) else otherwise
+
+    def _note_missing(self, count: int, where: str) -> None:
+        if count > 0:
+            self._file.note(f"{count:,} frames are missing at the {where}.")
+            self.missing += count
 
     def _add(self, chunk: _Chunk) -> None:
         self._chunks.append(chunk)

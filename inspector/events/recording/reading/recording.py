@@ -233,11 +233,21 @@ class Recording:
         return int(self._index[_LAST_NS][-1])
 
     def _note_gaps(self) -> None:
-        ends = self._index[_CURSOR] + self._index[_COUNT]
-        self._gaps = int(np.maximum(self._index[_CURSOR][1:] - ends[:-1], 0).sum())
-        told = self._file.meta.get("lost_events")
-        if self._gaps > (told if isinstance(told, int) else 0):
-            self._file.note(f"{self._gaps:,} events in between are missing.")
+        meta, begins = self._file.meta, self._index[_CURSOR]
+        first = min(_whole(meta.get("first_cursor")), self.first)
+        end = max(_whole(meta.get("end_cursor")) if "ended_at" in meta else 0, self.end)
+        ends = np.append(first, begins + self._index[_COUNT])
+        gaps = np.maximum(np.append(begins, end) - ends, 0)
+        self._gaps = int(gaps.sum())
+        if self._gaps <= _whole(meta.get("lost_events")):
+            return
+        for where, missing in (
+            ("are missing at the beginning", gaps[0]),
+            ("in between are missing", gaps[1:-1].sum()),
+            ("are missing at the end", gaps[-1] if len(begins) else 0),
+        ):
+            if missing:
+                self._file.note(f"{missing:,} events {where}.")
 
     def _chunk(self, place: int) -> Block | None:
         chunks = self._chunks

@@ -128,6 +128,7 @@ class RecordingFile:
                     "source": about.source,
                     "started_at": started,
                     "first_cursor": cursor,
+                    "first_frame": timeline.frames.first,
                     "first_ns": timeline.at_ns if cursor else 0,
                 }
             )
@@ -285,7 +286,8 @@ class RecordingFile:
             self._fold()
             self._write_keyframe()
         ended = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._write_meta({"ended_at": ended, "end_cursor": self._cursor})
+        end = {"end_cursor": self._cursor, "end_frame": self._frames.end}
+        self._write_meta({"ended_at": ended, **end})
         self.commit()
         self._connection.execute("COMMIT")
         # While another program reads it, the last second stays in the WAL, just as safe.
