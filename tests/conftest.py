@@ -174,6 +174,8 @@ def _no_window_left_over(request: pytest.FixtureRequest) -> Iterator[None]:
     for window in QApplication.topLevelWidgets():
         window.close()
         window.deleteLater()
+    # What they hold would be frozen below, and stay until the end: a gigabyte of windows.
+    (request.node.funcargs or {}).clear()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     gc.collect()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

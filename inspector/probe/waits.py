@@ -147,12 +147,14 @@ class Waits:
         """Follow all threads but those that run already; the calling one is the test's."""
         with self._lock:
             self._main = get_ident()
-            self._spared = {
-                thread: _thread_of(thread)
-                for thread in sys._current_frames()
-                if thread not in (self._main, self._watcher) and not _is_in(self._known, thread)
-            }
-            self._spared_children = WeakSet()
+            with threading._active_limbo_lock:  # type: ignore[attr-defined]
+                # Those that are being started have no number yet, or are not known by theirs.
+                self._spared_children.update(threading._limbo)  # type: ignore[attr-defined]
+                self._spared = {
+                    thread: _thread_of(thread)
+                    for thread in sys._current_frames()
+                    if thread not in (self._main, self._watcher) and not _is_in(self._known, thread)
+                }
             self._goals.clear()
             self._waiting.clear()
             self.readings = 0
@@ -195,8 +197,11 @@ class Waits:
         return self._spares(get_ident())
 
     def starts(self, thread: threading.Thread) -> None:
-        """The calling thread is about to start another, which keeps the same time."""
-        if self.spares_me:
+        """The calling thread is about to start another, which keeps the same time.
+
+        Also called before time is virtual: the thread may begin once it is.
+        """
+        if self._program.waits is not self or self.spares_me:
             self._spared_children.add(thread)
 
     def follows(self, thread: int) -> bool:

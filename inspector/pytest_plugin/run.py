@@ -98,7 +98,7 @@ class VirtualTime:
         assert isinstance(python_time, PythonTimeAdapter)
         self.python_time = python_time
         python_time.follow_queues()
-        python_time.follow_starts()
+        python_time.follow_starts(self.waits.starts)
         _follow_everywhere(natives)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)

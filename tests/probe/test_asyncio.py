@@ -362,15 +362,23 @@ async def sleeping(*delays: float) -> None:
 def test_that_a_task_that_sleeps_again_and_again_is_one_timer() -> None:
     with followed() as (loop, adapter, sink):
 
+        async def works() -> None:
+            for delay in (0.001, 0.002, 0.003, 60):
+                if delay == 60:
+                    is_last.set()
+                await asyncio.sleep(delay)
+
         async def watched() -> None:
-            task = asyncio.create_task(sleeping(0.001, 0.002, 0.003, 60))
-            await asyncio.sleep(0.03)
+            task = asyncio.create_task(works())
+            await is_last.wait()
             timers = folded(adapter, sink).timers
-            (row,) = (row for row in map(timers.row, timers.ids()) if "sleeping" in row.label)
-            assert (row.label, row.fired, row.interval_ns) == ("sleep in sleeping", 2, 60 * 10**9)
-            assert row.call_site.endswith("in sleeping")
+            (row,) = map(timers.row, timers.ids())
+            assert (row.fired, row.interval_ns) == (2, 60 * 10**9)
+            assert row.label == f"sleep in {works.__qualname__}"
+            assert row.call_site.endswith(f"in {works.__qualname__}")
             task.cancel()
 
+        is_last = asyncio.Event()
         loop.run_until_complete(watched())
 
 
@@ -406,16 +414,17 @@ def test_that_a_task_that_waits_for_something_else_has_no_timer_until_it_sleeps(
         async def works() -> None:
             for _ in range(3):
                 await asyncio.sleep(0.001)
+            has_slept.set()
             await event.wait()
 
         async def watched() -> None:
             task = asyncio.create_task(works())
-            await asyncio.sleep(0.03)
+            await has_slept.wait()
             assert len(folded(adapter, sink).timers) == 0
             event.set()
             await task
 
-        event = asyncio.Event()
+        event, has_slept = asyncio.Event(), asyncio.Event()
         loop.run_until_complete(watched())
 
 

@@ -182,6 +182,38 @@ def test_that_threads_which_ran_before_wait_by_the_machines_time(tmp_path: Path)
     assert outcome.counts == {"passed": 1}, outcome.output
 
 
+def test_that_a_thread_which_is_being_started_before_waits_by_the_machines_time(
+    tmp_path: Path,
+) -> None:
+    outcome = run_source(
+        tmp_path,
+        """
+        import _thread, subprocess, threading, time, pytest
+
+        goes_on = _thread.allocate_lock()
+        goes_on.acquire()
+
+        class Beginning(threading.Thread):
+            def _set_native_id(self):
+                goes_on.acquire()
+                super()._set_native_id()
+
+        beginning = Beginning(target=lambda: time.sleep(0.01), daemon=True)
+        threading.Thread(target=beginning.start).start()
+        while beginning not in threading._limbo:
+            pass
+
+        @pytest.mark.timeline(hold=True)
+        def test_it():
+            goes_on.release()
+            while beginning.ident is None or beginning.is_alive():
+                subprocess.run(["sleep", "0.01"])
+        """,
+    )
+
+    assert outcome.counts == {"passed": 1}, outcome.output
+
+
 def test_that_a_thread_with_the_number_of_one_that_ran_before_waits_in_virtual_time(
     tmp_path: Path,
 ) -> None:

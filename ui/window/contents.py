@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QMenu, QStackedWidget, QStyle, QWidget
 
@@ -38,6 +38,7 @@ from ..clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS, BranchActions
 from ..interventions.intervention_undo import UNDO_ACTIONS, UndoActions
 from ..kit.filter_line import FilterLine
 from ..kit.layouts import fill, open_menu
+from ..kit.paced_refresh import single_shot
 from ..kit.prompts import ask_for_column
 from ..selected.commands import submit_action
 from ..session.bridge import Selection, SessionBridge
@@ -89,6 +90,8 @@ _HEARD: Final = (
 class WindowContents(QObject):
     """Brings actions, panels and the session into the window, and shows what the session says."""
 
+    _next_turn = Signal()
+
     def __init__(self, window: MainWindow, bridge: SessionBridge) -> None:
         super().__init__(window)
         self._window = window
@@ -97,6 +100,8 @@ class WindowContents(QObject):
         self._fronted: object = None
         self._source_name = ""
         self._turns_to_begin = 0
+        # Not QTimer.singleShot, which keeps the window for ever if that is closed before.
+        self._next_turn.connect(self._begin, Qt.ConnectionType.QueuedConnection)
         # Texts of breakpoints that could not be restored, by the path of the scene.
         self._unread_breakpoints: dict[str, str] = {}
         bridge.setParent(window)
@@ -132,7 +137,7 @@ class WindowContents(QObject):
         for bar in (window.notice, self.first_run):
             bar.keyboard_left.connect(self._give_keyboard)
         # Once all is laid out: before, Qt may give it away when it activates the window.
-        QTimer.singleShot(0, self, self._give_keyboard)
+        single_shot(self, self._give_keyboard).start()
         if window.settings_file.problem:
             window.notice.say_until_dismissed(window.settings_file.problem)
         window.completed.emit()
@@ -397,7 +402,7 @@ class WindowContents(QObject):
         if isinstance(session, HostedSession) and self._turns_to_begin:
             self._turns_to_begin -= 1
             session.begin()
-            QTimer.singleShot(0, self, self._begin)
+            self._next_turn.emit()
 
     def _bring_panels(self, session: object) -> None:
         """Open the panels that a scene names when it is opened; leave them be when it reloads."""

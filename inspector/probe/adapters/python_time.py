@@ -307,16 +307,14 @@ class PythonTimeAdapter(Adapter):
         namespace.__dict__.update(vars(queue), SimpleQueue=in_python)
         pools.queue = namespace  # type: ignore[attr-defined]
 
-    def follow_starts(self) -> None:
+    def follow_starts(self, starts: Callable[[threading.Thread], None]) -> None:
         """Let threads keep the time of what starts them."""
-        program = self.program
         thread_type: Any = threading.Thread
         native_start = thread_type.start
 
         @wraps(native_start)
         def start(thread: Any) -> None:
-            if program.waits is not None:
-                program.waits.starts(thread)
+            starts(thread)
             native_start(thread)
 
         thread_type.start = start

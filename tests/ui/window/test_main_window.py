@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QFontDatabase, QFontInfo, QFontMetrics
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.formats.drawing.font_metrics import FONT_FAMILY
+from tests.patient_qtbot import PatientQtBot
 from tests.ui.shell import open_shell
 from ui.actions.panels import PANELS
 from ui.frame_times.plotted_frames import NO_SCENE_TEXT
@@ -164,3 +167,18 @@ def test_that_the_font_of_the_system_can_be_chosen(qtbot: QtBot, tmp_path: Path)
     system = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     assert QFontInfo(shell.window.font()).family() == QFontInfo(system).family()
     assert shell.window.settings.font == "system"
+
+
+def test_that_nothing_of_a_closed_window_stays(qtbot: PatientQtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    parts = {"window": shell.window, "theme": shell.window.theme, "bridge": shell.bridge}
+    stays = {name: weakref.ref(each) for name, each in parts.items()}
+
+    shell.window.close()
+    shell.window.deleteLater()
+    qtbot.kept.clear()
+    del shell, parts
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    gc.collect()
+
+    assert [name for name, each in stays.items() if each() is not None] == []
