@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from time import sleep
 
 import pytest
 from PySide6.QtCore import QCoreApplication
@@ -332,10 +331,21 @@ def test_that_showing_a_scene_for_long_is_no_long_frame_of_it(qtbot: QtBot, tmp_
     settings_file = SettingsFile(tmp_path / "settings.json")
     window = MainWindow(Theme("light"), settings_file, settings_file.load())
     qtbot.addWidget(window)
-    bridge = SessionBridge()
+    now_ns = 0
+
+    def read() -> int:
+        nonlocal now_ns
+        now_ns += NS_PER_MS // 10
+        return now_ns
+
+    def stall(_session: object) -> None:
+        nonlocal now_ns
+        now_ns += 400 * NS_PER_MS
+
+    bridge = SessionBridge(make_source=lambda _precision: QtTimeSource(clock=read))
     WindowContents(window, bridge)
     window.show()
-    bridge.session_changed.connect(lambda _session: sleep(0.4))
+    bridge.session_changed.connect(stall)
     (tmp_path / "scene.py").write_text(SCENE, "utf-8")
 
     window.open_path(tmp_path / "scene.py")
