@@ -412,3 +412,51 @@ def test_that_a_program_s_call_was_late_before_it_was_made() -> None:
     tick = max(orange, key=lambda rect: rect[3] - rect[1])
     assert min(rect[0] for rect in orange) < tick[0] - 50
     assert max(rect[2] for rect in orange) <= tick[2] + 2
+
+
+def test_that_a_lane_says_what_its_timers_wait_for_as_in_the_window(tmp_path: Path) -> None:
+    scene = """
+def build(stage):
+    game = stage.root.child("game")
+    game.set_interval(1.5, lambda: None, name="boss arrives")
+    game.set_interval(0.05, lambda: None, name="often")
+    enemies = game.child("enemies")
+    enemies.set_interval(0.5, lambda: None, name="attack")
+"""
+    session = virtual_session(scene_file(tmp_path, scene))
+    pass_seconds(session, 1)
+    session.submit(PauseClock(ENEMIES))
+    pass_seconds(session, 1)
+    session.refresh()
+
+    picture = picture_of(session, width_pt=1_200.0)
+
+    arrives, attack = lane(picture, "boss arrives").items, lane(picture, "attack").items
+    assert texts(arrives) == ["boss arrives", "→ 1.0 s"]
+    # Nothing is written over firings.
+    assert texts(lane(picture, "often").items) == ["often"]
+    # The sign of the pause is drawn, as that of each font is another.
+    assert texts(attack) == ["attack", "enemies"]
+    assert len(filled(attack, "muted")) == 2
+    said = [each for each in (*arrives, *attack) if isinstance(each, Text)][1::2]
+    _, right = plot_of(picture)
+    assert all(right - 9 <= each.at.x + text_width(each.text, 11.0) <= right - 7 for each in said)
+
+
+def test_that_a_call_that_has_not_been_made_has_a_line_from_where_it_was_due() -> None:
+    program = Program()
+    program.log.append((DUE_NS + 300 * MS, TIMER_FIRED, TIMER, 0, DUE_NS + 400 * MS))
+    program.log.append((DUE_NS + 600 * MS, MARK, 0, program.log.intern("end"), 0))
+    history = LogHistory(program.log)
+    data = (
+        FrameTimes.from_history(history.state_before(history.end).frames),
+        Events(history, DUE_NS),
+    )
+
+    picture = timeline_picture(data, ABOUT, ExportOptions())
+
+    waits = lane(picture, "tick").items
+    assert texts(waits)[1:] == ["late 200 ms"]
+    (line,) = (rect for rect in filled(waits, "orange") if rect[3] - rect[1] == 1)
+    assert line[2] - line[0] > 50
+    assert "late by more than 16.7 ms" in texts(lane(picture, "legend of lanes").items)

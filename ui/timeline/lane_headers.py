@@ -9,20 +9,18 @@ from PySide6.QtCore import QRect
 
 from inspector.analysis.evidence import listed
 from inspector.analysis.lanes.lanes import Lane, LaneKind
-from inspector.analysis.predict.timers import waiting
+from inspector.analysis.lanes.waits import MOST_TIMERS, calm_duration, lane_timers, lane_wait
 from inspector.display_text import counted, one_line
 from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_SECOND, format_duration
-from inspector.vocabulary import NEVER, TimerKind, rate_chip, rate_text
+from inspector.vocabulary import TimerKind, rate_chip, rate_text
 
 from ..selected.commands import is_clock_paused
 
 if TYPE_CHECKING:
     from inspector.analysis.lanes.rows import LaneRow
 
-#: Timers of a lane whose intervals are looked at.
-_MOST_TIMERS: Final = 64
 #: With more clocks than this, pending timers of folded branches are not counted.
 _MOST_COUNTED: Final = 500
 #: Sizes in pixels at 100 % text, from the right edge of the headers.
@@ -38,10 +36,6 @@ INDENT: Final = 14
 #: Where the name begins, and where the sign for folding does.
 NAME_FROM: Final = 26
 FOLD_FROM: Final = 11
-
-
-#: Before the name of the clock that is to be resumed.
-PAUSE_SIGN: Final = "‖ "
 
 
 class HeaderState(NamedTuple):
@@ -72,51 +66,6 @@ def header_state(row: LaneRow, timeline: Timeline, *, is_past: bool) -> HeaderSt
     if row.kind is LaneKind.TIMER and row.lane is not None:
         note = _interval_note(row.lane, timeline, is_past=is_past)
     return HeaderState(is_stopped=is_stopped, note=note)
-
-
-class LaneWait(NamedTuple):
-    # How long until the first of them fires, if that is beyond what is in view, or else 0.
-    due_in_ns: int = 0
-    late_ns: int = 0  # How long ago it should have fired, 0 if it is not late
-    # Names of the clocks that have to be resumed before one can fire, the nearest first.
-    paused: tuple[str, ...] = ()
-    paused_id: int = 0  # The number of the first; 0 for none
-
-    @property
-    def brief(self) -> str:
-        """Return which clock has to be resumed first, and how many more, where room is scarce."""
-        if not self.paused:
-            return ""
-        more = f" +{len(self.paused) - 1}" if len(self.paused) > 1 else ""
-        return f"{PAUSE_SIGN}{one_line(self.paused[0])}{more}"
-
-    def text(self, least_late_ns: float) -> str:
-        """Return it in a few words; of what is late by less than this, nothing."""
-        if self.paused:
-            return f"{PAUSE_SIGN}{one_line(', '.join(self.paused))}"
-        if self.late_ns > least_late_ns:
-            return f"late {format_duration(self.late_ns)}"
-        return f"→ {_brief(self.due_in_ns)}" if self.due_in_ns else ""
-
-
-def lane_wait(lane: Lane, timeline: Timeline, high_ns: float, *, is_past: bool) -> LaneWait:
-    """Return what timers wait for at an instant; ``timeline`` has its dues resolved."""
-    table = timeline.timers
-    places = [
-        table.index(each) for each in lane_timers(lane, timeline, _MOST_TIMERS, is_past=is_past)
-    ]
-    if not places:
-        return LaneWait()
-    due_ns = min(table.session_due[each] for each in places)
-    if due_ns == NEVER:
-        reasons = timeline.pause_reasons(table.clock[places[0]])
-        if not reasons:
-            return LaneWait()
-        names = tuple(each.clock_name for each in reasons)
-        return LaneWait(paused=names, paused_id=reasons[0].clock_id)
-    if due_ns < timeline.at_ns:
-        return LaneWait(late_ns=timeline.at_ns - due_ns)
-    return LaneWait(due_in_ns=due_ns - timeline.at_ns if due_ns > high_ns else 0)
 
 
 def header_reading(row: LaneRow, state: HeaderState, timeline: Timeline, *, is_past: bool) -> str:
@@ -166,17 +115,6 @@ def header_places(y: int, height: int, width: int, unit: float) -> HeaderPlaces:
     )
 
 
-def lane_timers(lane: Lane, timeline: Timeline, most: int, *, is_past: bool) -> list[int]:
-    """Return timers of a lane that are pending, at present or in the past."""
-    if not is_past:
-        return [each for each in lane.pending.first(most) if each in timeline.timers]
-    return [
-        timer_id
-        for each in lane.members or [lane]
-        for timer_id in waiting(timeline, each.clock_id, each.sid, most)
-    ]
-
-
 def _clock_state(row: LaneRow, clock: ClockState, timeline: Timeline) -> HeaderState:
     above = timeline.clocks.get(clock.parent_id)
     is_stopped = above is not None and any(each.n == 0 for each in timeline.path(above.id))
@@ -191,7 +129,7 @@ def _clock_state(row: LaneRow, clock: ClockState, timeline: Timeline) -> HeaderS
 def _interval_note(lane: Lane, timeline: Timeline, *, is_past: bool) -> str:
     table = timeline.timers
     places = [
-        table.index(each) for each in lane_timers(lane, timeline, _MOST_TIMERS, is_past=is_past)
+        table.index(each) for each in lane_timers(lane, timeline, MOST_TIMERS, is_past=is_past)
     ]
     if not places:
         return "done" if len(lane.instants) and not is_past else ""
@@ -211,16 +149,8 @@ def _span_text(intervals_ns: Sequence[int]) -> str:
     return f"{number if high.endswith(f' {unit}') else low}–{high}"
 
 
-def _brief(duration_ns: int) -> str:
-    """Return how long something lasts that is counted down, calmly: tenths of a second."""
-    tenths = round(duration_ns / (NS_PER_SECOND / 10)) * (NS_PER_SECOND // 10)
-    if NS_PER_SECOND <= tenths < 100 * NS_PER_SECOND:
-        return f"{tenths / NS_PER_SECOND:.1f} s"
-    return format_duration(tenths)
-
-
 def _spoken(duration_ns: int) -> str:
-    number, _, unit = _brief(duration_ns).partition(" ")
+    number, _, unit = calm_duration(duration_ns).partition(" ")
     return f"{number} {_UNITS.get(unit, unit)}".rstrip()
 
 

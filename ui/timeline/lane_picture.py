@@ -12,6 +12,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QRegion
 
 from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind
+from inspector.analysis.lanes.waits import lane_timers
 from inspector.analysis.predict.timers import next_fires
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.annotation_layout import lay_out_annotations
@@ -28,7 +29,7 @@ from ..plotting.readout import paint_playhead, paint_readout
 from ..plotting.sheet_painter import kept_texts, new_sheet, paint_sheet
 from ..session.bridge import SelectionKind
 from .lane_delayed import paint_delayed
-from .lane_headers import HeaderState, lane_timers
+from .lane_headers import HeaderState
 from .lane_names import LaneNames, PlacedRow, PlacedRows
 from .lane_words import LaneWords
 

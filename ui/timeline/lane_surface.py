@@ -28,6 +28,7 @@ from typing_extensions import override
 from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind, LaneStore
 from inspector.analysis.lanes.rows import LaneRow, RowChoices, quiet_lanes, rows_of
 from inspector.analysis.lanes.states import state_numbers
+from inspector.analysis.lanes.waits import LaneWait, lane_wait
 from inspector.analysis.lateness.blocks import Block, DelayedCall
 from inspector.display_text import as_plain
 from inspector.events.timeline import Timeline
@@ -44,11 +45,9 @@ from ..session.bridge import Selection, SelectionKind
 from .lane_headers import (
     HeaderPlaces,
     HeaderState,
-    LaneWait,
     header_places,
     header_reading,
     header_state,
-    lane_wait,
 )
 from .lane_readout import NEAR, LaneReader, LaneReading
 from .lane_rows import RowPlaces, is_about, subject_of

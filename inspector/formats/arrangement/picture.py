@@ -9,12 +9,13 @@ from inspector.analysis.lanes.clocks import GONE
 from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
 from inspector.analysis.lanes.rows import OCCASIONAL, LaneRow, RowChoices, rows_of
 from inspector.analysis.lanes.states import state_numbers
+from inspector.analysis.lanes.waits import lane_wait
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
 from inspector.display_text import counted
 from inspector.events.frame_history import FrameHistory
 from inspector.events.timeline import Timeline
-from inspector.formats.arrangement.clock_layout import ClockLayout, behind_local_time, clock_head
+from inspector.formats.arrangement.clock_layout import ClockLayout
 from inspector.formats.arrangement.fills import (
     AnyFill,
     Fill,
@@ -42,6 +43,7 @@ from inspector.formats.arrangement.frame_labels import (
 )
 from inspector.formats.arrangement.frame_series import FrameSeries, Window, XAxis
 from inspector.formats.arrangement.lane_layout import SLICE_LEVELS, LaneLayout
+from inspector.formats.arrangement.lane_texts import LaneTexts, PlacedText, late_line
 from inspector.formats.arrangement.lane_window import (
     LaneWindow,
     axis_ticks,
@@ -95,6 +97,8 @@ _TIMER: Final = 20
 _LEAST_FRAMES: Final = 104
 _LEAST_HEADER: Final = 150.0
 _VALUES_FROM: Final = 40
+#: The height of the sign of a pause.
+_SIGN: Final = 8
 #: Names take at most this share of the width before they are cut.
 _MOST_HEADER: Final = 0.4
 _INDENT: Final = 14
@@ -452,21 +456,31 @@ class _Arrangement:
             *(Rect(Box(x, top, 1, bottom - top), colors["line"]) for x, _ in ticks),
         ]
         found: list[Item] = [Group("lanes", tuple(ground))]
+        texts = None
+        if timeline.at_ns <= window.high + window.per_pixel:
+            timeline.resolve_dues()
+            shown_x = min(int(window.x(timeline.at_ns)), window.left + window.width)
+            texts = LaneTexts(
+                *(colors, self._width_of, _SIGN, self.store, timeline, window, shown_x),
+                is_past=False,
+            )
         for row, height in zip(self.rows, heights, strict=True):
             sheet, place = Sheet(colors, _SMALL), Row(top, height)
             is_clock = row.kind is LaneKind.CLOCK
             if is_clock:
                 ClockLayout(sheet).clock(self.store, row.clock_id, window, place)
-                self._local_time(sheet, timeline, row.clock_id, window, place)
                 sheet.rect(0, colors["line"], (0, top, int(self.options.width_pt), top + 1))
             else:
                 self._lane(LaneLayout(sheet), timeline, row, window, place)
+            said = None if texts is None else self._text_over(sheet, texts, row, place)
             self.lane_legend.learn(row.kind, sheet)
+            if said is not None:
+                said.write(sheet, 13)
             x = _PAD + row.depth * _INDENT
             name = shortened(brief(row.label), window.left - 8 - x, _TEXT, is_bold=is_clock)
             at = Point(x, round(top + height / 2 + _BASELINE * _TEXT, 2))
-            said = Text(at, name, _TEXT, colors["text"], is_bold=is_clock)
-            found.append(Group(name, (said, *sheet.items())))
+            title = Text(at, name, _TEXT, colors["text"], is_bold=is_clock)
+            found.append(Group(name, (title, *sheet.items())))
             top += height
         return found
 
@@ -511,22 +525,28 @@ class _Arrangement:
         strings = self.store.clocks.strings
         return brief(strings[number]) if 0 <= number < len(strings) else "?"
 
-    def _local_time(
-        self, sheet: Sheet, timeline: Timeline, number: int, window: LaneWindow, place: Row
-    ) -> None:
-        """Write the local time at the head of a clock, where it stands in the picture."""
-        if number not in timeline.clocks or timeline.at_ns > window.high + window.per_pixel:
-            return
-        head = clock_head(self.store.clocks.by_id[number], timeline.at_ns, window, place)
-        if head is not None:
-            text = format_instant(timeline.local_ns(number))
-            end = min(int(window.x(timeline.at_ns)), window.left + window.width) - 8
-            wide, stands = sheet.width_of(text), timeline.clocks[number].n == 0
-            if end - wide > window.left + 4:
-                label = sheet.width_of(head.label)
-                for box, color in behind_local_time(head, wide, label, end, stands=stands):
-                    sheet.rect(13, self.colors[color], box)
-                sheet.text(14, self.colors["text"], text, round(end - wide), head.row)
+    def _text_over(
+        self, sheet: Sheet, texts: LaneTexts, row: LaneRow, place: Row
+    ) -> PlacedText | None:
+        """Return the local time of a clock, or what timers wait for; draws since when."""
+        timeline, window = texts.timeline, texts.window
+        if row.kind is LaneKind.CLOCK and row.clock_id in timeline.clocks:
+            time = format_instant(timeline.local_ns(row.clock_id))
+            return texts.local_time(row.clock_id, time, place)[0]
+        if row.kind is not LaneKind.TIMER or row.lane is None:
+            return None
+        waits = lane_wait(row.lane, timeline, window.high, is_past=False)
+        if waits.late_ns > self.late_ns:
+            due_ns = timeline.at_ns - waits.late_ns
+            for edges in late_line(due_ns, place, window, texts.shown_x):
+                sheet.rect(12, self.colors["orange"], edges)
+        said = texts.wait(waits, self.late_ns, place, window.left + window.width - 8)[0]
+        if said is not None and said.patches:
+            (left, _, right, _), _ = said.patches[0]
+            start, stop = row.lane.instants.within(window.at(left), window.at(right))
+            # No firing is covered: a picture cannot be moved.
+            return None if start < stop else said
+        return said
 
     def _legend(self, y: float) -> list[Item]:
         entries: list[tuple[AnyFill, str]] = list(_PACES)

@@ -378,7 +378,7 @@ def test_that_what_gives_way_to_a_local_time_stays_where_it_is(world: World) -> 
         assert words is not None
         # Beyond the present there is nothing that could give way.
         behind = [patch for said in words.said if said.is_before_line for patch, _ in said.patches]
-        assert all(patch.right() <= words.shown_x for patch in behind)
+        assert all(right <= words.shown_x + 1 for _, _, right, _ in behind)
 
 
 def test_that_predictions_and_lines_of_the_grid_move_along(

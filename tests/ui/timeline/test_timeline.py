@@ -15,6 +15,7 @@ from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
 from inspector.analysis.lanes.rows import LaneRow
+from inspector.analysis.lanes.waits import lane_wait
 from inspector.clocks import Clock
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import Reload
@@ -28,7 +29,7 @@ from tests.ui.shell import Shell
 from ui.kit.theme import ColorRole, Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.timeline.lane_canvas import LaneCanvas
-from ui.timeline.lane_headers import HeaderState, lane_wait
+from ui.timeline.lane_headers import HeaderState
 from ui.timeline.panel import TimelinePanel
 
 

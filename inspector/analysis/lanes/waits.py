@@ -1,0 +1,81 @@
+"""What the timers of a lane wait for."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from inspector.analysis.lanes.lanes import Lane
+from inspector.analysis.predict.timers import waiting
+from inspector.display_text import one_line
+from inspector.events.timeline import Timeline
+from inspector.timebase import NS_PER_SECOND, format_duration
+from inspector.vocabulary import NEVER
+
+#: Timers of a lane that are looked at.
+MOST_TIMERS: Final = 64
+#: Before the name of the clock that is to be resumed.
+PAUSE_SIGN: Final = "‖ "
+
+
+class LaneWait(NamedTuple):
+    # How long until the first of them fires, if that is beyond what is in view, or else 0.
+    due_in_ns: int = 0
+    late_ns: int = 0  # How long ago it should have fired, 0 if it is not late
+    # Names of the clocks that have to be resumed before one can fire, the nearest first.
+    paused: tuple[str, ...] = ()
+    paused_id: int = 0  # The number of the first; 0 for none
+
+    @property
+    def brief(self) -> str:
+        """Return which clock has to be resumed first, and how many more, where room is scarce."""
+        if not self.paused:
+            return ""
+        more = f" +{len(self.paused) - 1}" if len(self.paused) > 1 else ""
+        return f"{PAUSE_SIGN}{one_line(self.paused[0])}{more}"
+
+    def text(self, least_late_ns: float) -> str:
+        """Return it in a few words; of what is late by less than this, nothing."""
+        if self.paused:
+            return f"{PAUSE_SIGN}{one_line(', '.join(self.paused))}"
+        if self.late_ns > least_late_ns:
+            return f"late {format_duration(self.late_ns)}"
+        return f"→ {calm_duration(self.due_in_ns)}" if self.due_in_ns else ""
+
+
+def lane_wait(lane: Lane, timeline: Timeline, high_ns: float, *, is_past: bool) -> LaneWait:
+    """Return what timers wait for at an instant; ``timeline`` has its dues resolved."""
+    table = timeline.timers
+    places = [
+        table.index(each) for each in lane_timers(lane, timeline, MOST_TIMERS, is_past=is_past)
+    ]
+    if not places:
+        return LaneWait()
+    due_ns = min(table.session_due[each] for each in places)
+    if due_ns == NEVER:
+        reasons = timeline.pause_reasons(table.clock[places[0]])
+        if not reasons:
+            return LaneWait()
+        names = tuple(each.clock_name for each in reasons)
+        return LaneWait(paused=names, paused_id=reasons[0].clock_id)
+    if due_ns < timeline.at_ns:
+        return LaneWait(late_ns=timeline.at_ns - due_ns)
+    return LaneWait(due_in_ns=due_ns - timeline.at_ns if due_ns > high_ns else 0)
+
+
+def lane_timers(lane: Lane, timeline: Timeline, most: int, *, is_past: bool) -> list[int]:
+    """Return timers of a lane that are pending, at present or in the past."""
+    if not is_past:
+        return [each for each in lane.pending.first(most) if each in timeline.timers]
+    return [
+        timer_id
+        for each in lane.members or [lane]
+        for timer_id in waiting(timeline, each.clock_id, each.sid, most)
+    ]
+
+
+def calm_duration(duration_ns: int) -> str:
+    """Return how long something lasts that is counted down: in tenths of a second."""
+    tenths = round(duration_ns / (NS_PER_SECOND / 10)) * (NS_PER_SECOND // 10)
+    if NS_PER_SECOND <= tenths < 100 * NS_PER_SECOND:
+        return f"{tenths / NS_PER_SECOND:.1f} s"
+    return format_duration(tenths or duration_ns)

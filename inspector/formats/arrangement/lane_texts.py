@@ -1,0 +1,156 @@
+"""Texts over lanes, beside the instant shown: local times, and what timers wait for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from inspector.analysis.lanes.lanes import LaneStore
+from inspector.analysis.lanes.waits import PAUSE_SIGN, LaneWait
+from inspector.events.timeline import Timeline
+from inspector.formats.arrangement.clock_layout import behind_local_time, clock_head
+from inspector.formats.arrangement.lane_window import LaneWindow
+from inspector.formats.arrangement.sheet import Colors, Row, Sheet, mixed
+
+#: Left, top, right and bottom of a rectangle, the last two exclusive.
+Edges: TypeAlias = "tuple[int, int, int, int]"
+
+#: Pixels between the line of the instant shown and a text.
+BESIDE_LINE: Final = 6
+CHIP_RADIUS: Final = 9
+
+
+class PlacedText(NamedTuple):
+    left: int
+    row: Row
+    text: str
+    color: str
+    patches: list[tuple[Edges, str]]  # What is filled behind it, in order
+    # The outline around it: left, top, width and height, None for none
+    chip: tuple[float, float, float, float] | None
+    sign: list[Edges]  # The bars of the sign of a pause
+    is_before_line: bool  # Whether it stands before the instant shown, not at the right edge
+
+    def write(self, sheet: Sheet, layer: int) -> None:
+        """Write it into a layer and the one above, without an outline."""
+        for edges, color in self.patches:
+            sheet.rect(layer, color, edges)
+        for edges in self.sign:
+            sheet.rect(layer + 1, self.color, edges)
+        sheet.text(layer + 1, self.color, self.text, self.left, self.row)
+
+
+class LaneTexts(NamedTuple):
+    """Places texts as of an instant, in the window as in pictures."""
+
+    colors: Colors
+    width_of: Callable[[str], float]
+    sign: int  # The height of the sign of a pause
+    store: LaneStore
+    timeline: Timeline  # The state at the instant shown, with its dues resolved
+    window: LaneWindow
+    shown_x: int  # The pixel of the instant shown
+    is_past: bool  # Whether that is before the present
+
+    def local_time(self, number: int, text: str, place: Row) -> tuple[PlacedText | None, float]:
+        """Return what local time a clock has come to; what stands in its way gives way.
+
+        Returns also down to which pixel the instant shown may move for that to stay right.
+        """
+        timeline, colors, window = self.timeline, self.colors, self.window
+        past = self.store.clocks.by_id.get(number)
+        head = None if past is None else clock_head(past, timeline.at_ns, window, place)
+        end, wide = self.shown_x - BESIDE_LINE, math.ceil(self.width_of(text))
+        blocks = self.store.blocks.within(number, window.at(end - wide), window.at(end))
+        if head is None or any(block.lasts for block in blocks):
+            # What blocks its loop now is more than where it has come to.
+            return None, math.inf
+        stands = timeline.clocks[number].n == 0 or bool(blocks)
+        patches = list[tuple[Edges, str]]()
+        label = self.width_of(head.label)
+        for edges, token in behind_local_time(head, wide, label, end, stands=stands):
+            left, top, right, bottom = edges
+            color = colors[token]
+            # The line of the instant shown lies between the two.
+            patches.append(((left, top, min(right, self.shown_x - 1), bottom), color))
+            if self.is_past and right > self.shown_x + 1:
+                # Beyond the present there is nothing yet.
+                rest = self.shown_x + 1, top, right, bottom
+                patches.append((rest, mixed(color, colors["bg"], 0.5)))
+        placed = self._before(text, head.row, (window.left, end), patches, is_before_line=True)
+        # What is behind a local time alone moves along with it.
+        return placed, -math.inf if len(patches) == stands and not blocks else math.inf
+
+    def wait(
+        self, waits: LaneWait, late_ns: int, place: Row, end: int, *, is_marked: bool = False
+    ) -> tuple[PlacedText | None, float, float]:
+        """Return what a lane waits for, before an edge at the right.
+
+        Returns also from where to where the instant shown may be for that to stay right.
+
+        Args:
+            late_ns: What is late by less is not said.
+            is_marked: Whether its lane is marked.
+        """
+        from_x, until_x = -math.inf, math.inf
+        text, shown_x, window = waits.text(late_ns), self.shown_x, self.window
+        if not text:
+            return None, from_x, until_x
+        is_in_view = window.left < shown_x < window.left + window.width
+        begin = shown_x + BESIDE_LINE if is_in_view else window.left
+        for each in filter(None, (text, waits.brief)):
+            limit = end - math.ceil(self.width_of(each)) - BESIDE_LINE
+            # Which of them has room stays so while the line is not near.
+            if shown_x < limit:
+                until_x = min(until_x, limit - BESIDE_LINE)
+            else:
+                from_x = max(from_x, limit + BESIDE_LINE)
+        if math.ceil(self.width_of(text)) > end - begin:
+            text = waits.brief or text
+        ground = self.colors["bluebg" if is_marked else "bg"]
+        placed = self._before(text, place, (begin, end), ground=ground, is_chip=is_marked)
+        return placed, from_x, until_x
+
+    def _before(  # noqa: PLR0913 - a text, its place and its look
+        self,
+        text: str,
+        place: Row,
+        room: tuple[int, int],
+        patches: Sequence[tuple[Edges, str]] = (),
+        *,
+        ground: str = "",
+        is_before_line: bool = False,
+        is_chip: bool = False,
+    ) -> PlacedText | None:
+        """Return a text that ends at the end of its room, over a ground, and what it covers.
+
+        Without enough room it is empty.
+        """
+        # The sign of a pause is drawn: that of a font looks different in each.
+        text, is_pause = text.removeprefix(PAUSE_SIGN), text.startswith(PAUSE_SIGN)
+        high, filled = self.sign, [*patches]
+        width = math.ceil(self.width_of(text)) + (high if is_pause else 0)
+        left = room[1] - width
+        if left < room[0]:
+            if not patches:
+                return None
+            return PlacedText(0, place, "", "", filled, None, [], is_before_line)
+        if ground:
+            pad = CHIP_RADIUS if is_chip else 4
+            filled.append(((left - pad, place.top + 1, room[1] + pad, place.bottom - 1), ground))
+        token, chip, bars = "text" if is_before_line else "muted", None, []
+        if is_chip:
+            token, chip = "blue", (left - 7.5, place.top + 1.5, width + 15, place.height - 3)
+        if is_pause:
+            top, thick = place.top + (place.height - high) // 2, max(high // 5, 1)
+            bars = [(x, top, x + thick, top + high) for x in (left, left + high // 2)]
+            left += high
+        return PlacedText(left, place, text, self.colors[token], filled, chip, bars, is_before_line)
+
+
+def late_line(due_ns: int, place: Row, window: LaneWindow, shown_x: int) -> list[Edges]:
+    """Return a line from where a timer that waits was due up to the instant shown."""
+    x, middle = max(int(window.x(due_ns)), window.left), place.top + place.height // 2
+    line_end = max(shown_x, x + 2)
+    return [(x, middle - 1, line_end, middle + 1), (x, middle - 6, x + 2, middle + 6)]
