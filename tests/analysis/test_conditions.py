@@ -211,6 +211,9 @@ def test_that_a_mistake_is_named_with_its_place(text: str, place: int, words: st
 def test_that_a_condition_has_an_end() -> None:
     with pytest.raises(ConditionError, match="at most 2,000 characters"):
         parsed_condition("(" * 3_000)
+    assert parsed_condition("lateness > 5ms".ljust(2_000)).text == "lateness > 5ms"
+    with pytest.raises(ConditionError, match="nested more than 50"):
+        parsed_condition("(" * 51 + "lateness > 5ms" + ")" * 51)
     with pytest.raises(ConditionError, match="nested more than 50"):
         parsed_condition("not " * 100 + "lateness > 5ms")
     with pytest.raises(ConditionError, match="more than 100 calculations"):

@@ -221,13 +221,16 @@ def test_that_huge_pictures_and_full_files_leave_pictures_out(
     writer.add(0, bytes(pictures_module.MOST_BYTES + 1))
     writer.flush()
     assert blocks.frames == []
+    writer.add(0, bytes(pictures_module.MOST_BYTES))
+    writer.flush()
+    assert blocks.frames == [0]
 
-    monkeypatch.setattr(pictures_module, "FILE_BYTES", 10)
+    monkeypatch.setattr(pictures_module, "FILE_BYTES", writer.bytes)
     writer.add(1, b"one")
     writer.flush()
     writer.add(2, b"two")
     writer.flush()
-    assert blocks.frames == [1]
+    assert blocks.frames == [0, 1]
 
 
 # ------------------------------------------------------------------ damage, other versions
