@@ -5,7 +5,6 @@ Inside the inspector every time is an ``int`` of nanoseconds (``_ns`` in the nam
 :func:`ns_to_seconds`.
 """
 
-import math
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -183,4 +182,5 @@ def format_at(ns: int, decimals: int = 3) -> str:
 
 def _decimals(size: float) -> int:
     """Return the number of decimals for at least three significant digits."""
-    return min(max(0, 2 - math.floor(math.log10(size))), 2)
+    # What would be rounded to a digit more has one decimal less.
+    return (size < 9.995) + (size < 99.95)  # noqa: PLR2004 - half a unit of the last decimal

@@ -55,7 +55,7 @@ class BranchActions(QObject):
             self._action.set_text(self._action.description.title)
         else:
             verb = "Resume" if is_paused else "Pause"
-            self._action.set_text(f"{verb} “{menu_text(clock.name)}”")
+            self._action.set_text(f"{verb} {menu_text(clock.name)}")
 
     def ask_for_priority(self) -> None:
         scheduler = scheduler_for(self._bridge.timeline, self._bridge.selection)

@@ -49,6 +49,8 @@ _LEAST_NAME: Final = 150
 _SIDE: Final = 16
 #: A narrower row has the values of its tiles without what stands beside them.
 _LEAST_WITH_ASIDES: Final = 1160
+#: What a second box of choices takes of that.
+_WIDTH_OF_A_BOX: Final = 190
 #: A narrower one has its choices below its name, and one that is narrower still smaller numbers.
 _LEAST_IN_A_ROW: Final = 1000
 _LEAST_WITH_LARGE: Final = 900
@@ -144,6 +146,7 @@ class CaptureHeader(QWidget):
         self.stream_box.setVisible(has_streams)
         self.column_box.setVisible(len(capture.columns) > 1)
         self._say_what_it_is(session, capture, has_streams=has_streams)
+        self._fit()
 
     def _say_what_it_is(
         self, session: Session, capture: ShowsCapture, *, has_streams: bool
@@ -208,10 +211,16 @@ class CaptureHeader(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Leave out what explains, and make numbers smaller, before names are cut."""
         width = self.width() / text_scale(self)
+        has_both = not (self.stream_box.isHidden() or self.column_box.isHidden())
+        free = width - _WIDTH_OF_A_BOX if has_both else width
         for tile in self._tiles:
-            tile.aside.setVisible(width >= _LEAST_WITH_ASIDES)
-            tile.set_type("title" if width >= _LEAST_WITH_LARGE else "heading")
+            tile.aside.setVisible(free >= _LEAST_WITH_ASIDES)
+            tile.set_type("title" if free >= _LEAST_WITH_LARGE else "heading")
         height = _LOW_HEIGHT if is_low(self) else _HEIGHT
         self.setMinimumHeight(round(height * text_scale(self)))
         pad = (height - _LOW_HEIGHT) // 4 + 2

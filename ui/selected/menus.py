@@ -70,7 +70,7 @@ def add_clock_actions(
 ) -> QMenu:
     clock = timeline.clocks[clock_id]
     verb = "Resume" if is_clock_paused(timeline, clock) else "Pause"
-    requests.add(menu, f"{verb} “{clock.name}”", clock_toggle(timeline, clock))
+    requests.add(menu, f"{verb} {clock.name}", clock_toggle(timeline, clock))
     others = [
         each
         for each in (timeline.clocks[clock.parent_id].children if clock.parent_id else ())
@@ -78,7 +78,7 @@ def add_clock_actions(
     ]
     if others:
         title = f"Pause {len(others):,} sibling clocks" if len(others) > 1 else ""
-        title = title or f"Pause sibling “{timeline.clocks[others[0]].name}”"
+        title = title or f"Pause sibling {timeline.clocks[others[0]].name}"
         action = menu.addAction(menu_text(title), partial(_pause_all, tuple(others), requests))
         action.setEnabled(requests.is_possible(PauseClock(clock_id)))
     rates = menu.addMenu(f"Rate (now {rate_text(clock.rate_n)})")
@@ -110,7 +110,7 @@ def add_timer_actions(
     add_clock_pause(menu, timeline, clock.id, requests)
     for reason in timeline.pause_reasons(clock.id):
         if not reason.is_own and not reason.is_rate_zero:
-            title = f"Resume “{reason.clock_name}”, which it waits for"
+            title = f"Resume {reason.clock_name}, which it waits for"
             requests.add(menu, title, ResumeClock(reason.clock_id))
     menu.addAction("Show its clock", partial(select, Selection.clock(clock.id)))
 
@@ -118,7 +118,7 @@ def add_timer_actions(
 def add_clock_pause(menu: QMenu, timeline: Timeline, clock_id: int, requests: MenuRequests) -> None:
     clock = timeline.clocks[clock_id]
     verb = "Resume" if clock.paused else "Pause"
-    requests.add(menu, f"{verb} its clock “{clock.name}”", clock_toggle(timeline, clock))
+    requests.add(menu, f"{verb} its clock {clock.name}", clock_toggle(timeline, clock))
 
 
 def add_member_actions(
@@ -128,16 +128,16 @@ def add_member_actions(
     toggle = member_toggle(member)
     if toggle is not None:
         verb = "Resume" if isinstance(toggle, ResumeMember) else "Pause"
-        requests.add(menu, f"{verb} {member.kind.text} “{member.name}”", toggle)
+        requests.add(menu, f"{verb} {member.kind.text} {member.name}", toggle)
     above = timeline.members.by_id.get(member.parent_id)
     if above is not None and above.kind is MemberKind.TARGET:
         whole = member_toggle(above)
         assert whole is not None
         verb = "Resume" if isinstance(whole, ResumeMember) else "Pause"
-        requests.add(menu, f"{verb} its target “{above.name}”", whole)
+        requests.add(menu, f"{verb} its target {above.name}", whole)
     if member.kind in UNSCHEDULABLE:
         what = "everything of" if member.kind is MemberKind.TARGET else member.kind.text
-        requests.add(menu, f"Unschedule {what} “{member.name}”", UnscheduleMember(number))
+        requests.add(menu, f"Unschedule {what} {member.name}", UnscheduleMember(number))
     scheduler = timeline.members.scheduler_of(number)
     if scheduler is not None and scheduler.kind is MemberKind.SCHEDULER:
         _add_scheduler_actions(menu, scheduler, member, requests, parent)
@@ -148,7 +148,7 @@ def add_member_actions(
             action.setEnabled(action.isEnabled() and is_allowed)
         transitions.setEnabled(not transitions.isEmpty())
     if member.kind is MemberKind.EDGE and above is not None:
-        requests.add(menu, f"Make “{member.name}”", MakeTransition(above.id, member.name))
+        requests.add(menu, f"Make {member.name}", MakeTransition(above.id, member.name))
 
 
 def _add_scheduler_actions(
@@ -182,7 +182,7 @@ def ask_priority(scheduler: MemberState, requests: MenuRequests, parent: QWidget
     dialog = QInputDialog(parent)
     dialog.setObjectName("priority_prompt")
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setWindowTitle(f"Pause in “{one_line(scheduler.name)}”")
+    dialog.setWindowTitle(f"Pause in {one_line(scheduler.name)}")
     dialog.setLabelText("Pause every target with a priority of at least")
     dialog.setInputMode(QInputDialog.InputMode.IntInput)
     dialog.setIntRange(-_MOST_PRIORITY, _MOST_PRIORITY)

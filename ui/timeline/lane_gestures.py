@@ -274,6 +274,10 @@ class LaneGestures:
         row = canvas.row_at(place.y())
         if row is not None:
             self.choose_row(row)
+            selection = subject_of(row)
+            if selection.kind is not SelectionKind.NONE:
+                # What the menu is about, and the keys that stand in it.
+                canvas.subject_chosen.emit(selection)
         canvas.menu_requested.emit(row, on_screen)
 
     def _row_of(self, selection: Selection) -> LaneRow | None:

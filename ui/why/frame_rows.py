@@ -120,20 +120,26 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
         heaviest.of(history, timeline, index, before=is_before) if took_ns >= NS_PER_MS else None
         for is_before, took_ns in ((False, frame.busy_ns), (True, interval_ns))
     )
-    causes = _most_rows(timeline, most, index) or _most_rows(timeline, before, index)
+    # What took most of the work took most of the frame only if that was mostly work.
+    is_work = waits or 2 * frame.busy_ns >= interval_ns
+    causes = _most_rows(timeline, most if is_work else None, index)
+    causes = causes or _most_rows(timeline, before, index)
     seen, helps = "", ""
     if frame.busy_ns >= NS_PER_MS and not (most and most[1]):
         seen, helps = heaviest.seen(history, timeline, index)
-    if seen:
+    if seen and is_work:
         causes = [sentence(f"Most of it: {without_quotes(seen)}.")]
     elif not causes and budget_ns and interval_ns > FrameBudget(budget_ns).longest_ns:
         causes = _kept_by(frame, budget_ns)
+    said = _answer(frame.busy_ns if waits else interval_ns, budget_ns)
+    if causes and not causes[0].links:
+        said += f" {causes.pop().text}"
     # Of a capture that knows of no work, only the end of its time is known.
     began = "Began at" if len(unknown) < _UNKNOWN else "Ended at"
     rows = [
         about("Turn of the loop" if waits else "Frame"),
         heading(f"{'Turn' if waits else 'Frame'} {index:,}"),
-        answer(_answer(frame.busy_ns if waits else interval_ns, budget_ns)),
+        answer(said),
         *causes,
         heading("Times"),
         instant(began, frame.at_ns),
@@ -152,6 +158,8 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
         has_share = interval_ns and not waits
         of_it = f", {_percent(frame.busy_ns, interval_ns)} of it" if has_share else ""
         rows.append(DetailRow("Busy", f"{format_duration(frame.busy_ns)}{of_it}"))
+    who = seen or (most[1] if most else "")
+    rows += [DetailRow("Most of that", without_quotes(who))] if who and not is_work else []
     rows += [heading("What helps"), sentence(helps)] if helps else []
     rows += _share_rows(frame)
     rows += _phase_rows(frame.phases)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QObject, Slot
 from PySide6.QtWidgets import QVBoxLayout
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from ..statistics.column_plot import CaptureColumns
     from .main_window import MainWindow
     from .welcome import Welcome
+
+#: Panels of what captures have not.
+_OF_CLOCKS: Final = ("timer_queue", "breakpoints", "interventions")
 
 
 class WindowStates(QObject):
@@ -90,6 +93,8 @@ class WindowStates(QObject):
             self._of = shown
             is_left_out = self.is_capture or self.is_comparison or self.is_welcome
             self._window.panels.leave_column_out(is_left_out=is_left_out)
+            has_frames_only = self.is_capture or self.is_comparison
+            self._window.panels.tabs.leave_out(_OF_CLOCKS if has_frames_only else ())
             self._window.panels.tabs.setHidden(self.is_welcome)
         self._show_summary()
 

@@ -335,14 +335,14 @@ def test_that_the_menu_pauses_scales_copies_and_folds(stand: Stand) -> None:
     menu = stand.menu(stand.enemies.id)
 
     assert texts(menu) == [
-        "Pause “enemies”",
-        "Pause sibling “player”",
+        "Pause enemies",
+        "Pause sibling player",
         "Rate (now 1)",
         "Copy row",
         "Copy table",
         "Copy path",
     ]
-    trigger(menu, "Pause sibling “player”")
+    trigger(menu, "Pause sibling player")
     rates = next(action.menu() for action in menu.actions() if action.text().startswith("Rate"))
     assert isinstance(rates, QMenu)
     assert texts(rates) == ["¼", "½", "1×", "2", "4", "Other …"]

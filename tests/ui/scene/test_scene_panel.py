@@ -243,7 +243,7 @@ def test_that_the_menu_pauses_the_clock_of_the_shape(
     titles = [action.text() for action in menu.actions()]
 
     assert "Select game" in titles
-    next(action for action in menu.actions() if action.text() == "Pause “game”").trigger()
+    next(action for action in menu.actions() if action.text() == "Pause game").trigger()
     refresh(panel, bridge)
 
     assert session.timeline.clocks[clock_id(session, "game")].paused

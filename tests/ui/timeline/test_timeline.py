@@ -533,6 +533,20 @@ def test_that_a_pause_while_nothing_is_selected_is_explained_at_once(
     assert bridge.selection == Selection.clock(session.enemies.id)
 
 
+def test_that_a_right_click_selects_what_its_menu_is_about(
+    qtbot: QtBot, panel: TimelinePanel, session: LanesSession, bridge: SessionBridge
+) -> None:
+    canvas = panel.canvas
+    place = canvas.place_of(row_of(canvas, "boss"), 0).toPoint()
+
+    qtbot.mouseClick(canvas.viewport(), Qt.MouseButton.RightButton, pos=place)
+
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    menu.close()
+    assert bridge.selection == Selection.timer(session.boss.id)
+
+
 def test_that_no_lane_looks_selected_when_a_frame_or_nothing_is(
     panel: TimelinePanel, session: LanesSession, bridge: SessionBridge
 ) -> None:

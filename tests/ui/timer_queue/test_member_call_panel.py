@@ -290,11 +290,11 @@ def test_that_a_table_whose_groups_are_hidden_says_so(stand: Stand) -> None:
 def test_that_the_menu_acts_on_the_call_its_target_and_its_clock(stand: Stand) -> None:
     call, target = stand.number("boss frame timer"), stand.member("boss")
 
-    _trigger(stand, "boss frame timer", "Pause frame timer “shoot”")
-    _trigger(stand, "boss frame timer", "Pause its target “boss”")
-    _trigger(stand, "boss frame timer", "Unschedule frame timer “shoot”")
+    _trigger(stand, "boss frame timer", "Pause frame timer shoot")
+    _trigger(stand, "boss frame timer", "Pause its target boss")
+    _trigger(stand, "boss frame timer", "Unschedule frame timer shoot")
     _trigger(stand, "ship update", "Pause priority 5 and above")
-    _trigger(stand, "boss frame timer", "Pause its clock “game”")
+    _trigger(stand, "boss frame timer", "Pause its clock game")
 
     assert stand.session.submitted == [
         PauseMember(call),
@@ -346,7 +346,7 @@ def test_that_enter_pauses_and_resumes_and_delete_takes_back(stand: Stand, qtbot
     assert "waits: boss" in QGuiApplication.clipboard().text()
     menu = stand.panel.make_call_menu(-call)
     texts = {action.text(): action for action in menu.actions()}
-    texts["Resume its target “boss”"].trigger()
+    texts["Resume its target boss"].trigger()
     assert stand.session.submitted[-1] == ResumeMember(target)
 
 

@@ -118,7 +118,7 @@ def test_that_selecting_a_timer_does_not_change_the_branch(stand: Stand) -> None
 def test_that_the_menu_acts_on_the_timer(stand: Stand) -> None:
     _trigger(stand, stand.second.id, "Fire now")
     _trigger(stand, stand.second.id, "Clear")
-    _trigger(stand, stand.second.id, "Pause its clock “enemies”")
+    _trigger(stand, stand.second.id, "Pause its clock enemies")
     _trigger(stand, stand.second.id, "Show its clock")
     _trigger(stand, stand.second.id, "Copy row")
 
@@ -135,7 +135,7 @@ def test_that_the_menu_offers_to_resume_what_a_timer_waits_for(stand: Stand) -> 
     stand.game.pause(cause=1)
     stand.run_to_ms(500)
 
-    _trigger(stand, stand.second.id, "Resume “game”, which it waits for")
+    _trigger(stand, stand.second.id, "Resume game, which it waits for")
 
     assert stand.session.submitted == [ResumeClock(stand.game.id)]
 

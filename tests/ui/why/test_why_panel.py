@@ -295,6 +295,7 @@ def test_that_a_frame_shows_its_phases_and_what_happened_in_it(stand: Stand) -> 
     ]
     assert stand.value("Frame time") == "16.7 ms, 60.0 fps"
     assert stand.value("Busy") == "2.00 ms, 12 % of it"
+    assert stand.value("Most of that") == "what is called in update"
     assert stand.value("Update") == "1.00 ms, 50 %"
     assert stand.value("Command 4") == "pause “game”"
     assert stand.value("Mark") == "boss"
@@ -318,9 +319,11 @@ def test_that_a_long_turn_takes_what_its_work_takes_and_names_what_samples_saw()
     assert texts[:3] == [
         "Turn of the loop",
         "Turn 0",
-        "Took 300 ms, 283 ms over its budget of 16.7 ms.",
+        (
+            "Took 300 ms, 283 ms over its budget of 16.7 ms. "
+            "Most of it: crunch() (server.py:4), 30 of 30 samples."
+        ),
     ]
-    assert texts[3] == "Most of it: crunch() (server.py:4), 30 of 30 samples."
     helps = texts.index("What helps")
     assert texts[helps + 1] == "Call it in a thread: loop.run_in_executor(None, crunch)."
     assert "Busy 300 ms" in texts
@@ -350,10 +353,8 @@ def test_that_a_long_frame_without_work_names_where_its_time_went(stand: Stand) 
 
     stand.bridge.select(Selection.frame(0))
 
-    assert stand.lines()[2:4] == [
-        "Took 270 ms, 253 ms over its budget of 16.7 ms.",
-        "For 250 ms of it, nothing was due.",
-    ]
+    took = "Took 270 ms, 253 ms over its budget of 16.7 ms."
+    assert f"{took} For 250 ms of it, nothing was due." in stand.lines()
     assert stand.value("Busy") == "0 ns, 0 % of it"
     assert stand.value("Inspector") == "3.10 ms, 1 %"
     assert stand.value("Garbage collection") == "12.0 ms, 4 %"
@@ -369,7 +370,7 @@ def test_that_a_long_frame_says_what_kept_its_thread(stand: Stand) -> None:
 
     stand.bridge.select(Selection.frame(0))
 
-    assert stand.lines()[3] == "For 240 ms of it, the host was late."
+    assert stand.lines()[2].endswith("For 240 ms of it, the host was late.")
 
 
 def test_that_a_late_frame_leads_to_the_frame_that_made_it_late(stand: Stand) -> None:
@@ -389,7 +390,7 @@ def test_that_a_late_frame_leads_to_the_frame_that_made_it_late(stand: Stand) ->
     assert link.addresses == ["FRAME:0"]
     link.linkActivated.emit("0")
     assert stand.bridge.selection == Selection.frame(0)
-    assert "Most of it: what is called in draw." in stand.lines()
+    assert stand.lines()[2].endswith("Most of it: what is called in draw.")
 
 
 @pytest.mark.parametrize(

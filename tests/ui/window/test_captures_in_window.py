@@ -200,6 +200,17 @@ def test_that_a_capture_has_its_summary_where_the_tray_opens(shell: Shell, tmp_p
     assert summary.isHidden()
 
 
+def test_that_panels_of_clocks_have_no_tab_beside_a_capture(shell: Shell, tmp_path: Path) -> None:
+    tabs, shown = shell.window.panels.tabs, shell.window.panels.tabs.shown
+    assert "timer_queue" in shown
+    shell.window.open_path(table(tmp_path))
+
+    assert set(shown) - set(tabs.shown) == {"timer_queue", "breakpoints", "interventions"}
+    assert "timer_queue" in tabs.under_more
+    shell.window.panels.open_panel("timer_queue")
+    assert "timer_queue" in tabs.shown
+
+
 def test_that_choosing_a_stream_shows_its_frames(shell: Shell, tmp_path: Path) -> None:
     shell.window.open_path(table(tmp_path))
 

@@ -147,7 +147,7 @@ def test_that_the_menu_of_a_clock_is_that_of_the_marked_one(shell: Shell) -> Non
         ask_for_menu(panel.view)
         found.append(menu_texts()[0])
 
-    assert found == [f"Pause “{name}”" for name in names]
+    assert found == [f"Pause {name}" for name in names]
 
 
 def test_that_the_last_row_has_a_menu_too(shell: Shell) -> None:

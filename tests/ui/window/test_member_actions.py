@@ -164,5 +164,5 @@ def test_that_the_clock_of_a_selected_call_can_be_paused(shell: Shell) -> None:
 
     shell.trigger("pause-branch")
 
-    assert title == "Pause “game”"
+    assert title == "Pause game"
     assert shell.bridge.timeline.clocks[shell.clock_id("game")].paused

@@ -305,7 +305,7 @@ def test_that_clocks_of_every_program_are_in_the_tree(attached: ProgramInWindow)
 
     pause.trigger()
     attached.until(lambda: paused() == {True})
-    attached.until(lambda: pause.text() == "Resume “server with children”")
+    attached.until(lambda: pause.text() == "Resume server with children")
     pause.trigger()
     attached.until(lambda: paused() == {False})
     child.close()

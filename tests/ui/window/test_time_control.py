@@ -137,7 +137,7 @@ def test_that_p_pauses_the_selected_branch_and_nothing_else(qtbot: QtBot, tmp_pa
     assert not clocks[shell.clock_id("ui")].paused
     action = shell.window.actions_by_id["pause-branch"]
     assert action.isChecked()
-    assert action.text() == "Resume “enemies”"
+    assert action.text() == "Resume enemies"
 
 
 def test_that_a_selected_timer_can_be_cleared_until_it_is_gone(

@@ -111,6 +111,7 @@ class FootTabs(QWidget):
         self.setAccessibleName("Tray")
         self._titles = dict(titles)
         self._tabs = list(tabs)
+        self._left_out: frozenset[str] = frozenset()
         self._open = ""
         self._buttons = {panel_id: self._make_tab(panel_id, theme) for panel_id in self._titles}
         self.more_menu = QMenu(self)  # Its menu; filled by its owner when it is about to open
@@ -156,6 +157,11 @@ class FootTabs(QWidget):
         if panel_id not in self._tabs:
             self.keep([*self._tabs, panel_id])
 
+    def leave_out(self, panel_ids: Iterable[str]) -> None:
+        """Have some panels under *More*, as a session has nothing for them."""
+        self._left_out = frozenset(panel_ids)
+        self._fit()
+
     def text_of(self, panel_id: str) -> str:
         return self._buttons[panel_id].text()
 
@@ -186,7 +192,7 @@ class FootTabs(QWidget):
     def _fit(self) -> None:
         """Show the tabs there is room for, from the left; that of the open panel always."""
         room = self.width() - self.more_button.sizeHint().width() - 4 * _BETWEEN
-        wanted = {*self._tabs, self._open} - {""}
+        wanted = {*self._tabs} - self._left_out | {self._open} - {""}
         opened = self._buttons.get(self._open)
         if opened is not None:
             room -= opened.sizeHint().width() + _BETWEEN
