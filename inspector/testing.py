@@ -17,64 +17,10 @@ from pathlib import Path
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.sources.manual_source import ManualTimeSource
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
-from inspector.clocks.sources.wake_errors import WakeErrorSummary
-from inspector.commands.command import Capability, Command, Undoing
-from inspector.events.history import LogHistory
-from inspector.events.log import EventLog
 from inspector.events.schema import ADDED, FIRINGS, Unit
-from inspector.events.timeline import Timeline
-from inspector.sessions.annotations import Annotations
-from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.recorder import Recorder
 from inspector.sessions.runs.virtual import RunOutcome, run_virtual
-from inspector.sessions.session import SessionPhase, SessionStatus, UniformSession
 from inspector.timebase import seconds_to_ns
-
-
-class FakeSession(UniformSession):
-    """A session with a log to append events to, and a list of submitted commands.
-
-    Attributes:
-        log: The log of its events.
-        submitted: Submitted commands, which have no effect.
-        is_closed: Whether it was closed.
-    """
-
-    def __init__(self, *, title: str = "fake", is_running: bool = False) -> None:
-        self.log = EventLog()
-        self.history = LogHistory(self.log)
-        self.timeline = Timeline(self.log.strings)
-        self.capabilities = frozenset(Capability)
-        phase = SessionPhase.RUNNING if is_running else SessionPhase.HELD
-        self.status = SessionStatus(phase, f"{title} is {phase.value}.")
-        self.title = title
-        self.source_label = f"{title}.py"
-        self.frame_rate = Fraction(60)
-        self.wake_errors: WakeErrorSummary | None = None
-        self.breakpoints: Breakpoints | None = Breakpoints()
-        self.undoing: Undoing | None = None
-        self.recorder: Recorder | None = None
-        self.notes: tuple[str, ...] = ()
-        self.is_recorded = False
-        self.annotations = Annotations()
-        self.submitted: list[Command] = []
-        self.is_closed = False
-        self._cursor = 0
-
-    def submit(self, command: Command) -> None:
-        """Note the command."""
-        self.submitted.append(command)
-
-    def refresh(self) -> int:
-        """Fold appended events into the timeline; returns their number."""
-        batch = self.log.read(self._cursor)
-        self._cursor = batch.cursor
-        return self.timeline.apply_all(batch.events)
-
-    def close(self) -> None:
-        """Note that it was closed."""
-        self.is_closed = True
 
 
 def scene_file(folder: Path, source: str, name: str = "scene.py") -> Path:

@@ -28,7 +28,7 @@ from inspector.sessions.capture_history import CaptureHistory
 from inspector.sessions.captured import CapturedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.session import Session, SessionPhase, ShowsCapture, file_word, time_name
-from inspector.testing import FakeSession, pass_seconds, scene_file, virtual_session
+from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.vocabulary import Phase
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def test_that_a_capture_is_a_session(tmp_path: Path) -> None:
     assert session.title == "capture.csv – large.exe"
     assert session.status.message == "Capture (PresentMon 1): 7.88 s, 450 frames."
     assert (time_name(session), file_word(session)) == ("capture time", "capture")
-    assert (time_name(FakeSession()), file_word(None)) == ("session time", "recording")
+    assert (time_name(None), file_word(None)) == ("session time", "recording")
     assert provenance_of(session).note == "column MsBetweenPresents, large.exe"
     session.submit(Run())
     session.close()

@@ -15,7 +15,6 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import find_scene
 from inspector.sessions.session import Session, SessionPhase
 from inspector.testing import (
-    FakeSession,
     fired,
     held_session,
     pass_seconds,
@@ -37,12 +36,10 @@ FAILING = """
 
 def test_that_a_session_is_one() -> None:
     session: Session = held_session(find_scene("4"))
-    fake: Session = FakeSession()
 
     assert session.title == "The smallest scene worth looking at"
     assert session.recorder is not None
     assert (session.is_recorded, session.notes) == (False, ())
-    assert fake.refresh() == 0
     session.close()
 
 

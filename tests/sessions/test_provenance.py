@@ -18,7 +18,7 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.scene import find_scene
-from inspector.testing import FakeSession, pass_seconds, virtual_session
+from inspector.testing import pass_seconds, virtual_session
 
 STARTED = "2026-05-04T03:02:01.000+00:00"
 
@@ -89,10 +89,6 @@ def test_that_a_run_that_goes_on_tells_of_its_time_source_and_of_now(
     assert before <= provenance.created <= datetime.now(UTC)
     assert provenance.version == __version__
     assert provenance.frame_rate == session.frame_rate
-
-
-def test_that_nothing_is_said_of_a_time_source_that_is_not_known() -> None:
-    assert provenance_of(FakeSession()).source == ""
 
 
 @pytest.mark.parametrize(
