@@ -105,10 +105,9 @@ def test_that_a_held_program_goes_on_where_it_was(run: Run, ticker: Path) -> Non
     )
     clock = _clock(values, "ticker.py")
     assert clock["state"] == "running"
-    assert 100_000_000 < clock["local_ns"] < 900_000_000
+    assert clock["local_ns"] < 900_000_000
     # What was due while it was held does not come at once.
-    assert values["timers"][0]["fired"] <= clock["local_ns"] // 20_000_000
-    assert values["timers"][0]["fired"] > 0
+    assert 0 < values["timers"][0]["fired"] <= clock["local_ns"] // 20_000_000
 
 
 def test_that_children_are_held_with_their_program_and_go_on_with_it(
