@@ -17,8 +17,16 @@ import pyqtgraph as pg
 from msgspec import Struct
 from numpy.typing import NDArray
 from pyqtgraph.exceptionHandling import handler as exception_hooks
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QColor, QContextMenuEvent, QGuiApplication, QKeyEvent, QPen
+from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QContextMenuEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QPen,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
@@ -108,6 +116,7 @@ class AlignedView(QWidget):
         # Files that are dropped here are meant for the window.
         self.graphics.setAcceptDrops(False)
         self.graphics.viewport().setAcceptDrops(False)
+        self.graphics.viewport().installEventFilter(self)
         # The keys are of this widget, whatever is clicked in it.
         self.graphics.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.graphics.ci.layout.setContentsMargins(4, 4, 4, 4)
@@ -383,11 +392,16 @@ class AlignedView(QWidget):
     def _read_at(self, place: QPointF) -> None:
         if QGuiApplication.mouseButtons() is not Qt.MouseButton.NoButton:
             return
+        box = self._aim(place)
+        self._read(None if box is None else box.mapSceneToView(place).x())
+
+    def _aim(self, place: QPointF) -> pg.ViewBox | None:
+        """Return the plot at a place, and let durations be scaled beside all plots."""
         boxes = [plot.getViewBox() for plot in self.plots]
         box = next((each for each in boxes if each.sceneBoundingRect().contains(place)), None)
         for each in boxes:
             each.setMouseEnabled(x=True, y=box is None)
-        self._read(None if box is None else box.mapSceneToView(place).x())
+        return box
 
     def _read(self, at: float | None) -> None:
         self._place = at
@@ -448,6 +462,13 @@ class AlignedView(QWidget):
         return " · ".join(parts)
 
     # ---------------------------------------------------------------- events
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QWheelEvent):
+            # The pointer may rest where the view has appeared.
+            self._aim(self.graphics.mapToScene(event.position().toPoint()))
+        return super().eventFilter(watched, event)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:

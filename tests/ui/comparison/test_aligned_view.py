@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pyqtgraph as pg
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QContextMenuEvent, QGuiApplication, QWheelEvent
+from PySide6.QtCore import QCoreApplication, QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QContextMenuEvent, QCursor, QGuiApplication, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -27,8 +27,10 @@ def run(name: str, *times_ms: float) -> ComparedRun:
 
 
 @pytest.fixture(autouse=True)
-def _every_move() -> Iterator[None]:
-    """Have every move of the pointer seen, not one every ten milliseconds."""
+def _every_move(qapp: QCoreApplication) -> Iterator[None]:
+    """Have every move of the pointer seen: from elsewhere, not one every ten milliseconds."""
+    assert qapp is not None
+    QCursor.setPos(9_999, 9_999)
     former = pg.getConfigOption("mouseRateLimit")
     pg.setConfigOption("mouseRateLimit", 0)
     yield
@@ -107,13 +109,8 @@ def test_that_the_wheel_zooms_time_alone_at_the_pointer(view: AlignedView) -> No
     assert view.plots[0].getViewBox().viewRange()[1] == durations
 
 
-def test_that_the_wheel_over_the_left_axis_scales_durations_alone(
-    view: AlignedView, qtbot: QtBot
-) -> None:
-    beside = QPoint(20, pixel(view, 0.5).y())
-    qtbot.mouseMove(view.graphics.viewport(), beside)
-
-    turn_wheel(view, beside, 3)
+def test_that_the_wheel_over_the_left_axis_scales_durations_alone(view: AlignedView) -> None:
+    turn_wheel(view, QPoint(20, pixel(view, 0.5).y()), 3)
 
     assert shown(view) == (0, 1)
     low, high = view.plots[0].getViewBox().viewRange()[1]
