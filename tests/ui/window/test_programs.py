@@ -218,8 +218,9 @@ def test_that_ending_ends_what_was_opened_here(attached: ProgramInWindow) -> Non
     attached.shell.trigger("end-program")
     attached.until(lambda: attached.door.opened.is_ended)
 
-    attached.door.opened.note = "Asked to end (SIGTERM), and killed in 9 s: server (4711)."
-    attached.until(lambda: attached.shell.window.notice.label.text() == attached.door.opened.note)
+    note = "Asked to end (SIGTERM): server (4711). What still runs in 9 s is killed."
+    attached.door.opened.note = note
+    attached.until(lambda: attached.shell.window.notice.label.text() == note)
 
 
 def test_that_a_program_that_was_opened_is_remembered(

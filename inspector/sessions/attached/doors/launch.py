@@ -182,7 +182,8 @@ class Launched:
             # Another host knows the names of its processes.
             self._slow = {} if self._host else {each: title_of(each) for each in pids}
             seconds = f"{max(float(values[0]), 0):.0f} s"
-            self._tell(f"Asked to end (SIGTERM), and killed in {seconds}: {self._listed(pids)}.")
+            asked = f"Asked to end (SIGTERM): {self._listed(pids)}."
+            self._tell(f"{asked} What still runs in {seconds} is killed.")
         elif word == "killed" and values:
             seconds = f"{self._door.grace_s:g} s"
             self._tell(f"Killed (SIGKILL) after {seconds}: {self._listed(map(int, values))}.")

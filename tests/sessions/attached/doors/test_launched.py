@@ -180,7 +180,8 @@ def test_that_a_program_that_does_not_end_is_killed_after_its_grace_and_that_is_
 
     assert launched.poll() == 128 + signal.SIGKILL
     slow, killed = told
-    assert slow.startswith("Asked to end (SIGTERM), and killed in 0 s: sh (")
+    assert slow.startswith("Asked to end (SIGTERM): sh (")
+    assert slow.endswith(" What still runs in 0 s is killed.")
     assert killed.startswith("Killed (SIGKILL) after 0.2 s: sh (")
     assert launched.note == killed
 
