@@ -56,6 +56,9 @@ SCENE = """
 """
 
 
+PAUSES_BY_ITSELF = f"{SCENE}        stage.root.set_timeout(0.1, scheduler.pause_target, hero)"
+
+
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[HostedSession]:
     session = held_session(scene_file(tmp_path, SCENE))
@@ -98,6 +101,23 @@ def test_that_a_target_is_paused_and_the_command_is_the_cause(session: HostedSes
 
     assert not member(session, "enemy", MemberKind.TARGET).is_paused
     assert calls(session) == (5, 2)
+
+
+def test_that_what_the_program_pauses_later_is_not_put_down_to_a_command(
+    tmp_path: Path,
+) -> None:
+    session = held_session(scene_file(tmp_path, PAUSES_BY_ITSELF))
+    hero = member(session, "hero", MemberKind.TARGET)
+    assert submit(session, PauseMember(hero.id)) == ""
+    assert submit(session, ResumeMember(hero.id)) == ""
+
+    session.submit(StepFrames(10))
+    session.refresh()
+
+    hero = member(session, "hero", MemberKind.TARGET)
+    assert hero.is_paused
+    assert hero.pause_cause == 0
+    session.close()
 
 
 def test_that_resuming_and_unscheduling_are_carried_out(session: HostedSession) -> None:

@@ -234,17 +234,18 @@ def test_that_what_fell_off_the_log_is_counted_and_the_states_behind_are_right(
     assert described(in_the_gap) == described(folded(whole, 351))
 
 
+@pytest.mark.parametrize(("written", "taken"), [(0, 11), (11, 12)])
 def test_that_a_slow_disk_does_not_make_memory_grow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int, taken: int
 ) -> None:
     monkeypatch.setattr(writer, "MOST_WAITING", 10)
     log = EventLog()
     recorder = RecordingWriter(tmp_path / "a.tlrec", log)
-    recorder._handed = 11
+    recorder._handed, recorder._written = 11, written
     recorder.start()
     log.append((1, MARK, 0, 0, 0))
     recorder.pump(at_once=True)
-    assert recorder.events == 11
+    assert recorder.events == taken
     recorder.stop()
 
 
