@@ -249,6 +249,8 @@ class PlottedFrames(QWidget):
         start, stop = self.view.visible_frames()
         if not start <= frame < stop:
             self.view.slide_to(series.start_of(frame))
+        # New frames would push it out of sight.
+        self.view.set_following(False)
         self.frame_clicked.emit(frame)
 
     def go_to_long(self, step: int, *, is_twice: bool = False) -> None:

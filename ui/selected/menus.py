@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QInputDialog, QMenu, QSpinBox, QWidget
 
 from inspector.commands.breakpoints import AddBreakpoint
@@ -82,12 +82,19 @@ def add_clock_actions(
         action = menu.addAction(menu_text(title), partial(_pause_all, tuple(others), requests))
         action.setEnabled(requests.is_possible(PauseClock(clock_id)))
     rates = menu.addMenu(f"Rate (now {rate_text(clock.rate_n)})")
-    for rate, text in RATE_PRESETS.items():
-        action = requests.add(rates, text, rate_command(clock_id, rate))
-        action.setCheckable(True)
-        action.setChecked(rate == clock.rate)
+    add_rates(rates, clock, requests)
     rates.setEnabled(requests.is_possible(rate_command(clock_id, Fraction(1))))
     return rates
+
+
+def add_rates(menu: QMenu, clock: ClockState, requests: MenuRequests) -> None:
+    """Add the rates that are offered at once; the clock has one of them, or another."""
+    group = QActionGroup(menu)
+    for rate, text in RATE_PRESETS.items():
+        action = requests.add(menu, text, rate_command(clock.id, rate))
+        action.setCheckable(True)
+        action.setChecked(rate == clock.rate)
+        group.addAction(action)
 
 
 def add_timer_actions(

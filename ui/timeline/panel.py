@@ -24,7 +24,6 @@ from ..kit.guards import guarded
 from ..kit.labels import EmptyNotice
 from ..kit.layouts import fill, open_menu
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.rates import RATE_PRESETS
 from ..kit.source_menu import add_source_actions
 from ..kit.texts.clock_texts import path_text
 from ..kit.theme import Theme
@@ -34,6 +33,7 @@ from ..selected.menus import (
     MenuRequests,
     add_clock_actions,
     add_member_actions,
+    add_rates,
     add_timer_actions,
 )
 from ..selected.preview import Previewer
@@ -252,10 +252,7 @@ class TimelinePanel(QWidget):
         if clock is None:
             return
         requests, menu = MenuRequests(self._submit, self._bridge.accepts), QMenu(self)
-        for rate, text in RATE_PRESETS.items():
-            action = requests.add(menu, text, rate_command(clock_id, rate))
-            action.setCheckable(True)
-            action.setChecked(rate == clock.rate)
+        add_rates(menu, clock, requests)
         menu.addSeparator()
         self._add_other_rate(menu, clock_id)
         self.previewer.watch(menu)

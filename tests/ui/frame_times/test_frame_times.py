@@ -190,6 +190,17 @@ def test_that_keys_go_to_frames_over_budget_and_over_twice(
     assert found == [2, 5, 8, 2, 8, 5, 5]
 
 
+def test_that_a_frame_gone_to_stays_in_view_while_others_come(
+    panel: FrameTimesPanel, bridge: SessionBridge
+) -> None:
+    show(bridge, usual_timeline(300))
+    assert panel.view.is_following
+
+    panel.plot.go_to(299)
+
+    assert not panel.view.is_following
+
+
 def test_that_keys_pass_frames_that_only_the_inspector_made_late(
     panel: FrameTimesPanel, bridge: SessionBridge
 ) -> None:

@@ -12,7 +12,7 @@ from typing_extensions import override
 from ...kit.fonts import text_scale
 from ...kit.guards import guarded
 from ...kit.labels import ElidedLabel
-from ...kit.layouts import fill_across, tool_button
+from ...kit.layouts import fill, hairline, in_row, tool_button
 from ...kit.paced_refresh import PacedRefresh
 from ...session.bridge import Selection, SessionBridge
 from ...session.stops import StopNotices
@@ -43,7 +43,8 @@ class WhyLine(QWidget):
         self.button = tool_button("Why", "Show the side column over the lanes")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self.open_why)
-        fill_across(self, self.name, (self.answer, 1), self.button, margins=(12, 0, 12, 0))
+        parts = self.name, (self.answer, 1), self.button
+        fill(self, hairline(), (in_row(*parts, margins=(12, 0, 12, 0)), 1), spacing=0)
         self._fit()
         pace = PacedRefresh(self, bridge.pace)
         pace.due.connect(self.refresh)
@@ -82,5 +83,8 @@ class WhyLine(QWidget):
             name, answer = cast("WhyPanel", self._panels.panel(_WHY)).short_texts()
             self.name.set_text("" if stop else name)
             self.name.setHidden(bool(stop))
+            if not answer.startswith("Its "):
+                # Behind the name it is one sentence with it.
+                answer = answer[:1].lower() + answer[1:]
             self.answer.set_text(stop or answer)
         self.setVisible(is_shown)
