@@ -1,4 +1,4 @@
-"""The only door to the window.
+"""Loads the window (``ui``), under a private name and with quick imports.
 
 A user's program may have its own package ``ui``, already imported or first
 on the path. So ours is never imported by that name: :func:`load_ui` loads the

@@ -1,4 +1,4 @@
-"""A page of a report: it loads nothing, and whatever is named in it is text."""
+"""The HTML of a report (``.html``): it loads nothing, and whatever is named in it is text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scene's picture in files."""
+"""The picture of a scene for files: its shapes, and what its clocks do in words below."""
 
 from __future__ import annotations
 

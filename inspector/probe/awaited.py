@@ -1,4 +1,4 @@
-"""What threads and loops wait for in virtual time, and how far it is to go on for a test."""
+"""Waits in virtual time as values: what a thread or a loop waits for, and the goals of a test."""
 
 from __future__ import annotations
 

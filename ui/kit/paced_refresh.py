@@ -1,4 +1,4 @@
-"""A brake for what is shown: not more often than it can be seen, and not while it is hidden."""
+"""Limits how often a widget is refreshed: as often as can be seen, and not while it is hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A note beside a field of numbers, on what it takes when something else is typed."""
+"""The note beside a number field that says which numbers it accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The looks of controls: flat, raised by their colour alone, in the sizes of the tokens."""
+"""The style of buttons, fields, boxes and menus: flat, in the sizes of the tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lanes of a session as a widget: zooming, measuring and moving along them."""
+"""Mouse, wheel and keys on the lanes: zooming, measuring, scrubbing, the width of the headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The subjects and places of rows."""
+"""Rows of the lanes: what a row is about (its selection), and where each is from the top."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lanes of a session: the visible ones, and what is where."""
+"""The scrolled area of the lanes: rows in view, their places, widths of headers, pointing."""
 
 from __future__ import annotations
 

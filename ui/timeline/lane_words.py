@@ -1,4 +1,4 @@
-"""Texts over the lanes: local times, and what timers wait for."""
+"""Paints the texts over lanes, which are laid out again only when they may have changed."""
 
 from __future__ import annotations
 

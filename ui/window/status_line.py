@@ -1,4 +1,4 @@
-"""The right of the foot: notices, what takes its time, and what is always known."""
+"""The status line at the right of the foot: notices with *Undo*, progress, wake-ups, failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events of one call, gathered from the past of its session."""
+"""The events of one call, gathered from the past of its session, for its explanation."""
 
 from __future__ import annotations
 

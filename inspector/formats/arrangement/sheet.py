@@ -1,4 +1,4 @@
-"""A layout by layers: painted on screen in few calls, or written into a picture."""
+"""A sheet of shapes in layers: painted on screen in few calls, or turned into a display list."""
 
 from __future__ import annotations
 

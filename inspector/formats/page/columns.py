@@ -1,4 +1,4 @@
-"""Texts and columns of whole numbers, as a page has them in it."""
+"""Columns of whole numbers and texts, encoded for the interactive page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A comparison as one file: what a report of it says, and the frames of its runs to explore."""
+"""The interactive page of a comparison: its report, and the frames of its runs to explore."""
 
 from __future__ import annotations
 

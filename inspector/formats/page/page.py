@@ -1,4 +1,4 @@
-"""A page as one file that loads nothing: the data, what draws it, and nothing that could be run."""
+"""The interactive page (``.page.html``) as one file: its data, its script, and a policy."""
 
 from __future__ import annotations
 

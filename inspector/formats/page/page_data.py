@@ -1,4 +1,4 @@
-"""The contents of a page of a session, as texts and columns of numbers."""
+"""The data of the interactive page of a session: texts and columns of numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The calls that are pending, wherever when they are due or what they wait for changes."""
+"""Pending calls in the interactive page: what is due when, and what waits, at each change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pictures of a scene as styles and columns of whole numbers."""
+"""Pictures of the scene in the interactive page, as styles and columns of whole numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that can be done: menus, toolbar, palette and keys page are made from this."""
+"""The list of all actions, of which menus, palette and keys page are made; those on the window."""
 
 from __future__ import annotations
 
