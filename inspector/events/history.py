@@ -17,6 +17,9 @@ from inspector.vocabulary import RawEvent
 
 #: Events between keyframes: folding that many takes about 20 ms.
 KEYFRAME_EVERY: Final = 20_000
+#: So many are folded as columns; more at once would not be faster.
+_MANY: Final = 2_000
+_MOST: Final = 100_000
 #: With more keyframes every second one is dropped.
 MAX_KEYFRAMES: Final = 64
 
@@ -73,6 +76,9 @@ class History(Protocol):
     def state_at(self, at_ns: int) -> Timeline:
         """Return a copy of the state at an instant, including all its events."""
 
+    def go_on(self, state: Timeline, start: int, end: int) -> None:
+        """Fold the events between two cursors, none of which is missing, into the state before."""
+
     def unknown_around(self, at_ns: int) -> tuple[int, int] | None:
         """Return the span in which states are unknown because events are missing.
 
@@ -118,6 +124,9 @@ class WholeHistory:
         timeline = self.state_before(self.cursor_at(at_ns))
         timeline.set_present(at_ns)
         return timeline
+
+    def go_on(self: History, state: Timeline, start: int, end: int) -> None:
+        state.apply_all(self.events(start, end))
 
     def unknown_around(self, _at_ns: int) -> None:
         """Return ``None``."""
@@ -176,11 +185,21 @@ class LogHistory(WholeHistory):
         # Keyframes are made on the way, so that the next look nearby is short; the larger the
         # state, the fewer of them.
         while cursor - at > (step := max(self._every, 2 * len(timeline.timers))):
-            timeline.apply_blocks(self._log.blocks(at, at + step))
+            self.go_on(timeline, at, at + step)
             at += step
             self._keep(at, timeline.copy())
-        timeline.apply_blocks(self._log.blocks(at, cursor))
+        self.go_on(timeline, at, cursor)
         return timeline
+
+    def go_on(self, state: Timeline, start: int, end: int) -> None:
+        if end - start < _MANY:
+            state.apply_blocks(self._log.blocks(start, end))
+            return
+        # Few events need no numpy.
+        from inspector.events.recording.reading.quick_fold import fold_numbers  # noqa: PLC0415
+
+        for first in range(start, end, _MOST):
+            fold_numbers(state, self._log.numbers(first, min(first + _MOST, end)))
 
     def _forget_fallen(self) -> None:
         fallen = bisect_right(self._cursors, self.first - 1)

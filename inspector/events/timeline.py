@@ -61,6 +61,9 @@ MISFIT: Final = (KeyError, ValueError, IndexError, OverflowError)
 
 #: So many timers need a few megabytes to compute with.
 _TOGETHER: Final = 100_000
+#: So many, and one in so many timers, are resolved one by one in the time of a search for them.
+_FEW: Final = 64
+_SEARCHED: Final = 16
 #: Sums of two instants up to here fit into 64 bits.
 _FAR_NS: Final = 2**61
 
@@ -371,9 +374,12 @@ class Timeline:
         Its cost is proportional to the changes: timers armed since, and all timers of branches
         whose rate, pause or parent has changed.
         """
+        table = self.timers
+        if len(self._unknown) > _FEW + len(table) // _SEARCHED:
+            self._has_many_unknown = True
+            self._unknown.clear()
         if self._stale_clocks or self._has_many_unknown:
             self._resolve_branches()
-        table = self.timers
         shifts: dict[int, int | None] = {}
         for timer_id in self._unknown:
             if timer_id in table:

@@ -164,6 +164,12 @@ class TimerTable:
     def index(self, timer_id: int) -> int:
         return self._rows[timer_id]
 
+    def rows_of(self, timer_ids: list[int]) -> NDArray[np.intp]:
+        """Return the present rows of timers, -1 for those that are not pending."""
+        import numpy as np  # noqa: PLC0415 - the fold must not need numpy
+
+        return np.array([*map(self._rows.get, timer_ids)], np.intp)
+
     def row(self, timer_id: int) -> TimerRow:
         i = self._rows[timer_id]
         return TimerRow(

@@ -42,6 +42,7 @@ _SIZE: Final = (1_280, 720)
 _FRAME_NS: Final = NS_PER_SECOND // 60
 #: From one move to the next: a few pixels.
 _MOVE_NS: Final = NS_PER_SECOND // 10
+_LONGEST_MS: Final = 25
 
 
 def drag(effort: Effort) -> Iterator[Row]:
@@ -63,7 +64,7 @@ def drag(effort: Effort) -> Iterator[Row]:
 
 def drag_recording(effort: Effort) -> Iterator[Row]:
     """Drag the playhead in the midst of a long recording."""
-    events = 50_000 if effort.is_quick else 10_000_000
+    events = 50_000 if effort.is_quick else 1_000_000
     with TemporaryDirectory() as folder:
         path = Path(folder) / "a.tlrec"
         record_scene(path, events)
@@ -113,10 +114,11 @@ def _rows(
                 application.processEvents()
                 costs_ms.append((thread_time_ns() - began_ns) / NS_PER_MS)
         costs_ms.sort()
-        slow_ms = costs_ms[len(costs_ms) * 95 // 100]
-        detail = f"95 of 100 moves take at most {slow_ms:.1f} ms, the longest {costs_ms[-1]:.1f}"
-        what = f"playhead drag/{name}, {way}"
-        yield Row(what, median(costs_ms), FRAME_MS, detail=detail, unit="ms")
+        detail = f"median {median(costs_ms):.1f} ms, the longest {costs_ms[-1]:.1f}"
+        for percent, goal_ms in ((95, FRAME_MS), (99, _LONGEST_MS)):
+            what = f"playhead drag/{name}, {way}, p{percent}"
+            slow_ms = costs_ms[len(costs_ms) * percent // 100]
+            yield Row(what, slow_ms, goal_ms, detail=detail, unit="ms")
 
 
 BENCHMARKS = (drag, drag_recording)

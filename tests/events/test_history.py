@@ -35,8 +35,14 @@ def busy_log(budget_bytes: int = 64 * 1024 * 1024) -> tuple[EventLog, list[RawEv
 
 def described(timeline: Timeline) -> object:
     clocks = [(c.id, c.n, c.off, c.paused, c.pending) for c in timeline.clocks.values()]
-    rows = sorted(map(repr, map(timeline.timers.row, timeline.timers.ids())))
-    return timeline.at_ns, timeline.events_folded, clocks, rows
+    twin = timeline.copy()
+    twin.resolve_dues()
+    table, frames = twin.timers, twin.frames
+    rows = sorted(
+        (repr(table.row(each)), table.session_due[table.index(each)]) for each in table.id
+    )
+    ended = [frames.frame(each) for each in range(frames.first, frames.end)]
+    return timeline.at_ns, timeline.events_folded, clocks, rows, ended, timeline.open_frame
 
 
 @pytest.fixture(autouse=True)

@@ -12,16 +12,14 @@ from inspector.events.history import History
 from inspector.events.timeline import Timeline
 from inspector.sessions.session import Session
 
-#: Events from one kept state to the next, where the playhead moves, ...
-_RUNG: Final = 1_000
-#: ... but at least this many for each clock, timer and member that has to be copied.
-_RUNG_PER_PART: Final = 0.5
-#: Events from the lowest to the highest of such states, as far as one climbs.
-_LADDER: Final = 20_000
-#: Most clocks, timers and members that are kept in all such states together, at about 200
-#: bytes each, and what a state without any counts as.
+#: A state is kept so many moves before the playhead where it goes back, ...
+_MOVES: Final = 25
+#: ... but at least and at most so many events before.
+_NEAREST: Final = 1_000
+_FARTHEST: Final = 20_000
+#: States that are kept, fewer where they have many clocks, timers and members.
+_MOST_KEPT: Final = 8
 _MOST_PARTS: Final = 160_000
-_PARTS_OF_NONE: Final = 40
 #: Milliseconds from one move to the next while the playhead moves by itself.
 _PLAY_MS: Final = 16
 
@@ -141,66 +139,61 @@ class Playhead(QObject):
 class _NearStates:
     """States of a history, each reached from one that is near.
 
-    The history itself keeps states far apart. Where the playhead moves, more of them
-    are kept, like the rungs of a ladder, the fewer the larger they are.
+    The history itself keeps states far apart. Where the playhead goes back, one is kept a few moves
+    before it, so that most moves fold few events.
     """
 
     def __init__(self, history: History) -> None:
         self.history = history
-        self._rungs: dict[int, Timeline] = {}
+        self._kept: dict[int, Timeline] = {}
         self._shown: Timeline | None = None
         self._cursor = 0
         self._at_ns = 0
 
     def state_at(self, at_ns: int) -> Timeline:
         """Return the state at an instant; the same object while it only moves on a little."""
-        history = self.history
-        shown = self._shown
+        history, shown, start = self.history, self._shown, self._cursor
         if shown is not None and at_ns == self._at_ns:
             return shown
         cursor = history.cursor_at(at_ns)
-        can_go_on = (
-            shown is not None
-            and self._at_ns < at_ns
-            and history.first <= self._cursor
-            and cursor - self._cursor <= 2 * _RUNG
-        )
-        if shown is None or not can_go_on:
-            self._cursor, rung = self._rung_before(cursor)
-            shown = rung.copy()
-        shown.apply_all(history.events(self._cursor, cursor))
+        move = abs(cursor - start)
+        is_near = shown is not None and self._at_ns < at_ns and move <= _FARTHEST
+        if shown is None or not (is_near and self._leads_to(cursor, start)):
+            start, state = self._state_before(cursor, move)
+            shown = state.copy()
+        if start < cursor:
+            history.go_on(shown, start, cursor)
         shown.set_present(at_ns)
         self._shown, self._cursor, self._at_ns = shown, cursor, at_ns
         return shown
 
-    def _rung_before(self, cursor: int) -> tuple[int, Timeline]:
-        """Return a state shortly before a cursor, to be copied, and its own cursor."""
-        history, rungs = self.history, self._rungs
-        first = history.first
-        for fallen in [each for each in rungs if each < first]:
-            del rungs[fallen]
-        lowest = max(cursor - cursor % _LADDER, first)
-        at = max((each for each in rungs if lowest <= each <= cursor), default=-1)
-        if at < 0:
-            at, state = lowest, history.state_before(lowest)
-            self._keep(at, state)
-        else:
-            state = rungs[at]
-        step = max(_RUNG, round(_parts(state) * _RUNG_PER_PART))
-        while cursor - at > step:
-            state = state.copy()
-            state.apply_all(history.events(at, at + step))
-            at += step
-            self._keep(at, state)
-        return at, state
+    def _leads_to(self, cursor: int, start: int) -> bool:
+        """Return whether all events from one cursor up to another are known."""
+        history = self.history
+        return history.first <= start and history.whole_until(start, cursor) >= cursor
 
-    def _keep(self, cursor: int, state: Timeline) -> None:
-        if sum(map(_parts, self._rungs.values())) > _MOST_PARTS:
-            self._rungs.clear()
-        # Worked out once here, and not in every copy.
-        state.resolve_dues()
-        self._rungs[cursor] = state
+    def _state_before(self, cursor: int, move: int) -> tuple[int, Timeline]:
+        """Return a state shortly before a cursor, to be copied, and its own cursor."""
+        history, kept = self.history, self._kept
+        for fallen in [each for each in kept if each < history.first]:
+            del kept[fallen]
+        # After a jump, the next move is not known to be as far.
+        back = _NEAREST if move > _FARTHEST else min(max(_MOVES * move, _NEAREST), _FARTHEST)
+        at = max((each for each in kept if cursor - _FARTHEST <= each <= cursor), default=-1)
+        if at < cursor - 2 * back or not self._leads_to(cursor, at):
+            at = max(cursor - back, history.first)
+            state = history.state_before(at)
+            if state.events_folded != at or not self._leads_to(cursor, at):
+                # Events are missing, and it is the last state that is known.
+                return cursor, history.state_before(cursor)
+            # Worked out once here, and not in every copy.
+            state.resolve_dues()
+            kept[at] = state
+            parts = sum(map(_parts, kept.values()))
+            while len(kept) > 1 and (len(kept) > _MOST_KEPT or parts > _MOST_PARTS):
+                parts -= _parts(kept.pop(next(iter(kept))))
+        return at, kept[at]
 
 
 def _parts(state: Timeline) -> int:
-    return _PARTS_OF_NONE + len(state.clocks) + len(state.timers) + len(state.members)
+    return len(state.clocks) + len(state.timers) + len(state.members)

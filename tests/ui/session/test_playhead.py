@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.scene import StepBack
 from inspector.commands.transport import Hold, Run, StepFrames
+from inspector.events import history as history_module
 from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT, EventLog
 from inspector.timebase import NS_PER_MS
@@ -168,21 +169,24 @@ def test_that_what_is_shown_stays_of_one_log_until_everybody_is_told(shell: Shel
     moves=st.lists(st.integers(0, 1_200 * NS_PER_MS), min_size=1, max_size=30),
     budget=st.sampled_from([64 * 1024 * 1024, 200 * BYTES_PER_EVENT]),
     most=st.sampled_from([0, 20, 100_000]),
-    per_part=st.sampled_from([0, 0.5, 100]),
+    many=st.sampled_from([1, 2_000]),
 )
 def test_that_the_state_is_that_of_the_history_wherever_it_moves(
-    moves: list[int], budget: int, most: int, per_part: float
+    moves: list[int], budget: int, most: int, many: int
 ) -> None:
     log, _ = busy_log(budget)
     history = LogHistory(log)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(playhead_module, "_RUNG", 13)
-        patch.setattr(playhead_module, "_LADDER", 100)
+        patch.setattr(playhead_module, "_NEAREST", 13)
+        patch.setattr(playhead_module, "_FARTHEST", 100)
         patch.setattr(playhead_module, "_MOST_PARTS", most)
-        patch.setattr(playhead_module, "_RUNG_PER_PART", per_part)
+        patch.setattr(history_module, "_MANY", many)
         states = playhead_module._NearStates(history)
         for at_ns in moves:
-            assert described(states.state_at(at_ns)) == described(history.state_at(at_ns))
+            plain = log.base.copy()
+            plain.apply_all(log.slice(log.first, log.cursor_at(at_ns)))
+            plain.set_present(at_ns)
+            assert described(states.state_at(at_ns)) == described(plain)
 
 
 def test_that_states_that_fell_off_the_log_are_given_up() -> None:
@@ -197,7 +201,7 @@ def test_that_states_that_fell_off_the_log_are_given_up() -> None:
 
     assert states.state_at(398).events_folded == 399
     assert states.state_at(395).events_folded == 396
-    assert all(cursor >= history.first for cursor in states._rungs)
+    assert all(cursor >= history.first for cursor in states._kept)
 
 
 def test_that_it_plays_on_at_the_pace_of_time_and_stops_at_the_end(

@@ -7,6 +7,7 @@ found in the columns; the rest is folded as usual.
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -14,19 +15,28 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from inspector.events.recording.ended_frames import OF_HISTORY, FrameCollector
 from inspector.events.recording.packed_columns import (
+    EVENT_COLUMNS,
     KINDS,
     Block,
-    events_of,
     group_by_group,
     kind_table,
     last_of_each,
     of_kinds,
 )
 from inspector.events.recording.timer_events import TimerEvents
-from inspector.events.schema import COMMANDS, FAILURES, FIELDS_THAT_COUNT, SCHEMA, Fold
+from inspector.events.schema import (
+    ABOUT_LOOPS,
+    COMMANDS,
+    FAILURES,
+    FIELDS_THAT_COUNT,
+    SCHEMA,
+    Fold,
+)
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import NEVER
+from inspector.events.timer_table import UNKNOWN
+from inspector.vocabulary import NEVER, Numbers
 
 if TYPE_CHECKING:
     _Folds: TypeAlias = NDArray[np.uint8]
@@ -35,6 +45,7 @@ if TYPE_CHECKING:
 _FIELDS_THAT_COUNT: Final = tuple(FIELDS_THAT_COUNT)
 
 _failures, _commands = kind_table(FAILURES), kind_table(COMMANDS)
+_of_loops = kind_table(ABOUT_LOOPS)
 _folds: Final = np.full(KINDS, Fold.NONE.value, np.uint8)
 for _row in SCHEMA.values():
     _folds[_row.kind] = _row.fold.value
@@ -57,15 +68,14 @@ def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
     timers = _keep_timers(keep, fold, block, timeline)
     failures, commands = len(timeline.failures), len(timeline.commands)
     folded = timeline.events_folded
-    last_order = timeline._last_order
-    timeline.apply_all(events_of(block[:, keep]))
+    timeline.apply_blocks([array("q", block[:, keep].T.tobytes())])
     timeline.events_folded = folded + count
     timeline.at_ns = timeline.newest_ns = int(block[0, -1])
     for subject, more in calls:
         member = timeline.members.by_id.get(subject)
         if member is not None:
             member.calls += more
-    timers.finish(timeline, last_order)
+    timers.finish(timeline)
     # The frames of the new failures and commands.
     ended = np.flatnonzero(fold == Fold.FRAME_END.value)
     failed = np.flatnonzero(of_kinds(block, _failures))
@@ -74,6 +84,19 @@ def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
     asked = np.flatnonzero(of_kinds(block, _commands))
     for at, before in enumerate(np.searchsorted(ended, asked).tolist(), commands):
         timeline.commands[at] = replace(timeline.commands[at], frame=frames + before)
+
+
+def fold_numbers(timeline: Timeline, numbers: Numbers) -> None:
+    """Fold events of which the numbers follow one another, and add their frames."""
+    if isinstance(numbers, array) and not timeline.loops:
+        block = np.frombuffer(numbers, np.int64).reshape(-1, EVENT_COLUMNS).T
+        if not of_kinds(block, _of_loops).any():
+            frames = timeline.frames
+            ended = FrameCollector(frames.end, timeline.open_frame).take(block, 0)[OF_HISTORY:]
+            fold_block(timeline, block, frames.end)
+            frames.extend([array("q", column.tobytes()) for column in ended])
+            return
+    timeline.apply_blocks([numbers])
 
 
 def _keep_frame(keep: NDArray[np.bool_], fold: _Folds) -> None:
@@ -121,11 +144,13 @@ def _keep_calls(keep: NDArray[np.bool_], fold: _Folds, block: Block) -> list[tup
 
 
 class _Timers(Struct):
-    fires: list[tuple[int, int]]  # Remaining timers and their number of skipped firings
-    orders: list[tuple[int, int]]  # Remaining timers and their order, counted from the block
-    ordered: int  # Number of orders used
+    """The effect of the skipped events of timers that were set among them."""
 
-    def finish(self, timeline: Timeline, last_order: int) -> None:
+    fires: list[tuple[int, int]]  # Remaining timers and their number of skipped firings
+    orders: list[tuple[int, int]]  # Remaining timers and their order
+    last_order: int
+
+    def finish(self, timeline: Timeline) -> None:
         """Apply it to a timeline into which everything else was folded."""
         table = timeline.timers
         for timer_id, more in self.fires:
@@ -133,42 +158,85 @@ class _Timers(Struct):
                 table.fired[table.index(timer_id)] += more
         for timer_id, order in self.orders:
             if timer_id in table:
-                table.order[table.index(timer_id)] = last_order + order
-        timeline._last_order = last_order + self.ordered
+                table.order[table.index(timer_id)] = order
+        timeline._last_order = self.last_order
 
 
 def _keep_timers(
     keep: NDArray[np.bool_], fold: _Folds, block: Block, timeline: Timeline
 ) -> _Timers:
+    """Keep what ends, sets and changes timers; what changes those set before is applied at once."""
     found = np.flatnonzero(fold == Fold.TIMER.value)
     if not found.size:
-        return _Timers([], [], 0)
+        return _Timers([], [], timeline._last_order)
     told = TimerEvents(block[:, found])
-    timers, group, groups = told.timers, told.group, len(told.timers)
+    timers = told.timers
     came, stays = told.added >= 0, told.ended < 0
-    keep[found[told.is_end & ~came[group]]] = True
-    keep[found[told.is_new & stays[group]]] = True
+    rows = timeline.timers.rows_of(timers.tolist())
+    is_known = stays & ~came & (told.origin < 0) & (rows >= 0)
+    remains = stays & ~is_known
+    keep[found[told.is_end & ~came[told.group]]] = True
+    keep[found[told.is_new & stays[told.group]]] = True
     for last in (told.armed, told.fired):
-        keep[found[last[(last >= 0) & stays]]] = True
-    many = stays & (told.fires > 1)
-    more = list(zip(timers[many].tolist(), (told.fires[many] - 1).tolist(), strict=True))
+        keep[found[last[(last >= 0) & remains]]] = True
+    many = remains & (told.fires > 1)
+    fires = list(zip(timers[many].tolist(), (told.fires[many] - 1).tolist(), strict=True))
+    orders, ordered = _orders(told, rows, timeline)
+    _change(timeline, told, np.flatnonzero(is_known), rows, orders)
+    theirs = (orders >= 0) & remains
+    numbers = zip(timers[theirs].tolist(), orders[theirs].tolist(), strict=True)
+    return _Timers(fires, list(numbers), timeline._last_order + ordered)
 
-    # Every arming and every new due time uses an order.
-    places = group_by_group(group, groups)
+
+def _orders(
+    told: TimerEvents, rows: NDArray[np.intp], timeline: Timeline
+) -> tuple[NDArray[np.int64], int]:
+    """Return the last order of each timer, -1 for unchanged, and how many were given.
+
+    Every arming and every new due time uses one.
+    """
+    groups = len(told.timers)
+    places = group_by_group(told.group, groups)
     sets = places[told.sets_due[places]]
-    due, group = told.dues[sets], group[sets]
+    due, group = told.dues[sets], told.group[sets]
     before = np.roll(due, 1)
     firsts = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))[: len(sets)]
-    table = timeline.timers
-    for first in firsts[told.is_fired[sets[firsts]]].tolist():
-        timer_id = int(timers[group[first]])
-        before[first] = table.due[table.index(timer_id)] if timer_id in table else NEVER
+    fired = firsts[told.is_fired[sets[firsts]]]
+    row = rows[group[fired]]
+    is_there = row >= 0
+    before[fired] = NEVER
+    before[fired[is_there]] = timeline.timers.numpy("due")[row[is_there]]
     gives = told.is_armed[sets] | (due != before)
-    given = np.zeros(block.shape[1], np.int64)
-    given[found[sets[gives]]] = 1
-    order = np.cumsum(given)
+    given = np.zeros(told.events.shape[1], np.int64)
+    given[sets[gives]] = 1
+    order = timeline._last_order + np.cumsum(given)
     last = np.full(groups, -1)
-    last[group[gives]] = found[sets[gives]]
-    ordered = (last >= 0) & stays
-    orders = list(zip(timers[ordered].tolist(), order[last[ordered]].tolist(), strict=True))
-    return _Timers(more, orders, int(order[-1]))
+    last[group[gives]] = order[sets[gives]]
+    return last, int(given.sum())
+
+
+def _change(
+    timeline: Timeline,
+    told: TimerEvents,
+    known: NDArray[np.intp],
+    rows: NDArray[np.intp],
+    orders: NDArray[np.int64],
+) -> None:
+    """Fold the firings and armings of timers that were there before and are still."""
+    table = timeline.timers
+    row = rows[known]
+    table.numpy("fired")[row] += told.fires[known]
+    _, _, _, a, b = told.events
+    for name, last, values in (
+        ("lateness", told.fired, a),
+        ("interval", told.armed, b),
+        ("due", told.due, told.dues),
+    ):
+        place = last[known]
+        is_said = place >= 0
+        table.numpy(name)[row[is_said]] = values[place[is_said]]
+    is_new = orders[known] >= 0
+    table.numpy("order")[row[is_new]] = orders[known[is_new]]
+    table.numpy("session_due")[row] = UNKNOWN
+    timeline._has_many_unknown = True
+    timeline.timers_version += len(known)

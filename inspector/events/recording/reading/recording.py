@@ -37,6 +37,10 @@ from inspector.vocabulary import RawEvent
 #: Number of cached chunks and states, most recently used.
 _KEPT_CHUNKS: Final = 64
 _KEPT_STATES: Final = 8
+#: Most timers in all these states but one, at 100 bytes each.
+_KEPT_TIMERS: Final = 400_000
+#: So many events take some 10 ms to fold.
+_FAR: Final = 40_000
 #: A recording up to this size is checked when it is opened.
 _LOOKED_THROUGH_BYTES: Final = 64 * 1024 * 1024
 _CURSOR, _COUNT, _FIRST_NS, _LAST_NS = range(4)
@@ -398,17 +402,32 @@ class Recording:
         """
         cursor = min(max(cursor, self.first), self.end)
         at, timeline, frames = self._known_before(cursor)
-        block = self.columns(at, cursor, is_whole=True)
+        while cursor - at > _FAR:
+            # What is asked for next is often near, and reached from the middle.
+            middle = at + (cursor - at) // 2
+            if self.whole_until(at, middle) < middle:
+                break
+            self._keep(self._fold(timeline, at, middle, frames), timeline)
+            at, frames = middle, timeline.frames.end
+        self._keep(self._fold(timeline, at, cursor, frames), timeline)
+        return timeline
+
+    def go_on(self, state: Timeline, start: int, end: int) -> None:
+        self._fold(state, start, end, state.frames.end)
+
+    def _fold(self, timeline: Timeline, start: int, end: int, frames: int) -> int:
+        """Fold events as far as none is missing; returns to where."""
+        block = self.columns(start, end, is_whole=True)
         timeline.skips_misfits = True
         known = timeline.misfits
         fold_block(timeline, block, frames)
         if misfits := timeline.misfits - known:
             what = "event does" if misfits == 1 else "events do"
-            said = f"{misfits:,} {what} not fit what was before, from event {at:,} on"
+            said = f"{misfits:,} {what} not fit what was before, from event {start:,} on"
             self._file.note_damage("chunks", said, int(block[0, 0]))
-        self._give_frames(timeline, at + block.shape[1], frames)
-        self._keep(at + block.shape[1], timeline)
-        return timeline
+        at = start + int(block.shape[1])
+        self._give_frames(timeline, at, frames)
+        return at
 
     def state_at(self, at_ns: int) -> Timeline:
         timeline = self.state_before(self.cursor_at(at_ns))
@@ -466,10 +485,12 @@ class Recording:
         return self.first, timeline, 0
 
     def _keep(self, cursor: int, timeline: Timeline) -> None:
-        self._states[cursor] = (timeline.copy(), timeline.frames.end)
-        self._states.move_to_end(cursor)
-        if len(self._states) > _KEPT_STATES:
-            self._states.popitem(last=False)
+        states = self._states
+        states[cursor] = (timeline.copy(), timeline.frames.end)
+        states.move_to_end(cursor)
+        timers = sum(len(each.timers) for each, _ in states.values())
+        while len(states) > _KEPT_STATES or (timers > _KEPT_TIMERS and len(states) > 1):
+            timers -= len(states.popitem(last=False)[1][0].timers)
 
     def _give_frames(self, timeline: Timeline, cursor: int, least: int) -> None:
         timeline.frames = self._frames_before(cursor, self.frames_of, least)
