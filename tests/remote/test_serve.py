@@ -394,6 +394,7 @@ def test_that_clients_share_a_server_at_a_socket(tmp_path: Path, scene: str) -> 
     assert not path.exists()
 
 
+@pytest.mark.timeout(300)
 def test_that_the_example_of_the_help_finds_the_culprit(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "resources/help/remote.md").read_text(encoding="utf-8")
     for block in page.split("```python\n")[1:]:
@@ -404,7 +405,7 @@ def test_that_the_example_of_the_help_finds_the_culprit(tmp_path: Path) -> None:
     root = str(Path(__file__).parents[2])
     found: list[tuple[int, str]] = []
     # On a busy machine the server may lack a processor for most of the time: that is the cause.
-    while not found or (found[-1][0] == 0 and len(found) < 5):
+    while not found or (found[-1][0] == 0 and len(found) < 15):
         done = subprocess.run(
             [sys.executable, "check.py"],
             cwd=tmp_path,

@@ -279,7 +279,7 @@ class AlignedView(QWidget):
             plot.setTitle(
                 " &nbsp; ".join(map(self._named, numbers)),
                 color=color(ColorRole.TEXT),
-                size=f"{font.pointSizeF()}pt",
+                size=f"{self.fontInfo().pixelSize()}px",
                 justify="right",
             )
             plot.layout.setRowFixedHeight(0, self.fontMetrics().height() + 6)

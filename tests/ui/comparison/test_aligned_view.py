@@ -9,7 +9,14 @@ import numpy as np
 import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QCoreApplication, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QContextMenuEvent, QCursor, QGuiApplication, QWheelEvent
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QCursor,
+    QGuiApplication,
+    QTextFormat,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -416,3 +423,15 @@ def test_that_a_key_reads_the_longest_frame_of_the_pixels_it_moves_by(
         qtbot.keyClick(view, Qt.Key.Key_Right)
     width = view.plots[0].getViewBox().viewPixelSize()[0]
     assert view._place == pytest.approx(3 * width, abs=4)
+
+
+def test_that_titles_are_as_large_as_other_text(view: AlignedView) -> None:
+    font = view.font()
+    font.setPixelSize(23)
+
+    view.setFont(font)
+    arrange(view, is_stacked=True, by_frame=False)
+
+    (title, *_) = (plot.titleLabel.item.document() for plot in view.plots)
+    fragment = title.firstBlock().begin().fragment()
+    assert fragment.charFormat().intProperty(QTextFormat.Property.FontPixelSize.value) == 23
