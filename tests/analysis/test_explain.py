@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from inspector.analysis.evidence import Explanation, Reason
+from inspector.analysis.explain.call_past import KEPT_STRETCHES, CallPast
 from inspector.analysis.explain.explain import explain
-from inspector.analysis.explain.story import KEPT_STRETCHES, CallStory
 from inspector.analysis.predict.timers import next_fires
 from inspector.calls.call import CallId
 from inspector.clocks import ClockTree
@@ -754,31 +754,31 @@ def test_that_a_callback_that_raised_and_what_it_paused_are_told(tmp_path: Path)
 # ------------------------------------------------------------------ in general
 
 
-def test_that_a_story_is_read_on(stand: Stand) -> None:
-    story = CallStory(CallId(stand.timers("tick")[0]))
+def test_that_the_past_of_a_call_is_read_on(stand: Stand) -> None:
+    past = CallPast(CallId(stand.timers("tick")[0]))
     for _ in range(4):
         stand.run(Fraction(1, 2))
         timeline = stand.session.timeline
-        again = explain(stand.session.history, story.id, timeline.at_ns)
+        again = explain(stand.session.history, past.id, timeline.at_ns)
 
         read_on = explain(
-            stand.session.history, story.id, timeline.at_ns, timeline=timeline, story=story
+            stand.session.history, past.id, timeline.at_ns, timeline=timeline, past=past
         )
 
         assert read_on == again
 
 
-def test_that_a_story_knows_what_it_was_at_any_earlier_place(stand: Stand) -> None:
+def test_that_the_past_of_a_call_is_known_at_any_earlier_place(stand: Stand) -> None:
     stand.run(4)
     history = stand.session.history
-    whole = CallStory(CallId(stand.timers("boss")[0]))
+    whole = CallPast(CallId(stand.timers("boss")[0]))
     whole.read(history, history.end)
 
     for at_ns in (SECOND // 2, 2 * SECOND, 3 * SECOND, 4 * SECOND):
         timeline = history.state_at(at_ns)
         earlier = whole.as_of(history.cursor_at(at_ns))
 
-        assert explain(history, whole.id, at_ns, timeline=timeline, story=earlier) == explain(
+        assert explain(history, whole.id, at_ns, timeline=timeline, past=earlier) == explain(
             history, whole.id, at_ns
         )
 

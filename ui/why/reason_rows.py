@@ -10,8 +10,8 @@ from typing import Final
 from msgspec import Struct
 
 from inspector.analysis.evidence import Explanation, Reason
+from inspector.analysis.explain.call_past import CallPast
 from inspector.analysis.explain.explain import explain
-from inspector.analysis.explain.story import CallStory
 from inspector.analysis.predict.forecast import Forecast, scored_calls, tally_text
 from inspector.analysis.predict.scores import Outcome
 from inspector.calls.call import CallId
@@ -27,8 +27,8 @@ from .rows import DetailRow, LinkedText, RowKind, heading, note, opening, senten
 LOOK_EVERY_S: Final = 0.3
 #: The same for what is gone: about that there is hardly anything new.
 LOOK_AT_GONE_EVERY_S: Final = 3.0
-#: So many events back a story is read, so that selecting a timer takes no time to speak of.
-LONGEST_STORY: Final = 300_000
+#: So many events back a call is followed, so that selecting a timer takes no time to speak of.
+LONGEST_PAST: Final = 300_000
 #: But no more than these at once, or a frame of the scene would wait.
 READ_AT_ONCE: Final = 15_000
 
@@ -56,7 +56,7 @@ class WhyRows:
         """Begin with nothing explained; ``clock`` returns seconds."""
         self._clock = clock
         self._history: History | None = None
-        self._story = CallStory(CallId(0))
+        self._past = CallPast(CallId(0))
         self._forecast = Forecast(CallId(0))
         self._told = Told()
         self._is_whole = False
@@ -76,15 +76,15 @@ class WhyRows:
         is_whole: bool = False,
         can_pause: bool = False,
     ) -> Told:
-        story, cursor = self._story, timeline.events_folded
-        is_elsewhere = not story.first <= cursor <= story.cursor + LONGEST_STORY
-        if history is not self._history or call_id != story.id or is_elsewhere:
-            if history is not self._history or call_id != story.id:
+        past, cursor = self._past, timeline.events_folded
+        is_elsewhere = not past.first <= cursor <= past.cursor + LONGEST_PAST
+        if history is not self._history or call_id != past.id or is_elsewhere:
+            if history is not self._history or call_id != past.id:
                 self._forecast = Forecast(call_id)
                 self.subject = "…"
             self._history, self._state = history, ()
-            self._story = CallStory(call_id, LONGEST_STORY)
-            self._story.begin(history, cursor)
+            self._past = CallPast(call_id, LONGEST_PAST)
+            self._past.begin(history, cursor)
         self._read_to = cursor
         self.is_reading = self._unread > READ_AT_ONCE
         if self.is_reading:
@@ -94,9 +94,9 @@ class WhyRows:
         self._is_whole = is_whole
         state = (timeline, timeline.mapping_version, call_id, is_whole, call_id.number in among)
         if self._is_due(state, timeline, is_live=is_live):
-            self._story.read(history, cursor)
-            story = self._story.as_of(cursor)
-            explanation = explain(history, call_id, timeline.at_ns, timeline=timeline, story=story)
+            self._past.read(history, cursor)
+            past = self._past.as_of(cursor)
+            explanation = explain(history, call_id, timeline.at_ns, timeline=timeline, past=past)
             self.subject = explanation.subject
             if is_live:
                 self._forecast.look(history, timeline)
@@ -110,10 +110,10 @@ class WhyRows:
 
     def read_on(self) -> bool:
         """Read a part of the past; returns whether that was all, so that rows can be made."""
-        history, story = self._history, self._story
+        history, past = self._history, self._past
         if history is not None and self._unread > 0:
-            start = max(story.cursor, history.first)
-            story.read(history, min(start + READ_AT_ONCE, self._read_to))
+            start = max(past.cursor, history.first)
+            past.read(history, min(start + READ_AT_ONCE, self._read_to))
         self.is_reading = self._unread > 0
         return not self.is_reading
 
@@ -121,7 +121,7 @@ class WhyRows:
     def _unread(self) -> int:
         if self._history is None:
             return 0
-        return self._read_to - max(self._story.cursor, self._history.first)
+        return self._read_to - max(self._past.cursor, self._history.first)
 
     def _is_due(self, state: tuple[object, ...], timeline: Timeline, *, is_live: bool) -> bool:
         now_s = self._clock()

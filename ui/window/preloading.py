@@ -15,10 +15,10 @@ from ..session.bridge import SessionBridge
 _AFTER_MS: Final = 1_500
 #: Those that others import come first, so that each takes a few milliseconds.
 _MODULES: Final = (
-    "inspector.analysis.explain.story",
+    "inspector.analysis.explain.call_past",
     "inspector.analysis.explain.blocker_reasons",
     "inspector.analysis.explain.lateness",
-    "inspector.analysis.explain.past",
+    "inspector.analysis.explain.last_call",
     "inspector.analysis.explain.gone",
     "inspector.analysis.predict.scores",
     "..why.reason_rows",

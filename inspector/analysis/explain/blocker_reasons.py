@@ -20,7 +20,7 @@ from inspector.analysis.evidence import (
     when,
     who,
 )
-from inspector.analysis.explain.story import CallStory
+from inspector.analysis.explain.call_past import CallPast
 from inspector.calls.blockers import Blocker, BlockerKind
 from inspector.calls.call import Call
 from inspector.clocks.rate import D
@@ -188,22 +188,22 @@ def what_would_help(timeline: Timeline, call: Call, fires: str) -> str:
     return f"It {fires} {format_duration(after_ns)} after {names} {are} resumed."
 
 
-def rate_reasons(timeline: Timeline, story: CallStory, clock_id: int) -> list[Reason]:
+def rate_reasons(timeline: Timeline, past: CallPast, clock_id: int) -> list[Reason]:
     """Return a reason for every clock up to the root that does not run at rate 1."""
     return [
-        _rated(timeline, story, clock) for clock in timeline.path(clock_id) if clock.n not in {0, D}
+        _rated(timeline, past, clock) for clock in timeline.path(clock_id) if clock.n not in {0, D}
     ]
 
 
-def _rated(timeline: Timeline, story: CallStory, clock: ClockState) -> Reason:
+def _rated(timeline: Timeline, past: CallPast, clock: ClockState) -> Reason:
     text = f"“{clock.name}” runs at rate {rate_text(clock.n)}"
-    change = story.rates.get(clock.id)
+    change = past.rates.get(clock.id)
     if change is not None:
         frame = frame_at(timeline, change.at_ns)
         since = since_when(frame, change.at_ns)
         text = f"{text} since {since}, set {by_whom(timeline, change.cause or 0)}."
         return Reason(text, change.at_ns, change.cursor, clock_id=clock.id, frame=frame)
-    since = " since it was created" if story.first == 0 else ""
+    since = " since it was created" if past.first == 0 else ""
     return Reason(f"{text}{since}.", clock.created_ns, None, clock_id=clock.id)
 
 
@@ -214,18 +214,18 @@ def slowness(timeline: Timeline, clock_id: int, took_ns: int) -> str:
     return f"At an effective rate of {effective} that takes {took} of session time."
 
 
-def is_held(timeline: Timeline, story: CallStory) -> bool:
+def is_held(timeline: Timeline, past: CallPast) -> bool:
     """Return whether the session is held: a program runs before the session tells so."""
-    held = story.transport
+    held = past.transport
     was_held = bool(timeline.scene_path) or (held is not None and held.a == Mode.HELD)
     return was_held and not timeline.is_running
 
 
-def held_reason(timeline: Timeline, story: CallStory) -> Reason | None:
-    if not is_held(timeline, story):
+def held_reason(timeline: Timeline, past: CallPast) -> Reason | None:
+    if not is_held(timeline, past):
         return None
     text = "The session is held: nothing is called until it is run or stepped."
-    held = story.transport
+    held = past.transport
     if held is None or held.a != Mode.HELD:
         return Reason(text, timeline.at_ns)
     return Reason(text, held.at_ns, held.cursor)

@@ -19,10 +19,15 @@ from inspector.analysis.explain.blocker_reasons import (
     stands_still,
     what_would_help,
 )
+from inspector.analysis.explain.call_past import CallPast
 from inspector.analysis.explain.gone import explain_gone
+from inspector.analysis.explain.last_call import (
+    member_past,
+    state_reasons,
+    timer_origin,
+    timer_past,
+)
 from inspector.analysis.explain.lateness import overdue_reasons
-from inspector.analysis.explain.past import member_past, state_reasons, timer_origin, timer_past
-from inspector.analysis.explain.story import CallStory
 from inspector.calls.blockers import Blocker, BlockerKind
 from inspector.calls.call import CALLED, Call, CallId, call_of
 from inspector.events.history import History
@@ -44,7 +49,7 @@ def explain(
     at_ns: int,
     *,
     timeline: Timeline | None = None,
-    story: CallStory | None = None,
+    past: CallPast | None = None,
 ) -> Explanation:
     """Explain why something is not called at an instant, or why it was called when it was.
 
@@ -54,21 +59,21 @@ def explain(
         call_id: The call, which may have ended.
         at_ns: Session instant to explain; later events are ignored.
         timeline: The state at that instant, if the caller has it.
-        story: Events of the call gathered at an earlier instant; later ones are added to it.
+        past: Events of the call gathered at an earlier instant; later ones are added to it.
     """
     if timeline is None:
         timeline = history.state_at(at_ns)
         cursor = history.cursor_at(at_ns)
     else:
         cursor = min(timeline.events_folded, history.end)
-    if story is None:
-        story = CallStory(call_id)
-    story.read(history, cursor)
+    if past is None:
+        past = CallPast(call_id)
+    past.read(history, cursor)
     call = call_of(timeline, call_id)
     if call is None:
-        found = explain_gone(history, timeline, story, cursor)
+        found = explain_gone(history, timeline, past, cursor)
     else:
-        found = _Present(history, timeline, story, call).explanation()
+        found = _Present(history, timeline, past, call).explanation()
     if missing := missing_text(history, timeline.at_ns):
         return Explanation(found.subject, missing, ())
     return found
@@ -116,10 +121,10 @@ def _blocked_text(
 
 
 class _Present:
-    def __init__(self, history: History, timeline: Timeline, story: CallStory, call: Call) -> None:
+    def __init__(self, history: History, timeline: Timeline, past: CallPast, call: Call) -> None:
         self.history = history
         self.timeline = timeline
-        self.story = story
+        self.past = past
         self.call = call
         self.blockers = ranked_blockers(call)
         self.is_paused = any(each.kind is BlockerKind.PAUSED for each in call.blockers)
@@ -127,30 +132,30 @@ class _Present:
         self.fires = "is called" if call.id.is_member else "fires"
 
     def explanation(self) -> Explanation:
-        history, timeline, story, call = self.history, self.timeline, self.story, self.call
+        history, timeline, past, call = self.history, self.timeline, self.past, self.call
         blocked = [
-            blocker_reason(history, timeline, call, blocker, story.cursor)
+            blocker_reason(history, timeline, call, blocker, past.cursor)
             for blocker in self.blockers
         ]
         waiting = self._waiting()
         if not call.id.is_member:
-            past = timer_past(history, timeline, story, call.calls)
-            past += timer_origin(history, timeline, story, call, is_open=True)
+            earlier = timer_past(history, timeline, past, call.calls)
+            earlier += timer_origin(history, timeline, past, call, is_open=True)
         elif _is_called(call):
-            past = member_past(history, timeline, story)
+            earlier = member_past(history, timeline, past)
         else:
-            past = state_reasons(history, timeline, call.id.number)
+            earlier = state_reasons(history, timeline, call.id.number)
         if self.is_stopped:
             # What stops it is newest first, what delays it oldest first.
             helps = Reason(what_would_help(timeline, call, self.fires), timeline.at_ns)
-            reasons = [*blocked, helps, *waiting, *reversed(past)]
+            reasons = [*blocked, helps, *waiting, *reversed(earlier)]
         else:
-            reasons = [*blocked, *past, *waiting]
+            reasons = [*blocked, *earlier, *waiting]
             if call.left_ns is not None:
-                told = {reason.cursor for reason in past if reason.cursor is not None}
-                rates = rate_reasons(timeline, story, call.clock_id)
+                told = {reason.cursor for reason in earlier if reason.cursor is not None}
+                rates = rate_reasons(timeline, past, call.clock_id)
                 reasons += [each for each in rates if each.cursor not in told]
-            held = held_reason(timeline, story)
+            held = held_reason(timeline, past)
             reasons += [] if held is None else [held]
         headline = self._headline(blocked, waiting)
         is_delayed = not blocked and any(each.clock_id and each.cursor for each in reasons)
@@ -169,11 +174,11 @@ class _Present:
             text = FIRES_IN.format(left=left, at=format_at(call.session_due_ns))
             if call.id.is_member:
                 text = text.replace("Fires", "Is called", 1)
-            held = "; the session is held" if is_held(timeline, self.story) else ""
+            held = "; the session is held" if is_held(timeline, self.past) else ""
             return f"{text.removesuffix('.')}{held}."
         if waiting:
             return waiting[0].text
-        what = "Only the held session keeps" if is_held(timeline, self.story) else "Nothing keeps"
+        what = "Only the held session keeps" if is_held(timeline, self.past) else "Nothing keeps"
         return f"{what} it waiting."
 
     def _edge(self) -> str:

@@ -13,9 +13,9 @@ from inspector.analysis.evidence import (
     frame_at,
     text_of,
 )
+from inspector.analysis.explain.call_past import CallPast, Moment, PastCall
+from inspector.analysis.explain.last_call import failure_reasons, slightly, timer_origin, timer_past
 from inspector.analysis.explain.lateness import LATE_NS, lateness_reasons, ties_before
-from inspector.analysis.explain.past import failure_reasons, slightly, timer_origin, timer_past
-from inspector.analysis.explain.story import CallStory, Moment, PastCall
 from inspector.calls.call import Call, call_of, clock_of, short_site
 from inspector.commands.members import UnscheduleMember
 from inspector.events.history import History
@@ -42,27 +42,25 @@ class _End:
         return Reason(self.text, self.at_ns, self.cursor, frame=self.frame)
 
 
-def explain_gone(
-    history: History, timeline: Timeline, story: CallStory, cursor: int
-) -> Explanation:
+def explain_gone(history: History, timeline: Timeline, past: CallPast, cursor: int) -> Explanation:
     """Explain how a call ended that is not in the state at a cursor."""
-    return _Gone(history, timeline, story, cursor).explanation()
+    return _Gone(history, timeline, past, cursor).explanation()
 
 
 class _Gone:
-    def __init__(self, history: History, timeline: Timeline, story: CallStory, cursor: int) -> None:
+    def __init__(self, history: History, timeline: Timeline, past: CallPast, cursor: int) -> None:
         self.history = history
         self.timeline = timeline
-        self.story = story
+        self.past = past
         self.cursor = cursor
-        self.what = "member" if story.id.is_member else "timer"
+        self.what = "member" if past.id.is_member else "timer"
 
     def explanation(self) -> Explanation:
-        subject = f"{self.what.capitalize()} {self.story.id.number}"
-        if clock_of(self.timeline, self.story.id):
+        subject = f"{self.what.capitalize()} {self.past.id.number}"
+        if clock_of(self.timeline, self.past.id):
             text = "It waits on a clock that no longer exists."
             return Explanation(subject, text, (Reason(text, self.timeline.at_ns),))
-        is_member = self.story.id.is_member
+        is_member = self.past.id.is_member
         end = self._member_end() if is_member else self._timer_end()
         if end is None:
             reason = self._unknown()
@@ -70,7 +68,7 @@ class _Gone:
                 subject = self._later_title(reason.cursor) or subject
             return Explanation(subject, reason.text, (reason,))
         before = self.history.state_before(end.cursor)
-        call = call_of(before, self.story.id)
+        call = call_of(before, self.past.id)
         if call is None:
             return Explanation(subject, end.headline, (end.reason,))
         reasons = [end.reason, *([] if is_member else self._timer_reasons(before, call, end))]
@@ -83,7 +81,7 @@ class _Gone:
         return _End(moment.cursor, moment.at_ns, headline, text, frame)
 
     def _timer_end(self) -> _End | None:
-        last, cleared = self.story.last, self.story.cleared
+        last, cleared = self.past.last, self.past.cleared
         if cleared is not None:
             site = text_of(self.history, cleared.a)
             who = f"at {short_site(site)}" if site else by_whom(self.timeline, cleared.b)
@@ -98,27 +96,27 @@ class _Gone:
         return _End(last.cursor, last.at_ns, headline, text, frame)
 
     def _timer_reasons(self, before: Timeline, call: Call, end: _End) -> list[Reason]:
-        history, timeline, story = self.history, self.timeline, self.story
-        last = story.last
+        history, timeline, past = self.history, self.timeline, self.past
+        last = past.last
         if last is not None and last.cursor == end.cursor:
             reasons = self._last_call(before, call, last) + self._set_again(call)
         else:
-            reasons = timer_past(history, timeline, story, call.calls)
+            reasons = timer_past(history, timeline, past, call.calls)
         before.set_present(end.at_ns)
-        return reasons + timer_origin(history, before, story, call, is_open=False)
+        return reasons + timer_origin(history, before, past, call, is_open=False)
 
     def _last_call(self, before: Timeline, call: Call, last: PastCall) -> list[Reason]:
-        history, timeline, story = self.history, self.timeline, self.story
+        history, timeline, past = self.history, self.timeline, self.past
         local_ns = before.local_ns(call.clock_id, last.at_ns)
         if call.due_ns is not None and call.due_ns > local_ns and last.late_ns >= 0:
             # Its clock was stopped, so no lateness could be measured.
             last = PastCall(last.cursor, last.at_ns, -1, NEVER, last.due_ns)
-        reasons = lateness_reasons(history, timeline, story, last)
+        reasons = lateness_reasons(history, timeline, past, last)
         if not reasons:
             late = slightly(last) if last.late_ns else " on time"
             text = f"It was called{late.removeprefix(',')}."
             reasons = [Reason(text, last.at_ns, last.cursor)]
-        return [*reasons, *ties_before(history, timeline, story), *failure_reasons(history, story)]
+        return [*reasons, *ties_before(history, timeline, past), *failure_reasons(history, past)]
 
     def _set_again(self, call: Call) -> list[Reason]:
         """Name the only pending timer with the same name and call site: the next in a chain."""
@@ -132,7 +130,7 @@ class _Gone:
         return [Reason(text, self.timeline.at_ns)]
 
     def _member_end(self) -> _End | None:
-        history, number = self.history, self.story.id.number
+        history, number = self.history, self.past.id.number
         base = history.state_before(history.first).members
         names = MemberNames(history.strings, base.by_id.values())
         for place, event in zip(*history.numbered(history.first, self.cursor), strict=True):
@@ -146,7 +144,7 @@ class _Gone:
 
     def _removed(self, moment: Moment, removed_id: int) -> _End:
         """Return the end of a member whose own removal, or an ancestor's, is in the log."""
-        history, number = self.history, self.story.id.number
+        history, number = self.history, self.past.id.number
         asked = command_behind(history, moment.cursor, UnscheduleMember)
         who = "by the program" if asked is None else f"by {asked[1]}"
         above = history.state_before(moment.cursor).members.by_id.get(removed_id)
@@ -165,17 +163,17 @@ class _Gone:
         return self._ended(moment, f"It was removed {who}.", f"It was removed {who}")
 
     def _removed_with_clock(self, headline: str) -> _End | None:
-        history, story = self.history, self.story
+        history, past = self.history, self.past
         removals = sorted(
             (moment.cursor, moment.at_ns, clock_id)
-            for clock_id, moment in story.removals.items()
-            if story.last_cursor < moment.cursor < self.cursor
+            for clock_id, moment in past.removals.items()
+            if past.last_cursor < moment.cursor < self.cursor
         )
         low, high = 0, len(removals)
         # The call exists before exactly one of the removals, and not after it.
         while low < high:
             middle = (low + high) // 2
-            if call_of(history.state_before(removals[middle][0] + 1), story.id) is not None:
+            if call_of(history.state_before(removals[middle][0] + 1), past.id) is not None:
                 low = middle + 1
             else:
                 high = middle
@@ -183,7 +181,7 @@ class _Gone:
             return None
         place, at_ns, clock_id = removals[low]
         before = history.state_before(place)
-        call = call_of(before, story.id)
+        call = call_of(before, past.id)
         if call is None or clock_id not in before.clocks:
             return None
         above = ", above its clock," if call.clock_id != clock_id else ""
@@ -192,16 +190,16 @@ class _Gone:
         return self._ended(Moment(place, at_ns, 0, 0), headline, text)
 
     def _unknown(self) -> Reason:
-        history, story, timeline = self.history, self.story, self.timeline
-        added = ADDED[Unit.MEMBER if story.id.is_member else Unit.TIMER]
+        history, past, timeline = self.history, self.past, self.timeline
+        added = ADDED[Unit.MEMBER if past.id.is_member else Unit.TIMER]
         for place, event in zip(*history.numbered(self.cursor, history.end), strict=True):
-            if event[1] == added and event[2] == story.id.number:
+            if event[1] == added and event[2] == past.id.number:
                 text = (
                     f"At {format_instant(timeline.at_ns)} this {self.what} does not exist yet: it "
                     f"is set at {format_instant(event[0])}."
                 )
                 return Reason(text, event[0], place)
-        if max(history.first, story.first) > 0:
+        if max(history.first, past.first) > 0:
             text = (
                 f"No {self.what} of this number is known: the events before "
                 f"{format_instant(history.first_ns)} are no longer in the log."
@@ -212,8 +210,8 @@ class _Gone:
     def _later_title(self, place: int) -> str:
         """Return what a call is titled once it is added, empty if it is unknown even then."""
         # What kind of member it is follows in the next event.
-        events = 2 if self.story.id.is_member else 1
-        call = call_of(self.history.state_before(place + events), self.story.id)
+        events = 2 if self.past.id.is_member else 1
+        call = call_of(self.history.state_before(place + events), self.past.id)
         return "" if call is None else call.title
 
 

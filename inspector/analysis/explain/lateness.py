@@ -18,7 +18,7 @@ from inspector.analysis.evidence import (
     timer_label,
     times,
 )
-from inspector.analysis.explain.story import CallStory, PastCall
+from inspector.analysis.explain.call_past import CallPast, PastCall
 from inspector.analysis.explain.suspects import innermost_call, suspect
 from inspector.analysis.frame_events import FrameEvents, frames_in
 from inspector.analysis.interval_shares import (
@@ -50,7 +50,7 @@ _MOST_NAMED: Final = 4
 
 
 def lateness_reasons(
-    history: History, timeline: Timeline, story: CallStory, firing: PastCall
+    history: History, timeline: Timeline, past: CallPast, firing: PastCall
 ) -> list[Reason]:
     """Return why a call was late or early, nothing if it was on time."""
     if firing.is_out_of_turn:
@@ -60,13 +60,13 @@ def lateness_reasons(
     context = _Context(history, timeline, firing.cursor)
     index = None if context.frame is None else context.frame.index
     before = history.state_before(firing.cursor)
-    window = window_of(before, story.id.number, firing.at_ns, firing.late_ns)
+    window = window_of(before, past.id.number, firing.at_ns, firing.late_ns)
     if window is not None:
         # The event of an attached program has the instant of the call, not that it was for.
         firing = replace(firing, at_ns=window[0])
         sampled = []
         if firing.late_ns >= _SAMPLED_NS:
-            sampled = _sampled(history, before, story.id.number, window, firing, index)
+            sampled = _sampled(history, before, past.id.number, window, firing, index)
         if sampled:
             return [*sampled, *_cut(context)]
     due_ns = firing.read_ns - firing.late_ns
@@ -74,7 +74,7 @@ def lateness_reasons(
     reasons = [Reason(f"It was called {late} late.", firing.at_ns, firing.cursor, frame=index)]
     frame_ns, blaming = _running_frame(context, due_ns, firing)
     reasons += blaming
-    timers_ns, blaming = _timers_before(context, story.id.number, firing, due_ns)
+    timers_ns, blaming = _timers_before(context, past.id.number, firing, due_ns)
     reasons += blaming
     reasons += _cut(context)
     left_ns = firing.late_ns - frame_ns - timers_ns
@@ -157,20 +157,20 @@ def _advice(lateness: Lateness, at_ns: int) -> list[Reason]:
     return [Reason(text, at_ns, helps_against=main.culprit.place.call)]
 
 
-def repetition_reasons(history: History, story: CallStory, cursor: int) -> list[Reason]:
+def repetition_reasons(history: History, past: CallPast, cursor: int) -> list[Reason]:
     """Return why a timer was called more than once in a frame, nothing if it was not."""
-    last = story.last
-    if last is None or story.fired < 2:  # noqa: PLR2004 - called twice
+    last = past.last
+    if last is None or past.fired < 2:  # noqa: PLR2004 - called twice
         return []
     frame = frame_after(history, last.cursor, cursor)
     began = _frame_cursor(history, last.cursor)
-    group = [firing for firing in story.firings if firing.cursor >= began]
+    group = [firing for firing in past.firings if firing.cursor >= began]
     if len(group) < 2 or frame is None:  # noqa: PLR2004
         return []
     count = times(len(group))
     reason = f"It was called {count} in frame {frame:,}"
     extra = next((firing for firing in group if firing.is_out_of_turn), None)
-    interval_ns = 0 if story.armed is None else story.armed.b
+    interval_ns = 0 if past.armed is None else past.armed.b
     if extra is not None:
         return [Reason(f"{reason}, one of them outside its schedule.", last.at_ns, extra.cursor)]
     if max(firing.late_ns for firing in group) >= LATE_NS:
@@ -185,9 +185,9 @@ def repetition_reasons(history: History, story: CallStory, cursor: int) -> list[
     return [Reason(text, last.at_ns, last.cursor, frame=frame)]
 
 
-def ties_before(history: History, timeline: Timeline, story: CallStory) -> list[Reason]:
+def ties_before(history: History, timeline: Timeline, past: CallPast) -> list[Reason]:
     """Return which timers fired before a timer at the same instant, if any."""
-    last = story.last
+    last = past.last
     if last is None or last.is_out_of_turn:
         return []
     start = max(history.cursor_at(last.at_ns - 1), last.cursor - NEARBY, history.first)
@@ -197,7 +197,7 @@ def ties_before(history: History, timeline: Timeline, story: CallStory) -> list[
         if event[1] in FIRINGS
         and event[0] == last.at_ns
         and event[3] == last.late_ns
-        and event[2] != story.id.number
+        and event[2] != past.id.number
     ]
     if not others:
         return []

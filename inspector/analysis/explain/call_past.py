@@ -1,4 +1,4 @@
-"""The events of one call, gathered from the past of its session, for its explanation."""
+"""The past of one call: its events, gathered from the history of its session."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from inspector.vocabulary import RATE_DENOMINATOR, RawEvent, TimerKind
 KEPT_FIRINGS: Final = 64
 #: The most stretches to keep for each clock, those that matter most; at times twice as many.
 KEPT_STRETCHES: Final = 200
-#: The most events of the call to keep, for going back in the story.
+#: The most events of the call to keep, for going back.
 KEPT_EVENTS: Final = 100_000
 #: The most events to read, which takes about a quarter of a second.
-LONGEST_STORY: Final = 2_000_000
+LONGEST_PAST: Final = 2_000_000
 
 _STRETCH: Final = 50_000
 _OF_ALL: Final = ABOUT_CLOCKS | kinds_with(subject=Unit.MODE)
@@ -73,23 +73,23 @@ class Stretch:
         return length_ns * abs(RATE_DENOMINATOR - self.change.speed_n) // RATE_DENOMINATOR
 
 
-class CallStory(ClockChangeReader):
+class CallPast(ClockChangeReader):
     """The known past of one call; can be extended as a session continues.
 
     Only timers of clocks have firings.
     """
 
-    def __init__(self, call_id: CallId, longest: int = LONGEST_STORY) -> None:
+    def __init__(self, call_id: CallId, longest: int = LONGEST_PAST) -> None:
         self.id = call_id  # The call
         self.longest = longest  # The most events to read
-        self.first = -1  # Where the story begins in the log
+        self.first = -1  # Where the past begins in the log
         self.cursor = 0  # How far it was read
         self.added: Moment | None = None  # When it was scheduled
         self.origin: Moment | None = None  # Its call site (sid), and its TimerKind
         # When it was armed: its first due instant in local time, and its interval
         self.armed: Moment | None = None
         self.firings: deque[PastCall] = deque(maxlen=KEPT_FIRINGS)  # Its last calls
-        self.fired = 0  # How often it was called within the story
+        self.fired = 0  # How often it was called within the past
         # When it was cleared: the call site (sid) and the command
         self.cleared: Moment | None = None
         self.missed: Moment | None = None  # When ticks were last skipped, and how many
@@ -162,21 +162,21 @@ class CallStory(ClockChangeReader):
                     self._mine = None
             self.cursor = max(end, start)
 
-    def as_of(self, cursor: int) -> CallStory:
-        """Return the story up to an earlier cursor, without reading it again if possible."""
+    def as_of(self, cursor: int) -> CallPast:
+        """Return the past up to an earlier cursor, without reading it again if possible."""
         if cursor >= self.cursor:
             return self
-        story = CallStory(self.id, self.longest)
+        past = CallPast(self.id, self.longest)
         if self._mine is None:
-            return story
-        story.first, story.cursor = self.first, cursor
+            return past
+        past.first, past.cursor = self.first, cursor
         for place, event in self._mine:
             if place >= cursor:
                 break
-            story._take(place, event)
-        if story.added == self.added:
-            story._begun = self._begun
-        return story
+            past._take(place, event)
+        if past.added == self.added:
+            past._begun = self._begun
+        return past
 
     def _take(self, cursor: int, event: RawEvent) -> None:
         at_ns, kind, subject, a, b = event

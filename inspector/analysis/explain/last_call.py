@@ -15,8 +15,8 @@ from inspector.analysis.evidence import (
     times,
     when,
 )
+from inspector.analysis.explain.call_past import CallPast, PastCall, Stretch
 from inspector.analysis.explain.lateness import lateness_reasons, repetition_reasons, ties_before
-from inspector.analysis.explain.story import CallStory, PastCall, Stretch
 from inspector.calls.call import Call, short_site
 from inspector.events.history import History
 from inspector.events.schema import ADDED, CALLS, Unit
@@ -36,15 +36,15 @@ _SAME_NS: Final = NS_PER_MS
 _MOST_STRETCHES: Final = 6
 
 
-def member_past(history: History, timeline: Timeline, story: CallStory) -> list[Reason]:
+def member_past(history: History, timeline: Timeline, past: CallPast) -> list[Reason]:
     """Return how often a member was called, and its last call."""
-    member = timeline.members.by_id[story.id.number]
+    member = timeline.members.by_id[past.id.number]
     if not member.calls:
         text = "It has not been called since it was added."
         cursor = find_event(history, member.added_ns, {ADDED[Unit.MEMBER]}, member.id)
         return [Reason(text, member.added_ns, cursor)]
     text = f"It was called {times(member.calls)}"
-    last = last_event(history, story.cursor, CALLS, member.id)
+    last = last_event(history, past.cursor, CALLS, member.id)
     if last is None:
         return [Reason(f"{text}.", timeline.at_ns)]
     cursor, (at_ns, *_) = last
@@ -70,34 +70,34 @@ def state_reasons(history: History, timeline: Timeline, number: int) -> list[Rea
     return [Reason(f"{text}.", at_ns, cursor, frame=frame, member_id=machine_id)]
 
 
-def timer_past(history: History, timeline: Timeline, story: CallStory, fired: int) -> list[Reason]:
+def timer_past(history: History, timeline: Timeline, past: CallPast, fired: int) -> list[Reason]:
     """Return how often a timer fired, how its last call went, and what failed."""
     reasons: list[Reason] = []
-    last = story.last
+    last = past.last
     if last is not None:
-        late = lateness_reasons(history, timeline, story, last)
+        late = lateness_reasons(history, timeline, past, last)
         on_time = "" if late else ", on time" if not last.late_ns else slightly(last)
         frame = frame_at(timeline, last.at_ns)
         count = times(fired) if fired else "never"
         text = f"It has fired {count}, the last time {when(frame, last.at_ns)}{on_time}."
         reasons.append(Reason(text, last.at_ns, last.cursor, frame=frame))
         reasons += late
-        reasons += repetition_reasons(history, story, story.cursor)
+        reasons += repetition_reasons(history, past, past.cursor)
         if not late:
-            reasons += ties_before(history, timeline, story)
+            reasons += ties_before(history, timeline, past)
     elif fired:
         text = f"It has fired {times(fired)}, before the oldest event in the log."
         reasons.append(Reason(text, history.first_ns))
-    if story.missed is not None:
-        policy = "its policy" if story.kind is None else f"its kind “{story.kind.text}”"
+    if past.missed is not None:
+        policy = "its policy" if past.kind is None else f"its kind “{past.kind.text}”"
         count = (
             "1 late tick was"
-            if story.ticks_missed == 1
-            else (f"{story.ticks_missed:,} late ticks were")
+            if past.ticks_missed == 1
+            else (f"{past.ticks_missed:,} late ticks were")
         )
-        text = f"{count} skipped, as {policy} requires; {story.missed.a:,} the last time."
-        reasons.append(Reason(text, story.missed.at_ns, story.missed.cursor))
-    return reasons + failure_reasons(history, story)
+        text = f"{count} skipped, as {policy} requires; {past.missed.a:,} the last time."
+        reasons.append(Reason(text, past.missed.at_ns, past.missed.cursor))
+    return reasons + failure_reasons(history, past)
 
 
 def slightly(last: PastCall) -> str:
@@ -105,20 +105,20 @@ def slightly(last: PastCall) -> str:
     return f", {format_duration(last.late_ns)} late"
 
 
-def failure_reasons(history: History, story: CallStory) -> list[Reason]:
-    failed = story.failed
+def failure_reasons(history: History, past: CallPast) -> list[Reason]:
+    failed = past.failed
     if failed is None:
         return []
     error = what_was_raised(text_of(history, failed.b))
-    again = f" {times(story.failures)}, the last time" if story.failures > 1 else ""
+    again = f" {times(past.failures)}, the last time" if past.failures > 1 else ""
     return [Reason(f"Its callback raised{again}: {error}", failed.at_ns, failed.cursor)]
 
 
 def timer_origin(
-    history: History, timeline: Timeline, story: CallStory, call: Call, *, is_open: bool
+    history: History, timeline: Timeline, past: CallPast, call: Call, *, is_open: bool
 ) -> list[Reason]:
     """Return where a timer was set, and what happened to its clocks while it waited."""
-    added, armed, last = story.added, story.armed, story.last
+    added, armed, last = past.added, past.armed, past.last
     if is_open and last is not None:
         local_ns = last.due_ns
         if local_ns is not None and not timeline.scene_path:
@@ -129,26 +129,26 @@ def timer_origin(
             then = history.state_at(last.at_ns)
             there = call.clock_id in then.clocks
             local_ns = then.local_ns(call.clock_id) if there else None
-        return _wait(timeline, story, call, last.cursor, last.at_ns, local_ns)
+        return _wait(timeline, past, call, last.cursor, last.at_ns, local_ns)
     if added is None or armed is None:
         return []
     reasons: list[Reason] = []
-    begun_ns = story.begun_ns(history, call.clock_id)
-    site = text_of(history, story.origin.a) if story.origin is not None else ""
+    begun_ns = past.begun_ns(history, call.clock_id)
+    site = text_of(history, past.origin.a) if past.origin is not None else ""
     text = f"It was set at {short_site(site)}" if site else "It was set"
     if begun_ns is not None:
         delay_ns, clock = armed.a - begun_ns, timeline.clocks[call.clock_id]
         text += f", for {format_duration(delay_ns)} of “{clock.name}”"
-        if call.interval_ns and delay_ns != call.interval_ns and not story.fired:
+        if call.interval_ns and delay_ns != call.interval_ns and not past.fired:
             text += f", not for its interval of {format_duration(call.interval_ns)}"
-        reasons += _wait(timeline, story, call, added.cursor, added.at_ns, begun_ns)
+        reasons += _wait(timeline, past, call, added.cursor, added.at_ns, begun_ns)
     frame = frame_at(timeline, added.at_ns)
     return [Reason(f"{text}.", added.at_ns, added.cursor, frame=frame), *reasons]
 
 
 def _wait(  # noqa: PLR0913, PLR0917 - the beginning of the wait, in three units
     timeline: Timeline,
-    story: CallStory,
+    past: CallPast,
     call: Call,
     cursor: int,
     since_ns: int,
@@ -162,16 +162,16 @@ def _wait(  # noqa: PLR0913, PLR0917 - the beginning of the wait, in three units
     local_ns = timeline.local_ns(clock.id) - local_since_ns
     if abs(passed_ns - local_ns) < _SAME_NS:
         return []
-    began = "it was set" if story.added is not None and cursor == story.added.cursor else "then"
+    began = "it was set" if past.added is not None and cursor == past.added.cursor else "then"
     text = (
         f"Since {began}, {format_duration(passed_ns)} of session time has passed, and "
         f"{format_duration(local_ns)} on “{clock.name}”."
     )
     here = Reason(text, timeline.at_ns, clock_id=clock.id)
-    return [*_stretches(timeline, story, call, since_ns), here]
+    return [*_stretches(timeline, past, call, since_ns), here]
 
 
-def _stretches(timeline: Timeline, story: CallStory, call: Call, since_ns: int) -> list[Reason]:
+def _stretches(timeline: Timeline, past: CallPast, call: Call, since_ns: int) -> list[Reason]:
     """Return the pauses, rates and moves of most effect in the order of time; count the others."""
     at_ns, count = timeline.at_ns, 0
     ranked: list[tuple[tuple[int, bool, int], Stretch, str]] = []
@@ -179,7 +179,7 @@ def _stretches(timeline: Timeline, story: CallStory, call: Call, since_ns: int) 
         current_ns = clock.paused_since_ns if clock.n == 0 else None
         mine = [
             (each, effect_ns)
-            for each in story.stretches.get(clock.id, ())
+            for each in past.stretches.get(clock.id, ())
             if each.change.at_ns <= at_ns
             and ((effect_ns := each.effect_ns(since_ns, at_ns)) or each.change.at_ns >= since_ns)
             and (each.change.at_ns >= since_ns or each.end_ns is not None)
