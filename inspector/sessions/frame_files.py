@@ -26,6 +26,7 @@ from inspector.events.recording import Recording, as_far_as_it_goes, open_record
 from inspector.extensions import ExtensionError, Registry, report
 from inspector.foreign.files import open_binary
 from inspector.foreign.numbers import shown
+from inspector.foreign.paths import is_recording_name
 from inspector.formats.captures.capframex_json import CapFrameXReader, is_capframex
 from inspector.formats.captures.capture import (
     NO_FRAMES,
@@ -142,25 +143,29 @@ def read_frame_file(
 
 
 def is_recording(path: Path) -> bool:
-    """Return whether a file is a recording, which has events besides its frames."""
+    """Return whether a file is a recording, which has events besides its frames.
+
+    One that ended before anything was written is known by its name.
+    """
     with open_binary(path) as file:
-        return file.read(len(_SQLITE)) == _SQLITE
+        head = file.read(len(_SQLITE))
+    return head == _SQLITE or (not head and is_recording_name(path))
 
 
 def open_frame_file(path: Path, column: str | None = None) -> FrameFile | CaptureReader:
     """Return the frame times in a file, or a reader if that takes a while."""
+    if is_recording(path):
+        return _read_by(_RECORDING, path)
+    if column is not None:
+        return FrameTableReader(path, column)
     with open_binary(path) as file:
         head = file.read(_HEAD_BYTES)
-    is_recording = head.startswith(_SQLITE)
-    if column is not None and not is_recording:
-        return FrameTableReader(path, column)
     # Any text may be a table: it is tried last.
-    others = [each for each in IMPORTERS if each is not _TABLE]
+    others = [each for each in IMPORTERS if each is not _TABLE and each is not _RECORDING]
     chosen = next((each for each in others if _is_recognised(each, head)), None)
     if chosen is None:
         source = CaptureSource(path)
-        within = [each for each in others if each is not _RECORDING]
-        chosen = next((each for each in within if _is_recognised(each, source.head)), _TABLE)
+        chosen = next((each for each in others if _is_recognised(each, source.head)), _TABLE)
         if source.is_compressed and chosen not in IMPORTERS.own:
             return _read_expanded(chosen, source)
     return _read_by(chosen, path)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ctypes
 import errno
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +26,11 @@ from inspector.events.recording import (
     annotations_of,
     open_recording,
 )
+from inspector.events.recording.layout import APPLICATION_ID
 from inspector.events.recording.writing import file as file_module
 from inspector.events.recording.writing.file import RecordingFile, RecordingInfo
 from inspector.events.timeline import Timeline
+from inspector.sessions.frame_files import read_frame_file
 from inspector.vocabulary import MARK, Numbers
 from tests.events.recording.recorded_worlds import record, scene_log
 from tests.fuzz import rounds
@@ -46,6 +50,7 @@ from inspector.events.recording import RecordingWriter
 from inspector.events.recording.writing import file, writer
 from inspector.events.recording.writing.file import RecordingInfo, RecordingFile
 from inspector.events.timeline import Timeline
+from inspector.sessions.frame_files import read_frame_file
 from inspector.vocabulary import MARK, RawEvent
 writer.COMMIT_NS = 0
 file.KEYFRAME_EVERY = file.KEYFRAME_AT_MOST = 300
@@ -264,6 +269,33 @@ def test_that_a_file_cut_short_before_its_first_commit_is_said_to_be_empty(
         cut.write_bytes(state)
         with pytest.raises(RecordingError, match="is empty"):
             open_recording(cut)
+
+
+def test_that_a_file_whose_first_commit_was_cut_off_is_empty(tmp_path: Path) -> None:
+    cut = tmp_path / "cut.tlrec"
+    with closing(sqlite3.connect(tmp_path / "a.tlrec", isolation_level=None)) as connection:
+        # What does not fit into the cache is written before the commit, beside its journal.
+        connection.executescript(
+            f"PRAGMA cache_size = 1; BEGIN; PRAGMA application_id = {APPLICATION_ID};"
+            "CREATE TABLE meta (name, value);"
+        )
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", [("name", "x" * 900)] * 900)
+        for suffix in ("", "-journal"):
+            shutil.copy(tmp_path / f"a.tlrec{suffix}", f"{cut}{suffix}")
+        connection.execute("ROLLBACK")
+    with cut.open("r+b") as file:
+        # The beginning of its first page, which SQLite keeps until the commit.
+        file.write(b"SQLite format 3\0".ljust(68, b"\0") + APPLICATION_ID.to_bytes(4))
+
+    with pytest.raises(RecordingError, match="is empty: nothing was recorded"):
+        open_recording(cut)
+
+
+def test_that_frame_times_of_a_recording_without_a_byte_are_missed_as_such(tmp_path: Path) -> None:
+    (tmp_path / "a.tlrec").touch()
+
+    with pytest.raises(RecordingError, match="is empty: nothing was recorded"):
+        read_frame_file(tmp_path / "a.tlrec")
 
 
 @pytest.mark.parametrize("harm", ["removed", "moved", "replaced"])

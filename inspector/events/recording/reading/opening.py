@@ -153,13 +153,15 @@ class OpenFile:
         try:
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             (found,) = connection.execute("PRAGMA user_version").fetchone()
+            (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.Error:
             # Its tables will show what can be read.
             return version
         finally:
             connection.close()
         if application != APPLICATION_ID:
-            raise RecordingError(_why_none(self.path))
+            # What it had begun to write is taken back.
+            raise RecordingError(_why_none(self.path) if tables else _why_empty(self.path))
         return _supported(self.path, int(found))
 
     def _note_how_it_ended(self) -> None:
@@ -312,11 +314,11 @@ def _checked_version(path: Path, real: Path) -> int:
         raise RecordingError(f"{path} is not a recording of the inspector. Choose another file.")
     if int.from_bytes(head[_ID_AT : _ID_AT + 4], "big") == APPLICATION_ID:
         return _supported(path, int.from_bytes(head[_VERSION_AT : _VERSION_AT + 4], "big"))
-    if size(real.with_name(f"{real.name}-wal")) > 0:
-        # Everything may still be in the WAL.
+    if beside(real):
+        # Everything may still be in the WAL, or be taken back by the journal.
         return SCHEMA_VERSION
     if not head:
-        raise RecordingError(f"{path} is empty: nothing was recorded before it ended.")
+        raise RecordingError(_why_empty(path))
     if len(head) < _HEAD_BYTES:
         cut = f"{path} is truncated to {len(head):,} bytes: nothing in it can be read."
         raise RecordingError(cut)
@@ -331,6 +333,10 @@ def _supported(path: Path, version: int) -> int:
 
 def _why_none(path: Path) -> str:
     return f"{path} is an SQLite file, but not a recording of the inspector. Choose another file."
+
+
+def _why_empty(path: Path) -> str:
+    return f"{path} is empty: nothing was recorded before it ended."
 
 
 def _newer(path: Path, version: str) -> str:
