@@ -360,6 +360,15 @@ def test_that_loops_which_only_read_the_time_end(tmp_path: Path) -> None:
         thread.join(6)
         assert not thread.is_alive()
 
+    def test_what_is_due_meanwhile(timeline):
+        began = time.monotonic()
+        thread = threading.Thread(target=sleep, args=(0.0105,), daemon=True)
+        thread.start()
+        while time.monotonic() - began < 0.0105:
+            pass
+        assert time.monotonic() - began < 0.012
+        thread.join()
+
     def test_tasks(timeline):
         async def main():
             seen = []
