@@ -504,6 +504,16 @@ def test_that_a_turn_is_looked_at_less_often_the_longer_it_lasts(played: Played)
     sampler.end()
 
 
+def test_that_a_child_that_was_forked_can_be_held(played: Played) -> None:
+    program = played.program
+    program.forked()
+    program.attach(played.events.append, played.events.extend)
+
+    program.pause(program.own_clock)
+
+    assert program.own_clock.is_held
+
+
 def test_that_a_loop_that_is_held_is_not_looked_at(played: Played) -> None:
     sampler = Sampler(played.program, lambda: played.now_ns)
     sampler.look()

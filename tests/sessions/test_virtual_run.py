@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -211,12 +212,15 @@ def test_that_a_run_that_makes_no_sense_is_refused(
     session.close()
 
 
-def test_that_progress_is_reported_as_a_rising_share(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("limit", [{"frames": 640}, {"duration_ns": round(640 * SIXTIETH)}])
+def test_that_progress_is_reported_as_a_rising_share(
+    monkeypatch: pytest.MonkeyPatch, limit: dict[str, Any]
+) -> None:
     monkeypatch.setattr("inspector.sessions.runs.virtual._PROGRESS_EVERY_NS", -1)
     session = minimal()
     shares: list[float] = []
 
-    run_virtual(session, frames=640, on_progress=shares.append)
+    run_virtual(session, dt_ns=SIXTIETH, on_progress=shares.append, **limit)
 
     assert shares == [pytest.approx(i / 10) for i in range(1, 11)]
     session.close()

@@ -126,6 +126,20 @@ def _marks(session: AttachedSession) -> list[int]:
     return [int(text) for text in texts if text.isdigit()]
 
 
+@pytest.mark.parametrize(
+    ("codes", "code"), [((0, 0), 0), ((0, 3, 4), 3), ((3, None), None), ((None, 0), None)]
+)
+def test_that_several_programs_end_with_the_code_of_the_first_that_failed(
+    codes: tuple[int | None, ...], code: int | None
+) -> None:
+    opened: list[Any] = [SimpleNamespace(title="", poll=lambda each=each: each) for each in codes]
+    doors: list[Any] = [SimpleNamespace(open=lambda _, each=each: each) for each in opened]
+
+    together = Together(tuple(doors)).open(acceptor=None)  # type: ignore[arg-type]
+
+    assert together.poll() == code
+
+
 def test_that_a_program_on_another_host_is_seen_with_its_host_and_leaves_nothing_there(
     reached: Reached, tmp_path: Path, attached: Callable[[OnHost | Together], AttachedSession]
 ) -> None:
