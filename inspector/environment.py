@@ -44,7 +44,6 @@ QT_LIBRARIES = (
     SystemLibrary("libgthread-2.0.so.0", "libglib2.0-0"),
     SystemLibrary("libxkbcommon.so.0", "libxkbcommon0"),
 )
-# Additionally for the X11 plugin.
 X11_LIBRARIES = (
     SystemLibrary("libX11-xcb.so.1", "libx11-xcb1"),
     SystemLibrary("libxcb-cursor.so.0", "libxcb-cursor0"),

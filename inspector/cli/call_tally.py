@@ -283,7 +283,6 @@ class CallTally:
         self._of_member: dict[int, _Members] = {}
         self._names = MemberNames(log.strings)
         self._schedulers: dict[int, KnownMember] = {}
-        # For local times.
         self._clocks = log.base.only_clocks()
         self._asked, self._answer_ns = (0, 0, 0), 0
         self._steps = merged(handlers_of(self), self._clocks.steps(ABOUT_CLOCKS))

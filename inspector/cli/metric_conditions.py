@@ -22,7 +22,6 @@ _OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
 _CONDITION: Final = re.compile(
     r"\s*([\w.%-]+?)\s*(<=|>=|<|>)\s*(\S+?)\s*(us|µs|ms|fps|s|%|ms/s|frames)?\s*"
 )
-#: Units of time, in seconds.
 _SECONDS: Final = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 

@@ -25,7 +25,6 @@ from inspector.foreign.numbers import count_in
 from inspector.timebase import format_instant
 from inspector.vocabulary import MemberKind
 
-#: Limit of candidates listed.
 _MOST_LISTED: Final = 12
 _MEMBER_PREFIX: Final = "member:"
 #: Longest number of a timer, in digits.

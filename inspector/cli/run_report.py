@@ -40,7 +40,6 @@ _LONG_NS: Final = 120 * NS_PER_SECOND
 _WIDEST_CELL: Final = 80
 #: So many places at which timers of one name are set have room in their line.
 _PLACES: Final = 2
-#: Names of the times of a frame in the table.
 _MEASURE_NAMES: Final[dict[Measure, str]] = {
     "interval": "frame time",
     "busy": "work in it",

@@ -35,7 +35,6 @@ UNREADABLE: Final = (
     CommandError,
 )
 
-#: The newest commands that can be undone.
 MAX_UNDONE: Final = 1_000
 
 #: Carries out a command; if it returns a generator, the command is done when that ends.
@@ -173,7 +172,6 @@ class Command:
         return cls(**found)
 
 
-#: Every command, by its name.
 COMMANDS: Final[dict[str, type[Command]]] = {}
 
 

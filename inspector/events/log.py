@@ -16,7 +16,6 @@ from inspector.vocabulary import Numbers, RawEvent
 #: Memory of an event in a block: five numbers of 64 bits.
 BYTES_PER_EVENT: Final = 40
 
-#: Events per block.
 _BLOCK: Final = 4_096
 _BLOCK_NUMBERS: Final = _BLOCK * WIDTH
 

@@ -138,7 +138,6 @@ class Fold(Enum):
     FIELD = auto()
     #: Members: only the last call counts, and their number.
     CALL = auto()
-    #: No effect on the state.
     NONE = auto()
 
 
@@ -439,7 +438,6 @@ OF_FRAMES: Final = FRAME_STARTS | FRAME_ENDS | kinds_with(fold=Fold.FRAME_PART)
 LOOP_ENDS: Final = kinds_with(fold=Fold.LOOP_END)
 CUTS: Final = kinds_with(subject=Unit.DIRECTOR, fold=Fold.FRAME_PART)
 SHARES: Final = kinds_with(subject=Unit.CALLBACKS_AND_INSPECTOR)
-#: Numbers of the kinds about loops.
 ABOUT_LOOPS: Final = kinds_with(subject=Unit.LOOP)
 #: Numbers of the kinds that report what a callback raised.
 FAILURES: Final = kinds_with(b=Unit.TRACEBACK)

@@ -10,7 +10,6 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-#: Longest number.
 MOST_CHARACTERS: Final = 100
 #: Includes every ``float``.
 LARGEST_EXPONENT: Final = 400

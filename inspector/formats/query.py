@@ -20,7 +20,6 @@ from inspector.formats.frame_times import Beside, FrameTimes
 from inspector.formats.series import series_of
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
-#: Says what to install.
 NO_DUCKDB: Final = "Queries need the library duckdb: pip install 'timeline-inspector[query]'."
 #: What DuckDB says, without where in its own code.
 _LONGEST_REASON: Final = 400

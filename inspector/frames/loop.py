@@ -65,7 +65,6 @@ class ChildClock(Protocol):
         """Cancel a timeout; returns whether it was pending."""
 
 
-#: The clocks that a loop can run on.
 LoopClock: TypeAlias = Clock | ChildClock
 
 

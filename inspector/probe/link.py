@@ -66,7 +66,6 @@ class Attachment:
         program.attach(self.sink.emit, self.sink.extend)
         self.sampler = Sampler(program)  # Looks at the loops of the program
         self.sampler.begin()
-        # The keyframe that is being made
         self.keyframe: Optional[Keyframe] = Keyframe(program, is_first=True)
         self._tasks: Optional[TaskTeller] = None
         self._requests.on_tasks_asked = self._ask_for_tasks

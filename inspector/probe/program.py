@@ -58,7 +58,6 @@ LONGEST_TRACE = 1 << 14
 _MOST_CALLERS = -20
 #: Not the one that follows a clock once the adapter of ``time`` is there.
 _wait = Condition.wait
-#: Name of the thread of the link.
 PROBE_THREAD = "timeline-probe"
 #: How long a thread that is held waits before it keeps its window alive again.
 PUMP_S = 0.01

@@ -25,7 +25,6 @@ class Requests:
 
     def __init__(self, program: Program, grant: str) -> None:
         self._program = program
-        # What the program lets the inspector do
         self.grant = grant if grant in GRANTS else READ_ONLY
         self.is_keyframe_wanted = False  # Whether a new keyframe was asked for
         self.on_tasks_asked: Callable[[int], None] = lambda _: None

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from typing import Optional
 
 _HAS_TIMES = sys.platform == "linux"
-#: Other threads whose processor time is read.
 _MOST_THREADS = 32
 #: A process counts as stopped from here on.
 STOP_NS = 50_000_000

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 PROTOCOL = 1
 
-#: Frame types.
 JSON = ord("J")
 EVENTS = ord("E")
 
@@ -44,7 +43,6 @@ SILENCE_NS = 2_000_000_000
 #: The longest a connection may take until its first message is complete.
 HELLO_NS = 5_000_000_000
 
-# Error codes.
 MALFORMED = 1
 UNKNOWN_METHOD = 2
 BAD_PARAMS = 3

@@ -100,7 +100,6 @@ class Lane:
     site: int = 0
     # The lane of all timers made there, once their labels are on several lanes.
     family: Lane | None = None
-    # The lanes of a family; empty for any other lane.
     members: list[Lane] = field(default_factory=list)
     words: list[str] = field(default_factory=list)  # The words that all labels of a family share
 

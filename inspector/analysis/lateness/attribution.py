@@ -72,9 +72,7 @@ _COLLECTION: Final = "<built-in>:0 in (garbage collector)"
 
 
 class Cause(Enum):
-    #: The program computed in a callback.
     CALLBACK = "callback"
-    #: The program computed in a step of a task.
     TASK_STEP = "task-step"
     #: It waited inside a turn.
     BLOCKING_CALL = "blocking-call"
@@ -85,15 +83,12 @@ class Cause(Enum):
     PROCESSOR = "processor"
     #: Many calls, none of them long.
     MANY_SHORT = "many-short"
-    #: A function of a frame.
     FRAME_FUNCTION = "frame-function"
     #: The job waited for something before it set its next call.
     AWAITING = "awaiting"
     #: Each period grows by the work.
     DRIFT = "drift"
-    #: The process was stopped.
     STOPPED = "stopped"
-    #: The inspector held it.
     HELD = "held"
     NOT_LATE = "not-late"
     UNKNOWN = "unknown"
@@ -235,7 +230,6 @@ class _Window:
         self.looks = 0
         self.stops = _apart(samples.stops[program], ())
         self.collections = _apart(samples.collections[program], self.stops)
-        #: What is not known.
         self.unknown_ns = 0.0
         self.collecting: list[_Piece] = []
         self.computing: list[_Piece] = []

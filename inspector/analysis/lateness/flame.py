@@ -106,7 +106,6 @@ class FunctionSeen(Struct):
     depth: int  # How many functions are around it
     took_ns: int = 0  # For how long
     samples: int = 0  # How many looks have seen it
-    # The lines that were seen in it, each with how often.
     lines: Counter[int] = field(default_factory=Counter)
 
     @property

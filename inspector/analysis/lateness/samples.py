@@ -33,7 +33,6 @@ SAMPLE_KINDS: Final = kinds_with(group=EventGroup.SAMPLES)
 AROUND_NS: Final = 1_000 * NS_PER_MS
 #: A probe tells the whole stack at least as often.
 _WHOLE_NS: Final = 700 * NS_PER_MS
-#: The most events to read for one window.
 _MOST_EVENTS: Final = 100_000
 #: Every so many samples the whole stack is told.
 _WHOLE_EVERY: Final = 32

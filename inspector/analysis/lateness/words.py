@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 #: A share from here on is the whole time.
 _WHOLE: Final = 0.95
-#: The most shares and families to name.
 _MOST_NAMED: Final = 4
-#: The most frames of a stack to list.
 _MOST_FRAMES: Final = 12
 #: Less is not worth a word.
 _LEAST_NS: Final = NS_PER_MS

@@ -164,7 +164,6 @@ class Survey:
         self.timers: dict[int, SurveyedTimer] = {}  # Every timer of a clock, by number
         # Every scheduler, target, frame timer …, by number
         self.members: dict[int, SurveyedMember] = {}
-        # Timers by caller, name and call site
         self.groups: dict[tuple[Caller, str | int, int], TimerGroup] = {}
         # What callbacks raised, by their name (sid)
         self.failures: dict[int, SurveyedFailures] = {}

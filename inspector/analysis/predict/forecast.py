@@ -10,7 +10,6 @@ from inspector.calls.call import CallId
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
 
-#: The most calls to predict from an instant of the past.
 MOST_CALLS: Final = 3
 #: The most events to search for the outcome, which takes a few milliseconds.
 MOST_EVENTS: Final = 50_000

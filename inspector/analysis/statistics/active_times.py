@@ -30,7 +30,6 @@ class Bound(Enum):
     UPPER = "upper bound"
 
 
-#: The columns that are read, all at once.
 _COLUMNS: Final = (
     *(Part.GPU.value, Part.CPU.value),
     *(("MsUntilDisplayed",), ("MsInPresentAPI",), ("Dropped",)),

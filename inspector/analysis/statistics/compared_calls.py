@@ -33,7 +33,6 @@ _STRETCH_S: Final = 0.25
 class CallSamples:
     # When they were made, in session time.
     at_ns: array[int] = field(default_factory=lambda: array("q"))
-    # How late the firings of timers were.
     late_ns: array[int] = field(default_factory=lambda: array("q"))
     # How long calls took, where that was measured.
     took_ns: array[int] = field(default_factory=lambda: array("q"))

@@ -21,7 +21,6 @@ from inspector.analysis.statistics.time_series import TimeSeries, quantile_7, qu
 
 _FPS, _MS, _PERCENT, _S, _COUNT = "fps", "ms", "%", "s", "frames"
 
-#: By tool.
 _SOURCES: Final = {
     "": "Hyndman & Fan 1996, type 1; averages as in PresentMon",
     "NVIDIA FrameView": "recomputed from FrameView's logs and summaries, within 0.005 %",
@@ -499,7 +498,6 @@ def _others() -> Iterator[Metric]:
         yield Metric(f"android.{key}", "Android", name, _COUNT, formula, slow)
 
 
-#: All metrics, ours first, then by tool.
 METRICS: Final = (*_ours(), *_frameview(), *_presentmon(), *_capframex(), *_others())
 
 

@@ -11,7 +11,6 @@ from inspector.cli.command import Command
 from inspector.cli.commands.values import add_stream, add_time_source, budget_ms, duration_ns
 from inspector.timebase import parse_duration_ns
 
-#: Default session time of a scene.
 DEFAULT_SECONDS: Final = 60
 #: Default in real time, where the user waits.
 DEFAULT_REAL_SECONDS: Final = 10

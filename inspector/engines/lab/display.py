@@ -17,7 +17,6 @@ DISPLAY_RATES: Final = (30, 48, 60, 72, 90, 120, 144, 165, 240)
 #: A higher display rate, in hertz, is probably a typo.
 HIGHEST_RATE: Final = 1_000
 
-#: The name of a display with variable refresh.
 VARIABLE: Final = "variable"
 
 #: The behaviour of a display with variable refresh, in a sentence.

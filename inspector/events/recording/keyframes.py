@@ -116,7 +116,6 @@ class _News(msgspec.Struct):
 
 _T = TypeVar("_T", _State, _News)
 
-#: The growing lists, and the type of their entries.
 _LISTS: Final[dict[str, type[Any]]] = {
     "commands": CommandRecord,
     "marks": Mark,
@@ -130,7 +129,6 @@ _PLAIN: Final = _State.__struct_fields__[: _State.__struct_fields__.index("frame
 
 @dataclass(slots=True)
 class Grown:
-    # By name of the list.
     lists: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_LISTS, 0))
     histories: dict[int, int] = field(default_factory=dict)  # By machine: the number of its states
 

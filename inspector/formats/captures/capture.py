@@ -33,7 +33,6 @@ _LISTED_STREAMS: Final = 12
 _OTHER_STREAMS: Final = 3
 #: Programs write the year 1 for a date that they do not know.
 _FIRST_YEAR: Final = 1970
-#: Why frames are samples.
 SAMPLES: Final = "The log holds samples, not every frame: spikes between them are missing."
 #: Longest name of a stream, a thread or a column.
 LONGEST_NAME: Final = 80

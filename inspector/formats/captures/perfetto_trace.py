@@ -45,7 +45,6 @@ _SCREENED_PACKETS: Final = 4
 _HIGHEST_FIELD: Final = 1_000
 _MOST_DEPTH: Final = 16
 
-# Fields of a packet.
 _CLOCK_SNAPSHOT: Final = 6
 _TIMESTAMP: Final = 8
 _SEQUENCE: Final = 10
@@ -68,7 +67,6 @@ _ARGUMENTS: Final = 4
 _LAST_FLOWS: Final = frozenset({42, 48})
 _FLOWS: Final = frozenset({36, 47}) | _LAST_FLOWS
 _VALUE, _DOUBLE_VALUE = 30, 44
-#: Units of counters by number.
 _UNITS: Final = {1: "ns", 2: "", 3: "bytes"}
 _LARGEST_VALUE: Final = 1e300
 _LONGEST_TEXT: Final = 1 << 14

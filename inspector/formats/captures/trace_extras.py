@@ -29,7 +29,6 @@ MOST_COUNTERS: Final = 5_000
 MOST_COUNTER_VALUES: Final = 2_000_000
 #: The end of the name of a track whose slices need not be within each other.
 OVERLAPPING: Final = " (async)"
-#: The series of a counter that has only one.
 ONLY_SERIES: Final = "value"
 
 #: Stands for a slice of which only a place is known.

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 #: States of a clock, as the page knows them.
 RUNS, PAUSED, RATE_ZERO, STOPPED_ABOVE, REMOVED = range(5)
-#: Classes of a frame.
 IN_BUDGET, OVER, OVER_TWICE, BY_INSPECTOR = range(4)
 _LEAST_LATE_NS: Final = NS_PER_MS
 #: What frames are called by what is shown of them.

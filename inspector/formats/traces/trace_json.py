@@ -39,7 +39,6 @@ class _JsonWriter:
         self._stream = stream
         self._is_first = True
         self._paths: dict[int, str] = {PROCESS: ""}
-        # Process and thread of each track.
         self._places: dict[int, tuple[int, int]] = {}
         # Categories of tracks of slices that need not be within each other; the last number of one.
         self._overlapping: dict[int, str] = {}

@@ -42,7 +42,6 @@ class SliceDetails:
     flows: Sequence[FlowStep] = ()  # The flows that it is part of
 
 
-#: Nothing is written with a slice.
 NOTHING: Final = SliceDetails({})
 
 

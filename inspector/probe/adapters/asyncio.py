@@ -302,7 +302,6 @@ class LoopHooks:
         self.share = _SPREAD_BITS
         self._is_installed = False
         self._known: dict[tuple[tuple[int, int], str, str], tuple[str, int]] = {}
-        # Woken in this turn, and in the one before.
         self._woken: list[_Sleeper] = []
         self._settling: list[_Sleeper] = []
         # Time as the loop reads it is the clock's local time plus this.

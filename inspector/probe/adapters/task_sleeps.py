@@ -19,7 +19,6 @@ class Sleeps:
     def __init__(self, program: Program, clock: Clock) -> None:
         self._program = program
         self._clock = clock
-        #: The latest timer of each task, and where that was set.
         self._latest: WeakKeyDictionary[Any, tuple[Timer, CodeType, int]] = WeakKeyDictionary()
         # Those that have fired and may be set again, by number.
         self._woken: dict[int, Timer] = {}

@@ -324,7 +324,6 @@ class Listener:
         try:
             if is_tcp or sys.platform == "win32":
                 self._socket = socket.create_server(("127.0.0.1", 0))
-                # What probes dial
                 self.address = f"{_TCP}127.0.0.1:{self._socket.getsockname()[1]}"
             else:
                 _remove_left_over()

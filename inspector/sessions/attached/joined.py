@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 class JoinedPrograms:
     def __init__(self, sorter: EventSorter) -> None:
         self._sorter = sorter
-        # Every program that was attached, by its number in the session
         self.by_number: dict[int, JoinedProgram] = {}
         self.wants_hold = False
         self.is_running = False

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from inspector.sessions.attached.link import Attached, Done
     from inspector.sessions.attached.translation import Translation
 
-#: What a program calls its capabilities.
 _NAMES: Final = {
     Capability.TRANSPORT: "pause",
     Capability.PAUSE: "pause",

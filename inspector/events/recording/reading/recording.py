@@ -48,7 +48,6 @@ _CURSOR, _COUNT, _FIRST_NS, _LAST_NS = range(4)
 _MOST_MISSING_EVENTS: Final = 1 << 28
 #: A command, its context and its form.
 _EVENTS_OF_COMMAND: Final = 3
-#: Longest name or path.
 _LONGEST_SAID: Final = 4_096
 
 

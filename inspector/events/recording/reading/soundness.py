@@ -31,10 +31,8 @@ from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 #: Kind of an invalid event; readers show its numbers.
 SENSELESS: Final = 0
-#: Placeholder for a missing text.
 UNKNOWN_TEXT: Final = "?"
 
-#: Rows of a block.
 _KIND, _SUBJECT, _A, _B = range(1, 5)
 _COLUMNS: Final = (_SUBJECT, _A, _B)
 _ANY: Final = (-(2**63), 2**63 - 1)

@@ -21,7 +21,6 @@ _ADD: Final = "INSERT OR REPLACE INTO timers VALUES {}"
 _MARKS: Final = "(?,?,?,?,?,?,?,?,?,?,?,?)"
 #: Rows inserted at once, which costs a quarter less.
 AT_ONCE: Final = 32
-# Indexes in a row of timers.
 _CLOCK, _KIND, _SITE, _ADDED, _DUE, _INTERVAL, _FIRED, _LATE, _GONE, _BY = range(2, 12)
 
 

@@ -37,7 +37,6 @@ ENOUGH: Final = 4 * CHUNK_EVENTS
 _COMMITTED_AT_ONCE: Final = 16 * CHUNK_EVENTS
 _GATHERED_NUMBERS: Final = CHUNK_EVENTS * EVENT_COLUMNS
 _PATIENCE_S: Final = 0.001
-#: Error of writing to a full disk.
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 

@@ -28,7 +28,6 @@ if sys.platform != "win32":
 #: The folder whose ``sitecustomize`` loads the probe.
 BOOTSTRAP: Final = Path(__file__).resolve().parents[3] / "probe" / "bootstrap"
 
-#: The probe for Node and for pages.
 PROBE_JS: Final = BOOTSTRAP.parent / "js" / "probe.js"
 
 Grant = Literal["read-only", "step", "full"]
