@@ -4,8 +4,9 @@
 the project, and runs the tests that execute the changed line, the nearest first. One run of all
 tests finds out which these are, also where a program that a test starts executes it (``--lines
 FILE`` keeps that for the next time, while the code stays the same). For what an import executes,
-those of the rest of its file are run; where none is known, those that import the module or stand
-beside it. A fault that no test notices is printed; too many of them fail.
+those of the rest of its file are run; where none is known, and for what runs in other Pythons,
+those that import the module or stand beside it. A fault that no test notices is printed; too many
+of them fail.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ SUBJECTS: Final = (
 )
 #: What follows the name of a test in a context, here and in programs that it starts.
 _PHASE: Final = re.compile(r"(\|| \()(setup|run|call|teardown)\)?$")
+#: Runs in other Pythons and from copies of itself too, where nothing tells its lines.
+_RUNS_ELSEWHERE: Final = ("inspector/probe/", "inspector/sessions/attached/doors/hosts/")
 _COPIED: Final = ("inspector", "ui", "tests", "resources", "pyproject.toml", "README.md", ".ci")
 #: Tests that take longer than this in a mutant have noticed it, in seconds.
 _TEST_LIMIT_S: Final = 60
@@ -350,7 +353,8 @@ class Copy:
         text = (self.folder / mutant.path).read_text(encoding="utf-8")
         changed = text[: mutant.start] + mutant.after + text[mutant.end :]
         tests = self._lines.tests_of(mutant)[:_MOST_TESTS]
-        tests = tests or tests_for(mutant.path, self.folder / "tests")
+        if not tests or mutant.path.as_posix().startswith(_RUNS_ELSEWHERE):
+            tests += tests_for(mutant.path, self.folder / "tests")
         while True:
             self._write(mutant.path, changed)
             try:
