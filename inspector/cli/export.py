@@ -6,19 +6,23 @@ import shutil
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO, Final, TextIO
+from typing import BinaryIO, TextIO
 
-from inspector.analysis.statistics.frame_budget import DEFAULT_BUDGETS_MS
 from inspector.cli.commands.export import PYTEST, STANDARD_OUTPUT
+from inspector.cli.graph_options import (
+    checked_part,
+    graph_options,
+    part_in,
+    refuse_existing,
+    worth_plotting,
+)
 from inspector.cli.progress import Progress
 from inspector.cli.recordings import export_as_pytest
 from inspector.cli.terminal import say
-from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.display_text import counted
-from inspector.errors import ArgumentError, CaptureError, ExportError, InspectorError
+from inspector.errors import CaptureError, ExportError, InspectorError
 from inspector.events.recording import as_far_as_it_goes
 from inspector.exit_codes import ExitCode
 from inspector.foreign.files import check_readable
@@ -35,8 +39,7 @@ from inspector.formats.export import (
     exporters,
 )
 from inspector.formats.file_formats import check_file, write_file
-from inspector.formats.frame_times import CAPTURED, FrameTimes, SessionPart, parse_range
-from inspector.formats.options import DEFAULT_DPI, DEFAULT_SIZE_PT, PRESETS, ExportOptions
+from inspector.formats.frame_times import CAPTURED, SessionPart
 from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions
 from inspector.formats.scene_shapes import SceneMoment
 from inspector.formats.traces.session_trace import Events
@@ -53,13 +56,6 @@ from inspector.sessions.recorded import RecordedPictures, RecordedSession
 from inspector.sessions.session import Session, pictures_of
 from inspector.timebase import format_instant
 from inspector.vocabulary import Measure
-
-#: Arguments of the options with another name.
-_ARGUMENT_NAMES: Final = {
-    "width_pt": "--size: the width",
-    "height_pt": "--size: the height",
-    "dots_per_inch": "--dpi: the resolution",
-}
 
 
 def export(options: Namespace, out: TextIO, err: TextIO) -> int:
@@ -220,12 +216,6 @@ def _targets(file: str, options: Namespace) -> list[tuple[Path, AnyExporter]]:
     return targets
 
 
-def refuse_existing(path: Path, options: Namespace) -> None:
-    """Refuse to replace a file without ``--overwrite``."""
-    if is_there(path) and not options.overwrite:
-        raise ExportError(f"{path} exists. Add --overwrite to replace it.")
-
-
 def write_each(
     paths: Iterable[Path], write: Callable[[Path], None], options: Namespace, err: TextIO
 ) -> bool:
@@ -367,81 +357,3 @@ def check_knows_inspector(path: Path, read: FrameFile) -> None:
             "time only, and kept in recordings and what is exported of them. "
             "Omit --without-inspector."
         )
-
-
-def worth_plotting(frames: FrameTimes) -> Measure:
-    """Return the interval if it varies; in virtual time it may be constant."""
-    times_ns = frames.interval_ns
-    varies = len(times_ns) == 0 or int(times_ns.max() - times_ns.min()) > 1
-    return "interval" if varies else "busy"
-
-
-def part_in(options: Namespace) -> SessionPart:
-    try:
-        return parse_range(options.range)
-    except ExportError as error:
-        raise ArgumentError(f"Argument --range: {error}") from None
-
-
-def checked_part(frames: FrameTimes, part: SessionPart, text: str) -> FrameTimes:
-    found = part.of(frames)
-    count = len(frames)
-    if count and not len(found):
-        are = counted(count, "frame")
-        first, last = (format_instant(int(frames.at_ns[place])) for place in (0, -1))
-        where = (
-            f"{are} from {first} to {last}"
-            if part.is_time
-            else f"{are} numbered from 0 to {count - 1:,}, as they come in the file"
-        )
-        raise ExportError(
-            f"There is no frame in the range {text}: there are {where}. Choose another --range."
-        )
-    return found
-
-
-def graph_options(
-    options: Namespace,
-    measure: Measure,
-    frame_rate: Fraction | None = None,
-    target: Fraction | None = None,
-) -> ExportOptions:
-    preset = PRESETS.get(options.preset)
-    width_pt, height_pt = options.size or (preset.size_pt if preset else DEFAULT_SIZE_PT)
-    usual_dpi = preset.dots_per_inch if preset else DEFAULT_DPI
-    inspector_ms = None
-    if options.without_inspector:
-        rate = frame_rate or target or DEFAULT_FRAME_RATE
-        (inspector_ms, *_others) = options.budget or [float(1000 / rate)]
-    try:
-        return ExportOptions(
-            title=options.title,
-            measure=options.measure or measure,
-            budgets_ms=_budgets_ms(options, frame_rate, target),
-            stacked=options.stacked,
-            theme=options.theme,
-            width_pt=width_pt,
-            height_pt=height_pt,
-            dots_per_inch=usual_dpi if options.dpi is None else options.dpi,
-            is_in_pixels=preset is not None,
-            figure=options.figure or "frames",
-            interventions="interventions" not in options.without,
-            landmarks="bookmarks" not in options.without,
-            inspector_budget_ms=inspector_ms,
-        )
-    except ValueError as error:
-        text = str(error)
-        for name, argument in _ARGUMENT_NAMES.items():
-            text = text.replace(name, argument)
-        raise ArgumentError(f"Argument {text}.") from None
-
-
-def _budgets_ms(
-    options: Namespace, frame_rate: Fraction | None, target: Fraction | None
-) -> tuple[float, ...]:
-    """Return the budgets, the most important first: by default that of the target."""
-    if options.budget:
-        return tuple(options.budget)
-    own_ms = float(1000 / (frame_rate or target or DEFAULT_FRAME_RATE))
-    found = {*DEFAULT_BUDGETS_MS, *(() if frame_rate is None else (own_ms,))}
-    return tuple(sorted(found, key=lambda each: (each != own_ms, each)))

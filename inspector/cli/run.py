@@ -7,19 +7,11 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Protocol, TextIO
 
 from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
 from inspector.cli.call_tally import CallTally
-from inspector.cli.export import (
-    checked_part,
-    graph_options,
-    part_in,
-    read_frames,
-    refuse_existing,
-    worth_plotting,
-)
+from inspector.cli.graph_options import graph_options, part_in, refuse_existing, worth_plotting
 from inspector.cli.progress import EndlessCodeNote, Progress
 from inspector.cli.run_report import ProbeLine, RunReport, report_text, report_values, short_line
 from inspector.cli.terminal import say, write_json
@@ -29,21 +21,14 @@ from inspector.display_text import counted
 from inspector.errors import CaptureError, ExportError, InspectorError
 from inspector.events.recording import RecordingWriteError
 from inspector.exit_codes import ExitCode
-from inspector.formats.captures.capture import split_column
-from inspector.formats.export import PAGE, check_export, export_frames, exporter_for
-from inspector.formats.file_formats import check_file, write_file
 from inspector.formats.frame_times import FrameTimes
-from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions
-from inspector.formats.scene_shapes import SceneMoment
-from inspector.formats.traces.session_trace import Events
-from inspector.pictures.appearance import clock_appearances
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.runs.real import run_real
 from inspector.sessions.runs.virtual import RunOutcome, frames_within, run_frame_times, run_virtual
 from inspector.sessions.scene import find_scene, user_place
-from inspector.sessions.session import Session, pictures_of
+from inspector.sessions.session import Session
 from inspector.sessions.sources.time_sources import SYSTEM, TIME_SOURCES, make_source
 from inspector.timebase import MAX_NS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import Measure, what_was_raised
@@ -84,8 +69,11 @@ def _run_session(
     if options.rate is not None:
         session.refresh()
         set_rate(session, session.timeline.root_id or 0, options.rate)
-    # A page has what the scene drew of itself.
-    session.pictures.is_watched = any(exporter_for(each) is PAGE for each in options.export or ())
+    if options.export:
+        from inspector.cli.run_files import is_page
+
+        # A page has what the scene drew of itself.
+        session.pictures.is_watched = any(map(is_page, options.export))
     if options.record is not None:
         session.recorder.keeps_pictures = not options.no_pictures
         start_recording(session.recorder, options)
@@ -100,23 +88,12 @@ def _run_session(
         run = way.run(session, follow)
     report = put_out(session, tally, run, way.text, str(session.scene_path), options, out)
     if options.picture is not None:
-        _write_picture(session, options.picture)
+        from inspector.cli.run_files import write_picture
+
+        write_picture(session, options.picture)
         if not (options.json or options.quiet):
             out.write(f"wrote {options.picture}\n")
     return _judge(report, session.status.message, err)
-
-
-def _write_picture(session: HostedSession, path: Path) -> None:
-    session.hold()
-    session.draw_picture()
-    session.refresh()
-    pictures = session.pictures
-    if pictures.newest is None or pictures.failure:
-        why = pictures.failure or "The scene has none: see stage.picture in the help on scenes."
-        raise ExportError(f"There is no picture to write to {path}. {why}")
-    looks = clock_appearances(session.timeline, pictures.newest.shapes)
-    moment = SceneMoment(pictures.newest, looks, session.session_ns)
-    write_file(moment, provenance_of(session), PictureOptions(), path, SCENE_PICTURE_FORMATS)
 
 
 def set_rate(session: Session, clock_id: int, rate: Fraction) -> None:
@@ -149,24 +126,15 @@ def put_out(  # noqa: PLR0913, PLR0917
         write_json(out, report_values(report))
     elif not options.quiet:
         out.write(f"{report_text(report, most_timers=options.timers)}\n")
-    provenance = replace(provenance_of(session), source=how)
-    is_silent = options.json or options.quiet
+    said = None if options.json or options.quiet else out
     failed: list[InspectorError] = []
     if options.export:
-        whole = FrameTimes.from_timeline(session.timeline, annotations=session.annotations)
-        part = part_in(options)
-        exported = checked_part(whole, part, options.range)
-        events = Events(session.history, *part.instants(whole), pictures_of(session))
-        for path in options.export:
-            try:
-                written = export_frames(exported, provenance, graph, path, events=events)
-            except InspectorError as error:
-                failed.append(error)
-                continue
-            if not is_silent:
-                out.write(f"wrote {path} ({counted(len(exported), 'frame')})\n")
-                out.writelines(f"wrote {page}\n" for page in written[1:])
-    _end_recording(session.recorder, None if is_silent else out)
+        from inspector.cli.run_files import export_run
+
+        failed = export_run(
+            session, replace(provenance_of(session), source=how), graph, options, said
+        )
+    _end_recording(session.recorder, said)
     if failed:
         raise ExportError(" ".join(map(str, failed)))
     return report
@@ -185,12 +153,10 @@ def start_recording(recorder: Recorder, options: Namespace) -> None:
 
 def check_outputs(options: Namespace) -> None:
     """Refuse invalid arguments of what a run leaves before it begins, so that it is not in vain."""
-    for path in options.export:
-        check_export(path)
-        refuse_existing(path, options)
-    if options.picture is not None:
-        check_file(options.picture, SCENE_PICTURE_FORMATS)
-        refuse_existing(options.picture, options)
+    if options.export or options.picture is not None:
+        from inspector.cli.run_files import check_files
+
+        check_files(options)
     if options.record is not None:
         refuse_existing(options.record, options)
     part_in(options)
@@ -243,6 +209,9 @@ def _way(options: Namespace, err: TextIO) -> _Way:
 
 
 def _capture_way(options: Namespace, err: TextIO) -> _Way:
+    from inspector.cli.export import read_frames
+    from inspector.formats.captures.capture import split_column
+
     path, column = split_column(options.frame_times)
     read = read_frames(path, column, options.stream, err)
     times_ns = tuple(read.frames.interval_ns.tolist())

@@ -15,7 +15,8 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.metrics import METRICS, MetricValue, metric_values
 from inspector.analysis.statistics.outliers import OUTLIER_RULE, Outliers, without_outliers
 from inspector.analysis.statistics.time_series import USUAL_STUTTER, StutterLimits, TimeSeries
-from inspector.cli.export import check_knows_inspector, checked_part, part_in, write_each
+from inspector.cli.export import check_knows_inspector, write_each
+from inspector.cli.graph_options import checked_part, part_in
 from inspector.cli.metric_conditions import MetricCondition, condition_on, metric_named
 from inspector.cli.run_report import table
 from inspector.cli.terminal import say, write_json

@@ -48,14 +48,23 @@ def test_that_nothing_is_run_for_an_export_that_cannot_succeed(run: Run, tmp_pat
     assert "“.gif” is not a format" in err
 
 
-def test_that_svg_csv_and_json_need_no_qt(tmp_path: Path) -> None:
-    line = shlex.split("run 1 --frames 60 --quiet --export a.svg --export a.csv --export a.json")
+@pytest.mark.parametrize(
+    ("outputs", "unneeded"),
+    [
+        ("", ("inspector.formats.arrangement", "inspector.formats.captures", "PySide6")),
+        ("--export a.svg --export a.csv --export a.json", ("PySide6", "pyqtgraph")),
+    ],
+)
+def test_that_a_run_loads_only_what_its_outputs_need(
+    tmp_path: Path, outputs: str, unneeded: tuple[str, ...]
+) -> None:
+    line = shlex.split(f"run 1 --frames 60 --quiet {outputs}")
     program = (
         "import sys\n"
         "from inspector.launcher import main\n"
         f"code = main({line!r})\n"
-        "loaded = [name for name in sys.modules if name.startswith(('PySide6', 'pyqtgraph'))]\n"
-        "sys.exit(code or bool(loaded))\n"
+        f"loaded = [name for name in sys.modules if name.startswith({unneeded!r})]\n"
+        "sys.exit(code or loaded or 0)\n"
     )
 
     done = subprocess.run(
@@ -68,7 +77,7 @@ def test_that_svg_csv_and_json_need_no_qt(tmp_path: Path) -> None:
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert (tmp_path / "a.svg").exists()
+    assert (tmp_path / "a.svg").exists() == bool(outputs)
 
 
 def test_that_an_export_is_drawn_again_from_what_was_exported(run: Run, tmp_path: Path) -> None:
