@@ -37,6 +37,7 @@ from ..kit.layouts import (
     bar,
     choice_buttons,
     fill,
+    fill_across,
     in_column,
     in_row,
     menu_button,
@@ -60,6 +61,8 @@ _SIDE: Final = 16
 _TWO: Final = 2
 #: A narrower view leaves out what stands beside the numbers of the tiles.
 _LEAST_WITH_ASIDES: Final = 1160
+#: A narrower one leaves out the tiles.
+_LEAST_WITH_TILES: Final = 720
 _TILES: Final = ("P50", "P99", "Longest", "Over budget")
 _DROPS: Final = frozenset({QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop})
 _FILLED: Final = "A is filled, others are lines; where frames share a pixel, the longest is drawn"
@@ -121,7 +124,7 @@ class ComparisonView(QWidget):
         # Whether the time that stutters or is slow is compared, too
         self.stutter_action = QAction("", self, checkable=True)
         self._limits: StutterLimits | None = None
-        self._lower = QWidget()
+        self._lower, self._tiles = QWidget(), QWidget()
         self._zones = _DropZones(self, theme)
         self._lay_out()
         self._connect()
@@ -146,9 +149,9 @@ class ComparisonView(QWidget):
         doing = (self.progress, self.cancel_button)
         top = bar(self.row, *choosing, REST, *doing, *leaving, margins=(_SIDE, 8, _SIDE, 8))
         texts = in_column(self.verdict, self.remarks, self.problem, REST, spacing=2)
-        said = in_row((texts, 1), *self.tiles, margins=(_SIDE, 0, _SIDE, 8))
-        for tile in self.tiles:
-            said.setAlignment(tile, Qt.AlignmentFlag.AlignTop)
+        fill_across(self._tiles, *self.tiles)
+        said = in_row((texts, 1), self._tiles, margins=(_SIDE, 0, _SIDE, 8))
+        said.setAlignment(self._tiles, Qt.AlignmentFlag.AlignTop)
         left, kinds_of_it = QWidget(), self.kind_buttons.buttons()
         title = caption("How long frames took")
         kinds = bar(title, 8, REST, *kinds_of_it, margins=(_SIDE, 4, 4, 0))
@@ -418,6 +421,8 @@ class ComparisonView(QWidget):
         scale = text_scale(self)
         self._lower.setFixedHeight(height_below(self))
         self._fit_remarks()
+        # The verdict has their room; the table has their numbers as well.
+        self._tiles.setHidden(self.width() < _LEAST_WITH_TILES * scale)
         for tile in self.tiles:
             tile.aside.setVisible(self.width() >= _LEAST_WITH_ASIDES * scale)
         self._zones.setGeometry(self.rect())

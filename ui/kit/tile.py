@@ -18,6 +18,9 @@ from .theme import Theme
 
 #: Of the height of a window, the share that may be below the time axis.
 _MOST_BELOW: Final = 0.36
+#: The same of windows in which that would leave too little for the axis, and how high these are.
+_MOST_BELOW_LOW: Final = 0.28
+_VERY_LOW: Final = 420
 #: Windows that are lower than this, at 100 % text, leave out what can be done without.
 _LOW: Final = 560
 
@@ -25,7 +28,8 @@ _LOW: Final = 560
 def height_below(widget: QWidget) -> int:
     """Return how high what stands below the time axis is: as high as the tray, if there is room."""
     scale, room = text_scale(widget), widget.window().height()
-    return min(round(size_by_height("tray", room / scale) * scale), round(room * _MOST_BELOW))
+    most = _MOST_BELOW if room >= _VERY_LOW * scale else _MOST_BELOW_LOW
+    return min(round(size_by_height("tray", room / scale) * scale), round(room * most))
 
 
 def is_low(widget: QWidget) -> bool:

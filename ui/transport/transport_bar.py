@@ -27,7 +27,7 @@ from inspector.commands.command import Capability
 from inspector.display_text import as_plain
 from inspector.events.timeline import Timeline
 from inspector.sessions.recorder import Recorder
-from inspector.sessions.session import Session, SessionPhase, file_word, samples_of
+from inspector.sessions.session import Session, SessionPhase, file_word
 from inspector.timebase import format_instant
 from inspector.tokens import SIZES
 
@@ -454,9 +454,12 @@ class TransportBar(QWidget):
         self._refresh_frame_rate(session, shown, "" if session.is_recorded else word)
 
     def _refresh_frame_rate(self, session: Session, shown: Timeline, word: str) -> None:
-        measured = None if word or samples_of(session) else measured_frame_rate(shown)
+        is_live = not (word or session.is_recorded)
+        measured = measured_frame_rate(shown) if is_live else None
         unit = "turns/s" if session.waits else "fps"
         text = word or (f"{measured:,.0f} {unit}" if measured is not None else "")
+        if session.is_recorded:
+            text = f"of {format_instant(session.timeline.at_ns)}"
         if text == self.fps_button.text():
             return
         self.fps_button.set_text(text)
@@ -464,7 +467,7 @@ class TransportBar(QWidget):
         got = "" if measured is None else f"; {measured:,.2f} {unit} over the last second"
         tip = f"{target}{got}.\nClick to choose."
         if session.is_recorded:
-            tip = "Frames per second at the instant that is shown, over the second before it"
+            tip = f"How long the {file_word(session)} lasts"
         self.fps_button.setToolTip(as_plain(tip))
 
     def _refresh_rate(self, session: Session) -> None:

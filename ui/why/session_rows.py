@@ -185,6 +185,8 @@ def _timer_rows(session: Session, timeline: Timeline) -> list[DetailRow]:
     # Nothing waits in a capture.
     if not timeline.clocks or isinstance(session, ShowsCapture):
         return []
+    if session.status.phase is SessionPhase.WAITING:
+        return [answer(without_quotes(session.status.message))]
     pending, waiting = len(timeline.timers), _waiting(timeline)
     runs = "Running" if timeline.is_running else "Held"
     if isinstance(session, AttachesPrograms) and session.status.phase is SessionPhase.ENDED:

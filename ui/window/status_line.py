@@ -383,7 +383,7 @@ class FailureNote(QToolButton):
         raised = what_was_raised(newest.traceback)
         if not self._bridge.timeline.clocks:
             # A scene that could not be built has left no clock, and nothing was called on one.
-            text = "the scene could not be built"
+            text = "The scene could not be built"
             told = f"“{newest.label}” could not be built: {raised}"
         else:
             text = counted(count, "failure")

@@ -247,6 +247,11 @@ def test_that_numbers_of_both_sides_are_seen_first(view: ComparisonView, tmp_pat
         ("Longest", "60.0 →", "30.0 ms", "−50 %"),
         ("Over budget", "2 →", "1", "−50 %"),
     ]
+    # In a narrow view the verdict has their room.
+    view.resize(600, 400)
+    assert not any(tile.isVisible() for tile in view.tiles)
+    view.resize(1_280, 800)
+    assert all(tile.isVisible() for tile in view.tiles)
     # Of three sides, the numbers of two would stand for all.
     view.add([Source.of_file(capture(tmp_path / "c.csv", [9.0, 9.2] * 50))])
     view.finish()

@@ -12,6 +12,7 @@ from inspector.clocks.sources.wake_errors import WakeErrorSummary
 from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT
 from inspector.sessions.interval_meter import shares_event
+from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.vocabulary import (
     CALLBACK_FAILED,
     COMMAND,
@@ -443,6 +444,15 @@ def test_that_without_a_selection_it_says_which_timers_fire_next(stand: Stand) -
     assert lines[first + 3] == "So far"
     stand.panel.grid.link_activated.emit(f"TIMER:{beat.id}")
     assert stand.bridge.selection == Selection.timer(beat.id)
+
+
+def test_that_without_a_connection_it_says_what_is_waited_for(stand: Stand) -> None:
+    waiting = "Waiting for “server” to connect."
+    stand.session.status = SessionStatus(SessionPhase.WAITING, waiting)
+    stand.run_to_ms(100)
+
+    assert "Waiting for server to connect." in stand.lines()
+    assert not any("pending" in line for line in stand.lines())
 
 
 def test_that_what_fires_next_changes_without_new_rows(stand: Stand) -> None:

@@ -172,7 +172,7 @@ def test_that_a_scene_that_cannot_be_built_is_not_counted_as_a_callback(
 
     shell.advance(0.05)
 
-    assert note.text() == note.accessibleName() == "the scene could not be built"
+    assert note.text() == note.accessibleName() == "The scene could not be built"
     assert "scene.py” could not be built: KeyError: 'castle'" in note.toolTip()
 
 

@@ -44,7 +44,7 @@ class WhyLine(QWidget):
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self.open_why)
         parts = self.name, (self.answer, 1), self.button
-        fill(self, hairline(), (in_row(*parts, margins=(12, 0, 12, 0)), 1), spacing=0)
+        fill(self, hairline(), (in_row(*parts, margins=(12, 0, 12, 0), spacing=8), 1), spacing=0)
         self._fit()
         pace = PacedRefresh(self, bridge.pace)
         pace.due.connect(self.refresh)

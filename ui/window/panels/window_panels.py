@@ -123,7 +123,7 @@ class WindowPanels(QObject):
         self._split = splitter(Qt.Orientation.Vertical, (middle, 1), (self.tray, 0))
         self._split.splitterMoved.connect(self._note_tray)
         self.foot.setObjectName("foot")
-        self._foot_parts = in_row((self.tabs, 1))
+        self._foot_parts = in_row((self.tabs, 1), margins=(0, 0, 8, 0), spacing=6)
         fill(self.foot, hairline(), self._foot_parts, spacing=0)
         self._split.installEventFilter(self)
         self._across = in_row((self._split, 1), self.column, spacing=0)
