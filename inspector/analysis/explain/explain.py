@@ -79,14 +79,12 @@ def explain(
     return found
 
 
-def why_blocked(
-    history: History, timeline: Timeline, call: Call, cursor: int, ago: str = ""
-) -> str:
+def why_blocked(history: History, timeline: Timeline, call: Call, cursor: int, ago: str) -> str:
     """Return the headline of a call that something blocks.
 
     Args:
         cursor: Where the state of the timeline ends.
-        ago: What stands for how long a clock has been paused; in words unless it is given.
+        ago: What stands for how long a clock has been paused.
     """
     blockers = ranked_blockers(call)
     reason = blocker_reason(history, timeline, call, blockers[0], cursor)

@@ -254,14 +254,11 @@ def _function_of(sample: Sample, seen: Sample, functions: set[_Function]) -> _Fu
     return None
 
 
-def delayed_calls(history: History, block: Block, over_ns: int = _LEAST_NS) -> list[DelayedCall]:
+def delayed_calls(history: History, block: Block) -> list[DelayedCall]:
     """Return the calls that waited while a function blocked their loop, the most delayed first.
 
     Calls that still wait are among them while the turn lasts. Reads the events around the stretch,
     so it is for one that is pointed at.
-
-    Args:
-        over_ns: Calls that were less late are left out.
     """
     start = history.cursor_at(block.begin_ns - AROUND_NS)
     end = history.cursor_at(block.end_ns + AROUND_NS)
@@ -269,10 +266,10 @@ def delayed_calls(history: History, block: Block, over_ns: int = _LEAST_NS) -> l
     timeline = history.state_before(start)
     timeline.skips_misfits = True
     cursors, events = history.numbered(start, end)
-    late, folded = late_firings(timeline, cursors, events, over_ns)
+    late, folded = late_firings(timeline, cursors, events, _LEAST_NS)
     if block.lasts:
         timeline.apply_all(events[folded:])
-        late += waiting_calls(timeline, history.end, block.end_ns - over_ns, block.end_ns)
+        late += waiting_calls(timeline, history.end, block.end_ns - _LEAST_NS, block.end_ns)
     found = []
     for call, related in late:
         if block.clock_id not in {call.clock_id, *related}:

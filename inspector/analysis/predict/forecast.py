@@ -10,16 +10,14 @@ from inspector.calls.call import CallId
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
 
-MOST_CALLS: Final = 3
+_MOST_CALLS: Final = 3
 #: The most events to search for the outcome, which takes a few milliseconds.
 MOST_EVENTS: Final = 50_000
 
 
-def scored_calls(
-    history: History, timeline: Timeline, call_id: CallId, most: int = MOST_CALLS
-) -> list[Score]:
+def scored_calls(history: History, timeline: Timeline, call_id: CallId) -> list[Score]:
     """Return the predictions for a call from a state of the past, with their outcome."""
-    return score(next_calls(timeline, call_id, most), history, MOST_EVENTS)
+    return score(next_calls(timeline, call_id, _MOST_CALLS), history, MOST_EVENTS)
 
 
 class Forecast:

@@ -20,7 +20,7 @@ from inspector.sessions.attached.messages import (
     Grant,
     KeyframeMessage,
 )
-from inspector.sessions.attached.session_numbers import own_clock, own_number
+from inspector.sessions.attached.session_numbers import own_clock
 from inspector.timebase import format_duration
 from inspector.vocabulary import EventKind
 
@@ -215,9 +215,6 @@ class JoinedProgram:
         if longest_ns != self._longest_turn_ns:
             self._longest_turn_ns = longest_ns
             self.link.request("Program.hold_after", {"turn_ns": longest_ns, "cause": cause})
-
-    def ask_timer(self, method: str, timer_id: int, more: Mapping[str, Any], done: Done) -> None:
-        self.link.request(method, {"timer": own_number(timer_id), **more}, done)
 
     @property
     def is_silent(self) -> bool:

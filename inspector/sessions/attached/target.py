@@ -15,7 +15,7 @@ from inspector.commands.command import Action, Capability, Command, Prepared, Un
 from inspector.errors import CommandError
 from inspector.events.timeline import Timeline
 from inspector.sessions.attached.program import NEVER_POSSIBLE, JoinedProgram
-from inspector.sessions.attached.session_numbers import is_family
+from inspector.sessions.attached.session_numbers import is_family, own_number
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.replay.journal import AppliedCommand, CommandPlace, command_events
 from inspector.timebase import NS_PER_MS
@@ -61,7 +61,8 @@ class RemoteClock:
 
     def clear(self, timer: RemoteTimer, /, *, cause: int) -> None:
         done = self._target.expect_answer()
-        self._program.ask_timer("Timer.clear", timer.id, {"cause": cause}, done)
+        about = {"timer": own_number(timer.id), "cause": cause}
+        self._program.link.request("Timer.clear", about, done)
 
     def fire_now(self, _timer: RemoteTimer, /) -> NoReturn:
         """Refuse: no adapter can."""
