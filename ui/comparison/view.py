@@ -62,7 +62,7 @@ _TWO: Final = 2
 #: A narrower view leaves out what stands beside the numbers of the tiles.
 _LEAST_WITH_ASIDES: Final = 1160
 #: A narrower one leaves out the tiles.
-_LEAST_WITH_TILES: Final = 720
+_LEAST_WITH_TILES: Final = 880
 _TILES: Final = ("P50", "P99", "Longest", "Over budget")
 _DROPS: Final = frozenset({QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop})
 _FILLED: Final = "A is filled, others are lines; where frames share a pixel, the longest is drawn"
