@@ -42,7 +42,7 @@ _MOST_LISTED = 40
 _UNKNOWN = "cannot be told: events are missing"
 
 
-class Watched(AttachedSession):
+class WatchedPrograms(AttachedSession):
     @property
     def is_partial(self) -> bool:
         return any(program.lost.total() for program in self.programs.values())
@@ -70,7 +70,7 @@ def late(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 
 @contextmanager
-def _past(options: Namespace, err: TextIO) -> Iterator[Past | Watched]:
+def _past(options: Namespace, err: TextIO) -> Iterator[Past | WatchedPrograms]:
     if options.program:
         wanted_ns = options.seconds or DEFAULT_SECONDS * NS_PER_SECOND
         launch = launched(options.program)
@@ -90,10 +90,10 @@ def launched(program: Sequence[str]) -> Launch:
 
 
 @contextmanager
-def watched(door: Door, wanted_ns: int, err: TextIO) -> Iterator[Watched]:
+def watched(door: Door, wanted_ns: int, err: TextIO) -> Iterator[WatchedPrograms]:
     """Open a program, and yield its session once the time is over or it has ended."""
     news = Event()
-    session = Watched(door)
+    session = WatchedPrograms(door)
     session.acceptor.on_news = news.set
     begun_ns: int | None = None
     try:
