@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -21,7 +21,9 @@ from inspector.display_text import one_line
 from inspector.formats.arrangement.lane_window import (
     BETWEEN_TEXTS,
     TEXT_FROM_TICK,
+    TICK,
     lay_out_ruler,
+    ruler_texts,
 )
 from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import format_at, format_duration
@@ -32,6 +34,7 @@ from ..kit.guards import guarded
 from ..kit.keys import is_plain, keeps_key
 from ..kit.theme import ColorRole, Theme
 from ..plotting.gestures import MOVING_KEYS, take_key, take_wheel
+from ..plotting.kept_picture import KeptPicture
 from ..plotting.shared_view import SharedView
 from ..plotting.sheet_painter import KeptTexts, kept_texts, new_sheet, paint_sheet
 
@@ -41,7 +44,28 @@ _GRIP_HEIGHT: Final = 7
 _LABEL_PAD: Final = 8
 _RADIUS: Final = 4
 _PAD: Final = 12
+#: In pixels; views further apart show the instants at other places.
+_SAME_PLACE: Final = 1e-5
 _MIDDLE: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+
+class _Shown(NamedTuple):
+    """What the picture of the instants depends on, in pixels of a view that moves by whole ones."""
+
+    look: object  # Everything but places
+    origin: int  # The pixel of the left edge
+    end: int  # The pixel behind the right edge
+    ticks: frozenset[int]
+    texts: tuple[tuple[int, str], ...]
+
+    def shift_from(self, former: _Shown) -> int | None:
+        """Return by how many pixels the view has moved, ``None`` if more has changed than that."""
+        shift = self.origin - former.origin
+        is_alike = (self.look, self.texts) == (former.look, former.texts)
+        if not is_alike or not 0 <= shift < self.end - self.origin:
+            return None
+        stayed = {x for x in self.ticks if x < former.end}
+        return shift if stayed == {x for x in former.ticks if x >= self.origin} else None
 
 
 @guarded
@@ -56,6 +80,8 @@ class Ruler(QWidget):
         self._theme = theme
         self._view = view
         self._present = 0
+        self.picture = KeptPicture()  # The instants; looking back, texts give way to the label
+        self._shown: _Shown | None = None
         self.name = QLabel(self)
         self.name.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -188,24 +214,23 @@ class Ruler(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        theme, view, strip = self._theme, self._view, self._strip()
+        view, strip = self._view, self._strip()
         self._present = view.present_ns
         with QPainter(self) as painter:
-            painter.fillRect(self.rect(), theme.color(ColorRole.PANEL))
-            painter.fillRect(
-                QRectF(0, self.height() - 1, self.width(), 1), theme.color(ColorRole.LINE)
-            )
             if view.series is None:
+                self._paint_ground(painter)
                 return
+            if event.rect().left() < strip.left():
+                self._paint_ground(painter)
             painter.setClipRect(strip)
-            label = self._label(kept_texts(small_font(self)), strip)
-            self._paint_ticks(painter, strip, label)
-            painter.fillRect(
-                QRectF(strip.left() - 1, 0, 1, self.height()), theme.color(ColorRole.LINE)
-            )
+            texts = kept_texts(small_font(self))
             if view.playhead is not None:
+                label = self._label(texts, strip)
+                self._paint_ticks(painter, strip, label)
                 self._paint_label(painter, label, self._x_of(view.playhead))
-            elif view.present is not None:
+                return
+            self._paint_kept(painter, strip, texts)
+            if view.present is not None:
                 self._paint_handle(painter, self._x_of(view.present))
 
     def _x_of(self, place: float) -> float:
@@ -227,17 +252,78 @@ class Ruler(QWidget):
         x = min(max(x, strip.left() + 1), strip.right() - width - 1)
         return QRectF(x, 2, width, self.height() - 6), at, away
 
+    def _paint_ground(self, painter: QPainter, left: int = 0) -> None:
+        width, height = self.width() - left, self.height()
+        painter.fillRect(left, 0, width, height, self._theme.color(ColorRole.PANEL))
+        painter.fillRect(left, height - 1, width, 1, self._theme.color(ColorRole.LINE))
+
+    def _paint_kept(self, painter: QPainter, strip: QRectF, kept: KeptTexts) -> None:
+        """Paint the instants at present; a picture of them is moved along with a view that follows.
+
+        The unit stays where it is.
+        """
+        view, row, theme = self._view, Row(0, self.height() - 1), self._theme
+        left, width = int(strip.left()), int(strip.width())
+        window = view.lane_window(left, width)
+        ticks, unit = view.ruler_ticks(window)
+        unit = "" if ":" in unit else unit
+        right = left + width - (kept.width_of(unit) + 6 if unit else 0)
+        offset, ratio = window.low / window.per_pixel, self.devicePixelRatioF()
+        origin = round(offset) if view.is_following else left
+        moves_by_pixels = window.bends is None and ratio == int(ratio)
+        can_stay = not view.is_following or (moves_by_pixels and abs(offset - origin) < _SAME_PLACE)
+        away = origin - left
+        look = left, width, right, round(window.span), theme.name, theme.is_high_contrast
+        texts = ruler_texts(ticks, (left, right), kept.width_of)
+        shown = _Shown(
+            *(look, origin, origin + width),
+            frozenset(x + away for x, _ in ticks if left <= x < left + width),
+            tuple((begin + away, text) for begin, text in texts),
+        )
+        former = self._shown
+        shift = shown.shift_from(former) if can_stay and former is not None else None
+        self._shown = shown
+
+        def draw(inner: QPainter) -> None:
+            self._paint_ground(inner)
+            sheet = new_sheet(inner, theme)
+            lay_out_ruler(sheet, ticks, row, (left, right))
+            paint_sheet(inner, sheet)
+
+        def amend(inner: QPainter, _former: object) -> bool:
+            if shift is None:
+                return False
+            # No text is there: each has had room before.
+            begin, bottom = left + width - shift, row.bottom
+            self._paint_ground(inner, begin)
+            for x, _ in ticks:
+                if x >= begin:
+                    inner.fillRect(x, bottom - TICK, 1, TICK, theme.color(ColorRole.EDGE))
+            return True
+
+        self.picture.paint(
+            *(painter, self.size(), shown, draw),
+            is_moving=not can_stay,
+            amend=amend,
+            moved=shift or 0,
+        )
+        if unit:
+            painter.setFont(kept.font)
+            painter.setPen(theme.color(ColorRole.MUTED))
+            kept.draw(painter, int(right), row, unit)
+
     def _paint_ticks(
         self, painter: QPainter, strip: QRectF, label: tuple[QRectF, str, str]
     ) -> None:
         view, row, right = self._view, Row(0, self.height() - 1), strip.right()
+        self._paint_ground(painter)
         sheet = new_sheet(painter, self._theme)
         muted, taken = sheet.colors["muted"], [(label[0].left(), label[0].right())]
         ticks, unit = view.ruler_ticks(view.lane_window(int(strip.left()), int(strip.width())))
         if unit and ":" not in unit:
             right -= sheet.width_of(unit) + 6
             sheet.text(1, muted, unit, int(right), row)
-        if view.playhead is not None and view.present is not None:
+        if view.present is not None:
             now = self._x_of(view.present)
             left = int(now) + TEXT_FROM_TICK
             if not label[0].left() <= now <= label[0].right():

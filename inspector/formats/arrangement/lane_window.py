@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _EVERY: Final = 110
 #: Height of a tick of the ruler, from it to its text, and from that to the next one.
-_TICK: Final = 5
+TICK: Final = 5
 TEXT_FROM_TICK: Final = 4
 BETWEEN_TEXTS: Final = 10
 #: Pixels; what is further from the left edge is drawn there: painters take 32-bit numbers.
@@ -155,11 +155,25 @@ def lay_out_ruler(
 ) -> None:
     """Lay out ticks with their texts, as far as there is room between edges and what is taken."""
     xs = np.array([x for x, _ in ticks], dtype=np.int64)
-    sheet.rects(0, sheet.colors["edge"], row_rects(xs, row.bottom - _TICK, xs + 1, row.bottom))
-    free, right = edges
+    sheet.rects(0, sheet.colors["edge"], row_rects(xs, row.bottom - TICK, xs + 1, row.bottom))
+    for left, text in ruler_texts(ticks, edges, sheet.width_of, taken):
+        sheet.text(1, sheet.colors["muted"], text, left, row)
+
+
+def ruler_texts(
+    ticks: Sequence[tuple[int, str]],
+    edges: tuple[float, float],
+    width_of: Callable[[str], float],
+    taken: Sequence[tuple[float, float]] = (),
+) -> list[tuple[int, str]]:
+    """Return the texts that have room, and where each begins."""
+    found, (free, right) = [], edges
     for x, text in ticks:
         left = x + TEXT_FROM_TICK
-        end = left + sheet.width_of(text)
-        if free <= left and end < right and all(end < low or high < left for low, high in taken):
-            sheet.text(1, sheet.colors["muted"], text, left, row)
+        if left < free:
+            continue
+        end = left + width_of(text)
+        if end < right and not any(low <= end and left <= high for low, high in taken):
+            found.append((left, text))
             free = end + BETWEEN_TEXTS
+    return found
