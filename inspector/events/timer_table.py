@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -169,6 +169,11 @@ class TimerTable:
         import numpy as np  # noqa: PLC0415 - the fold must not need numpy
 
         return np.array([*map(self._rows.get, timer_ids)], np.intp)
+
+    def session_dues(self, timer_ids: Iterable[int]) -> list[int]:
+        """Return the instants at which those of some timers are due that are there."""
+        find, dues = self._rows.get, self.session_due
+        return [dues[i] for i in map(find, timer_ids) if i >= 0]
 
     def row(self, timer_id: int) -> TimerRow:
         i = self._rows[timer_id]

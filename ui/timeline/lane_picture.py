@@ -11,8 +11,8 @@ from msgspec import structs
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QRegion
 
-from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind
-from inspector.analysis.lanes.waits import lane_timers
+from inspector.analysis.lanes.clocks import ClockPast
+from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind, LaneStore
 from inspector.analysis.predict.timers import next_fires
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.annotation_layout import lay_out_annotations
@@ -113,10 +113,59 @@ class _Coming(NamedTuple):
     """What is predicted of a lane, beyond the right edge too."""
 
     made_for: object
+    pending: int  # The version of the timers that are pending
+    timers: list[int]
     dues: list[int]
     first_ns: int  # The instant of the first; while it is to come, all are right
     until_ns: float  # Up to when they are known
     xs: list[int]  # In pixels of a view that moves by whole ones
+
+
+class _SteadyBars:
+    """Bars of clocks that only grow, found again only when anything has happened to a clock."""
+
+    def __init__(self) -> None:
+        self._made_for: object = None
+        self._window, self._present = LaneWindow(0.0, 0.0, 0, 0, 0), 0
+        self._marks: dict[int, GrowingBar] = {}
+        self._grown: dict[tuple[int, Row], GrownBar] = {}
+
+    def begin(self, layout: ClockLayout, store: LaneStore, window: LaneWindow) -> None:
+        """Forget what may be another one in a view."""
+        clocks, present = store.clocks, int(window.x(window.present_ns))
+        made_for = (
+            *(store, clocks.version, clocks.rates_version, store.blocks.are_known),
+            *(window.left, window.width, round(window.span)),
+            layout.has_room(window),
+        )
+        if made_for != self._made_for or window.low < self._window.low:
+            self._made_for = made_for
+            self._marks.clear()
+            self._grown.clear()
+        if present != self._present:
+            self._present = present
+            self._grown.clear()
+        self._window = window
+
+    def mark(self, layout: ClockLayout, store: LaneStore, number: int) -> GrowingBar | None:
+        found = self._marks.get(number)
+        if found is None:
+            found = layout.growing(store, number, self._window)
+            if found is not None and found.is_steady:
+                self._marks[number] = found
+        return found
+
+    def grown(
+        self, layout: ClockLayout, past: ClockPast, mark: GrowingBar, placed: PlacedRow
+    ) -> GrownBar:
+        row = Row(placed.y, placed.height)
+        place = placed.row.clock_id, row
+        found = self._grown.get(place)
+        if found is None:
+            found = layout.grown(past, mark, self._window, row)
+            if mark.is_steady:
+                self._grown[place] = found
+        return found
 
 
 class _RowLayout:
@@ -142,6 +191,7 @@ class LanePicture:
         self._theme = theme
         self.lanes = KeptPicture()
         self._marks: _Marks | None = None
+        self._bars = _SteadyBars()
         self._coming: dict[LaneKey, _Coming] = {}
         self._ahead: tuple[int, object] = 0, None  # What predictions have in common
         self._placed: tuple[object, PlacedRows] | None = None
@@ -158,6 +208,7 @@ class LanePicture:
         """Paint everything next time, and keep nothing of what was painted until then."""
         self.lanes.forget()
         self._marks = self._placed = self._placed_for = self._states = self._named = None
+        self._bars = _SteadyBars()
         self._coming.clear()
         self.words.forget()
         self.names.picture.forget()
@@ -268,12 +319,13 @@ class LanePicture:
             return None
         away, right = origin - window.left, shown.box.right()
         present = min(max(int(window.x(window.present_ns)), window.left), right + 1)
-        clocks = layout.clocks
+        bars, clocks = self._bars, layout.clocks
+        bars.begin(clocks, canvas.store, window)
         return _Marks(
             *(shown, origin, right + 1 + away, present + away, window.per_pixel),
             frozenset(x + away for x in shown.grid if x <= right),
             tuple(
-                clocks.growing(canvas.store, placed.row.clock_id, window)
+                bars.mark(clocks, canvas.store, placed.row.clock_id)
                 if placed.row.kind is LaneKind.CLOCK and not placed.is_marked
                 else self._mark_of(canvas, window, placed, away)
                 for placed in shown.rows.scrolled
@@ -328,8 +380,8 @@ class LanePicture:
                 )
             elif isinstance(mark, GrowingBar):
                 rows.paint_ground(painter, self._theme, placed)
-                past, place = clocks[placed.row.clock_id], Row(placed.y, placed.height)
-                grown = layout.clocks.grown(past, mark, window, place)
+                past = clocks[placed.row.clock_id]
+                grown = self._bars.grown(layout.clocks, past, mark, placed)
                 self._grow(painter, grown, former.present - marks.origin + window.left)
         layout.paint(painter)
         return True
@@ -390,8 +442,13 @@ class LanePicture:
         if not lane.pending or window.high <= timeline.at_ns:
             return []
         table, kept, (away, made_for) = timeline.timers, self._coming.get(row.key), self._ahead
-        timers = lane_timers(lane, timeline, _MOST_PENDING, is_past=False)
-        dues = [table.session_due[table.index(each)] for each in timers]
+        pending = lane.pending.version
+        if kept is not None and kept.pending == pending:
+            timers = kept.timers
+        else:
+            timers = lane.pending.first(_MOST_PENDING)
+        # Without those that one of timeline and lanes has not been told of yet.
+        dues = table.session_dues(timers)
         if (
             kept is None
             or window.bends is not None
@@ -401,9 +458,12 @@ class LanePicture:
             or kept.first_ns < timeline.newest_ns
             or kept.until_ns < window.high
         ):
-            first_ns, until_ns, xs = _coming_of(timeline, timers, dues, window)
+            known = [each for each in timers if each in table]
+            first_ns, until_ns, xs = _coming_of(timeline, known, dues, window)
             xs = [x + away for x in xs]
-            kept = self._coming[row.key] = _Coming(made_for, dues, first_ns, until_ns, xs)
+            kept = self._coming[row.key] = _Coming(
+                *(made_for, pending, timers, dues, first_ns, until_ns, xs)
+            )
         return kept.xs[: bisect_left(kept.xs, window.left + window.width + away)]
 
     # ---------------------------------------------------------------- over the lanes

@@ -362,7 +362,7 @@ class LaneSurface(QAbstractScrollArea):
             self._states.clear()
         known = None
         if row.kind is LaneKind.TIMER and lane is not None:
-            known = len(lane.pending), lane.pending.newest(), len(lane.instants)
+            known = lane.pending.version, len(lane.instants)
         kept = self._states.get(row.key)
         if kept is None or kept[0] != known:
             kept = self._states[row.key] = known, header_state(row, timeline, is_past=False)

@@ -73,6 +73,7 @@ class ClockPasts:
         self.strings: Sequence[str] = ("",)
         self.by_id: dict[int, ClockPast] = {}
         self.version = 0  # Increases when a clock is added, removed or moved
+        self.rates_version = 0  # Increases when the rate of one changes, or whether it is paused
 
     def local_ns(self, clock_id: int, at_ns: int) -> int | None:
         steps: list[tuple[ClockPast, int]] = []
@@ -169,6 +170,7 @@ class ClockPasts:
         cause = past.cause[-1] if paused else 0
         if len(past) == 1 and past.at_ns[0] == at_ns:
             past.drop_last()
+        self.rates_version += 1
         past.step(at_ns, n, -epoch_ns * n, n, parent, paused, cause)
 
     def _on_clock_rate(self, at_ns: int, subject: int, rate_n: int, cause: int) -> None:
@@ -219,4 +221,5 @@ class ClockPasts:
         n_old, off, parent = former
         above_ns = self.local_ns(parent, at_ns) or 0
         new_off = reanchored(off, above_ns, n_old, n)
+        self.rates_version += 1
         self.by_id[subject].step(at_ns, n, new_off, rate_n, parent, paused, cause)

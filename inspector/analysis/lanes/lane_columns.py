@@ -85,12 +85,13 @@ _MOST_ENDED = 64
 
 
 class PendingTimers:
-    __slots__ = ("_count", "_first", "_lane_by_timer", "_lanes", "_numbers")
+    __slots__ = ("_count", "_first", "_lane_by_timer", "_lanes", "_numbers", "version")
 
     def __init__(self, lane_by_timer: RowByNumber, *lanes: int) -> None:
         self._lane_by_timer = lane_by_timer  # The lanes of all pending timers, by their numbers
         self._lanes = set(lanes)  # Those that are meant
         self._count = 0
+        self.version = 0  # Increases when a timer is added or ends
         # Timers that end stay here for a while: looking for each would take too long.
         self._numbers = array("q")
         self._first = 0  # Those in front of it have ended
@@ -124,10 +125,12 @@ class PendingTimers:
 
     def add(self, timer_id: int) -> None:
         self._count += 1
+        self.version += 1
         self._numbers.append(timer_id)
 
     def note_end(self) -> None:
         self._count -= 1
+        self.version += 1
         if len(self._numbers) > 2 * self._count + _MOST_ENDED:
             self._numbers = array("q", filter(self.__contains__, self._numbers))
             self._first = 0
@@ -139,6 +142,7 @@ class PendingTimers:
 
     def clear(self) -> None:
         self._count = self._first = 0
+        self.version += 1
         self._numbers = array("q")
 
 

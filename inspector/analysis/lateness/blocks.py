@@ -88,6 +88,11 @@ class Blocks:
         return found + [b for b in latest if b.begin_ns < high_ns and b.end_ns >= low_ns]
 
     @property
+    def are_known(self) -> bool:
+        """Whether there may be any."""
+        return bool(self._settled or self._latest)
+
+    @property
     def clocks(self) -> set[int]:
         found = {number for number, blocks in self._settled.items() if blocks}
         return found | {number for number, blocks in self._latest.items() if blocks}

@@ -77,6 +77,9 @@ class GrowingBar(NamedTuple):
     steps: tuple[int, int, int]  # The first step in view, the one after the last, and their number
     highest: int  # The rate that is as high as the lane
     has_rates: tuple[bool, ...]  # Whether there is room for the rate of each step in view
+    # Whether it is equal, and what is new of it, as long as the view only moves on and nothing
+    # happens to clocks
+    is_steady: bool = False
 
 
 class GrownBar(NamedTuple):
@@ -205,14 +208,15 @@ class ClockLayout:
         """Return the bar of a clock, ``None`` where it does more than grow, or more is in view."""
         clocks, end_ns = store.clocks, min(window.high, window.present_ns)
         past = clocks.by_id[number]
-        if window.x(window.present_ns) - window.left >= _WIDEST_RATE + _WIDEST_TIME and (
+        if self.has_room(window) and (
             _runs_on(clocks, number, window.low)
             and not store.blocks.within(number, window.low, end_ns)
         ):
             last, rate = len(past) - 1, past.value[-1]
             highest = max(rate, RATE_DENOMINATOR)
             if rate >= highest * _LEAST_WITH_TEXT:
-                return GrowingBar((last, last + 1, last + 1), highest, (True,))
+                is_steady = not store.blocks.are_known
+                return GrowingBar((last, last + 1, last + 1), highest, (True,), is_steady)
         start, stop = past.within(window.low, end_ns) if end_ns > window.low else (0, 0)
         most = min(_MOST_GROWING, window.width * _DENSE)
         rates = past.value[start:stop]
@@ -229,6 +233,11 @@ class ClockLayout:
             return None
         has_rates = (self._has_rate(clocks, number, window, each) for each in range(start, stop))
         return GrowingBar((start, stop, len(past)), highest, tuple(has_rates))
+
+    @staticmethod
+    def has_room(window: LaneWindow) -> bool:
+        """Return whether there is room for any rate and local time up to the present."""
+        return window.x(window.present_ns) - window.left >= _WIDEST_RATE + _WIDEST_TIME
 
     def _has_rate(self, clocks: ClockPasts, number: int, window: LaneWindow, place: int) -> bool:
         past, present = clocks.by_id[number], window.x(window.present_ns)
