@@ -5,6 +5,7 @@ The first paint of the window waits for this module, so it imports little.
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
 from inspector.resources import resource_path
@@ -46,11 +47,13 @@ TYPE: Final[Mapping[str, TypeStyle]] = {
 }
 
 
+@lru_cache(maxsize=64)
 def size_by_width(name: str, width: float) -> int:
     """Return a size of a window as wide as this, both in px divided by the text scale."""
     return _step(_DATA["by_width"][name], width)
 
 
+@lru_cache(maxsize=64)
 def size_by_height(name: str, height: float) -> int:
     """Return a size of a window as high as this, both in px divided by the text scale."""
     return _step(_DATA["by_height"][name], height)

@@ -158,7 +158,8 @@ class FrameHistory:
 
     def _column(self, number: int) -> array[int]:
         """Return a column; a complete one is not copied, a part is."""
-        column = self._columns[number]
+        # Asked dozens of times in each refresh.
+        column = (self._columns if self._waiting else self._kept)[number]
         return column if len(column) == self._length else column[: self._length]
 
     def began_ns(self, index: int) -> int:

@@ -10,6 +10,7 @@ from typing import Final
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAction,
+    QColor,
     QDragLeaveEvent,
     QDropEvent,
     QKeyEvent,
@@ -453,7 +454,7 @@ class _DropZones(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         color = self._theme.color
         with QPainter(self) as painter:
-            shade = color(ColorRole.BG)
+            shade = QColor(color(ColorRole.BG))
             shade.setAlphaF(0.85)
             painter.fillRect(self.rect(), shade)
             texts = ("A, before:\nanother run", "B, after:\nanother run", "Another side")

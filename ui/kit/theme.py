@@ -78,9 +78,9 @@ class Theme(QObject):
         self._use(_resolved(choice))
 
     def color(self, role: ColorRole) -> QColor:
+        """Return the color of a role; shared, so not to be changed."""
         # Asked thousands of times a second: neither texts are read nor members looked up.
-        # A constructor given a color would have all enumerations of Qt made before the first paint.
-        return _colors(self.name, self.is_high_contrast)[role._value_].__copy__()
+        return _colors(self.name, self.is_high_contrast)[role._value_]
 
     def palette(self) -> QPalette:
         color = self.color

@@ -308,10 +308,10 @@ class SharedView(QObject):
     @property
     def x_axis(self) -> XAxis:
         """What the axis counts: without any frame always time, if lanes are shown."""
-        series = self.series
-        if self.has_lanes and series is not None and series.first == series.end:
-            return XAxis.TIME
-        return self._wanted_axis
+        wanted, series = self._wanted_axis, self.series
+        if wanted is XAxis.TIME or series is None or not self.has_lanes:
+            return wanted
+        return XAxis.TIME if series.first == series.end else wanted
 
     def set_x_axis(self, x_axis: XAxis) -> None:
         """Count frames or session time, with the same frames in view."""

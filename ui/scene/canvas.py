@@ -135,7 +135,7 @@ class SceneCanvas(QWidget):
 
     def _halo_color(self, picture: Picture) -> Callable[[Shape], str]:
         selected, pointed = self._selected, self._pointed
-        accent = self._theme.color(ColorRole.BLUE)
+        accent = QColor(self._theme.color(ColorRole.BLUE))
         # The background is the scene's, not the theme's.
         is_dark = QColor(picture.background).lightness() < _MIDDLE
         bright = "#ffffff" if is_dark else "#000000"
@@ -240,7 +240,7 @@ class SceneCanvas(QWidget):
             done = self._rings.get(shape.timer)
             if done is None or shape.kind == ShapeKind.TEXT:
                 continue
-            color = self._theme.color(ColorRole.BLUE)
+            color = QColor(self._theme.color(ColorRole.BLUE))
             color.setAlphaF(1 - done)
             painter.setPen(QPen(color, 2 * unit, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
             box = _bounds(shape)

@@ -175,8 +175,8 @@ class FrameSeries:
 
         The index after the newest gives its end.
         """
-        at_ns, count = self._history.at_ns, self._end - self.first
-        place = frame - self.first - self.counts_back
+        at_ns, first = self._history.at_ns, self._history.first
+        place, count = frame - first - self.counts_back, self._end - first
         if place < 0:
             # Its beginning was the instant of a frame that is not kept, or of none: the start of
             # the session, before which there is nothing, however long that frame took to come.
@@ -406,11 +406,12 @@ class FrameSeries:
     def _first_not_before(self, at_ns: int, side: Literal["left", "right"]) -> int:
         """Return the first frame that begins at an instant or later, or (right) only later."""
         # For one instant half of what numpy takes, without a view of the column.
-        find = bisect_left if side == "left" else bisect_right
-        place = find(self._history.at_ns, at_ns, 0, self._end - self.first)
+        find, first = bisect_left if side == "left" else bisect_right, self._history.first
+        count = self._end - first
+        place = find(self._history.at_ns, at_ns, 0, count)
         if self.counts_back and (place or self._begins_before(at_ns, side)):
-            place = min(place + 1, self._end - self.first)
-        return self.first + place
+            place = min(place + 1, count)
+        return first + place
 
     def _begins_before(self, at_ns: int, side: Literal["left", "right"]) -> bool:
         """Return whether the first frame begins before an instant, or (right) at it."""

@@ -1,7 +1,7 @@
 """Round numbers for axes, and the text on them."""
 
 import math
-from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -64,17 +64,23 @@ def _instant_ticks(low_ns: float, high_ns: float, count: int, clock_from_ns: int
         step_ns = float(_clock_step_s(step_s) * NS_PER_SECOND)
     decimals = _decimals(step_ns / NS_PER_SECOND)
     has_hours = high_ns >= 3_600 * NS_PER_SECOND
-    ticks = tuple(
-        Tick(value, _clock_label(value, decimals, has_hours=has_hours))
-        for value in _multiples(low_ns, high_ns, step_ns)
-    )
-    return Ticks(ticks, "h:min:s" if has_hours else "min:s")
+    numbers = _multiples(low_ns, high_ns, step_ns)
+    return _clock_ticks(numbers, step_ns, decimals, has_hours)
+
+
+# In a view that moves they stay for many refreshes.
+@lru_cache(maxsize=8)
+def _clock_ticks(numbers: range, step_ns: float, decimals: int, has_hours: bool) -> Ticks:  # noqa: FBT001 - a key
+    values = [number * step_ns for number in numbers]
+    labels = [_clock_label(value, decimals, has_hours=has_hours) for value in values]
+    return Ticks(tuple(map(Tick, values, labels)), "h:min:s" if has_hours else "min:s")
 
 
 def count_ticks(low: int, high: int, count: int) -> tuple[Tick, ...]:
     """Return about ``count`` ticks at whole numbers, for an axis of frame numbers."""
     step = max(1.0, rounded_step((high - low) / count))
-    return tuple(Tick(value, f"{round(value):,}") for value in _multiples(low, high, step))
+    values = [number * step for number in _multiples(low, high, step)]
+    return tuple(Tick(value, f"{round(value):,}") for value in values)
 
 
 def _unit_of_durations(high_ns: float) -> tuple[int, str]:
@@ -98,10 +104,8 @@ def _decimal_ticks(low_ns: float, high_ns: float, count: int, unit_ns: int) -> t
     if step_ns > high_ns - low_ns:
         step_ns = rounded_step((high_ns - low_ns) / (2 * count))
     decimals = _decimals(step_ns / unit_ns)
-    return tuple(
-        Tick(value, f"{value / unit_ns:,.{decimals}f}")
-        for value in _multiples(low_ns, high_ns, step_ns)
-    )
+    values = [number * step_ns for number in _multiples(low_ns, high_ns, step_ns)]
+    return tuple(Tick(value, f"{value / unit_ns:,.{decimals}f}") for value in values)
 
 
 def rounded_step(step: float) -> float:
@@ -119,11 +123,12 @@ def _clock_step_s(step_s: float) -> int:
     return next((step for step in _CLOCK_STEPS_S if step >= step_s), days * 86_400)
 
 
-def _multiples(low: float, high: float, step: float) -> Sequence[float]:
+def _multiples(low: float, high: float, step: float) -> range:
+    """Return which multiples of a step are on an axis."""
     slack = step * 1e-6
     first = math.ceil((low - slack) / step)
     last = math.floor((high + slack) / step)
-    return [number * step for number in range(first, last + 1)]
+    return range(first, last + 1)
 
 
 def _decimals(step: float) -> int:

@@ -142,7 +142,7 @@ class SceneErrorView(QWidget):
         self.source.setExtraSelections(selections)
 
     def _faint(self, role: ColorRole) -> QColor:
-        color = self._theme.color(role)
+        color = QColor(self._theme.color(role))
         color.setAlphaF(0.22)
         return color
 
