@@ -45,7 +45,7 @@ from ..kit.keys import is_plain
 from ..kit.labels import EmptyNotice
 from ..kit.layouts import fill, open_menu
 from ..kit.theme import ColorRole, Theme
-from ..plotting.gestures import take_key
+from ..plotting.gestures import handle_key
 
 # pyqtgraph puts hooks before those of the window, which print a line for each fault.
 if sys.excepthook == exception_hooks.sys_excepthook:
@@ -472,7 +472,7 @@ class AlignedView(QWidget):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if take_key(event, self):
+        if handle_key(event, self):
             return
         match event.key() if is_plain(event) else None:
             case Qt.Key.Key_Left:

@@ -166,8 +166,8 @@ class ComparisonView(QWidget):
 
     def _connect(self) -> None:
         self._background.progressed.connect(self._on_progress)
-        self._background.done.connect(self._take)
-        self._background.failed.connect(self._take_problem)
+        self._background.done.connect(self._on_found)
+        self._background.failed.connect(self._on_problem)
         self.cancel_button.clicked.connect(self.cancel)
         self.add_button.clicked.connect(partial(self.files_wanted.emit, -1))
         self.swap_button.clicked.connect(self._swap)
@@ -246,12 +246,12 @@ class ComparisonView(QWidget):
         self.sides = [each for each in self.sides if each.sources]
 
     @Slot(object)
-    def _take(self, found: list[RunDifference]) -> None:
+    def _on_found(self, found: list[RunDifference]) -> None:
         self._found = found
         self._refresh_state()
 
     @Slot(object)
-    def _take_problem(self, problem: InspectorError) -> None:
+    def _on_problem(self, problem: InspectorError) -> None:
         unread = next(
             ((side, each) for side in self.sides for each in side.sources if each.run is None),
             None,

@@ -31,7 +31,7 @@ from ..kit.guards import guarded
 from ..kit.keys import is_plain, keeps_key, own_keys
 from ..kit.theme import ColorRole, Theme, mixed, phase_color
 from ..plotting.axis_range import AxisRange
-from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
+from ..plotting.gestures import MOVING_KEYS, Drag, handle_key, handle_wheel
 from ..plotting.machines import text_color_on
 from ..plotting.own_view import OwnView
 
@@ -259,7 +259,7 @@ class FlameRow(QWidget):
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:
-        take_wheel(event, self.view, self._value_at(event.position().x()))
+        handle_wheel(event, self.view, self._value_at(event.position().x()))
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -305,10 +305,10 @@ class FlameRow(QWidget):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self.spans or not (take_key(event, self.view) or self._take_key(event)):
+        if not self.spans or not (handle_key(event, self.view) or self._handle_key(event)):
             super().keyPressEvent(event)
 
-    def _take_key(self, event: QKeyEvent) -> bool:
+    def _handle_key(self, event: QKeyEvent) -> bool:
         if not is_plain(event):
             return False
         match event.key():

@@ -12,7 +12,7 @@ from typing_extensions import override
 from ..kit.guards import guarded
 from ..kit.keys import is_plain
 from ..kit.theme import Theme
-from ..plotting.gestures import Drag, selects, take_key, take_wheel, zoom_factor
+from ..plotting.gestures import Drag, handle_key, handle_wheel, selects, zoom_factor
 from ..plotting.shared_view import SharedView
 from .plotted_frames import PlottedFrames
 
@@ -45,7 +45,7 @@ class FramePlot(PlottedFrames):
             event.accept()
             self.scale_durations(zoom_factor(event))
         else:
-            take_wheel(event, self.view, self.x_at(event.position()))
+            handle_wheel(event, self.view, self.x_at(event.position()))
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -119,7 +119,7 @@ class FramePlot(PlottedFrames):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         event.accept()
-        if take_key(event, self.view):
+        if handle_key(event, self.view):
             return
         match event.key() if is_plain(event) else None:
             case Qt.Key.Key_Left:

@@ -74,7 +74,7 @@ class MarksRow(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Marks")
-        view.timeline_changed.connect(self._take_timeline)
+        view.timeline_changed.connect(self._on_timeline_changed)
         for changed in (view.moved, view.margins_changed, view.playhead_shown):
             changed.connect(self.place)
         theme.changed.connect(self._repaint)
@@ -88,7 +88,7 @@ class MarksRow(QWidget):
         self.update()
 
     @Slot()
-    def _take_timeline(self) -> None:
+    def _on_timeline_changed(self) -> None:
         timeline = self._view.timeline
         self._marks = None if timeline is None else TimelineMarks(timeline)
         self.place()

@@ -28,7 +28,7 @@ from ..kit.keys import is_plain, keeps_key
 from ..kit.theme import ColorRole, Theme
 from ..plotting.bulk_paint import fill_rects
 from ..plotting.column_picture import ColumnPicture
-from ..plotting.gestures import MOVING_KEYS, Movable, take_key
+from ..plotting.gestures import MOVING_KEYS, Movable, handle_key
 from ..plotting.sheet_painter import color_of
 from .duration_scale import DEFAULT_BUDGET_NS
 
@@ -281,7 +281,7 @@ class OverviewStrip(QWidget):
             moved.pan(_PANS[key])
         elif key in _ZOOMS:
             moved.zoom(_ZOOMS[key])
-        elif not take_key(event, moved):
+        elif not handle_key(event, moved):
             event.ignore()
 
     @override

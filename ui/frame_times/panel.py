@@ -269,11 +269,11 @@ class FrameTimesPanel(QWidget):
             action.setChecked(action.data() is self.view.x_axis)
 
     @Slot(QAction)
-    def _take_measure(self, action: QAction) -> None:
+    def _on_measure_chosen(self, action: QAction) -> None:
         self.choose_measure(action.data())
 
     @Slot(QAction)
-    def _take_axis(self, action: QAction) -> None:
+    def _on_axis_chosen(self, action: QAction) -> None:
         self.choose_axis(action.data())
 
     @Slot(bool)
@@ -499,8 +499,8 @@ class FrameTimesPanel(QWidget):
         for header in (self.header, self.overview_header, self.capture_header):
             header.longest_wanted.connect(self._go_to_longest)
             header.over_wanted.connect(self._go_to_long)
-        self._measure_actions.triggered.connect(self._take_measure)
-        self._axis_actions.triggered.connect(self._take_axis)
+        self._measure_actions.triggered.connect(self._on_measure_chosen)
+        self._axis_actions.triggered.connect(self._on_axis_chosen)
         self.view.moved.connect(self._on_view_changed)
         self.view.margins_changed.connect(self._place_headers)
         self.plot.frames_added.connect(self._on_news)

@@ -79,12 +79,12 @@ class PlottedFrames(QWidget):
         self.apply_theme()
         view = self.view
         view.margins_changed.connect(self._align)
-        view.timeline_changed.connect(self._take_timeline)
+        view.timeline_changed.connect(self._on_timeline_changed)
         view.moved.connect(self._follow_view)
         view.hover_moved.connect(self._repaint)
         view.playhead_shown.connect(self._repaint)
         view.range_chosen.connect(self._on_chosen_changed)
-        self._take_timeline(goes_on=False)
+        self._on_timeline_changed(goes_on=False)
         self._follow_view()
 
     # -------------------------------------------------------------- what is drawn
@@ -112,7 +112,7 @@ class PlottedFrames(QWidget):
         self.view.set_timeline(timeline)
 
     @Slot(bool)
-    def _take_timeline(self, goes_on: bool) -> None:  # noqa: FBT001 - a slot
+    def _on_timeline_changed(self, goes_on: bool) -> None:  # noqa: FBT001 - a slot
         self._bars.series = self.series
         if not goes_on:
             self._overlay.readout = self._selected_frame = None

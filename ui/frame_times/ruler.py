@@ -33,7 +33,7 @@ from ..kit.fonts import small_font, text_scale
 from ..kit.guards import guarded
 from ..kit.keys import is_plain, keeps_key
 from ..kit.theme import ColorRole, Theme
-from ..plotting.gestures import MOVING_KEYS, take_key, take_wheel
+from ..plotting.gestures import MOVING_KEYS, handle_key, handle_wheel
 from ..plotting.kept_picture import KeptPicture
 from ..plotting.shared_view import SharedView
 from ..plotting.sheet_painter import KeptTexts, kept_texts, new_sheet, paint_sheet
@@ -164,7 +164,7 @@ class Ruler(QWidget):
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:
-        take_wheel(event, self._view, self._place_at(event.position()))
+        handle_wheel(event, self._view, self._place_at(event.position()))
 
     @override
     def event(self, event: QEvent) -> bool:
@@ -175,7 +175,7 @@ class Ruler(QWidget):
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1} if is_plain(event) else {}
         if step := steps.get(Qt.Key(event.key()), 0):
             self.step_playhead(step)
-        elif not take_key(event, self._view):
+        elif not handle_key(event, self._view):
             event.ignore()
 
     def step_playhead(self, step: int) -> None:

@@ -91,14 +91,14 @@ class Prompt(QDialog):
         self.problem = problem_label(theme)
         button = QDialogButtonBox.StandardButton
         self.buttons = button_box(button.Ok | button.Cancel)
-        self.buttons.accepted.connect(self.take_answer)
+        self.buttons.accepted.connect(self.accept_answer)
         self.buttons.rejected.connect(self.reject)
         self.line.textEdited.connect(self.problem.hide)
         self.body = fill_dialog(self, label, self.line, self.problem, REST, self.buttons)
         self.setMinimumWidth(380)
 
     @Slot()
-    def take_answer(self) -> None:
+    def accept_answer(self) -> None:
         try:
             self._answer(self.line.text().strip())
         except ValueError as error:

@@ -35,7 +35,7 @@ from ..kit.labels import EmptyNotice
 from ..kit.picture import paint
 from ..kit.theme import ColorRole, Theme
 from ..plotting.axis_range import AxisRange
-from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
+from ..plotting.gestures import MOVING_KEYS, Drag, handle_key, handle_wheel
 from ..plotting.own_view import OwnView
 
 #: Pixels for a point of the picture, at 100 % text: its small texts have the size of the tokens.
@@ -229,7 +229,7 @@ class LabPlot(QAbstractScrollArea):
     def wheelEvent(self, event: QWheelEvent) -> None:
         tracks, x = self._tracks(), event.position().x() / self._scale
         if tracks.left <= x <= tracks.right and not self._is_drift:
-            take_wheel(event, self.view, tracks.at_ns(x))
+            handle_wheel(event, self.view, tracks.at_ns(x))
         else:
             super().wheelEvent(event)
 
@@ -297,7 +297,7 @@ class LabPlot(QAbstractScrollArea):
                 step = -1 if event.key() == Qt.Key.Key_Left else 1
                 last = len(self.current.fired_ns) - 1
                 self._read(self.current, min(max(self._firing + step, 0), last))
-            case _ if take_key(event, self.view):
+            case _ if handle_key(event, self.view):
                 pass
             case _:
                 super().keyPressEvent(event)

@@ -38,7 +38,7 @@ class Movable(Protocol):
         """Show the newest, and follow it."""
 
 
-def take_key(event: QKeyEvent, moved: Movable) -> bool:
+def handle_key(event: QKeyEvent, moved: Movable) -> bool:
     """Zoom with W and S, move with A and D, fit with F and Home, follow with End and L."""
     if not is_plain(event):
         return False
@@ -62,7 +62,7 @@ def take_key(event: QKeyEvent, moved: Movable) -> bool:
     return True
 
 
-def take_wheel(event: QWheelEvent, moved: Movable, about: float) -> None:
+def handle_wheel(event: QWheelEvent, moved: Movable, about: float) -> None:
     """Zoom around a place, with Ctrl faster; sideways or with Shift move."""
     event.accept()
     delta, modifiers = event.angleDelta(), event.modifiers()

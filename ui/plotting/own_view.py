@@ -31,12 +31,12 @@ class OwnView:
         self.range.settle(*self._extent())
 
     def zoom(self, factor: float, about: float | None = None) -> None:
-        self._take_extent()
+        self._read_extent()
         self.range.zoom(factor, about)
         self._end()
 
     def pan(self, share: float) -> None:
-        self._take_extent()
+        self._read_extent()
         self.range.pan(share * self.range.span)
         self._end()
 
@@ -53,11 +53,11 @@ class OwnView:
         self.fit()
 
     def set_span(self, low_ns: float, high_ns: float) -> None:
-        self._take_extent()
+        self._read_extent()
         self.range.set_span(low_ns, high_ns)
         self._end()
 
-    def _take_extent(self) -> None:
+    def _read_extent(self) -> None:
         self.range.first, self.range.last, _pixels = self._extent()
 
     def _end(self) -> None:

@@ -214,8 +214,8 @@ class QueryPanel(QWidget):
         fill(self, (splitter(Qt.Orientation.Horizontal, *parts, sizes=(760, 420)), 1))
 
     def _connect(self) -> None:
-        self._background.done.connect(self._take)
-        self._background.failed.connect(self._take_problem)
+        self._background.done.connect(self._on_found)
+        self._background.failed.connect(self._on_problem)
         self.statement.entered.connect(self.run)
         self.run_button.clicked.connect(self.run)
         self.cancel_button.clicked.connect(self.cancel)
@@ -287,7 +287,7 @@ class QueryPanel(QWidget):
         self._refresh_names()
 
     @Slot(object)
-    def _take(self, found: Answer | None) -> None:
+    def _on_found(self, found: Answer | None) -> None:
         self._query = None
         self._refresh_names()
         if found is None:
@@ -297,7 +297,7 @@ class QueryPanel(QWidget):
         self._refresh_state()
 
     @Slot(object)
-    def _take_problem(self, problem: InspectorError) -> None:
+    def _on_problem(self, problem: InspectorError) -> None:
         # What cannot be read would fail each query.
         self.files = {path: file for path, file in self.files.items() if file is not None}
         self._query = None

@@ -235,14 +235,14 @@ class ScenePanel(QWidget):
         middle.addWidget(self.canvas)
         middle.setCurrentWidget(self.canvas)
         self.canvas.setFocus()
-        middle.currentChanged.connect(self._take_back)
+        middle.currentChanged.connect(self._bring_back)
 
     @Slot()
-    def _take_back(self) -> None:
+    def _bring_back(self) -> None:
         middle = self._lent_to
         if middle is not None and middle.currentWidget() is not self.canvas:
             self._lent_to = self._fitted = None
-            middle.currentChanged.disconnect(self._take_back)
+            middle.currentChanged.disconnect(self._bring_back)
             middle.removeWidget(self.canvas)
             self._picture_row.addWidget(self.canvas, 1)
             self.refresh()

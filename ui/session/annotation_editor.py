@@ -53,7 +53,7 @@ class AnnotationEditor(QObject):
         found = None if session is None else session.annotations
         if found is not self._annotations or (found is not None and found.version != self._version):
             self._annotations = found
-            self._take()
+            self._read_items()
 
     @property
     def can_undo(self) -> bool:
@@ -80,7 +80,7 @@ class AnnotationEditor(QObject):
             added = annotations.add(annotation)
         except InspectorError as error:
             return self._refuse(str(error))
-        self._take()
+        self._read_items()
         self.picked.emit(added.id)
         self.done.emit(f"{added.kind.capitalize()} at {format_instant(added.at_ns)}: {added.title}")
         return ""
@@ -95,7 +95,7 @@ class AnnotationEditor(QObject):
         except InspectorError as error:
             self.refused.emit(str(error))
             return False
-        self._take()
+        self._read_items()
         return True
 
     def remove(self, numbers: Iterable[int]) -> None:
@@ -106,7 +106,7 @@ class AnnotationEditor(QObject):
         except InspectorError as error:
             self.refused.emit(str(error))
             return
-        self._take()
+        self._read_items()
         if len(removed) == 1:
             self.done.emit(f"“{removed[0].title}” was removed.")
         elif removed:
@@ -120,7 +120,7 @@ class AnnotationEditor(QObject):
         except InspectorError as error:
             self.refused.emit(str(error))
             return
-        self._take()
+        self._read_items()
         self.done.emit(said)
 
     def get(self, number: int) -> Annotation | None:
@@ -156,7 +156,7 @@ class AnnotationEditor(QObject):
         else:
             self.range_wanted.emit(span_ns)
 
-    def _take(self) -> None:
+    def _read_items(self) -> None:
         annotations = self._annotations
         self._version = 0 if annotations is None else annotations.version
         items = () if annotations is None else tuple(annotations)

@@ -146,7 +146,7 @@ class SessionBridge(QObject):
         self.loading: Path | None = None  # The scene whose code is being loaded, None for none
         self._unseen = QTimer(self)
         self._unseen.setInterval(_UNSEEN_MS)
-        self._unseen.timeout.connect(self._take_unseen)
+        self._unseen.timeout.connect(self._refresh_unseen)
         self._problem: SessionStatus | None = None
         self.status = _NO_SESSION
         self._empty = Timeline([""])
@@ -556,7 +556,7 @@ class SessionBridge(QObject):
         self.refresh_now()
 
     @Slot()
-    def _take_unseen(self) -> None:
+    def _refresh_unseen(self) -> None:
         """Take what programs send while the window is hidden: they would have to wait."""
         if not self.pace.is_visible:
             self.refresh_now()

@@ -30,7 +30,7 @@ from ..kit.labels import WrappedLabel
 from ..kit.layouts import fill
 from ..kit.theme import ColorRole, Theme
 from ..kit.tile import is_low
-from ..plotting.gestures import Drag, take_wheel
+from ..plotting.gestures import Drag, handle_wheel
 from ..plotting.shared_view import SharedView
 from ..session.bridge import SessionBridge
 
@@ -153,8 +153,8 @@ class CaptureColumns(QWidget):
         self._names = [each for each in bridge.panel_choices.get(_CHOSEN, "").split("\n") if each]
         self._columns: list[ShownColumn] = []
         self._background = Background(self, expected=InspectorError)
-        self._background.done.connect(self._take)
-        self._background.failed.connect(self._take_problem)
+        self._background.done.connect(self._on_found)
+        self._background.failed.connect(self._on_problem)
         self.menu = QMenu("Columns", self)
         self.menu.aboutToShow.connect(self._list)
         # Whether columns of two units share a plot
@@ -207,7 +207,7 @@ class CaptureColumns(QWidget):
         chosen = self.chosen
         if not chosen or not isinstance(session, ShowsCapture):
             self._background.cancel()
-            self._take([])
+            self._on_found([])
             return
         frames: FrameHistory = self._bridge.timeline.frames
         at_ns, interval_ns = (
@@ -222,13 +222,13 @@ class CaptureColumns(QWidget):
         self._background.start(work)
 
     @Slot(object)
-    def _take(self, columns: list[ShownColumn]) -> None:
+    def _on_found(self, columns: list[ShownColumn]) -> None:
         self._columns = columns
         self.problem.set_text("")
         self._lay_out()
 
     @Slot(object)
-    def _take_problem(self, problem: InspectorError) -> None:
+    def _on_problem(self, problem: InspectorError) -> None:
         self.problem.set_text(str(problem))
         self.laid_out.emit()
 
@@ -412,7 +412,7 @@ class ColumnPlot(QWidget):
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:
-        take_wheel(event, self._view, self._x_at(event.position()))
+        handle_wheel(event, self._view, self._x_at(event.position()))
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -118,8 +118,8 @@ class FrameDistribution(QWidget):
         self.former_button.clicked.connect(partial(self._select_beside, -1))
         self.next_button.clicked.connect(partial(self._select_beside, 1))
         self._metrics.found.connect(self.metrics_found)
-        self._metrics.outliers_found.connect(self._take_outliers)
-        self._sorter.done.connect(self._take_sorted)
+        self._metrics.outliers_found.connect(self._on_outliers_found)
+        self._sorter.done.connect(self._on_sorted)
 
     @Slot()
     def _offer_scopes(self) -> None:
@@ -150,9 +150,11 @@ class FrameDistribution(QWidget):
             self._sort(wanted, text)
             return
         self._sorter.cancel()
-        self._take(wanted, text)
+        self._set_wanted(wanted, text)
 
-    def _take(self, wanted: Wanted, text: str, sorted_times: Distribution | None = None) -> None:
+    def _set_wanted(
+        self, wanted: Wanted, text: str, sorted_times: Distribution | None = None
+    ) -> None:
         self._times.take(wanted, sorted_times)
         self._refresh_frames(text)
         self._metrics.request(self._times.wanted)
@@ -167,12 +169,12 @@ class FrameDistribution(QWidget):
         self._sorter.start(lambda _report: Distribution(counting))
 
     @Slot(object)
-    def _take_sorted(self, sorted_times: Distribution) -> None:
+    def _on_sorted(self, sorted_times: Distribution) -> None:
         assert self._sorting is not None, "it has been asked for"
-        self._take(*self._sorting, sorted_times)
+        self._set_wanted(*self._sorting, sorted_times)
 
     @Slot(object)
-    def _take_outliers(self, found: Outliers | None) -> None:
+    def _on_outliers_found(self, found: Outliers | None) -> None:
         if found is not self._outliers:
             self._outliers = found
             self._refresh_frames(self._text)

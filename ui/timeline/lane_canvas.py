@@ -14,7 +14,7 @@ from inspector.analysis.lanes.rows import LaneRow
 from ..kit.guards import guarded
 from ..kit.keys import is_plain, keeps_key, own_keys
 from ..kit.theme import Theme
-from ..plotting.gestures import MOVING_KEYS, Drag, selects, take_key, take_wheel
+from ..plotting.gestures import MOVING_KEYS, Drag, handle_key, handle_wheel, selects
 from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection
 from .lane_gestures import LaneGestures
@@ -78,7 +78,7 @@ class LaneCanvas(LaneSurface):
             bar = self.verticalScrollBar()
             bar.setValue(bar.value() - (delta.y() or delta.x()) // 2)
         else:
-            take_wheel(event, self.view, self.axis_at(place.x()))
+            handle_wheel(event, self.view, self.axis_at(place.x()))
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -161,12 +161,12 @@ class LaneCanvas(LaneSurface):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self._take_key(event):
+        if not self._handle_key(event):
             event.ignore()
 
-    def _take_key(self, event: QKeyEvent) -> bool:  # noqa: C901, PLR0912 - one line a key
+    def _handle_key(self, event: QKeyEvent) -> bool:  # noqa: C901, PLR0912 - one line a key
         """Handle a key; returns whether it has a meaning here."""
-        if take_key(event, self.view):
+        if handle_key(event, self.view):
             return True
         if not is_plain(event):
             return False

@@ -403,7 +403,7 @@ class LaneSurface(QAbstractScrollArea):
 
     def set_header_width(self, width: int) -> None:
         self._header_width = min(max(width, _LEAST_HEADER), _WIDEST_HEADER)
-        self._take_width()
+        self._apply_width()
 
     # ---------------------------------------------------------------- pointing
 
@@ -467,7 +467,7 @@ class LaneSurface(QAbstractScrollArea):
         if _row_heights(self.window().height() / self.text_scale) != self._row_heights:
             self._fit_rows()
         self._fit_scroll_bar()
-        self._take_width()
+        self._apply_width()
 
     @override
     def changeEvent(self, event: QEvent) -> None:
@@ -502,7 +502,7 @@ class LaneSurface(QAbstractScrollArea):
                 return 2 * line + 4
         return other
 
-    def _take_width(self) -> None:
+    def _apply_width(self) -> None:
         self.view.leave_room(self.header_width)
         self.view.set_pixels(round(self.lane_width * self.devicePixelRatioF()))
         self.header_resized.emit()

@@ -108,7 +108,7 @@ class TimelinePanel(QWidget):
         self._pace.request()
 
     @Slot()
-    def _take_annotations(self) -> None:
+    def _on_annotations_changed(self) -> None:
         self.canvas.store.set_annotations(self._bridge.annotations.items)
         self.canvas.refresh()
 
@@ -402,7 +402,7 @@ class TimelinePanel(QWidget):
         bridge.pointed_changed.connect(canvas.set_pointed)
         bridge.playhead_changed.connect(self._on_playhead_moved)
         bridge.budgets_changed.connect(self._on_budgets_changed)
-        bridge.annotations.changed.connect(self._take_annotations)
+        bridge.annotations.changed.connect(self._on_annotations_changed)
         bridge.rows_limited.connect(self.choices.filter_line.set_filter)
         self._pace.due.connect(self.refresh)
         self._text_pace.due.connect(self._refresh_texts)

@@ -90,10 +90,10 @@ class HeldButton(QToolButton):
         """Make a button; ``more`` is what the tool tip says about holding it."""
         super().__init__()
         self._more = more
-        self._long_press = single_shot(self, self._take_hold, _LONG_PRESS_MS)
+        self._long_press = single_shot(self, self._on_held, _LONG_PRESS_MS)
 
     @Slot()
-    def _take_hold(self) -> None:
+    def _on_held(self) -> None:
         self._long_press.stop()
         # So that letting go is no click.
         self.setDown(False)
@@ -113,7 +113,7 @@ class HeldButton(QToolButton):
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         event.accept()
-        self._take_hold()
+        self._on_held()
 
     @override
     def event(self, event: QEvent) -> bool:

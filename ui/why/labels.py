@@ -209,13 +209,13 @@ class LinkedLabel(ValueLabel):
             self.setText(html)
             self._spans = spans
             if self.link is not None:
-                self.take_link(self.link)
+                self.focus_link(self.link)
 
     @Slot(str)
     def _follow(self, number: str) -> None:
         self.followed.emit(self.addresses[int(number)])
 
-    def take_link(self, number: int) -> None:
+    def focus_link(self, number: int) -> None:
         """Give the keyboard to a link, to the last one if there are not so many."""
         self.link = min(number, len(self._spans) - 1)
         if self.link >= 0:
@@ -234,7 +234,7 @@ class LinkedLabel(ValueLabel):
         else:
             to = self.link + (1 if next else -1)
         if 0 <= to < len(self._spans):
-            self.take_link(to)
+            self.focus_link(to)
             return True
         # That of a label would look for another link of its own.
         return QWidget.focusNextPrevChild(self, next)
@@ -245,9 +245,9 @@ class LinkedLabel(ValueLabel):
         super().focusInEvent(event)
         match event.reason():
             case Qt.FocusReason.TabFocusReason:
-                self.take_link(0)
+                self.focus_link(0)
             case Qt.FocusReason.BacktabFocusReason:
-                self.take_link(len(self._spans) - 1)
+                self.focus_link(len(self._spans) - 1)
 
     @override
     def focusOutEvent(self, event: QFocusEvent) -> None:

@@ -272,7 +272,7 @@ class WhyPanel(QWidget):
             value = self._area
         value.setFocus(Qt.FocusReason.OtherFocusReason)
         if isinstance(value, LinkedLabel) and link is not None:
-            value.take_link(link)
+            value.focus_link(link)
 
     @Slot(str)
     def _follow_link(self, address: str) -> None:

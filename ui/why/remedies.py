@@ -144,7 +144,7 @@ class RemedyBar(QWidget):
         self.buttons = [ShorteningButton() for _ in range(_MOST_BUTTONS)]
         for button in self.buttons:
             button.setParent(self)
-            button.clicked.connect(self._take_click)
+            button.clicked.connect(self._on_clicked)
         self.buttons[0].setProperty(IS_DEFAULT, True)
         in_type(self.buttons[0], "strong")
         self.hide()
@@ -200,7 +200,7 @@ class RemedyBar(QWidget):
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._arrange()
 
-    def _take_click(self) -> None:
+    def _on_clicked(self) -> None:
         place = next(place for place, each in enumerate(self.buttons) if each is self.sender())
         command = self._remedies[place].command
         if command is None:

@@ -119,7 +119,7 @@ class WindowContents(QObject):
         bridge.status_changed.connect(self._on_status_changed)
         bridge.facts_due.connect(self._need_lanes)
         bridge.facts_due.connect(self._need_frames)
-        bridge.budgets_changed.connect(self._take_budgets)
+        bridge.budgets_changed.connect(self._keep_budgets)
         bridge.opening_failed.connect(self._report_opening_failure)
         bridge.column_wanted.connect(self._ask_for_column)
         bridge.sums_found.connect(self._open_sums)
@@ -130,7 +130,7 @@ class WindowContents(QObject):
         window.is_complete = True
         window.blames_extension = self._extension_reporter.blame
         window.apply_menu_palette()
-        window.hear(self._take_event, *_HEARD)
+        window.hear(self._handle_event, *_HEARD)
         self._tell_visibility()
         self._on_session_changed(bridge.session)
         self._on_status_changed(bridge.status)
@@ -200,11 +200,11 @@ class WindowContents(QObject):
         window.transport = TransportBar(actions, theme, window, window.menu_bar.menus.values())
         window.transport.connect_bridge(self._bridge)
         window.panels.add_on_top(window.transport)
-        window.transport_actions.step_frames_changed.connect(self._take_step_frames)
+        window.transport_actions.step_frames_changed.connect(self._keep_step_frames)
         window.transport_actions.set_step_frames(window.settings.step_frames)
-        self._take_step_frames(window.transport_actions.step_frames)
+        self._keep_step_frames(window.transport_actions.step_frames)
         self.first_run = FirstRunLine(self._bridge, theme)
-        self.states.command_applied.connect(self.first_run.take_command)
+        self.states.command_applied.connect(self.first_run.on_command_applied)
         window.panels.add_below_column(self.first_run)
         self.stops = StopNotices.of(self._bridge)
         self.why_line = WhyLine(self._bridge, window.panels)
@@ -218,8 +218,8 @@ class WindowContents(QObject):
         self._focus_ring = FocusRing(theme, window)
         self._guard = KeyGuard(actions.by_id.values(), window)
         self._guard.refused.connect(self._report_impossible)
-        self._guard.pressed.connect(self._focus_ring.take_key)
-        window.hear(partial(self._guard.take_key, window), QEvent.Type.ShortcutOverride)
+        self._guard.pressed.connect(self._focus_ring.note_key)
+        window.hear(partial(self._guard.accept_key, window), QEvent.Type.ShortcutOverride)
         for place in window.panels:
             self._guard.watch(place)
 
@@ -276,16 +276,16 @@ class WindowContents(QObject):
         )
 
     @Slot(object)
-    def _take_budgets(self, budgets_ms: tuple[float, ...]) -> None:
+    def _keep_budgets(self, budgets_ms: tuple[float, ...]) -> None:
         self._window.settings = self._window.settings._replace(budgets_ms=tuple(budgets_ms))
 
     @Slot(int)
-    def _take_step_frames(self, count: int) -> None:
+    def _keep_step_frames(self, count: int) -> None:
         self._window.settings = self._window.settings._replace(step_frames=count)
 
     # ---------------------------------------------------------------- what happens to the window
 
-    def _take_event(self, event: QEvent) -> bool:
+    def _handle_event(self, event: QEvent) -> bool:
         """Take files that are dropped, refresh only what can be seen, and save at the end."""
         kind = event.type()
         if kind in _VISIBILITY:
@@ -295,7 +295,7 @@ class WindowContents(QObject):
         elif isinstance(event, QKeyEvent):
             return event.key() == Qt.Key.Key_Escape and self._close_topmost()
         elif isinstance(event, QDropEvent):
-            return self._take_drop(event, is_over=kind is QEvent.Type.Drop)
+            return self._handle_drop(event, is_over=kind is QEvent.Type.Drop)
         return False
 
     def _tell_visibility(self) -> None:
@@ -330,7 +330,7 @@ class WindowContents(QObject):
         self._bridge.close()
         self._extension_reporter.stop()
 
-    def _take_drop(self, event: QDropEvent, *, is_over: bool) -> bool:
+    def _handle_drop(self, event: QDropEvent, *, is_over: bool) -> bool:
         """Accept files, and open them once they are dropped: the first here, others beside."""
         paths = _dropped_files(event)
         if not paths:

@@ -49,7 +49,7 @@ class FirstRunLine(QWidget):
         row.setAlignment(self.close_button, Qt.AlignmentFlag.AlignBottom)
         bridge.session_changed.connect(self.refresh)
         bridge.status_changed.connect(self.refresh)
-        bridge.playhead_changed.connect(self._take_playhead)
+        bridge.playhead_changed.connect(self._on_playhead_moved)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
         self.refresh()
@@ -75,14 +75,14 @@ class FirstRunLine(QWidget):
         self.setVisible(is_shown)
 
     @Slot(object)
-    def take_command(self, record: CommandRecord) -> None:
+    def on_command_applied(self, record: CommandRecord) -> None:
         """Take a command that was applied: a pause is the first step."""
         command = command_in(record.form)
         if command is not None and command.capability is Capability.PAUSE:
             self._make(0)
 
     @Slot(object)
-    def _take_playhead(self, at_ns: int | None) -> None:
+    def _on_playhead_moved(self, at_ns: int | None) -> None:
         if at_ns is not None:
             self._make(1)
 

@@ -76,7 +76,7 @@ class FocusRing(QObject):
         theme.changed.connect(self._apply_theme)
 
     @Slot()
-    def take_key(self) -> None:
+    def note_key(self) -> None:
         """Take note of a key; what gets the keyboard in this turn has it by that."""
         self._is_by_key = True
         self._key_is_over.start()
@@ -218,9 +218,9 @@ class KeyGuard(QObject):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        return event.type() == QEvent.Type.ShortcutOverride and self.take_key(watched, event)
+        return event.type() == QEvent.Type.ShortcutOverride and self.accept_key(watched, event)
 
-    def take_key(self, watched: QObject, event: QEvent) -> bool:
+    def accept_key(self, watched: QObject, event: QEvent) -> bool:
         """Accept what the widget in use wants for itself, so that it gets the key."""
         if not isinstance(event, QKeyEvent):
             return False

@@ -77,7 +77,7 @@ class MainWindow(QMainWindow):
         theme.changed.connect(self._apply_theme)
         # The menus, which Alt shows unless the bar is kept
         self.menu_bar = TopMenuBar(self, is_kept=settings.menu_bar)
-        self.hear(self.menu_bar.take_event, *self.menu_bar.HEARD)
+        self.hear(self.menu_bar.handle_event, *self.menu_bar.HEARD)
         self.setCentralWidget(QLabel("   Loading the panels …"))
         self._restore_geometry()
 

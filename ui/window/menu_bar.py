@@ -69,7 +69,7 @@ class TopMenuBar(QMenuBar):
         for letter in self._letters:
             letter.setEnabled(not visible)
 
-    def take_event(self, event: QEvent) -> None:
+    def handle_event(self, event: QEvent) -> None:
         """Follow the size of the window, and the key that shows the bar."""
         kind = event.type()
         if kind == QEvent.Type.Resize:

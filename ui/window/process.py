@@ -137,7 +137,7 @@ class Interrupts(QObject):
         self._read_end.setblocking(False)
         self._write_end.setblocking(False)
         self._former_fd = signal.set_wakeup_fd(self._write_end.fileno(), warn_on_full_buffer=False)
-        self._signals = StopSignals(self._take_note)
+        self._signals = StopSignals(self._on_signal)
         self._notifier = QSocketNotifier(self._read_end.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._read)
 
@@ -165,7 +165,7 @@ class Interrupts(QObject):
                 popup.close()
             self._window.close()
 
-    def _take_note(self, _number: int, _frame: FrameType | None) -> None:
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         """Close nothing here: the window is closed from the event loop."""
         if self._on_first is not None:
             self._on_first()

@@ -109,10 +109,10 @@ def test_that_a_note_is_asked_for_at_the_instant_that_is_shown(shell: Shell) -> 
     shell.trigger("note")
     prompt = prompt_of(shell)
     assert prompt.line.accessibleName() == "Note at 00:00.700"
-    prompt.take_answer()
+    prompt.accept_answer()
     assert prompt.problem.text() == "✖ The note is empty: give it a text."
     prompt.line.setText("The boss is late")
-    prompt.take_answer()
+    prompt.accept_answer()
 
     assert left(shell) == [("note", 700, "The boss is late")]
 
@@ -137,7 +137,7 @@ def test_that_a_range_is_named(shell: Shell) -> None:
     prompt = prompt_of(shell)
     assert prompt.line.accessibleName() == ("Name for 00:00.400 to 00:00.900 (500 ms)")
     prompt.line.setText("boss fight")
-    prompt.take_answer()
+    prompt.accept_answer()
 
     (found,) = shell.bridge.annotations.items
     assert (found.at_ns, found.end_ns, found.name) == (
@@ -175,7 +175,7 @@ def test_that_the_lane_shows_them_and_says_what_they_are(shell: Shell) -> None:
     canvas.view.choose_ns(400.0 * NS_PER_MS, 1_900.0 * NS_PER_MS)
     shell.trigger("name-range")
     prompt_of(shell).line.setText("fight")
-    prompt_of(shell).take_answer()
+    prompt_of(shell).accept_answer()
 
     (row,) = (each for each in canvas.rows.rows if each.label == "Bookmarks")
     canvas.view.fit()

@@ -110,7 +110,7 @@ def test_that_a_link_leads_elsewhere_without_another_layout_of_its_words(
     grid.change(row, linked_sentence(LinkedText("spark fades", Selection.timer(2))))
 
     assert label.text() == text
-    label.take_link(0)
+    label.focus_link(0)
     label.setFocus()
     with qtbot.waitSignal(grid.link_activated) as followed:
         QTest.keyClick(label, Qt.Key.Key_Return)

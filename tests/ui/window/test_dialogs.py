@@ -114,7 +114,7 @@ def test_that_an_empty_mark_is_a_mark(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
     shell.trigger("mark")
 
-    only_prompt("Mark this instant").take_answer()
+    only_prompt("Mark this instant").accept_answer()
     shell.advance(0.1)
 
     assert [mark.text for mark in shell.bridge.timeline.marks] == ["mark"]
@@ -141,7 +141,7 @@ def test_that_going_takes_durations_and_instants(
 
     prompt.to_button.setChecked(is_to)
     prompt.line.setText(text)
-    prompt.take_answer()
+    prompt.accept_answer()
 
     assert steps == ([] if step_ns is None else [step_ns])
     assert instants == ([] if instant_ns is None else [instant_ns])
@@ -164,7 +164,7 @@ def test_that_an_answer_that_cannot_be_taken_is_explained(
 
     prompt.to_button.setChecked(is_to)
     prompt.line.setText(text)
-    prompt.take_answer()
+    prompt.accept_answer()
 
     assert prompt.isVisible()
     assert prompt.problem.text().startswith(f"✖ {reason}")
@@ -228,7 +228,7 @@ def test_that_a_question_grows_with_what_is_wrong_with_the_answer(qtbot: QtBot) 
         prompt.show()
     prompt.line.setText("as long as it takes for everybody to be ready for the boss")
 
-    prompt.take_answer()
+    prompt.accept_answer()
     QApplication.processEvents()
 
     labels = prompt.findChildren(QLabel)

@@ -38,7 +38,7 @@ class Stand:
         self.ring = FocusRing(self.theme, self.page)
         self.guard = KeyGuard([], self.page)
         self.guard.watch(self.page)
-        self.guard.pressed.connect(self.ring.take_key)
+        self.guard.pressed.connect(self.ring.note_key)
         self.page.resize(300, 300)
         with qtbot.waitActive(self.page):
             self.page.show()
@@ -47,7 +47,7 @@ class Stand:
 
     def go_by_key(self, widget: QWidget) -> None:
         """Give a widget the keyboard as a shortcut does."""
-        self.ring.take_key()
+        self.ring.note_key()
         widget.setFocus()
 
     def color_at_edge(self, widget: QWidget) -> str:

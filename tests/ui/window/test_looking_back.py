@@ -130,10 +130,10 @@ def test_that_a_place_can_be_asked_for(shell: Shell) -> None:
     line = dialog.line
 
     line.setText("frame 999")
-    dialog.take_answer()
+    dialog.accept_answer()
     assert dialog.problem.text() == "✖ There is no frame 999: frames 0 to 59 are available."
     line.setText("0.25")
-    dialog.take_answer()
+    dialog.accept_answer()
 
     assert shell.bridge.playhead_ns == 250 * NS_PER_MS
 

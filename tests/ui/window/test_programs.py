@@ -235,7 +235,7 @@ def test_that_a_program_that_was_opened_is_remembered(
     dialog.line.setText("python -m http.server 0")
     dialog.interpreter.setText(sys.executable)
     dialog.hold.setChecked(True)
-    dialog.take_answer()
+    dialog.accept_answer()
     assert doors == [
         Launch((sys.executable, "-m", "http.server", "0"), None, hold=True, grant="full")
     ]

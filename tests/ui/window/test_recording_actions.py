@@ -204,11 +204,11 @@ def test_that_so_much_of_the_past_is_written_as_is_typed(
     prompt = shell.window.findChild(Prompt)
     assert prompt is not None
     prompt.line.setText("0")
-    prompt.take_answer()
+    prompt.accept_answer()
     assert prompt.problem.text() == "✖ There is nothing to save: type a duration above 0"
 
     prompt.line.setText("500ms")
-    prompt.take_answer()
+    prompt.accept_answer()
     shell.bridge.refresh_now()
 
     qtbot.waitUntil(lambda: _notice(shell).startswith("Written: "))

@@ -58,10 +58,10 @@ def test_that_the_long_step_runs_as_many_frames_as_were_asked_for(
     prompt = shell.window.findChildren(Prompt)[-1]
     for refused in ("0", "-3", "many", "1,000,001"):
         prompt.line.setText(refused)
-        prompt.take_answer()
+        prompt.accept_answer()
         assert "from 1 to 1,000,000" in prompt.problem.text()
     prompt.line.setText("7")
-    prompt.take_answer()
+    prompt.accept_answer()
     shell.bridge.refresh_now()
 
     assert shell.bridge.timeline.frames.end == frames + 7
@@ -120,7 +120,7 @@ def test_that_everything_is_the_root_and_keys_are_about_what_is_selected(
     shell.trigger("rate-of-everything")
     prompt = shell.window.findChildren(Prompt)[-1]
     prompt.line.setText("2/5")
-    prompt.take_answer()
+    prompt.accept_answer()
     assert (rate_of("enemies"), rate_of("root")) == (Fraction(1, 2), Fraction(2, 5))
     assert rates.buttons[Fraction(1, 2)].text() == "0.4"
 
@@ -186,11 +186,11 @@ def test_that_a_frame_rate_is_asked_for(qtbot: QtBot, tmp_path: Path) -> None:
     prompt = shell.window.findChildren(Prompt)[-1]
 
     prompt.line.setText("sixty")
-    prompt.take_answer()
+    prompt.accept_answer()
     assert "frame rate" in prompt.problem.text()
 
     prompt.line.setText("59.94")
-    prompt.take_answer()
+    prompt.accept_answer()
     shell.advance(0.1)
     assert shell.bridge.session is not None
     assert shell.bridge.session.frame_rate == Fraction("59.94")

@@ -76,7 +76,7 @@ class OpenProgramDialog(QDialog):
         self.problem = problem_label(theme)
         button = QDialogButtonBox.StandardButton
         self.buttons = button_box(button.Open | button.Cancel)
-        self.buttons.accepted.connect(self.take_answer)
+        self.buttons.accepted.connect(self.accept_answer)
         self.buttons.rejected.connect(self.reject)
         self._lay_out()
         self.command.activated.connect(self._fill_in_recent)
@@ -147,7 +147,7 @@ class OpenProgramDialog(QDialog):
         )
 
     @Slot()
-    def take_answer(self) -> None:
+    def accept_answer(self) -> None:
         """Give the program and close, or say why it cannot be opened."""
         typed = self.typed
         try:

@@ -391,13 +391,13 @@ class MenuPreviews(QObject):
 
     def _watch_showing(self, menu: QMenu) -> None:
         menu.installEventFilter(self)
-        menu.aboutToShow.connect(partial(self._take_commands, menu))
+        menu.aboutToShow.connect(partial(self._assign_commands, menu))
         for action in menu.actions():
             below = action.menu()
             if isinstance(below, QMenu):
                 self._watch_showing(below)
 
-    def _take_commands(self, menu: QMenu) -> None:
+    def _assign_commands(self, menu: QMenu) -> None:
         """Let every action of a menu that is about to be seen know its command."""
         commands = commands_of_actions(self._window.bridge)
         for action in menu.actions():

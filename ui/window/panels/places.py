@@ -187,7 +187,7 @@ class Arrangement(QSplitter):
         self.addWidget(below)
         self.splitterMoved.connect(self._note_share)
 
-    def take_share(self, permille: int) -> None:
+    def set_share(self, permille: int) -> None:
         self.permille = min(max(permille, 0), 999)
         self._share_out()
 

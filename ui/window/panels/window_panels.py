@@ -91,7 +91,7 @@ class WindowPanels(QObject):
                 place = self._places[panel.id] = PanelPlace(panel.title)
                 place.setObjectName(f"place_{panel.id}")
                 place.visibility_changed.connect(self._tell_visibility)
-                place.window_closed.connect(self._take_back)
+                place.window_closed.connect(self._bring_back)
         below = panels_in_tray()
         self._in_tray = tuple(each.id for each in below)
         self.tray = QStackedWidget()
@@ -113,7 +113,7 @@ class WindowPanels(QObject):
         edge = hairline(Qt.Orientation.Vertical)
         fill_across(self.column, edge, (self._column_parts, 1), spacing=0)
         self.tabs = FootTabs([(each.id, each.title) for each in below], FIRST_TABS, theme)
-        self.tabs.clicked.connect(self._take_click)
+        self.tabs.clicked.connect(self._on_tab_clicked)
         self.tabs.float_wanted.connect(self.float_panel)
         self.frame, self.foot = QWidget(), QWidget()
         self.reveal = Reveal(self.frame)
@@ -296,7 +296,7 @@ class WindowPanels(QObject):
         place.show()
 
     @Slot()
-    def _take_back(self) -> None:
+    def _bring_back(self) -> None:
         place = self.sender()
         if isinstance(place, PanelPlace) and place.isWindow():
             self.tray.addWidget(place)
@@ -338,7 +338,7 @@ class WindowPanels(QObject):
     # ---------------------------------------------------------------- tray and column
 
     @Slot(str)
-    def _take_click(self, panel_id: str) -> None:
+    def _on_tab_clicked(self, panel_id: str) -> None:
         if self._open == panel_id:
             self.close_tray()
         else:
@@ -488,7 +488,7 @@ class WindowPanels(QObject):
             self._places[panel_id].setVisible(panel_id not in self._unneeded)
         self.in_middle.show()
         if self._arrangement is not None:
-            self._arrangement.take_share(0)
+            self._arrangement.set_share(0)
         self._want_column(is_wanted=True)
 
     def save(self) -> str:
@@ -518,7 +518,7 @@ class WindowPanels(QObject):
         self._tray_height = min(count_in(parts.get("tray", "")) or 0, _MOST_PIXELS)
         lanes = count_in(parts.get("lanes", "")) or 0
         if self._arrangement is not None:
-            self._arrangement.take_share(min(lanes, 900))
+            self._arrangement.set_share(min(lanes, 900))
         for panel_id in parts.get("hidden", "").split(","):
             if panel_id in self._places and panel_id not in self._in_tray:
                 self._places[panel_id].hide()
