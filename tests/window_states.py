@@ -52,6 +52,7 @@ _THEMES: Final[tuple[ThemeChoice, ...]] = ("dark", "light")
 _FRAME_S: Final = 1 / 60
 TEXT_MS: Final = 300
 _TURN_MS: Final = 20
+_MOST_TURNS: Final = 250
 _WIDE_FAMILY: Final = "DejaVu Sans"
 _BROKEN: Final = "def build(stage):\n    stage.root.child('game')\n    {}['level']\n"
 #: After so many turns a fake program says what it has.
@@ -111,6 +112,16 @@ def run(shell: Shell, seconds: float = 8.0) -> None:
         if not number % 10:
             shell.bridge.refresh_now()
     settle(shell)
+
+
+def wait_for_numbers(shell: Shell) -> None:
+    """Let the numbers of the frames in view arrive, which a thread of its own computes."""
+    header = shell.window.frame_times.header
+    for _ in range(_MOST_TURNS):
+        if header.p50.text() or not header.isVisible() or not shell.bridge.timeline.frames.end:
+            return
+        QTest.qWait(_TURN_MS)
+        settle(shell, 1)
 
 
 def timer_id(shell: Shell, label: str) -> int:
@@ -317,6 +328,7 @@ def take(
         show, _ = STATES[picture.state]
         show(shell)
         settle(shell)
+        wait_for_numbers(shell)
         # Texts are refreshed in real time.
         QTest.qWait(TEXT_MS)
         whole = shell.window.grab()

@@ -247,10 +247,11 @@ class PlottedFrames(QWidget):
         if series is None or not series.first <= frame < series.end:
             return
         start, stop = self.view.visible_frames()
-        if not start <= frame < stop:
+        if start <= frame < stop:
+            # New frames would push it out of sight.
+            self.view.set_following(False)
+        else:
             self.view.slide_to(series.start_of(frame))
-        # New frames would push it out of sight.
-        self.view.set_following(False)
         self.frame_clicked.emit(frame)
 
     def go_to_long(self, step: int, *, is_twice: bool = False) -> None:

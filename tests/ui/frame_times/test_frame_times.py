@@ -191,14 +191,18 @@ def test_that_keys_go_to_frames_over_budget_and_over_twice(
 
 
 def test_that_a_frame_gone_to_stays_in_view_while_others_come(
-    panel: FrameTimesPanel, bridge: SessionBridge
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
 ) -> None:
-    show(bridge, usual_timeline(300))
-    assert panel.view.is_following
+    show(bridge, usual_timeline(900))
+    view = panel.view
 
-    panel.plot.go_to(299)
+    panel.plot.go_to(899)
 
-    assert not panel.view.is_following
+    assert not view.is_following
+    view.slide_ms = 20
+    assert 0 not in range(*view.visible_frames())
+    panel.plot.go_to(0)
+    qtbot.waitUntil(lambda: 0 in range(*view.visible_frames()))
 
 
 def test_that_keys_pass_frames_that_only_the_inspector_made_late(
