@@ -80,14 +80,12 @@ def start(
         if not _link.is_over:
             raise RuntimeError("an inspector is attached to it already, or has its own way in")
         _link.close("")
-    program = _the_program()
+    program = _the_program(hold=hold and not only_children)
     _restart = (connect, token, grant)
     _handle_forks()
     hand_on(connect, token, grant)
     if only_children:
         return
-    if hold:
-        program.pause(program.own_clock)
     _link = Link(program, token, grant, address=connect)
     _link.start()
     _link.wait_until_settled()
@@ -140,10 +138,15 @@ def _listening_at_place(token: str) -> tuple[socket, str]:
     return listening(place.address)
 
 
-def _the_program() -> Program:
+def _the_program(*, hold: bool = False) -> Program:
     global _program  # noqa: PLW0603 - one probe in a process
+    is_new = _program is None
     if _program is None:
         _program = Program(program_name())
+    if hold:
+        # Before anything else: finding out what is loaded takes no time of the program.
+        _program.pause(_program.own_clock)
+    if is_new:
         use(_program, partial(begin_frame, _program))
         _program.watch_imports()
         watch_threads(_program)

@@ -92,8 +92,8 @@ def test_that_a_rate_slows_a_program_from_its_beginning(run: Run, ticker: Path) 
 def test_that_a_program_is_held_before_its_first_frame(run: Run, ticker: Path) -> None:
     ticker.write_text(_TICKER.replace("0.02", "0.4"))
     values = _values(run, f"attach --seconds 1 --hold --json {_PYTHON} {ticker} 1000 0")
-    # Python itself takes no time of the program; a moment passes until its clock is paused, a
-    # longer one on a busy machine.
+    # Python and the probe take no time of the program; its clock is paused as soon as it is made,
+    # later where the machine is busy.
     assert _clock(values, "ticker.py")["local_ns"] < 200_000_000
     assert _clock(values, "ticker.py")["state"].startswith("paused")
     assert values["timers"][0]["fired"] == 0

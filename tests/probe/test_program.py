@@ -8,13 +8,14 @@ import threading
 from collections import Counter
 from threading import Thread, current_thread
 from typing import TYPE_CHECKING, Any, ClassVar, cast
+from unittest.mock import MagicMock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.events.timeline import Timeline
-from inspector.probe import keyframe, link
+from inspector.probe import keyframe, link, starting
 from inspector.probe import program as module
 from inspector.probe.adapters import Adapter
 from inspector.probe.adapters.asyncio import AsyncioAdapter
@@ -530,3 +531,18 @@ def test_that_a_loop_that_is_held_is_not_looked_at(played: Played) -> None:
     played.program.pause(played.program.own_clock)
     assert not looked(4)
     sampler.end()
+
+
+def test_that_finding_out_what_is_loaded_takes_no_time_of_a_held_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = []
+    monkeypatch.setattr(starting, "_program", None)
+    for name in ("use", "watch_threads", "atexit"):
+        monkeypatch.setattr(starting, name, MagicMock())
+    watch = "watch_imports"
+    monkeypatch.setattr(Program, watch, lambda program: held.append(program.own_clock.is_held))
+
+    starting._the_program(hold=True)
+
+    assert held == [True]
