@@ -9,6 +9,7 @@ import pytest
 
 from inspector.calls.blockers import Blocker, BlockerKind
 from inspector.calls.call import Call, CallId, call_of
+from inspector.calls.dues import DueTimes
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.command import Command
 from inspector.commands.members import PauseMember, ResumeMember, SetTimeScale
@@ -182,6 +183,21 @@ def test_that_a_loop_and_a_timeout_of_a_child_clock_are_calls(session: HostedSes
     assert timeout.kind is MemberKind.TIMEOUT
     assert session.timeline.members.by_id[timeout.scheduler_id].name == "flash"
     assert timeout.left_ns == 2 * SECOND
+
+
+def test_that_loops_of_clocks_of_other_rates_are_due_each_in_the_time_of_its_clock(
+    tmp_path: Path,
+) -> None:
+    slow = """        slow = stage.root.child("slow", rate="1/2")
+        start_loop(slow, 0.25, nothing, name="slow physics")
+    """
+    session = virtual_session(scene_file(tmp_path, SCENE + slow))
+    after(session, 1)
+    dues, members = DueTimes(session.timeline), session.timeline.members.by_id
+
+    both = [members[member(session, name)] for name in ("physics", "slow physics")]
+
+    assert [dues.session_due_ns(each) for each in both] == [4 * SECOND, 8 * SECOND]
 
 
 def test_that_callbacks_of_the_frame_and_components_are_calls(session: HostedSession) -> None:
