@@ -225,6 +225,19 @@ def test_a_copy_lives_by_itself(tree: ClockTree, log: EventLog) -> None:
     assert not timeline.members.by_id[number].is_paused
 
 
+def test_that_nothing_is_kept_of_members_that_are_gone(tree: ClockTree) -> None:
+    things, members = [Thing(), Thing()], tree.members
+    above = members.add(things[0], MemberKind.TARGET, "ship", tree.root)
+    below = members.add(things[1], MemberKind.TARGET, "gun", tree.root, above)
+
+    members.remove(below)
+    members.remove(above)
+
+    assert not members._places
+    assert not any(members._of_clock.values())
+    assert not any(members._below.values())
+
+
 @pytest.mark.parametrize(
     "events",
     [
