@@ -2,7 +2,6 @@
 
 import errno
 import os
-import secrets
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -48,7 +47,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """
     check_target(path)
     target = path.resolve()
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
+    temporary = target.with_name(f".{target.name[:100]}.{os.urandom(6).hex()}.part")
     try:
         with _created(temporary) as file:
             yield file

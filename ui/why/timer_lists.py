@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.events.recording.packed_columns import grouped
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration
 from inspector.vocabulary import NEVER
@@ -39,7 +40,7 @@ def next_rows(
         name = timeline.strings[labels[place]]
         others = (clocks == clocks[place]) & (dues < NEVER)
         alike = others & (sites == sites[place]) & (sites != 0)
-        shared = _shared([timeline.strings[each] for each in np.unique(labels[alike])])
+        shared = _shared([timeline.strings[each] for each in grouped(labels[alike])[0]])
         if not shared:
             alike, shared = others & (labels == labels[place]), name
         count = int(np.count_nonzero(alike))

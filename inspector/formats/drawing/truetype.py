@@ -7,6 +7,7 @@ Format: https://learn.microsoft.com/typography/opentype/spec/.
 
 import itertools
 import struct
+from array import array
 from collections.abc import Iterable, Mapping
 from typing import Final, Self
 
@@ -31,16 +32,13 @@ class TrueTypeFont:
         glyph_count: int = struct.unpack_from(">H", self._tables["maxp"], 4)[0]
         metric_count: int = struct.unpack_from(">H", self._tables["hhea"], 34)[0]
         self._glyphs = _glyphs_by_codepoint(self._tables["cmap"])
-        metrics = self._tables["hmtx"]
-        self._metrics = list(struct.iter_unpack(">Hh", metrics[: 4 * metric_count]))
-        last_advance = self._metrics[-1][0]
-        bearings = struct.iter_unpack(">h", metrics[4 * metric_count :])
-        self._metrics += [(last_advance, bearing) for (bearing,) in bearings]
+        # Of glyphs beyond these there are bearings only; they are as wide as the last.
+        self._metric_count = metric_count
         is_long = struct.unpack_from(">h", self._tables["head"], 50)[0] == 1
         offsets = struct.unpack_from(
             f">{glyph_count + 1}{'L' if is_long else 'H'}", self._tables["loca"]
         )
-        self._offsets = offsets if is_long else tuple(2 * offset for offset in offsets)
+        self._offsets = array("L", offsets if is_long else (2 * offset for offset in offsets))
 
     @classmethod
     def load(cls, path: str) -> Self:
@@ -56,7 +54,15 @@ class TrueTypeFont:
         A missing character counts as one em, which fits most of the missing scripts.
         """
         glyph = self._glyphs.get(codepoint)
-        return self.units_per_em if glyph is None else int(self._metrics[glyph][0])
+        return self.units_per_em if glyph is None else self._metric(glyph)[0]
+
+    def _metric(self, glyph: int) -> tuple[int, int]:
+        """Return the advance width and the bearing of a glyph."""
+        table, count = self._tables["hmtx"], self._metric_count
+        advance, bearing = struct.unpack_from(">Hh", table, 4 * min(glyph, count - 1))
+        if glyph >= count:
+            (bearing,) = struct.unpack_from(">h", table, 4 * count + 2 * (glyph - count))
+        return advance, bearing
 
     def subset(self, codepoints: Iterable[int], family: str) -> bytes:
         """Return a font file with only the characters ``codepoints``.
@@ -71,7 +77,7 @@ class TrueTypeFont:
         order = self._with_components([0, *kept.values()])
         new_ids = {old: new for new, old in enumerate(order)}
         outlines = [_renumbered(self._outline(old), new_ids) for old in order]
-        metrics = [self._metrics[old] for old in order]
+        metrics = [self._metric(old) for old in order]
         mapping = {code: new_ids[old] for code, old in kept.items()}
         offsets = list(itertools.accumulate((len(outline) for outline in outlines), initial=0))
         head = bytearray(self._tables["head"])

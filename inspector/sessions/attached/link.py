@@ -9,7 +9,6 @@ from __future__ import annotations
 import hmac
 import logging
 import os
-import secrets
 import threading
 import time
 from collections import deque
@@ -458,7 +457,7 @@ class ProbeServer:
     """Where programs connect, and where the session finds what they say."""
 
     def __init__(self, now_ns: Callable[[], int] = time.monotonic_ns) -> None:
-        self.token = secrets.token_hex(16)  # What a probe has to say first, in hexadecimal digits
+        self.token = os.urandom(16).hex()  # What a probe has to say first, in hexadecimal digits
         self.on_news: Callable[[], None] = _nothing  # Called in any thread when there are news
         self.now_ns = now_ns  # The clock of this side
         self._news: deque[tuple[News, int]] = deque()

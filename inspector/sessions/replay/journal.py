@@ -16,7 +16,6 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -42,6 +41,12 @@ from inspector.exit_codes import ExitCode
 from inspector.foreign.files import open_binary
 from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 from inspector.vocabulary import COMMAND, COMMAND_CONTEXT, COMMAND_FORM, RawEvent, Reading
+
+try:
+    # What hashlib takes it from, without OpenSSL, which is 4 MB.
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 _T = TypeVar("_T")
 

@@ -48,8 +48,11 @@ def watch(window, *arguments):
     window.completed.connect(
         lambda: print("complete with", sorted(HEAVY & roots()))
     )
-    window.completed.connect(lambda: print("too early:", sorted(ON_DEMAND & own_modules())))
-    window.completed.connect(lambda: QTimer.singleShot(300, window.close))
+    window.completed.connect(lambda: QTimer.singleShot(300, lambda: close(window)))
+
+def close(window):
+    print("too early:", sorted(ON_DEMAND & own_modules()))
+    window.close()
 
 def roots():
     return {name.partition(".")[0] for name in sys.modules}
@@ -62,6 +65,8 @@ ON_DEMAND = {
     "window.dialogs.scene_error", "window.handlers.palette_dialog",
     "window.handlers.window_dialogs", "inspector.formats.file_formats",
     "inspector.formats.frame_times", "inspector.formats.options", "inspector.sessions.provenance",
+    # OpenSSL and masked arrays, 4 and 2 MB
+    "_hashlib", "numpy.ma",
 }
 HEAVY = {"numpy", "pyqtgraph", "asyncio", "msgspec", "decimal", "ssl"}
 SLOW = {"dataclasses", "platform", "platformdirs"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import secrets
+import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -43,7 +43,7 @@ class BrowserPages:
     ) -> None:
         self._acceptor = acceptor
         self._ended = ended
-        self._binding = f"timeline{secrets.token_hex(8)}"
+        self._binding = f"timeline{os.urandom(8).hex()}"
         self._probe = PROBE_JS.read_text(encoding="utf-8")
         self._options = {**options, "token": acceptor.token}
         self._script = self._script_for(self._options)
