@@ -251,11 +251,19 @@ class RowGrid(QWidget):
     def put_in_order(self, rows: Sequence[ShownRow]) -> None:
         """Put entries of a list, all that are below each other, in another order."""
         first = min(map(self._rows.index, rows))
+        stacked = self._rows[first : first + len(rows)]
         self._rows[first : first + len(rows)] = rows
         # Screen readers go by the order of the widgets, not by their places.
-        widgets = [each for row in rows for each in (row.key, row.value) if each is not None]
-        for widget, following in reversed(list(pairwise(widgets))):
-            widget.stackUnder(following)
+        for row, following in reversed(list(pairwise(rows))):
+            place = stacked.index(following)
+            if place and stacked[place - 1] is row:
+                continue
+            stacked.remove(row)
+            stacked.insert(stacked.index(following), row)
+            above: QWidget = following.key or following.value
+            for widget in filter(None, (row.value, row.key)):
+                widget.stackUnder(above)
+                above = widget
         self._stack_rows()
 
     @override
