@@ -239,12 +239,15 @@ class RowGrid(QWidget):
             y += row.height + _BETWEEN_ROWS
         self.setMinimumHeight(y - _BETWEEN_ROWS + _MARGINS.bottom())
 
-    def _fit_row(self, shown: ShownRow) -> None:
+    def _fit_row(self, shown: ShownRow, former: DetailRow) -> None:
         """Make room for another text, if it needs more or less than the one before."""
         if not shown.room:
             return
         if shown.is_item and _text_width(shown.value) > shown.room:
             self._place_rows()
+        elif shown.row.kind is RowKind.ITEM and shown.row.links == former.links:
+            # Its value takes one line as before; what it is of would take long to measure.
+            return
         elif shown.measure():
             self._stack_rows()
 
@@ -307,7 +310,7 @@ class RowGrid(QWidget):
         """Say something else in a row, which has the same shape."""
         former, shown.row = shown.row, row
         self._say(shown, former)
-        self._fit_row(shown)
+        self._fit_row(shown, former)
 
     def _widgets_for(  # noqa: PLR0911 - one for each kind of row
         self, row: DetailRow
