@@ -28,7 +28,9 @@ asyncio.run(tick())
 """
 #: Runs the command line, and once the program is seen does something with the window.
 _WINDOW = """
-import sys
+import faulthandler, sys
+# What hangs says where, before the test gives up.
+faulthandler.dump_traceback_later(90, exit=True)
 from PySide6.QtCore import QTimer
 from inspector.window_loader import load_ui
 main_window = load_ui("window.main_window")
