@@ -21,7 +21,6 @@ from inspector.clocks.refusals import (
     refused_seconds,
 )
 from inspector.clocks.timer import (
-    NO_ARGUMENTS,
     CallSite,
     Interval,
     LabelledTimer,
@@ -287,7 +286,7 @@ class Clock(ClockNode):
             clock.queue.clear()
             clock.queue = TimerQueue()
             # Refuses new timers, so that setting them need not ask for that each time.
-            clock.queue.buckets = defaultdict(clock._refuse_timers)
+            clock._buckets = clock.queue.buckets = defaultdict(clock._refuse_timers)
 
     # ---------------------------------------------------------------- timers
 
@@ -336,30 +335,26 @@ class Clock(ClockNode):
             checked_callable(callback)  # type: ignore[unreachable]
         tree = self.tree
         # As a local variable: Python is slow to call what an attribute of an instance holds.
-        is_owner = tree.is_owner
-        if not is_owner():
-            tree.check_thread()
-        if tree.present is not None:
-            tree.present()
+        is_ready = tree.is_ready
+        if name or not is_ready():
+            tree.sync()
+            if name or tree.record is not None:
+                return self._set_labelled(delay_ns, callback, args, name)
         if delay_ns.__class__ is not int or delay_ns < 1:
             delay_ns = self._until_due_ns(delay_ns)
         # Compared by identity, which is fast; at worst the time is computed again.
-        due_ns = delay_ns + (
-            self._local_ns if self._known_at_ns is tree.now_ns else self._resolve()
-        )
-        tree.last_order = order = tree.last_order + 1
-        if name or tree.record is not None:
-            timer = self._labelled_timer(due_ns, order, callback, args, name)
-        else:
-            timer = Timer()
-            timer.clock = self
-            timer.due_ns = due_ns
-            timer.order = order
-            timer.callback = callback
-            timer.args = held_arguments(args) if args else args
-        self.queue.buckets[due_ns >> BUCKET_SHIFT].append(timer)
+        if self._known_at_ns is not tree.now_ns:
+            self._resolve()
+        due_ns = delay_ns + self._local_ns
+        timer = Timer()
+        timer.clock = self
+        timer.due_ns = due_ns
+        timer.order = tree.last_order = tree.last_order + 1
+        timer.callback = callback
+        timer.args = held_arguments(args) if args else None
+        self._buckets[due_ns >> BUCKET_SHIFT].append(timer)
         if due_ns < self._armed_ns:
-            self._earlier(due_ns, order)
+            self._earlier(due_ns, timer.order)
         return timer
 
     def set_interval(
@@ -437,9 +432,7 @@ class Clock(ClockNode):
             _policy(missed),
         )
         self._record_timer(timer, label)
-        self.queue.push(timer)
-        if due_ns < self._armed_ns:
-            self._earlier(due_ns, order)
+        self._push(timer)
         return timer
 
     def set_unlisted_timeout_ns(
@@ -458,11 +451,9 @@ class Clock(ClockNode):
         timer.due_ns = due_ns
         tree.last_order = timer.order = tree.last_order + 1
         timer.callback = callback
-        timer.args = NO_ARGUMENTS
+        timer.args = None
         timer.name = name
-        self.queue.push(timer)
-        if due_ns < self._armed_ns:
-            self._earlier(due_ns, timer.order)
+        self._push(timer)
         return timer
 
     def post(self, callback: Callable[..., object], *args: Any) -> None:  # noqa: ANN401
@@ -493,20 +484,13 @@ class Clock(ClockNode):
         except AttributeError:
             message = f"clear(timer): not a timer of set_timeout or set_interval: {shown(timer)}"
             raise TypeError(message) from None
-        tree = self.tree
-        is_owner = tree.is_owner
-        if not is_owner():
-            tree.check_thread()
-        if tree.record is not None and timer.is_listed:
-            tree.sync()
-            site = None if cause else self._call_site()
-            sid = site.sid if site is not None else 0
-            tree.record((tree.now_ns, TIMER_CLEARED, timer.id, sid, cause))
-        timer.callback = None
-        timer.args = NO_ARGUMENTS
+        is_ready = self.tree.is_ready
+        if not is_ready():
+            self._record_cleared(timer, cause)
+        timer.callback = timer.args = None
         if not self.is_wake_doubtful:
             self.doubt_wake()
-        bucket = self.queue.buckets.get(timer.due_ns >> BUCKET_SHIFT)
+        bucket = self._buckets.get(timer.due_ns >> BUCKET_SHIFT)
         if bucket is not None:
             # Most cancelled timers are recent and can be dropped at once. (A bucket never
             # becomes empty this way.)
@@ -545,22 +529,29 @@ class Clock(ClockNode):
 
     # ------------------------------------------------- for the engine itself
 
-    def _labelled_timer(
-        self,
-        due_ns: int,
-        order: int,
-        callback: Callable[..., object],
-        args: tuple[Any, ...],
-        name: str,
+    def _set_labelled(
+        self, delay_ns: int, callback: Callable[..., object], args: tuple[Any, ...], name: str
     ) -> Timer:
+        """Set a one-shot timer that has a name or is recorded."""
         if name:
             checked_name("set_timeout(delay, callback, name=…)", name)
-        self._check_alive()
-        self._within_reach(due_ns)
-        label = self.tree.label_number(callback)
+        if delay_ns.__class__ is not int or delay_ns < 1:
+            delay_ns = self._until_due_ns(delay_ns)
+        tree = self.tree
+        label = tree.label_number(callback)
+        tree.last_order = order = tree.last_order + 1
+        due_ns = delay_ns + self.time_ns
         timer = LabelledTimer(self, due_ns, order, callback, args, name, self._call_site())
+        self._push(timer)
         self._record_timer(timer, label)
         return timer
+
+    def _push(self, timer: Timer) -> None:
+        """Let a new timer wait."""
+        due_ns = timer.due_ns
+        self._buckets[due_ns >> BUCKET_SHIFT].append(timer)
+        if due_ns < self._armed_ns:
+            self._earlier(due_ns, timer.order)
 
     def _call_site(self) -> CallSite | None:
         """Return where the user's program called this clock."""
@@ -581,6 +572,16 @@ class Clock(ClockNode):
         record((now_ns, TIMER_ADDED, number, self.id, tree.intern(name) if name else label))
         record((now_ns, TIMER_ORIGIN, number, 0 if site is None else site.sid, timer.kind))
         record((now_ns, TIMER_ARMED, number, timer.due_ns, timer.interval_ns))
+
+    def _record_cleared(self, timer: Timer, cause: int) -> None:
+        tree = self.tree
+        if not tree.is_owner():
+            tree.check_thread()
+        if tree.record is not None and timer.is_listed:
+            tree.sync()
+            site = None if cause else self._call_site()
+            sid = site.sid if site is not None else 0
+            tree.record((tree.now_ns, TIMER_CLEARED, timer.id, sid, cause))
 
     def _until_due_ns(self, delay_ns: int) -> int:
         """Return how long a new timer waits; what is due now is not before this instant."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.clocks.queue import Entry, TimerQueue
 from inspector.clocks.rate import D, local_ns, parent_ns, product_of_rates, reanchored
@@ -44,6 +44,7 @@ class ClockNode:
         "__weakref__",
         "_above",
         "_armed_ns",
+        "_buckets",
         "_floor_ns",
         "_known_at_ns",
         "_local_ns",
@@ -77,6 +78,8 @@ class ClockNode:
         self.id = clock_id
         self.children: list[Clock] = []
         self.queue = TimerQueue()
+        # Those of the queue, which keeps them: one step less for whoever sets a timer.
+        self._buckets = self.queue.buckets
         self.is_paused = False
         self.is_removed = False
         self._rate_n = self._n = D
@@ -393,13 +396,12 @@ class ClockNode:
             local time; ``None`` if the wake was outdated, which is corrected.
         """
         queue = self.queue
-        head = queue.head()
+        head: Any = queue.head()
         if self.is_wake_doubtful:
             if self.wake is None or self.wake_for(head) != self.wake[:2]:
                 self.rearm()
                 return None
             self.is_wake_doubtful = False
-        assert head is not None
         self._on_path = True
         self.wake = None
         if limit_ns < self._floor_ns:
@@ -431,8 +433,8 @@ class ClockNode:
             head: The first entry of the queue, if known.
         """
         self._on_path = False
-        above = self._above
-        assert above is not None
+        # Of any type, as head above: narrowing it would take an instruction more.
+        above: Any = self._above
         if self.wake is not None or not (above._on_path or above._above is None):
             # A callback has moved, paused or resumed a clock on the path.
             self.rearm()

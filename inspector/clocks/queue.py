@@ -21,7 +21,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from inspector.clocks.timer import NO_ARGUMENTS, Timer
+from inspector.clocks.timer import Timer
 from inspector.foreign.numbers import shown
 from inspector.vocabulary import NEVER
 
@@ -318,8 +318,7 @@ class TimerQueue:
     def clear(self) -> None:
         """Let none of the timers be called any more."""
         for timer in self._everything():
-            timer.callback = None
-            timer.args = NO_ARGUMENTS
+            timer.callback = timer.args = None
 
     def __len__(self) -> int:
         return len({timer.id for timer in self._everything() if timer.callback is not None})

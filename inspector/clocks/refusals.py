@@ -101,9 +101,9 @@ def _is_ours(owner: object) -> bool:
 
 
 def _suggestion(owner: object, name: str) -> str | None:
-    own = getattr(owner, "__dict__", {})
     # The stage may be asked for what its root clock or director can do.
-    parts = ((f"{part}.", own[part]) for part in ("root", "director") if part in own)
+    own = {*getattr(owner, "__dict__", ()), *getattr(owner, "__slots__", ())}
+    parts = ((f"{part}.", getattr(owner, part)) for part in ("root", "director") if part in own)
     for prefix, thing in (("", owner), *parts):
         names = {*dir(type(thing)), *getattr(thing, "__dict__", ())}
         known = sorted(each for each in names if not each.startswith("_"))

@@ -44,8 +44,8 @@ class MissedTicks(Enum):
     SKIP = "skip"
 
 
-#: The arguments of a timer without any; compared by identity.
-NO_ARGUMENTS: tuple[Any, ...] = ()
+#: In place of the arguments of a timer that was called, which tells it from a cleared one.
+FIRED: Final = object()
 
 #: In place of the arguments of a timer that repeats, by which the drain loop knows it: of most,
 #: which have none and miss no ticks, and of any other.
@@ -89,7 +89,7 @@ class Timer:
     due_ns: int
     order: int
     callback: Callable[..., object] | None
-    #: See held_arguments(); None once the timer has fired, which tells it from clearing.
+    #: See held_arguments(); None without any, and once the timer is cleared.
     args: Any
 
     def __repr__(self) -> str:
@@ -111,7 +111,7 @@ class Timer:
     @property
     def fired(self) -> int:
         """Number of calls so far."""
-        return int(self.args is None)
+        return int(self.args is FIRED)
 
     @property
     def label(self) -> str:
@@ -155,7 +155,7 @@ class LabelledTimer(Timer):
         self.due_ns = due_ns
         self.order = order
         self.callback = callback
-        self.args = held_arguments(args)
+        self.args = held_arguments(args) if args else None
         self.name = name
         self.site = site
 

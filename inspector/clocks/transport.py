@@ -34,6 +34,26 @@ class Transport:
         on_wake_done: Called after every wake-up and step.
     """
 
+    __slots__ = (
+        "__weakref__",
+        "_asked_ns",
+        "_cut_ns",
+        "_frame_due_ns",
+        "_frame_period_ns",
+        "_is_busy",
+        "_is_finishing",
+        "_is_virtual",
+        "_last_frame_ns",
+        "_offset_ns",
+        "_was_held",
+        "is_running",
+        "max_delta_ns",
+        "on_frame",
+        "on_wake_done",
+        "source",
+        "tree",
+    )
+
     def __init__(
         self, tree: ClockTree, source: TimeSource, *, max_delta_ns: int = DEFAULT_MAX_DELTA_NS
     ) -> None:
@@ -133,7 +153,7 @@ class Transport:
         if not self.is_running:
             return
         self.is_running = False
-        self.tree.present = None
+        self.tree.follow(None)
         self.source.set_wake(None)
         self._asked_ns = None
         self._record_mode()
@@ -241,12 +261,13 @@ class Transport:
         try:
             if self._frame_period_ns is not None and self._frame_due_ns <= target_ns:
                 self._is_busy = True
-                self._pass_to(target_ns)
+                try:
+                    self._pass_to(target_ns)
+                finally:
+                    self._is_busy = False
             else:
                 tree.run_to(target_ns)
         finally:
-            if self._is_busy:
-                self._is_busy = False
             if tree.now_ns is not target_ns:
                 # A callback may have jumped past the target, or held before it.
                 self._offset_ns = tree.now_ns - self.source.now_ns()
@@ -262,7 +283,7 @@ class Transport:
         self.tree.check_thread()
         if not self.is_running:
             # Held inside a callback, which restored this on its return.
-            self.tree.present = None
+            self.tree.follow(None)
             return
         self.tree.jump_to(self._read_source())
 
@@ -296,7 +317,8 @@ class Transport:
     def _run_due(self, observed_ns: int) -> None:
         """Run what is due by the source's reading, then a due frame."""
         tree = self.tree
-        present, tree.present = tree.present, None
+        present = tree.present
+        tree.follow(None)
         self._is_busy = True
         try:
             arrived = tree.run_to(observed_ns, observed_ns=observed_ns)
@@ -309,7 +331,7 @@ class Transport:
         finally:
             self._is_busy = False
             # A callback may have held it.
-            tree.present = present if self.is_running else None
+            tree.follow(present if self.is_running else None)
 
     def _finish_wake(self) -> None:
         if self.on_wake_done is not None:
@@ -325,7 +347,7 @@ class Transport:
             return
         if self._is_virtual:
             return
-        self.tree.present = self._follow_source
+        self.tree.follow(self._follow_source)
         due_ns = self.tree.next_wake_ns()
         if self._frame_period_ns is not None:
             due_ns = self._frame_due_ns if due_ns is None else min(due_ns, self._frame_due_ns)

@@ -21,7 +21,7 @@ from inspector.clocks.members import Members
 from inspector.clocks.queue import BUCKET_SHIFT, Entry, TimerQueue
 from inspector.clocks.refusals import suggest_name
 from inspector.clocks.timer import (
-    NO_ARGUMENTS,
+    FIRED,
     REPEATS,
     REPEATS_OTHERWISE,
     CallSite,
@@ -85,9 +85,11 @@ class ClockTree:
             already reached if that is later.
         root: The root clock.
         version: Incremented when a rate, pause or parent changes.
-        record: Takes events (the sink's ``append``), or ``None``.
+        record: Takes events (the sink's ``append``), or ``None``; see :meth:`record_to`.
         present: Brings :attr:`now_ns` up to a running source; ``None`` while timers are
-            called and when no source runs.
+            called and when no source runs; see :meth:`follow`.
+        is_ready: Whether a timer can be set or cleared and nothing else has to be done: the
+            calling thread may use the tree, no source runs and nothing records.
         keeps_call_sites: Whether timers remember where they were set.
         most_in_wake: Limit of timers set or repeated within one :meth:`run_to`, which then
             ends with a failure, or raises it without :attr:`on_failure`; ``None`` for no limit.
@@ -104,18 +106,54 @@ class ClockTree:
             used it last while none does.
     """
 
+    __slots__ = (
+        "__weakref__",
+        "_draining",
+        "_endless_at_ns",
+        "_endless_count",
+        "_endless_order",
+        "_is_driver",
+        "_is_interrupted",
+        "_labels",
+        "_last_clock_id",
+        "_last_order_allowed",
+        "_observed_ns",
+        "_posted",
+        "_sink",
+        "_sites",
+        "has_fast_clocks",
+        "is_draining",
+        "is_halted",
+        "is_owner",
+        "is_ready",
+        "keeps_call_sites",
+        "last_order",
+        "members",
+        "most_in_wake",
+        "now_ns",
+        "on_earlier_wake",
+        "on_failure",
+        "on_posted",
+        "present",
+        "record",
+        "root",
+        "version",
+    )
+
     def __init__(self, sink: Sink | None = None, *, root_name: str = "root") -> None:
         self.now_ns = 0
         self.version = 0
         self.last_order = 0
-        self.record: Callable[[RawEvent], None] | None = None if sink is None else sink.append
+        self.record: Callable[[RawEvent], None] | None = None
+        self.present: Callable[[], None] | None = None
         self._sink = sink
         self._become_owner()
-        self._is_driven = False
+        self.record_to(None if sink is None else sink.append)
+        # Whether the calling thread drives it; bool, which returns False, while none does.
+        self._is_driver: Callable[[], bool] = bool
         self._posted: deque[tuple[ClockNode, Callable[..., object], tuple[Any, ...]]] = deque()
         self.on_posted: Callable[[], None] | None = None
         self.members = Members(self)
-        self.present: Callable[[], None] | None = None
         self.keeps_call_sites = sink is not None
         self.most_in_wake: int | None = MOST_IN_WAKE
         self.on_failure: Callable[[CallbackFailure], None] | None = None
@@ -176,9 +214,10 @@ class ClockTree:
         """
         if self.is_draining:
             raise RuntimeError("time is already being advanced; a callback cannot advance it")
-        if not self.is_owner():
-            self._become_owner()
-        self._is_driven = True
+        # As a local variable: Python is slow to call what an attribute of an instance holds.
+        is_driver = self._is_driver
+        if not is_driver():
+            self._become_driver()
         if self._posted:
             self._run_posted()
         root = self.root
@@ -187,7 +226,6 @@ class ClockTree:
             if target_ns > self.now_ns:  # noqa: PLR1730 - max() would be a call
                 self.now_ns = target_ns
             return True
-        present, self.present = self.present, None
         self._observed_ns = _NO_READING if observed_ns is None else max(observed_ns, target_ns)
         self.is_draining = True
         most = self.most_in_wake
@@ -197,7 +235,6 @@ class ClockTree:
                 self._run_branch(target_ns)
         finally:
             self.is_draining = False
-            self.present = present
         if self.is_halted:
             return False
         if target_ns > self.now_ns:  # noqa: PLR1730 - max() would be a call
@@ -254,18 +291,39 @@ class ClockTree:
         """
         if self.is_owner():
             return
-        if self._is_driven:
+        if self._is_driver is not bool:
             raise RuntimeError(
                 "a clock belongs to the thread that drives its tree: from another thread use "
                 "clock.post(callback), which calls it on that thread"
             )
         self._become_owner()
 
+    def _become_driver(self) -> None:
+        if not self.is_owner():
+            self._become_owner()
+        self._is_driver = self.is_owner
+
     def _become_owner(self) -> None:
         # Asking a lock takes half as long as comparing the numbers of threads.
         lock = RLock()
         lock.acquire()
         self.is_owner: Callable[[], bool] = lock._is_owned  # type: ignore[attr-defined]
+        self._find_ready()
+
+    def _find_ready(self) -> None:
+        is_free = self.present is None and self.record is None
+        # Without an argument, bool is the quickest function that returns False.
+        self.is_ready: Callable[[], bool] = self.is_owner if is_free else bool
+
+    def follow(self, present: Callable[[], None] | None) -> None:
+        """Let ``present`` bring session time up to a running source; ``None`` while none runs."""
+        self.present = present
+        self._find_ready()
+
+    def record_to(self, record: Callable[[RawEvent], None] | None) -> None:
+        """Let ``record`` take the events from now on; ``None`` for nothing."""
+        self.record = record
+        self._find_ready()
 
     def _run_posted(self) -> None:
         for _ in range(len(self._posted)):
@@ -285,7 +343,8 @@ class ClockTree:
         Raises:
             RuntimeError: Another thread drives this tree.
         """
-        if not self.is_owner():
+        is_owner = self.is_owner
+        if not is_owner():
             self.check_thread()
         if self.present is not None:
             self.present()
@@ -420,7 +479,7 @@ class ClockTree:
         """
         self._draining = queue = clock.queue
         later = queue.buckets
-        no_arguments, repeats = NO_ARGUMENTS, REPEATS
+        fired, has_fired, repeats = TIMER_FIRED, FIRED, REPEATS
         record = self.record
         observed_ns = self._observed_ns
         shift_ns = clock.shift_to_session()
@@ -466,31 +525,38 @@ class ClockTree:
                 # The engine's part is within the try as well, so that each kind of timer is told
                 # from the others once.
                 try:
-                    if args is no_arguments:
-                        timer.callback = timer.args = None
+                    if args is None:
+                        timer.callback = None
+                        timer.args = has_fired
                         if record is not None and timer.is_listed:
                             late_ns = (reached_ns if seen_ns is None else seen_ns) - due_ns
-                            record((now_ns, TIMER_FIRED, timer.order, late_ns, NEVER))
+                            record((now_ns, fired, timer.order, late_ns, NEVER))
                         returned = callback()
+                        if returned is None:
+                            continue
                     elif args is repeats:
                         timer.due_ns = next_ns = due_ns + timer.interval_ns
                         self.last_order = timer.order = self.last_order + 1
                         later[next_ns >> BUCKET_SHIFT].append(timer)
                         if record is not None:
                             late_ns = (reached_ns if seen_ns is None else seen_ns) - due_ns
-                            next_ns = NEVER if timer.callback is None else next_ns
-                            record((now_ns, TIMER_FIRED, timer.number, late_ns, next_ns))
+                            if timer.callback is None:
+                                next_ns = NEVER
+                            record((now_ns, fired, timer.number, late_ns, next_ns))
                         returned = callback()
+                        if returned is None:
+                            continue
                     else:
                         if args is REPEATS_OTHERWISE:
                             self._set_again(timer, max(observed_ns, now_ns))
                             args = timer.arguments
                         else:
-                            timer.callback = timer.args = None
+                            timer.callback = None
+                            timer.args = has_fired
                         if record is not None and timer.is_listed:
                             late_ns = (reached_ns if seen_ns is None else seen_ns) - due_ns
                             next_ns = NEVER if timer.callback is None else timer.due_ns
-                            record((now_ns, TIMER_FIRED, timer.id, late_ns, next_ns))
+                            record((now_ns, fired, timer.id, late_ns, next_ns))
                         # See held_arguments(): a single one is bare.
                         returned = callback(*args) if type(args) is tuple else callback(args)
                     if returned is not None:
@@ -600,16 +666,17 @@ class ClockTree:
             timer.origin_ns -= timer.interval_ns
         else:
             next_ns = NEVER
-            timer.callback = timer.args = None
+            timer.callback, timer.args = None, FIRED
             clock.queue.cancelled()
             clock.doubt_wake()
         if self.record is not None:
             self.record((self.now_ns, TIMER_FIRED, timer.id, late_ns, next_ns))
-        present, self.present = self.present, None
+        present = self.present
+        self.follow(None)
         try:
-            returned = callback(*args) if type(args) is tuple else callback(args)
-            refuse_unfinished(returned)
+            arguments = () if args is None else args if type(args) is tuple else (args,)
+            refuse_unfinished(callback(*arguments))
         except CALLBACK_ERRORS as error:
             self.report_failure(clock, timer.id, timer.name or label_of(callback), error)
         finally:
-            self.present = present
+            self.follow(present)

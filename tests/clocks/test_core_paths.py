@@ -12,16 +12,16 @@ from tests.benchmarks.core_paths import PATHS, count_bytecodes, instructions_in
 #: Bytecodes of one operation in Python 3.11, 3.12 and 3.13, as printed by
 #: ``python tests/benchmarks/core_paths.py``. Lower them when a path becomes shorter.
 KEPT: Final[dict[str, tuple[int, int, int]]] = {
-    "set_timeout": (142, 132, 132),
-    "set and clear": (152, 144, 145),
-    "set and fire 100": (15494, 15220, 15209),
-    "set and fire 100, recorded": (44394, 41920, 41209),
-    "repeat 100": (7457, 7408, 7397),
-    "repeat 10 within a frame": (3378, 3258, 3247),
-    "call once in a frame": (1649, 1578, 1569),
-    "idle frame": (116, 109, 112),
+    "set_timeout": (132, 122, 122),
+    "set and clear": (136, 128, 129),
+    "set and fire 100": (14198, 13823, 13714),
+    "set and fire 100, recorded": (43395, 40820, 40111),
+    "repeat 100": (7156, 7106, 7097),
+    "repeat 10 within a frame": (3337, 3217, 3217),
+    "call once in a frame": (1629, 1557, 1550),
+    "idle frame": (113, 106, 108),
     "read again": (15, 15, 15),
-    "read after a frame": (318, 308, 300),
+    "read after a frame": (315, 305, 296),
     "pause and resume": (744, 685, 683),
 }
 _VERSIONS: Final = ((3, 11), (3, 12), (3, 13))

@@ -40,7 +40,8 @@ def check_timeline_is_the_engine(session: HostedSession) -> None:
     run = session._run
     timeline = session.timeline
     # Asking a clock for its time would bring session time up to a running source.
-    present, run.tree.present = run.tree.present, None
+    present = run.tree.present
+    run.tree.follow(None)
     assert timeline.at_ns == run.tree.now_ns
     engine = {clock.id: clock for clock in run.tree.root.walk()}
     assert set(timeline.clocks) == set(engine)
@@ -50,7 +51,7 @@ def check_timeline_is_the_engine(session: HostedSession) -> None:
         assert timeline.clocks[number].pending == clock.pending_count
         for timer in clock.pending():
             assert timeline.timers.row(timer.id).due_ns == timer.due_ns
-    run.tree.present = present
+    run.tree.follow(present)
     assert timeline.is_running == run.transport.is_running
     assert timeline.frames.end == run.director.frame_index
 

@@ -165,7 +165,7 @@ class _Mirror:
         parent = _parent(self._program, transport.source)
         if parent is None and type(transport.source).__name__ == _OF_A_LOOP:
             # The clock of a loop is known when that runs.
-            tree.record = self._wait
+            tree.record_to(self._wait)
         else:
             self._go_on(transport, parent)
 
@@ -194,12 +194,13 @@ class _Mirror:
             self._anchor(self._clocks[clock.id], local_ns, rate_n, is_paused=clock.is_paused)
         if tree._sink is None:
             tree._sink, tree.keeps_call_sites = _Texts(self._program), True
-        tree.record = self._record
+        tree.record_to(self._record)
 
     def end(self) -> None:
         theirs, self._theirs = self._theirs, None
         if theirs is not None:
-            self._tree.record, self._tree._sink, self._tree.keeps_call_sites = theirs
+            record, self._tree._sink, self._tree.keeps_call_sites = theirs
+            self._tree.record_to(record)
         top, self._top = self._top, None
         if top is not None:
             self._program.remove_clock(top)
