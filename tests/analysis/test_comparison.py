@@ -139,6 +139,17 @@ def test_that_the_verdict_is_about_what_was_asked() -> None:
     assert widths[0] < widths[1] < widths[2]
 
 
+def test_that_every_metric_by_which_it_is_slower_is_named() -> None:
+    found = compared(frames(1, 16), frames(2, 20), {"fps", "p50", "p99"})
+
+    first, *others = [each.metric.name for each in found.spoken]
+    assert len(others) == 2
+    said = found.sentence("a", "b")
+    assert said.startswith("“b” is slower than “a”: ")
+    assert said.endswith(f", also by {' and '.join(others)}.")
+    assert first not in others
+
+
 def test_that_what_is_faster_by_one_metric_and_slower_by_another_is_said_to_be_both() -> None:
     random = np.random.default_rng(1)
     before, after = random.gamma(50, 16 / 50, 3_000), random.gamma(50, 14 / 50, 3_000)

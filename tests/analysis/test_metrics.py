@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.analysis.statistics import pacing
+from inspector.analysis.statistics.active_times import LAG_COLUMNS, Part, damage_text
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.long_frames import LongFrameCause, long_frame_causes
 from inspector.analysis.statistics.metrics import METRICS, metric_values
@@ -248,6 +249,14 @@ def test_that_what_is_not_known_is_said() -> None:
 
     assert (found.value, found.text) == (None, "-")
     assert found.why_not.startswith("This needs an animation error, or the times of simulation")
+
+
+def test_that_damage_to_the_columns_that_a_metric_reads_is_said() -> None:
+    found = TimeSeries(np.full(40, 10.0), None, FrameFacts(damage=" and ".join))
+
+    assert damage_text(found, LAG_COLUMNS) == "MsUntilDisplayed and MsInPresentAPI"
+    assert "MsGPUBusy" in damage_text(found, Part.GPU.value)
+    assert not damage_text(found, ("SyncInterval",))
 
 
 def test_that_frames_that_are_left_out_take_what_is_known_of_them_along() -> None:

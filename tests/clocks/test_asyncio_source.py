@@ -94,6 +94,19 @@ def test_that_it_wakes_once_at_or_just_after_the_instant_asked_for(loop: PlayedL
     assert instants[0] >= 3 * MS
 
 
+def test_that_it_wakes_again_when_asked_after_a_wake_up(loop: PlayedLoop) -> None:
+    source = loop.source()
+    instants = woken(source)
+    source.set_wake(3 * MS)
+    loop.pass_s(1)
+    source.set_wake(2 * SECOND)
+
+    loop.pass_s(2)
+
+    assert len(instants) == 2
+    assert instants[1] >= 2 * SECOND
+
+
 def test_that_an_early_call_wakes_no_client(loop: PlayedLoop) -> None:
     source = loop.source()
     instants = woken(source)

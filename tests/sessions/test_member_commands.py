@@ -149,6 +149,11 @@ def test_that_a_pause_from_a_priority_is_undone_exactly(session: HostedSession) 
     submit(session, StepFrames(1))
     assert calls(session) == (3, 1)
 
+    submit(session, PauseFromPriority(scheduler.id, 5))
+    assert submit(session, Undo(session.timeline.commands[-1].number)) == ""
+    submit(session, StepFrames(1))
+    assert calls(session) == (4, 2)
+
 
 def test_that_a_time_scale_is_set_checked_and_undone(session: HostedSession) -> None:
     scheduler = member(session, "game", MemberKind.SCHEDULER)
