@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import groupby
 
 import numpy as np
@@ -56,15 +55,10 @@ def test_that_the_statistics_of_a_tool_follow_each_other() -> None:
     assert len(tools) == len(set(tools))
 
 
-def test_that_every_function_of_a_tool_says_its_formula_and_source() -> None:
+def test_that_every_metric_of_a_tool_says_its_formula_and_source() -> None:
     for metric in (each for each in METRICS if each.tool):
-        compute = metric.compute
-        while isinstance(compute, partial):
-            named = (each for each in compute.args if callable(each))
-            compute = next(named, compute.func)
         assert metric.formula, metric.id
         assert metric.source, metric.id
-        assert compute.__doc__, metric.id
 
 
 @pytest.mark.parametrize(
