@@ -157,9 +157,10 @@ def _write_what_can_be_written() -> None:
 
 
 def _going_on_without_reader(stream: io.TextIOWrapper) -> io.TextIOWrapper:
-    buffer = io.BufferedWriter(_Output(stream.fileno(), "w", closefd=False))
+    output = _Output(stream.fileno(), "w", closefd=False)
     return io.TextIOWrapper(
-        buffer,
+        # As Python makes its own: nothing waits in errors.
+        output if stream.write_through else io.BufferedWriter(output),
         encoding=stream.encoding,
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,

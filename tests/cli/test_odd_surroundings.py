@@ -108,6 +108,22 @@ def test_that_work_goes_on_and_is_judged_when_the_reader_has_gone(tmp_path: Path
     assert (tmp_path / "out.csv").exists()
 
 
+def test_that_what_is_said_on_errors_does_not_wait_for_the_end(tmp_path: Path) -> None:
+    (tmp_path / "game.py").write_text("import sys\ndef build(stage):\n    sys.stdin.read()\n")
+    (tmp_path / "frames.csv").write_text("frametime\nno number\n16\n")
+    line = [sys.executable, "-m", "inspector", "run", "game.py", "--frame-times", "frames.csv"]
+    with subprocess.Popen(
+        line,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as process:
+        assert process.stderr is not None
+        assert b"damaged" in process.stderr.readline()
+        process.communicate()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no such name")
 def test_that_a_scene_whose_name_is_no_utf_8_is_run_recorded_and_replayed(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"caf\xe9.py")).write_text(SCENE)

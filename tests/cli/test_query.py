@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 from inspector.exit_codes import ExitCode
 from tests.cli.answers import Run
+from tests.signalled import told_and_ended
 
 HEAD = "Application,MsBetweenPresents,GPU Power(W),file\n"
 
@@ -157,3 +160,18 @@ def test_that_damaged_values_are_null_and_told(run: Run, tmp_path: Path) -> None
 
     assert (code, out.split()[-1]) == (ExitCode.OK, "8")
     assert "d.csv: GPU Power(W): 1 value is damaged and was left out; the first is in line 5" in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_that_a_signal_ends_a_query_without_end(tmp_path: Path, number: signal.Signals) -> None:
+    write(tmp_path / "damaged.csv", "10,1,1", "no number,1,1")
+    endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "inspector", "query", endless, str(tmp_path / "damaged.csv")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+    # What is said before the query begins.
+    assert "damaged" in told_and_ended(process, number)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from math import isfinite
-from typing import Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from inspector.cli.command import Command
 from inspector.cli.commands.values import add_stream, count
 from inspector.cli.terminal import say, write_json
 from inspector.display_text import one_line
 from inspector.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from inspector.formats.query import Answer, Queried, Query
 
 _LIMIT: Final = 1_000
 _EPILOG: Final = """\
@@ -67,7 +71,7 @@ def _run(options: Namespace, out: TextIO, err: TextIO) -> int:
         read = read_frame_file(path, column, stream=options.stream)
         say(err, *(f"{text}: {note}" for note in read.notes))
         files.append(read.queried(text))
-    found = Query(options.sql, options.limit).run(files)
+    found = _answer(Query(options.sql, options.limit), files)
     damage = ((each.name, damage_in(each.frames.beside)) for each in files)
     say(err, *(f"{name}: {told}" for name, told in damage if told))
     titles, rows = found.titles, found.rows
@@ -91,6 +95,19 @@ def _run(options: Namespace, out: TextIO, err: TextIO) -> int:
     if found.has_more:
         say(err, f"Only the first {options.limit:,} rows are shown; --limit takes more.")
     return ExitCode.OK
+
+
+def _answer(query: Query, files: Sequence[Queried]) -> Answer:
+    """Run a query beside the main thread, which a signal reaches only once it is over."""
+    from concurrent.futures import ThreadPoolExecutor  # not for the help of the command
+
+    with ThreadPoolExecutor(1, "query") as executor:
+        running = executor.submit(query.run, files)
+        try:
+            return running.result()
+        except KeyboardInterrupt:
+            query.stop()
+            raise
 
 
 def _plain(value: object) -> object:
