@@ -580,7 +580,9 @@ def _turn(canvas: LaneSurface) -> object:
     """Return what decides on texts, which change less often than pictures while time passes."""
     timeline, past = canvas.timeline, canvas.past
     at_ns = canvas.text_turn if timeline.is_running and past is None else timeline.at_ns
-    return at_ns, past, timeline.structure_version, timeline.mapping_version
+    # A state of the past is led on when a later instant is looked at.
+    past_ns = None if past is None else past.at_ns
+    return at_ns, past, past_ns, timeline.structure_version, timeline.mapping_version
 
 
 def _placed_rows(canvas: LaneSurface) -> PlacedRows:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol, TypeVar
 
 from inspector.analysis.frame_spans import extent_of, heaviest_before, heaviest_in
-from inspector.analysis.interval_shares import KEPT_BY, largest_share, named_shares
+from inspector.analysis.interval_shares import KEPT_BY, UNKNOWN, largest_share, named_shares
 from inspector.analysis.lateness.flame import sampled_spans
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.display_text import counted, without_quotes
@@ -34,6 +34,8 @@ from .rows import (
 #: Shorter shares are noise of the measurement.
 _LEAST_SHOWN_NS: Final = 10_000
 _MOST_KNOWN: Final = 64
+#: Of a cause that is said in one line with the answer.
+_MOST_WORDS: Final = 9
 #: What a capture of frame times alone does not say: the delta, and the time in callbacks.
 _UNKNOWN: Final = 2
 
@@ -132,7 +134,7 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
     elif not causes and budget_ns and interval_ns > FrameBudget(budget_ns).longest_ns:
         causes = _kept_by(frame, budget_ns)
     said = _answer(frame.busy_ns if waits else interval_ns, budget_ns)
-    if causes and not causes[0].links:
+    if causes and not causes[0].links and len(causes[0].text.split()) <= _MOST_WORDS:
         said += f" {causes.pop().text}"
     # Of a capture that knows of no work, only the end of its time is known.
     began = "Began at" if len(unknown) < _UNKNOWN else "Ended at"
@@ -171,7 +173,7 @@ def _answer(interval_ns: int, budget_ns: int) -> str:
     took = f"Took {format_duration(interval_ns)}"
     if budget_ns and interval_ns > FrameBudget(budget_ns).longest_ns:
         over = format_duration(interval_ns - budget_ns)
-        return f"{took}, {over} over its budget of {format_duration(budget_ns)}."
+        return f"{took}, {over} over budget."
     return f"{took}, in budget." if budget_ns else f"{took}."
 
 
@@ -195,7 +197,8 @@ def _kept_by(frame: Frame, budget_ns: int) -> list[DetailRow]:
     if not named:
         return []
     largest = largest_share(named)
-    kept_ns, kept = named[largest], KEPT_BY[largest]
+    kept_ns = named[largest]
+    kept = "the cause is unknown" if largest == UNKNOWN else KEPT_BY[largest]
     if named[Share.IDLE.text] - budget_ns > kept_ns:
         kept_ns, kept = named[Share.IDLE.text], "nothing was due"
     return [sentence(f"For {format_duration(kept_ns)} of it, {kept}.")]

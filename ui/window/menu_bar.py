@@ -6,12 +6,17 @@ import sys
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QEvent, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, QTimer, Slot
 from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar
 
 from ..actions.menus import MenuId
 from ..kit.guards import guarded
+
+#: With these Alt is not alone.
+_ENDS_ALT: Final = frozenset(
+    {QEvent.Type.MouseButtonPress, QEvent.Type.Wheel, QEvent.Type.WindowDeactivate}
+)
 
 
 @guarded
@@ -26,7 +31,6 @@ class TopMenuBar(QMenuBar):
     HEARD: Final = (
         QEvent.Type.Resize,
         QEvent.Type.ShortcutOverride,
-        QEvent.Type.MouseButtonPress,
         QEvent.Type.KeyRelease,
     )
 
@@ -77,9 +81,21 @@ class TopMenuBar(QMenuBar):
         elif kind == QEvent.Type.KeyRelease and isinstance(event, QKeyEvent):
             if self._is_alt_alone and _is_alt(event) and self.isHidden():
                 self._open(self.actions()[0])
-            self._is_alt_alone = False
+            self._end_alt()
         else:
             self._is_alt_alone = isinstance(event, QKeyEvent) and _is_alt(event)
+            if self._is_alt_alone:
+                QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
+
+    def _end_alt(self) -> None:
+        self._is_alt_alone = False
+        QApplication.instance().removeEventFilter(self)  # type: ignore[union-attr]
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - of Qt
+        """Take Alt with the mouse, which looks back, for nothing else; heard while it is down."""
+        if event.type() in _ENDS_ALT:
+            self._end_alt()
+        return super().eventFilter(watched, event)
 
     def _open(self, action: QAction) -> None:
         self.show()

@@ -386,6 +386,21 @@ def test_that_a_playhead_out_of_view_is_brought_into_view(
     assert canvas.lane_window().low < 300 * MS < canvas.lane_window().high
 
 
+def test_that_local_times_are_those_of_the_instant_that_is_shown(
+    panel: TimelinePanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
+    canvas = panel.canvas
+
+    def shown_at(at_ms: int) -> list[str]:
+        bridge.set_playhead(at_ms * MS)
+        qtbot.waitUntil(lambda: canvas.past is not None and canvas.past.at_ns == at_ms * MS)
+        canvas.grab()
+        return canvas.picture.words.texts
+
+    assert "00:01.000" in shown_at(1_000)
+    assert "00:01.400" in shown_at(1_400)
+
+
 def test_that_without_a_scene_it_says_so(panel: TimelinePanel, bridge: SessionBridge) -> None:
     bridge.set_session(None)
     assert panel.notice.text() == "No scene is open."

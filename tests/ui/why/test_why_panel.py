@@ -320,10 +320,7 @@ def test_that_a_long_turn_takes_what_its_work_takes_and_names_what_samples_saw()
     assert texts[:3] == [
         "Turn of the loop",
         "Turn 0",
-        (
-            "Took 300 ms, 283 ms over its budget of 16.7 ms. "
-            "Most of it: crunch() (server.py:4), 30 of 30 samples."
-        ),
+        ("Took 300 ms, 283 ms over budget. Most of it: crunch() (server.py:4), 30 of 30 samples."),
     ]
     helps = texts.index("What helps")
     assert texts[helps + 1] == "Call it in a thread: loop.run_in_executor(None, crunch)."
@@ -354,7 +351,7 @@ def test_that_a_long_frame_without_work_names_where_its_time_went(stand: Stand) 
 
     stand.bridge.select(Selection.frame(0))
 
-    took = "Took 270 ms, 253 ms over its budget of 16.7 ms."
+    took = "Took 270 ms, 253 ms over budget."
     assert f"{took} For 250 ms of it, nothing was due." in stand.lines()
     assert stand.value("Busy") == "0 ns, 0 % of it"
     assert stand.value("Inspector") == "3.10 ms, 1 %"

@@ -47,6 +47,15 @@ def test_that_alt_with_another_key_shows_no_menu_bar(active: Shell) -> None:
     assert not active.window.menu_bar.isVisible()
 
 
+def test_that_alt_with_a_click_shows_no_menu_bar(active: Shell) -> None:
+    QTest.keyPress(active.window, Qt.Key.Key_Alt, ALT)
+    plot = active.window.frame_times.plot
+    QTest.mouseClick(plot, Qt.MouseButton.LeftButton, ALT, plot.rect().center())
+    QTest.keyRelease(active.window, Qt.Key.Key_Alt)
+
+    assert not active.window.menu_bar.isVisible()
+
+
 def test_that_alt_with_the_letter_of_a_menu_opens_it(active: Shell, qtbot: QtBot) -> None:
     bar = active.window.menu_bar
 

@@ -119,7 +119,7 @@ def test_that_it_is_seen_in_6_s_why_a_timer_has_not_fired(shell: Shell, hand: Ha
     said = hand.read(f"{why(shell).title_label.text()} {why(shell).answer.text()}")
 
     assert said.startswith("boss arrives Fires in ")
-    assert hand.seconds <= 6
+    assert hand.seconds <= 6, said
 
 
 def test_that_a_branch_is_paused_in_2_s(shell: Shell, hand: Hand) -> None:
@@ -143,7 +143,7 @@ def test_that_what_a_pause_stops_is_seen_in_6_s(shell: Shell, hand: Hand) -> Non
     assert [each.text() for each in why(shell).remedies.buttons if each.isVisible()] == [
         "Resume enemies"
     ]
-    assert hand.seconds <= 6
+    assert hand.seconds <= 6, said
 
 
 @pytest.mark.parametrize("selected", ["", "boss arrives", "ui"])
@@ -173,7 +173,7 @@ def test_that_the_longest_frame_is_found_in_6_s(qtbot: QtBot, shell: Shell, hand
     assert shell.bridge.selection.kind is SelectionKind.FRAME
     assert shell.bridge.selection.id == longest
     assert said.startswith(f"Frame {longest:,} Took ")
-    assert hand.seconds <= 6
+    assert hand.seconds <= 6, said
 
 
 def test_that_the_frame_graph_is_exported_in_5_s(shell: Shell, hand: Hand, tmp_path: Path) -> None:
@@ -258,4 +258,4 @@ def test_that_it_is_read_in_6_s_who_blocks_an_attached_server(
     said = hand.read(next(text for text in written if "crunch" in text))
 
     assert said.split("   ")[0] == "blocked by crunch()"
-    assert hand.seconds <= 6
+    assert hand.seconds <= 6, said
