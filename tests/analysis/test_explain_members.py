@@ -4,11 +4,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from inspector.analysis.evidence import Explanation
+from inspector.analysis.explain.blocker_reasons import ranked_blockers
 from inspector.analysis.explain.explain import explain
+from inspector.calls.blockers import Blocker, BlockerKind
 from inspector.calls.call import CallId
 from inspector.commands.clocks import PauseClock
 from inspector.commands.members import PauseMember, SetTimeScale, UnscheduleMember
@@ -180,6 +184,14 @@ def test_that_a_member_goes_with_its_target(stand: Stand) -> None:
     explanation = stand.explain("Actor.update")
 
     assert "was removed" in texts(explanation)
+
+
+@pytest.mark.parametrize("kind", [each for each in BlockerKind if each != BlockerKind.LIFE_CYCLE])
+def test_that_a_headline_names_a_life_cycle_after_all_that_stops_it(kind: BlockerKind) -> None:
+    life, other = Blocker(BlockerKind.LIFE_CYCLE, "Fox"), Blocker(kind, "game")
+    call: Any = SimpleNamespace(blockers=(life, other))
+
+    assert ranked_blockers(call) == [other, life]
 
 
 def test_that_a_member_that_went_with_its_clock_names_the_clock(tmp_path: Path) -> None:
