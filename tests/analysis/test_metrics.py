@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.analysis.statistics import pacing
-from inspector.analysis.statistics.active_times import LAG_COLUMNS, Part, damage_text
+from inspector.analysis.statistics.active_times import (
+    LAG_COLUMNS,
+    Bound,
+    Part,
+    damage_text,
+    input_lag,
+)
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.long_frames import LongFrameCause, long_frame_causes
 from inspector.analysis.statistics.metrics import METRICS, metric_values
@@ -243,6 +249,15 @@ def test_that_what_is_not_known_is_said() -> None:
 
     assert (found.value, found.text) == (None, "-")
     assert found.why_not.startswith("This needs an animation error, or the times of simulation")
+
+
+def test_that_input_lag_begins_with_the_first_frame_of_which_two_before_are_known() -> None:
+    until, present = np.array([5.0, 6.0, 7.0]), np.array([1.0, 2.0, 100.0])
+    facts = FrameFacts(columns=lambda _names: [None, None, until, present, None])
+    found = TimeSeries(np.array([10.0, 20.0, 30.0]), None, facts)
+
+    assert input_lag(Bound.LOWER, found) == 7.0
+    assert input_lag(Bound.UPPER, found) == 20.0 - 1.0 + 30.0 + 7.0
 
 
 def test_that_damage_to_the_columns_that_a_metric_reads_is_said() -> None:
