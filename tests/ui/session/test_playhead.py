@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,7 +16,10 @@ from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.events import history as history_module
 from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT, EventLog
+from inspector.events.recording import open_recording
+from inspector.events.recording.writing import file as file_module
 from inspector.timebase import NS_PER_MS
+from tests.events.recording.recorded_worlds import record, scene_log
 from tests.events.test_history import busy_log, described
 from tests.ui.looking_back import hold, settle
 from tests.ui.shell import Shell
@@ -187,6 +192,30 @@ def test_that_the_state_is_that_of_the_history_wherever_it_moves(
             plain.apply_all(log.slice(log.first, log.cursor_at(at_ns)))
             plain.set_present(at_ns)
             assert described(states.state_at(at_ns)) == described(plain)
+
+
+def test_that_states_beyond_missing_events_are_those_of_the_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_module, "KEYFRAME_EVERY", 800)
+    monkeypatch.setattr(file_module, "KEYFRAME_AT_MOST", 800)
+    monkeypatch.setattr(playhead_module, "_NEAREST", 50)
+    path = record(scene_log("1", 2), tmp_path / "a.tlrec", portion=400)
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("DELETE FROM chunks WHERE first_cursor = 1200")
+    connection.close()
+    past, other = open_recording(path), open_recording(path)
+    instants = range(0, past.last_ns, past.last_ns // 60)
+
+    states = playhead_module._NearStates(past)
+
+    for at_ns in (*instants, *reversed(instants)):
+        found, expected = states.state_at(at_ns), other.state_at(at_ns)
+        assert described(found) == described(expected), at_ns
+        assert found.members.by_id.keys() == expected.members.by_id.keys()
+    past.close()
+    other.close()
 
 
 def test_that_states_that_fell_off_the_log_are_given_up() -> None:
