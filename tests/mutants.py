@@ -15,7 +15,6 @@ import argparse
 import ast
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -420,6 +419,8 @@ class Copy:
 
 def _limit_memory() -> None:
     """Let a loop without an end not take the machine's memory."""
+    import resource  # noqa: PLC0415 - not on every system
+
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_LIMIT_BYTES, _MEMORY_LIMIT_BYTES))
 
 

@@ -1,7 +1,6 @@
 """What completes the command line in shells."""
 
 import os
-import pty
 import shutil
 import subprocess
 from pathlib import Path
@@ -90,6 +89,8 @@ def _ask_fish(shell: str, typed: str, folder: Path, environ: dict[str, str]) -> 
 
 def _ask_in_terminal(shell: str, typed: str, folder: Path, environ: dict[str, str]) -> list[str]:
     """Type a line, Tab and Enter, and return what the command is given."""
+    import pty  # noqa: PLC0415 - not on every system
+
     start, settings = _SHELLS[shell]
     (folder / start).write_text(
         f"{settings}\nsource ./completion\nPS1=\n"
