@@ -195,7 +195,12 @@ def test_that_a_headline_names_a_life_cycle_after_all_that_stops_it(kind: Blocke
 
 
 def test_that_a_member_that_went_with_its_clock_names_the_clock(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, "        stage.root.set_timeout(1, game.remove)")
+    more = """
+        for at in (0.5, 0.6):
+            stage.root.set_timeout(at, stage.root.child("other").remove)
+        stage.root.set_timeout(1, game.remove)
+    """
+    stand = Stand(tmp_path, more)
     stand.run(2)
 
     explanation = stand.explain("Actor.shoot")
