@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.breakpoints import AddBreakpoint
+from inspector.commands.clocks import PauseClock
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.extensions import PanelArea
 from inspector.sessions.scene import built_in_scenes
@@ -180,6 +182,15 @@ def test_that_a_tab_says_as_many_timers_as_the_list_above_it(shell: Shell) -> No
         assert tabs(shell).text_of("timer_queue") == f"Timers {queue.timer_count:,}"
         button = queue.group_buttons[CallGroup.CLOCK_TIMERS]
         assert button.text() == f"Timers {queue.timer_count:,}"
+
+
+def test_that_tabs_say_how_many_timers_wait_and_what_was_changed(shell: Shell) -> None:
+    shell.bridge.submit(PauseClock(shell.clock_id("enemies")))
+    shell.advance(0.1)
+    shell.contents.badges.refresh_counts()
+
+    assert re.fullmatch(r"Timers \d+, \d+ wait", tabs(shell).text_of("timer_queue"))
+    assert tabs(shell).text_of("interventions") == "History 1"
 
 
 def test_that_a_tab_keeps_its_width_while_its_number_changes(shell: Shell) -> None:

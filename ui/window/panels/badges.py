@@ -1,4 +1,4 @@
-"""The counts in the tabs: pending timers, findings, hits of breakpoints."""
+"""The counts in the tabs: pending timers, findings, hits of breakpoints, what was changed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 from PySide6.QtCore import QObject, Slot
 
 from inspector.sessions.session import SessionPhase
+from inspector.vocabulary import NEVER
 
 from ...kit.paced_refresh import PacedRefresh, single_shot
 from ...session.bridge import SessionBridge
@@ -76,16 +77,20 @@ class Badges(QObject):
                 panel.counted.connect(self.refresh_counts)
         # What can be seen beside its list says the same as the list, not what is newer.
         is_seen = queue is not None and self._panels.is_in_front("timer_queue")
-        timers = queue.timer_count if is_seen and queue else len(self._bridge.shown.timers)
+        shown = self._bridge.shown
+        timers = queue.timer_count if is_seen and queue else len(shown.timers)
+        shown.resolve_dues()
+        waiting = int((shown.timers.numpy("session_due") == NEVER).sum()) if timers else 0
         found = 0 if findings is None else len(findings.model.rows)
         if self._panels.is_in_front("findings") or found < self._findings_seen:
             self._findings_seen = found
         breakpoints = None if session is None else session.breakpoints
         hits = 0 if breakpoints is None else sum(count for *_, count in breakpoints.items())
         for panel_id, count, unit in (
-            ("timer_queue", timers, ""),
+            ("timer_queue", timers, f", {waiting:,} wait" if waiting else ""),
             ("findings", found, ""),
             ("breakpoints", hits, " hit" if hits == 1 else " hits"),
+            ("interventions", len(shown.commands), ""),
         ):
             badge = f"{count:,}{unit}" if count else ""
             is_new = panel_id == "findings" and found > self._findings_seen
