@@ -30,6 +30,7 @@ from inspector.vocabulary import (
     MARK,
     MEMBER_ADDED,
     MEMBER_ORIGIN,
+    NEVER,
     RATE_DENOMINATOR,
     STATE_ENTERED,
     TIMER_ADDED,
@@ -46,7 +47,7 @@ from ui.timeline.lane_picture import LanePicture
 
 MS = 1_000_000
 #: Of Python functions, to paint some lanes that follow and in which nothing new happens.
-_MOST_CALLS = 620
+_MOST_CALLS = 560
 
 
 class RowByRow(LanePicture):
@@ -452,6 +453,28 @@ def test_that_a_prediction_is_whole_once_it_has_come_into_view(world: World) -> 
     for _ in range(30):
         world.pass_frames(1)
         assert world.paint() == world.paint_whole()
+
+
+def test_that_a_timer_that_lanes_know_first_is_predicted_when_the_timeline_does(
+    world: World,
+) -> None:
+    world.canvas.view.set_following(True)
+    world.pass_frames(2)
+    at_ns, name = world.now_ms * MS, world.log.intern("timer 1")
+    for event in (
+        (at_ns, TIMER_FIRED, 1, 0, NEVER),
+        (at_ns, TIMER_ADDED, 9, 2, name),
+        (at_ns, TIMER_ORIGIN, 9, 0, TimerKind.TIMEOUT),
+        (at_ns, TIMER_ARMED, 9, at_ns + 60 * MS, 0),
+    ):
+        world.log.append(event)
+    world.store.read(world.history, world.timeline)
+    world.canvas.refresh()
+    world.paint()
+
+    world.read()
+
+    assert world.paint() == world.paint_whole()
 
 
 def test_that_lanes_that_follow_are_painted_with_few_calls(world: World) -> None:
