@@ -93,6 +93,7 @@ def test_that_any_state_is_that_of_folding_the_events(
     whole = history.events(0, history.end)
 
     assert len(whole) == history.end
+    assert history.missing == 0
     instants = [event[0] for event in whole]
     assert instants == sorted(instants)
     for cursor in range(0, history.end + 1, 7):

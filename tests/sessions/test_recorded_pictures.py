@@ -163,6 +163,21 @@ def test_that_what_pictures_take_is_said(session: HostedSession, tmp_path: Path)
     assert recording.pictures.brief.endswith(" kB a minute")
 
 
+@pytest.mark.parametrize(
+    ("size", "frames", "frame_rate", "text"),
+    [
+        (2_500, 10, 60, "900 kB a minute"),
+        (5_000, 10, 60, "1.8 MB a minute"),
+        (2_500, 10, 24, "360 kB a minute"),
+        (0, 0, 60, "0 kB a minute"),
+    ],
+)
+def test_that_pictures_take_what_their_frames_take_in_a_minute(
+    size: float, frames: float, frame_rate: float, text: str
+) -> None:
+    assert pictures_module.cost_text(size, frames, frame_rate) == text
+
+
 def test_that_pictures_lost_to_a_slow_disk_are_said(
     session: HostedSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
