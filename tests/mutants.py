@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
@@ -70,6 +71,7 @@ disable_warnings = no-data-collected, module-not-imported, module-not-measured
 """
 #: A line that more tests than this execute is tried with the nearest of them.
 _MOST_TESTS: Final = 500
+_SOME_TESTS: Final = 20
 
 _OPPOSITES: Final[dict[type[ast.AST], type[ast.AST]]] = {
     ast.Lt: ast.LtE,
@@ -326,7 +328,14 @@ class Lines:
                 found = {context for line in lines for context in contexts.get(line, [])}
                 tests |= {_PHASE.sub("", context) for context in found} - {""}
         near = {file: i for i, file in enumerate(tests_for(mutant.path, PROJECT / "tests"))}
-        return sorted(tests, key=lambda test: (near.get(test.partition("::")[0], len(near)), test))
+        ranks: dict[str, tuple[int, int]] = {}
+        of_file: Counter[str] = Counter()
+        for test in sorted(tests):
+            file = test.partition("::")[0]
+            # Some of each file come before all of the nearest: there may be thousands.
+            ranks[test] = of_file[file] // _SOME_TESTS, near.get(file, len(near))
+            of_file[file] += 1
+        return sorted(ranks, key=ranks.__getitem__)
 
 
 class Copy:
