@@ -531,6 +531,24 @@ BLOCKED = """
 """
 
 
+def test_that_a_delay_that_a_frame_explains_is_explained_once(tmp_path: Path) -> None:
+    scene = """
+        def build(stage):
+            draw = lambda _delta: stage.work(0.05) if 1.05 < stage.root.time < 1.2 else None
+            stage.root.set_timeout(1, lambda: stage.work(0.09), name="over")
+            stage.root.set_timeout(1.0995, lambda: None, name="late")
+            stage.every_frame(draw, phase="draw", name="draw")
+    """
+    stand = Stand(tmp_path, scene)
+    stand.run(1.5)
+
+    _fired, late, running, origin = texts(stand.explain("late"))
+
+    assert late == "It was called 40.5 ms late."
+    assert running.startswith("Frame 60 was still running when it was due")
+    assert origin.startswith("It was set at ")
+
+
 def test_that_a_late_timer_blames_the_timer_that_blocked_everything(tmp_path: Path) -> None:
     stand = Stand(tmp_path, BLOCKED)
     stand.run(Fraction(113, 100))
