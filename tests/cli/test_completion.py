@@ -97,10 +97,17 @@ def _ask_in_terminal(shell: str, typed: str, folder: Path, environ: dict[str, st
         'timeline-inspector() { printf "given:%s\\n" "$*"; exit; }\n',
         encoding="utf-8",
     )
-    child, terminal = pty.fork()
-    if not child:
-        os.chdir(folder)
-        os.execvpe(shell, [shell, "-i"], {**environ, "TERM": "dumb"})  # noqa: S606
+    terminal, inside = pty.openpty()
+    process = subprocess.Popen(
+        [shell, "-i"],
+        stdin=inside,
+        stdout=inside,
+        stderr=inside,
+        cwd=folder,
+        env={**environ, "TERM": "dumb"},
+        start_new_session=True,
+    )
+    os.close(inside)
     os.write(terminal, f"{typed}\t\r".encode())
     shown = b""
     try:
@@ -110,5 +117,5 @@ def _ask_in_terminal(shell: str, typed: str, folder: Path, environ: dict[str, st
         pass
     finally:
         os.close(terminal)
-        os.waitpid(child, 0)
+        process.wait()
     return shown.decode().split("given:")[1].splitlines()[0].split()
