@@ -288,7 +288,13 @@ class Timeline:
             KeyError: There is no such clock.
         """
         local = self.at_ns if at_ns is None else at_ns
-        for clock in reversed(self.path(clock_id)):
+        path = []
+        while clock_id:
+            clock = self.clocks[clock_id]
+            path.append(clock)
+            # Where one stands still, the time above it does not matter.
+            clock_id = clock.parent_id if clock.n else 0
+        for clock in reversed(path):
             local = local_ns(local, clock.n, clock.off)
         return local
 

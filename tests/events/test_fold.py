@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.clocks import Clock
+from inspector.clocks.tree import ClockTree
 from inspector.events import EventLog, Timeline
 from inspector.events.log import BYTES_PER_EVENT
+from inspector.events.states import ClockState
 from inspector.vocabulary import CLOCK_ADDED, CLOCK_MOVED, NEVER
 from tests.clocks.operations import operation_lists
 from tests.clocks.pair import Operation, Pair
@@ -86,3 +88,30 @@ def test_that_moving_a_clock_where_none_is_changes_nothing() -> None:
         with pytest.raises((KeyError, ValueError)):
             timeline.apply_all([(5, CLOCK_MOVED, 2, nowhere, 0)])
     assert timeline.clocks == before.clocks
+
+
+class CountedClocks(dict[int, ClockState]):
+    looked_up = 0
+
+    def __getitem__(self, number: int) -> ClockState:
+        self.looked_up += 1
+        return super().__getitem__(number)
+
+
+def test_that_a_pause_below_paused_clocks_looks_at_none_above_the_nearest() -> None:
+    log = EventLog()
+    deepest = (tree := ClockTree(log)).root
+    for _ in range(300):
+        deepest = deepest.child("below")
+    timeline = Timeline(log.strings)
+    timeline.apply_all(log.read().events)
+    read = log.end
+    tree.run_to(1_000)
+    for clock in tree.root.walk():
+        clock.pause()
+    clocks = timeline.clocks = CountedClocks(timeline.clocks)
+
+    timeline.apply_all(log.read(read).events)
+
+    assert clocks.looked_up < 3 * len(clocks)
+    assert timeline.local_ns(deepest.id) == deepest.time_ns == 1_000
