@@ -101,11 +101,11 @@ def test_that_a_program_is_held_before_its_first_frame(run: Run, ticker: Path) -
 
 def test_that_a_held_program_goes_on_where_it_was(run: Run, ticker: Path) -> None:
     values = _values(
-        run, f"attach --seconds 1.5 --hold-at 0 --hold-for 1 --json {_PYTHON} {ticker} 1000 0"
+        run, f"attach --seconds 3 --hold-at 0 --hold-for 1 --json {_PYTHON} {ticker} 1000 0"
     )
     clock = _clock(values, "ticker.py")
     assert clock["state"] == "running"
-    assert clock["local_ns"] < 900_000_000
+    assert clock["local_ns"] < 2_900_000_000
     # What was due while it was held does not come at once.
     assert 0 < values["timers"][0]["fired"] <= clock["local_ns"] // 20_000_000
 
