@@ -17,11 +17,11 @@ from inspector.exit_codes import ExitCode
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
 
-#: Says each second of its own, and ends after twenty.
+#: Says its number, and ends after twenty seconds.
 _PROGRAM = """
-import asyncio, os, sys
+import asyncio, os
 async def tick():
-    print("up", os.getpid(), flush=True)
+    os.write(1, b"up %d\\n" % os.getpid())
     for _ in range(1000):
         await asyncio.sleep(0.02)
 asyncio.run(tick())
@@ -51,7 +51,9 @@ main_window.MainWindow.__init__ = watch
 from inspector.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
-_CLOSE, _SAY = "window.close()", 'print("seen", flush=True)'
+#: Lines are written at once: the program and the window share a pipe, and a print without a
+#: buffer writes a word at a time.
+_CLOSE, _SAY = "window.close()", r'import os; os.write(1, b"seen\n")'
 
 
 class _Inspector:
