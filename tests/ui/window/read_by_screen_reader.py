@@ -33,9 +33,15 @@ def children(accessible: Any) -> list[Any]:
     return [each for each in found if each is not None]
 
 
-def all_below(accessible: Any) -> Iterator[Any]:
-    yield accessible
-    for child in children(accessible):
+def all_below(accessible: Any) -> Iterator[tuple[str, str, Any]]:
+    """Yield what is in the window with its role and name, but for what goes meanwhile."""
+    try:
+        role, name = accessible.get_role_name(), accessible.get_name()
+        below = children(accessible)
+    except GLib.GError:
+        return
+    yield role, name, accessible
+    for child in below:
         yield from all_below(child)
 
 
@@ -46,7 +52,7 @@ def window() -> Any:
         for application in children(Atspi.get_desktop(0)):
             for frame in children(application):
                 if WINDOW in frame.get_name() and any(
-                    "boss arrives" in each.get_name() for each in all_below(frame)
+                    "boss arrives" in name for _role, name, _each in all_below(frame)
                 ):
                     return frame
         time.sleep(0.2)
@@ -69,8 +75,8 @@ def main() -> None:
 
     listener = Atspi.EventListener.new(hear)
     listener.register("object:announcement")
-    parts = [(each.get_role_name(), each.get_name()) for each in all_below(frame)]
-    slower = next(each for each in all_below(frame) if each.get_name() == SLOWER)
+    parts = [(role, name) for role, name, _each in all_below(frame)]
+    slower = next(each for _role, name, each in all_below(frame) if name == SLOWER)
     press(slower)
     GLib.timeout_add_seconds(PATIENCE_S // 2, loop.quit)
     loop.run()
