@@ -372,8 +372,7 @@ class AttachedSession:
         if self._is_closed:
             return 0
         until_ns = self._settled_until_ns()
-        for news in self.acceptor.take(_TAKEN_BYTES):
-            self._dispatch(news)
+        self._take_news()
         for batch in self.acceptor.next_batches():
             # Taken next time: nothing may overtake it.
             until_ns = min(until_ns, self._first_ns(batch))
@@ -387,6 +386,10 @@ class AttachedSession:
         if self.log is not self._sorter.log:
             self.log.settle()
         return count
+
+    def _take_news(self) -> None:
+        for news in self.acceptor.take(_TAKEN_BYTES):
+            self._dispatch(news)
 
     def _first_ns(self, batch: Batch) -> int:
         """Return the instant of the first event of a batch, as far as that can be."""
@@ -617,8 +620,12 @@ class AttachedSession:
             if not opened.may_bring_more():
                 self._finish(self._last_end, self.now_ns)
         elif problem := self._why_no_probe(opened) or opened.problem():
-            self.opening_problem = self.opening_problem or AttachError(problem)
-            self._finish(problem, self.now_ns)
+            # A program may have answered before its end was known.
+            is_connecting = self.acceptor.connecting_since_ns is not None
+            self._take_news()
+            if not (is_connecting or self.programs):
+                self.opening_problem = self.opening_problem or AttachError(problem)
+                self._finish(problem, self.now_ns)
 
     def _why_no_probe(self, opened: Opened) -> str:
         found = next((each for each in self._unable if each.pid == opened.pid), None)

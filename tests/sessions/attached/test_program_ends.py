@@ -20,6 +20,7 @@ from tests.sessions.attached.fake_probe import (
     SECOND,
     SERVER,
     Attachment,
+    FakeProbe,
     labels,
     running,
 )
@@ -50,6 +51,31 @@ def test_that_a_silent_program_is_told_and_may_come_back(attachment: Attachment)
     attachment.settle(lambda: "does not answer" in session.status.message)
     probe.tell("Link.ping", n=1)
     attachment.until(lambda: "does not answer" not in session.status.message)
+
+
+@pytest.mark.parametrize("is_introduced", [False, True])
+def test_that_a_program_that_answered_while_its_end_was_found_out_is_not_missed(
+    attachment: Attachment, monkeypatch: pytest.MonkeyPatch, *, is_introduced: bool
+) -> None:
+    session, opened = attachment.session, attachment.door.opened
+    acceptor = session.acceptor
+
+    def problem() -> str:
+        if not attachment.probes:
+            probe = FakeProbe(acceptor, attachment.hand)
+            attachment.probes.append(probe)
+            while acceptor.connecting_since_ns is None:
+                pass
+            while is_introduced and acceptor.connecting_since_ns is not None:
+                probe.pump()
+        return "“server” ended before a probe in it answered."
+
+    monkeypatch.setattr(opened, "problem", problem)
+    attachment.settle(lambda: attachment.probes)
+    attachment.until(lambda: acceptor.connecting_since_ns is None)
+    session.refresh()
+    assert [each.name for each in session.programs.values()] == ["server"]
+    assert session.opening_problem is None
 
 
 @pytest.mark.parametrize(
