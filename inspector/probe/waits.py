@@ -89,7 +89,6 @@ class Waits:
         passed_for: What time has passed for as on the machine, and for how long.
         stuck: Describes what waits when nothing can end it; ``None`` to let it wait.
         deliver: Called with what could not be raised in the test, and with what ends its loop.
-        idles: How often all have waited.
         tell_passed: Called when time has jumped, with what tells of a thread whether it is that
             of a loop with nothing to do, and by how much.
         interrupt: Called with what is to be raised in the main thread, which waits in C for ever.
@@ -117,7 +116,6 @@ class Waits:
         self.stuck: Optional[Callable[[], str]] = None
         self.deliver: Callable[[BaseException, Callable[[], object]], object]
         self.passed_for: dict[str, int] = {}
-        self.idles = 0
         self.tell_passed: Optional[Callable[[Callable[[int, int], bool], int], object]] = None
         self.look: Optional[Callable[[], float]] = None
         self.interrupt: Callable[[BaseException], object] = _ignore
@@ -353,7 +351,6 @@ class Waits:
             self._look_again_s = min(_FIRST_LOOK_S * 2 ** min(self._looks, 5), _LAST_LOOK_S)
             return
         self._looks = 0
-        self.idles += 1
         while not self._go_on(awaited):
             pass
 
