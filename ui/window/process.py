@@ -81,12 +81,11 @@ class FaultReporter:
     def _report(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
-        if self.put_back_needed():
-            return
+        was_put_back = self.put_back_needed()
         if issubclass(kind, KeyboardInterrupt):
             self._window.close()
             return
-        if self._window.blames_extension(error):
+        if was_put_back or self._window.blames_extension(error):
             return
         logger.critical("an internal error", exc_info=(kind, error, trace))
         self._window.report_fault(f"{kind.__name__}: {error}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import linecache
+import json
 import logging
 import os
 import signal
@@ -254,6 +255,24 @@ def test_that_what_a_callback_replaces_is_put_back_and_said_and_the_scene_held(
     ran = session.frames_run
     shell.advance(0.1)
     assert session.frames_run > ran
+
+
+def test_that_ctrl_c_closes_the_window_although_something_has_to_be_put_back(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    reporter = FaultReporter(shell.window)
+    shell.bridge.open_scene(
+        scene_file(tmp_path, _REPLACING.format(replaced="json.dumps", value="None"))
+    )
+    try:
+        shell.advance(0.01)
+        sys.excepthook(KeyboardInterrupt, KeyboardInterrupt(), None)
+    finally:
+        reporter.stop()
+
+    assert json.dumps is not None
+    assert not shell.window.isVisible()
 
 
 def test_that_a_wrapper_of_print_stays(
