@@ -372,6 +372,15 @@ def test_that_a_family_whose_labels_share_no_word_is_called_by_its_line() -> Non
     assert family.title.endswith(" in of_one_site ×3")
 
 
+def test_that_two_timers_of_one_call_site_whose_labels_share_no_word_stay_apart() -> None:
+    world = World()
+    of_one_site(world, "backup", "send report")
+    store = read_all(world)
+
+    for name in ("backup", "send report"):
+        assert lane_of(store, LaneKind.TIMER, name).family is None
+
+
 def test_that_timers_made_at_one_call_site_are_a_family() -> None:
     world = World()
     of_one_site(world, "orc 1 attacks", "imp attacks 2")

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from inspector.events.annotations import Annotation
 
 _CALLED: Final = TIMED_CALLS | {MemberKind.HOOK}
-#: How many lanes of one call site are a family.
+#: How many lanes of one call site are a family if their labels share a word, and if not.
 _LEAST_FAMILY: Final = 2
+_LEAST_STRANGERS: Final = 3
 #: The state of a removed machine.
 GONE_STATE: Final = -1
 #: Those of a lane that has none.
@@ -297,11 +298,9 @@ class LaneStore:
         family.members.append(lane)
         words = set(lane.label.split())
         family.words = [word for word in family.words if word in words]
-        if len(family.members) == _LEAST_FAMILY:
-            for member in family.members:
+        if len(family.members) >= (_LEAST_FAMILY if family.words else _LEAST_STRANGERS):
+            for member in family.members if family.members[0].family is None else (lane,):
                 self._join(member, family)
-        elif len(family.members) > _LEAST_FAMILY:
-            self._join(lane, family)
 
     def _join(self, lane: Lane, family: Lane) -> None:
         self._version += 1
