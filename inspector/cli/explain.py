@@ -27,12 +27,12 @@ from inspector.cli.terminal import say, write_json
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.display_text import counted
-from inspector.errors import ArgumentError, UnreadableFileError
+from inspector.errors import ArgumentError
 from inspector.events.history import History
 from inspector.events.recording import Recording, RecordingError, as_far_as_it_goes
 from inspector.events.timeline import Timeline
 from inspector.exit_codes import ExitCode
-from inspector.foreign.files import check_readable, open_binary
+from inspector.foreign.files import check_readable, is_recording
 from inspector.foreign.paths import is_recording_name
 from inspector.sessions.frame_files import recording_showing
 from inspector.sessions.hosted import HostedSession
@@ -44,8 +44,6 @@ from inspector.sessions.session import frames_wait
 from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 
-#: What every SQLite file begins with: so recordings are told from scenes.
-_SQLITE = b"SQLite format 3\0"
 #: Timers of a preview that are printed; JSON has all.
 _MOST_PREVIEWED = 40
 #: A callback that takes this long without using the processor sleeps or waits for a file.
@@ -203,7 +201,7 @@ def _findings_text(title: str, end_ns: int, found: list[Finding], within: str) -
 @contextmanager
 def open_past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[Past]:
     path = Path(options.past)
-    if _is_recording(path):
+    if is_recording(path):
         if options.seconds is not None:
             raise ArgumentError("Argument --seconds: a recording has a fixed length. Omit it.")
         if options.source_argument:
@@ -280,14 +278,3 @@ def _work_hint(session: HostedSession, run: RunOutcome) -> str:
         f"{format_duration(took_ns)} of work{most}; the limit for a frame is {budget.limit_text}"
         f"{often}. Use --real-time to see the effect."
     )
-
-
-def _is_recording(path: Path) -> bool:
-    if is_recording_name(path):
-        # Even if it is damaged, it is not a scene.
-        return True
-    try:
-        with open_binary(path) as file:
-            return file.read(len(_SQLITE)) == _SQLITE
-    except (UnreadableFileError, OSError):
-        return False

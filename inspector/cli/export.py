@@ -25,7 +25,7 @@ from inspector.display_text import counted
 from inspector.errors import CaptureError, ExportError, InspectorError
 from inspector.events.recording import as_far_as_it_goes
 from inspector.exit_codes import ExitCode
-from inspector.foreign.files import check_readable
+from inspector.foreign.files import check_readable, is_recording
 from inspector.foreign.paths import is_there
 from inspector.formats.arrangement.figures import FIGURE_FORMATS, FigureData, Shown
 from inspector.formats.captures.capture import split_column
@@ -47,7 +47,6 @@ from inspector.pictures.appearance import clock_appearances
 from inspector.sessions.capture_history import CaptureHistory
 from inspector.sessions.frame_files import (
     FrameFile,
-    is_recording,
     read_frame_file,
     recording_showing,
 )

@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from inspector.errors import UnreadableFileError
+from inspector.foreign.paths import is_recording_name
 
+#: What every SQLite file, and so every recording, begins with.
+SQLITE_MAGIC: Final = b"SQLite format 3\0"
 #: Longest path in a message; its end is the most specific part.
 _MOST_SHOWN: Final = 200
 _KINDS: Final = (
@@ -54,6 +57,17 @@ def open_binary(path: Path) -> BinaryIO:
 def check_readable(path: Path) -> None:
     """Refuse a file that :func:`open_binary` cannot open, before anything else is said."""
     open_binary(path).close()
+
+
+def is_recording(path: Path) -> bool:
+    """Return whether a file is a recording by its name, even a damaged one, or by its beginning."""
+    if is_recording_name(path):
+        return True
+    try:
+        with open_binary(path) as file:
+            return file.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC
+    except (UnreadableFileError, OSError):
+        return False
 
 
 def read_whole(path: Path, most_bytes: int, what: str) -> bytes:

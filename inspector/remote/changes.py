@@ -15,7 +15,8 @@ from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.errors import InspectorError
 from inspector.events.annotations import Annotation
-from inspector.foreign.paths import expanded, is_recording_name
+from inspector.foreign.files import is_recording
+from inspector.foreign.paths import expanded
 from inspector.formats.export import check_export, export_frames
 from inspector.formats.file_formats import check_file, write_file
 from inspector.formats.frame_times import FrameTimes
@@ -45,7 +46,6 @@ from inspector.sessions.attached.doors.launch import GRACE_S, Launch
 from inspector.sessions.attached.doors.ways import Way
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.captured import CapturedSession
-from inspector.sessions.frame_files import is_recording
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.recorded import RecordedSession
@@ -226,7 +226,7 @@ def open_file(
 ) -> object:
     """Open a recording, a capture of another program, or a scene, which then runs."""
     file = expanded(path)
-    if is_recording_name(file) or (file.is_file() and is_recording(file)):
+    if is_recording(file):
         opened = _add(asked, RecordedSession(file), "recording", keep=keep, path=str(file))
     elif file.is_file() and file.suffix != ".py":
         opened = _add(asked, CapturedSession(file, column), "capture", keep=keep, path=str(file))

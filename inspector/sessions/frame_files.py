@@ -24,9 +24,8 @@ from inspector.analysis.statistics.frame_budget import rate_in_file
 from inspector.errors import CaptureError
 from inspector.events.recording import Recording, as_far_as_it_goes, open_recording
 from inspector.extensions import ExtensionError, Registry, report
-from inspector.foreign.files import open_binary
+from inspector.foreign.files import SQLITE_MAGIC, is_recording, open_binary
 from inspector.foreign.numbers import shown
-from inspector.foreign.paths import is_recording_name
 from inspector.formats.captures.capframex_json import CapFrameXReader, is_capframex
 from inspector.formats.captures.capture import (
     NO_FRAMES,
@@ -62,7 +61,6 @@ from inspector.vocabulary import Share
 _HEAD_BYTES: Final = 4096
 #: Samples are further apart by this than the frames are long.
 _FURTHER: Final = 1.25
-_SQLITE: Final = b"SQLite format 3"
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 #: Characters of a column of numbers that are decoded at a time.
 _PIECE: Final = 1 << 18
@@ -140,16 +138,6 @@ def read_frame_file(
     if stream is not None:
         raise CaptureError(f"{path} has a single stream. Omit --stream.")
     return read
-
-
-def is_recording(path: Path) -> bool:
-    """Return whether a file is a recording, which has events besides its frames.
-
-    One that ended before anything was written is known by its name.
-    """
-    with open_binary(path) as file:
-        head = file.read(len(_SQLITE))
-    return head == _SQLITE or (not head and is_recording_name(path))
 
 
 def open_frame_file(path: Path, column: str | None = None) -> FrameFile | CaptureReader:
@@ -496,7 +484,9 @@ def _is_our_csv(head: bytes) -> bool:
 #: For what no other recognises.
 _TABLE: Final = Importer("table", lambda _head: True, FrameTableReader)
 #: Never compressed: it is read in place.
-_RECORDING: Final = Importer("recording", lambda head: head.startswith(_SQLITE), _read_recording)
+_RECORDING: Final = Importer(
+    "recording", lambda head: head.startswith(SQLITE_MAGIC), _read_recording
+)
 IMPORTERS: Final = Registry(
     "importers",
     Importer,

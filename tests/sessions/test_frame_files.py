@@ -10,6 +10,7 @@ import pytest
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.errors import CaptureError, ExportError, UnreadableFileError
+from inspector.events.recording.layout import RecordingError
 from inspector.formats import file_formats
 from inspector.formats.export import export_frames
 from inspector.formats.frame_times import FrameTimes, Provenance
@@ -138,6 +139,18 @@ def test_that_a_json_that_is_none_of_ours_is_refused_with_a_sentence(
     path.write_text(content)
 
     with pytest.raises(CaptureError, match=message):
+        read_frame_file(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [bytes(8192), b"hello there\n", b'{"a": 1}', b"\x7fELF\x02\x01\x01\0", b"SQLite form"],
+)
+def test_that_a_file_named_as_a_recording_is_refused_as_one(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "run.tlrec"
+    path.write_bytes(content)
+
+    with pytest.raises(RecordingError, match=r"is not a recording of the inspector\.|is truncated"):
         read_frame_file(path)
 
 

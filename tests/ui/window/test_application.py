@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import builtins
-import linecache
 import json
+import linecache
 import logging
 import os
 import signal

@@ -36,11 +36,10 @@ from inspector.events.recording.reading.private_copy import (
 )
 from inspector.events.recording.writing.file import RecordingFile, RecordingInfo
 from inspector.events.timeline import Timeline
-from inspector.foreign.files import open_binary
+from inspector.foreign.files import SQLITE_MAGIC, open_binary
 from inspector.timebase import format_instant
 from inspector.vocabulary import VOCABULARY_VERSION
 
-_MAGIC: Final = b"SQLite format 3\0"
 _HEAD_BYTES: Final = 100
 _ID_AT: Final = 68
 _VERSION_AT: Final = 60
@@ -309,7 +308,7 @@ def _checked_version(path: Path, real: Path) -> int:
         raise RecordingError(str(error)) from None
     except OSError as error:
         raise RecordingError(f"{path} cannot be read: {error.strerror or error}.") from None
-    if not head.startswith(_MAGIC[: len(head)]):
+    if not head.startswith(SQLITE_MAGIC[: len(head)]):
         raise RecordingError(f"{path} is not a recording of the inspector. Choose another file.")
     if int.from_bytes(head[_ID_AT : _ID_AT + 4], "big") == APPLICATION_ID:
         return _supported(path, int.from_bytes(head[_VERSION_AT : _VERSION_AT + 4], "big"))
