@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from inspector.events.handlers import handlers_of
 from inspector.events.history import History
-from inspector.vocabulary import RATE_DENOMINATOR, rate_text
+from inspector.vocabulary import RATE_DENOMINATOR, rate_chip
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class ClockChange:
     at_ns: int
     clock_id: int
     kind: str  # pause, resumption, rate, move or removal
-    text: str  # What was done to the clock, such as set to rate 0.5
+    text: str  # What was done to the clock, such as set to ×½
     # Number of the command that did it, 0 for the program; None if unknown.
     cause: int | None = None
     # Numerator of the rate at which the clock runs by this change alone, 0 when it was paused.
@@ -37,7 +37,7 @@ class ClockChangeReader(ABC):
         """Take a change."""
 
     def _on_clock_rate(self, at_ns: int, clock_id: int, rate_n: int, cause: int) -> None:
-        text = f"set to rate {rate_text(rate_n)}"
+        text = f"set to {rate_chip(rate_n)}"
         self.changed(ClockChange(self.place, at_ns, clock_id, "rate", text, cause, rate_n))
 
     def _on_clock_paused(self, at_ns: int, clock_id: int, cause: int, _b: int) -> None:

@@ -137,7 +137,7 @@ def test_that_a_timer_that_is_not_due_says_when_it_fires_and_why_it_takes_so_lon
         "Since it was set, 1.00 s of session time has passed, and 500 ms on “enemies”.",
         "It is due at 00:10.000 in the time of “enemies”, which is at 00:00.500; 9.50 s remain.",
         "At an effective rate of 0.5 that takes 19.0 s of session time.",
-        "“enemies” runs at rate 0.5 since it was created.",
+        "“enemies” runs at ×½ since it was created.",
     ]
 
 
@@ -168,7 +168,7 @@ def test_that_the_changes_that_cost_most_are_named_and_the_others_counted(tmp_pa
 
     _set, paused, slow, more, since, *_ = texts(explanation)
     assert paused == "You paused “enemies” for 06:00.000."
-    assert slow == "The program slowed “enemies” to rate 0.25, 5 times, for 500 ms each time."
+    assert slow == "The program slowed “enemies” to ×¼, 5 times, for 500 ms each time."
     assert len(reason_with(explanation, "slowed").again_ns) == 4
     assert more == "There were 15 more changes of these clocks, none of greater effect."
     assert since.startswith("Since it was set")
@@ -333,8 +333,8 @@ def test_that_a_rate_after_another_is_a_stretch_of_its_own_until_the_rate_is_1(
     told = [text for text in texts(stand.explain("boss")) if "slowed" in text]
 
     assert told == [
-        "You slowed “game” to rate 0.25 for 1.00 s.",
-        "You slowed “game” to rate 0.5 for 1.00 s.",
+        "You slowed “game” to ×¼ for 1.00 s.",
+        "You slowed “game” to ×½ for 1.00 s.",
     ]
 
 
@@ -361,7 +361,7 @@ def test_that_a_slowed_clock_is_named_with_who_slowed_it(stand: Stand) -> None:
 
     slowed = reason_with(stand.explain("boss"), "slowed")
 
-    assert slowed.text == "You slowed “game” to rate 0.25."
+    assert slowed.text == "You slowed “game” to ×¼."
     assert stand.kind_of(slowed) == CLOCK_RATE
     assert "At an effective rate of 0.125 that takes" in "\n".join(texts(stand.explain("boss")))
 
@@ -616,6 +616,28 @@ def test_that_a_frame_that_was_still_running_is_blamed_with_its_phase_and_callba
     assert blamed.frame is not None
     assert "Frame 59 was still running when it was due: its callbacks took" in blamed.text
     assert "of that in update, mainly “slow one” (" in blamed.text
+    stand.session.close()
+
+
+def test_that_a_call_is_not_said_to_be_most_of_virtual_work(tmp_path: Path) -> None:
+    # The call is measured in real time, and the work counts in virtual time.
+    stand = Stand(
+        tmp_path,
+        """
+        def build(stage):
+            def slow(delta):
+                if 0.99 < stage.root.time < 1.01:
+                    stage.work(0.05)
+            stage.every_frame(slow, name="slow one")
+            stage.root.set_timeout(1.02, lambda: None, name="late")
+        """,
+    )
+    stand.run(Fraction(108, 100))
+
+    blamed = reason_with(stand.explain("late"), "was still running")
+
+    assert "50.0 ms of that in update" in blamed.text
+    assert "mainly" not in blamed.text
     stand.session.close()
 
 

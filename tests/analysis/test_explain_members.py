@@ -353,7 +353,7 @@ def test_that_a_loop_is_explained_like_a_timer(tmp_path: Path) -> None:
     stopped = explain(session.history, physics, session.timeline.at_ns)
 
     assert waiting.headline == ("Is called in 7.00 s, at 0:08.000, if rates stay as they are.")
-    assert "“game” runs at rate 0.5 since it was created." in texts(waiting)
+    assert "“game” runs at ×½ since it was created." in texts(waiting)
     assert stopped.headline == "Its time stands still: you paused game 983 ms ago."
     assert "It is called 6.98 s after “game” is resumed." in texts(stopped)
     session.close()

@@ -388,7 +388,7 @@ def test_that_a_prediction_is_scored_with_what_came_between() -> None:
         "by the program."
     )
     assert scores[late.id].text == (
-        "It fired at 00:01.500 instead of 00:01.000, because “game” was set to rate 0.5 at "
+        "It fired at 00:01.500 instead of 00:01.000, because “game” was set to ×½ at "
         "00:00.500 by the program."
     )
     assert scores[late.id].fired_ns == 1_500 * MS

@@ -149,7 +149,7 @@ def test_that_all_that_is_said_of_a_late_call_is_the_same(recorded: Recorded) ->
             < edge_ns
         ]
         for index in same:
-            seen, _helps = heaviest.seen(history, state, index)
+            seen, _helps, _kept = heaviest.seen(history, state, index)
             if seen:
                 assert _NAMED.findall(seen)[0] in culprits(lateness, 0.3)
 

@@ -17,13 +17,16 @@ import pyqtgraph as pg
 from msgspec import Struct
 from numpy.typing import NDArray
 from pyqtgraph.exceptionHandling import handler as exception_hooks
-from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPointF, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QColor,
     QContextMenuEvent,
+    QFontMetrics,
     QGuiApplication,
     QKeyEvent,
+    QPainter,
+    QPaintEvent,
     QPen,
     QWheelEvent,
 )
@@ -33,26 +36,38 @@ from typing_extensions import override
 from inspector.analysis.statistics.runs import ComparedRun
 from inspector.display_text import counted
 from inspector.formats.aligned_chart import top_of_axis_ns
+from inspector.formats.arrangement.frame_series import XAxis
+from inspector.formats.arrangement.lane_window import (
+    TEXT_FROM_TICK,
+    LaneWindow,
+    axis_ticks,
+    lay_out_ruler,
+    ruler_ticks,
+    ticks_within,
+)
+from inspector.formats.arrangement.sheet import Row
 from inspector.formats.drawing.display_list import Stroke
 from inspector.formats.drawing.font_metrics import plain
-from inspector.formats.drawing.ticks import Tick, count_ticks, duration_ticks, instant_ticks
+from inspector.formats.drawing.ticks import duration_ticks
 from inspector.formats.options import curve_stroke
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration, format_instant
+from inspector.tokens import SIZES
 
 from ..kit.clipboard import add_copying
+from ..kit.fonts import small_font, text_scale
 from ..kit.guards import guarded
 from ..kit.keys import is_plain
 from ..kit.labels import EmptyNotice
 from ..kit.layouts import fill, open_menu
 from ..kit.theme import ColorRole, Theme
 from ..plotting.gestures import handle_key
+from ..plotting.sheet_painter import new_sheet, paint_sheet
 
 # pyqtgraph puts hooks before those of the window, which print a line for each fault.
 if sys.excepthook == exception_hooks.sys_excepthook:
     exception_hooks.remove()
 
 _NAME: Final = "Frame times of what is compared"
-_BETWEEN_TICKS_X: Final = 90
 _BETWEEN_TICKS_Y: Final = 34
 #: Characters for all names above a plot, and for each at least.
 _NAMES: Final = 100
@@ -123,7 +138,8 @@ class AlignedView(QWidget):
         self.graphics.ci.layout.setSpacing(4)
         self.graphics.scene().sigMouseMoved.connect(self._read_at)
         self._notice = EmptyNotice(self.graphics)
-        fill(self, (self.graphics, 1))
+        self.ruler = _Ruler(theme)
+        fill(self, self.ruler, (self.graphics, 1), spacing=0)
         self.setAccessibleName(_NAME)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.copying = add_copying(self, self.rows)
@@ -232,15 +248,13 @@ class AlignedView(QWidget):
         self.graphics.clear()
         self.graphics.setBackground(self._color(ColorRole.BG))
         self.plots = []
+        self.ruler.setVisible(bool(self._runs))
         self._lines = [_line(each, by_frame=self._by_frame) for each in self._runs]
         if not self._lines:
             return
         numbers = range(len(self._lines))
         for shown in [[each] for each in numbers] if self._is_stacked else [numbers]:
             self._add_plot(shown)
-        for plot in self.plots[:-1]:
-            plot.getAxis("bottom").setStyle(showValues=False)
-            plot.getAxis("bottom").setTicks([])
         for plot in self.plots[1:]:
             plot.setXLink(self.plots[0])
             plot.setYLink(self.plots[0])
@@ -252,24 +266,23 @@ class AlignedView(QWidget):
         self._label_axes()
 
     def _add_plot(self, numbers: Sequence[int]) -> None:
-        color, font = self._color, self.font()
+        color, font = self._color, small_font(self)
         plot = self.graphics.addPlot(row=len(self.plots), col=0)
         self.plots.append(plot)
         plot.setMenuEnabled(False)
         plot.hideButtons()
         plot.setMouseEnabled(x=True, y=False)
         plot.getViewBox().setLimits(**self._limits())
-        for side in ("left", "bottom", "right"):
+        plot.hideAxis("bottom")
+        for side in ("left", "right"):
             plot.showAxis(side)
             axis = plot.getAxis(side)
             axis.setStyle(tickFont=font, tickAlpha=255, hideOverlappingLabels=False)
             axis.setPen(color(ColorRole.LINE if side == "right" else ColorRole.MUTED))
             axis.setTextPen(color(ColorRole.MUTED))
             axis.setZValue(-1000)
-            axis.enableAutoSIPrefix(False)
-            axis.label.setFont(font)
         # As wide in each plot, so that frames are below each other.
-        plot.getAxis("left").setWidth(self._width_of("100.55"))
+        plot.getAxis("left").setWidth(self._width_of("100.5 ms"))
         # With lines across the plot, an axis has no room for a label at its end: so these are
         # of the other one, beside the rates of the budgets.
         plot.getAxis("right").setWidth(self._width_of("99.9 fps"))
@@ -356,7 +369,7 @@ class AlignedView(QWidget):
         }
 
     def _width_of(self, label: str) -> int:
-        return self.fontMetrics().horizontalAdvance(label) + 24
+        return QFontMetrics(small_font(self)).horizontalAdvance(label) + 24
 
     @Slot()
     def _label_axes(self) -> None:
@@ -365,23 +378,20 @@ class AlignedView(QWidget):
             (low, high), (bottom, top) = box.viewRange()
             most = max(2, int(box.height() / _BETWEEN_TICKS_Y))
             found = duration_ticks(top * NS_PER_MS, most, bottom * NS_PER_MS)
-            _set_ticks(plot.getAxis("left"), found.ticks, NS_PER_MS, f"frame time ({found.unit})")
+            ticks = [(each.value_ns / NS_PER_MS, each.label) for each in found.ticks]
+            ticks[-1:] = [(at_ms, f"{label} {found.unit}") for at_ms, label in ticks[-1:]]
+            plot.getAxis("left").setTicks([ticks])
             room_ms = (top - bottom) / max(box.height(), 1.0) * self.fontMetrics().height()
             labelled: list[float] = []
             for each in self._budgets_ms:
                 if all(abs(each - other) >= room_ms for other in labelled):
                     labelled.append(each)
             rates = [(each, f"{1000 / each:.3g} fps") for each in labelled]
-            lines = [(each.value_ns / NS_PER_MS, "") for each in found.ticks]
-            plot.getAxis("right").setTicks([rates, lines])
-        plot = self.plots[-1]
-        most = max(2, int(plot.getViewBox().width() / _BETWEEN_TICKS_X))
-        axis = plot.getAxis("bottom")
-        if self._by_frame:
-            _set_ticks(axis, count_ticks(int(low), int(high), most), 1, "frames")
-        else:
-            found = instant_ticks(low * NS_PER_SECOND, high * NS_PER_SECOND, most)
-            _set_ticks(axis, found.ticks, NS_PER_SECOND, f"time ({found.unit})")
+            plot.getAxis("right").setTicks([rates, [(at_ms, "") for at_ms, _ in ticks]])
+        box = self.plots[0].getViewBox()
+        strip = self.graphics.mapFromScene(box.sceneBoundingRect()).boundingRect()
+        low, high = box.viewRange()[0]
+        self.ruler.show_between(low, high, strip, by_frame=self._by_frame)
 
     def _color(self, role: ColorRole) -> QColor:
         return self._theme.color(role)
@@ -525,7 +535,41 @@ def _pen(color: QColor, dash: Sequence[float] = ()) -> QPen:
     return pen
 
 
-def _set_ticks(axis: pg.AxisItem, ticks: Iterable[Tick], unit: int, name: str) -> None:
-    axis.setTicks([[(each.value_ns / unit, each.label) for each in ticks]])
-    if name != axis.labelText:
-        axis.setLabel(name)
+@guarded
+class _Ruler(QWidget):
+    """The instants or numbers of the frames, above the plots."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.ticks: list[tuple[int, str]] = []  # In pixels, with their texts
+        self.unit = ""
+        self._edges = 0.0, 0.0
+        self.setFixedHeight(round(SIZES["ruler"] * text_scale(self)))
+
+    def show_between(self, low: float, high: float, strip: QRect, *, by_frame: bool) -> None:
+        """Show seconds or frames along the horizontal extent of a rectangle."""
+        unit_ns = 1 if by_frame else NS_PER_SECOND
+        left, width = strip.left(), max(strip.width(), 1)
+        window = LaneWindow(low * unit_ns, high * unit_ns, left, width, 0)
+        if by_frame:
+            found, self.unit = axis_ticks(XAxis.FRAME, low, high, ticks_within(width))
+            self.ticks = [(int(window.x(place)), text) for place, text in found]
+        else:
+            self.ticks, unit = ruler_ticks(window, None, 0)
+            self.unit = "" if ":" in unit else unit
+        self._edges = float(left), float(left + width)
+        self.update()
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        row, (left, right) = Row(0, self.height() - 1), self._edges
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self._theme.color(ColorRole.PANEL))
+            painter.fillRect(0, row.bottom, self.width(), 1, self._theme.color(ColorRole.LINE))
+            sheet = new_sheet(painter, self._theme)
+            if self.unit:
+                right -= sheet.width_of(self.unit) + TEXT_FROM_TICK
+                sheet.text(1, sheet.colors["muted"], self.unit, int(right), row)
+            lay_out_ruler(sheet, self.ticks, row, (left, right))
+            paint_sheet(painter, sheet)

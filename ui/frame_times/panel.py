@@ -22,6 +22,7 @@ from inspector.formats.arrangement.frame_series import XAxis
 from inspector.sessions.session import (
     AttachesPrograms,
     Session,
+    SessionPhase,
     file_word,
     samples_of,
     time_name,
@@ -45,7 +46,13 @@ from .frame_statistics import FoundStatistics, PacedStatistics, StatisticsWanted
 from .loop_choice import LoopChoice
 from .marks_row import MarksRow
 from .overview_strip import OverviewStrip
-from .plotted_frames import EMPTY_TEXT, NO_SCENE_TEXT, NONE_IN_FILE_TEXT, NONE_SEEN_TEXT
+from .plotted_frames import (
+    EMPTY_TEXT,
+    NO_SCENE_TEXT,
+    NONE_IN_FILE_TEXT,
+    NONE_SEEN_TEXT,
+    RUNNING_TEXT,
+)
 from .ruler import Ruler
 
 _MEASURES: Final[tuple[tuple[Measure, str, str], ...]] = (
@@ -144,21 +151,14 @@ class FrameTimesPanel(QWidget):
 
     @Slot(object)
     def _on_session_changed(self, session: Session | None) -> None:
+        # The lanes, which share the view, have an empty timeline without a session.
         timeline = None if session is None else self._bridge.timeline
-        empty_text = EMPTY_TEXT
-        if session is None:
-            # The lanes, which share the view, have an empty timeline then.
-            empty_text = NO_SCENE_TEXT
-        elif isinstance(session, AttachesPrograms):
-            empty_text = NONE_SEEN_TEXT
-        elif session.is_recorded:
-            empty_text = NONE_IN_FILE_TEXT.format(file_word(session))
         self._choose_usual_measure()
         self._loop_choice.on_session_changed()
         self.view.set_ruler(time_name(session))
         self.plot.start_scale_at(CAPTURE_BUDGETS if self.view.opens_whole() else USUAL_BUDGETS)
         self._offer_known(unknown_of_frames(session), file_word(session))
-        self.plot.set_timeline(timeline, empty_text)
+        self.plot.set_timeline(timeline, self._empty_text())
         self._on_annotations_changed()
         self.view.set_playhead_ns(self._bridge.playhead_ns)
         self.strip.set_series(self.plot.series, is_whole=self.view.opens_whole())
@@ -168,6 +168,21 @@ class FrameTimesPanel(QWidget):
         self.capture_header.set_session(session)
         self._place_headers()
         self._on_view_changed()
+
+    def _empty_text(self) -> str:
+        session = self._bridge.session
+        if session is None:
+            return NO_SCENE_TEXT
+        if isinstance(session, AttachesPrograms):
+            return NONE_SEEN_TEXT
+        if session.is_recorded:
+            return NONE_IN_FILE_TEXT.format(file_word(session))
+        is_running = self._bridge.status.phase is SessionPhase.RUNNING
+        return RUNNING_TEXT if is_running else EMPTY_TEXT
+
+    @Slot()
+    def _word_empty(self) -> None:
+        self.plot.set_empty_text(self._empty_text())
 
     @Slot()
     def _on_annotations_changed(self) -> None:
@@ -522,6 +537,7 @@ class FrameTimesPanel(QWidget):
         left_out.setChecked(_LEFT_OUT in self._bridge.panel_choices)
         left_out.toggled.connect(self._leave_out)
         self._bridge.session_changed.connect(self._on_session_changed)
+        self._bridge.status_changed.connect(self._word_empty)
         self._pace.due.connect(self.refresh)
         self._bridge.refreshed.connect(self._pace.request)
         self._bridge.selection_changed.connect(self._on_selection_changed)

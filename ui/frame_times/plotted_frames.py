@@ -23,7 +23,8 @@ from .bars_layer import LABEL_BAND, BarsLayer
 from .duration_scale import DEFAULT_BUDGET_NS, DurationScale
 from .overlay_layer import FramePointer, OverlayLayer, Readout
 
-EMPTY_TEXT: Final = "No frame has run yet. Space runs the scene."
+RUNNING_TEXT: Final = "No frame has run yet."
+EMPTY_TEXT: Final = f"{RUNNING_TEXT} Space runs the scene."
 NONE_IN_FILE_TEXT: Final = "This {} holds no frames"
 NONE_SEEN_TEXT: Final = "No frames have been seen in this program"
 NO_SCENE_TEXT: Final = "No scene is open."
@@ -110,6 +111,11 @@ class PlottedFrames(QWidget):
         """Show the frames of another timeline, ``None`` for no scene; without any, a text."""
         self._empty_text = empty_text
         self.view.set_timeline(timeline)
+
+    def set_empty_text(self, text: str) -> None:
+        if text != self._empty_text:
+            self._empty_text = text
+            self.refresh(is_forced=True)
 
     @Slot(bool)
     def _on_timeline_changed(self, goes_on: bool) -> None:  # noqa: FBT001 - a slot

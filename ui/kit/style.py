@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QMargins, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QMargins, QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPalette, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QProxyStyle,
@@ -41,6 +41,8 @@ _DOWN: Final = 0.14
 _BESIDE_SLIDER: Final = 4
 #: How thick the line of a tick is.
 _TICK: Final = 1.6
+#: What shows that a line can be dragged, where there is room for it.
+_GRIP: Final = QSize(28, 3)
 #: The side of a box to tick, and from it to its text.
 _BOX, _BESIDE_BOX = 14, 6
 #: The mark of a button that opens a menu: its room, its width, and the line that it is drawn with.
@@ -277,12 +279,17 @@ class FlatStyle(QProxyStyle):
             painter.fillRect(option.rect, option.palette.base())
 
     def _paint_splitter(self, option: QStyleOption, painter: QPainter) -> None:
-        rect = option.rect
-        if rect.width() > rect.height():
-            line = QRect(rect.left(), rect.center().y(), rect.width(), 1)
+        rect, center = option.rect, option.rect.center()
+        is_lying = rect.width() > rect.height()
+        if is_lying:
+            line = QRect(rect.left(), center.y(), rect.width(), 1)
         else:
-            line = QRect(rect.center().x(), rect.top(), 1, rect.height())
+            line = QRect(center.x(), rect.top(), 1, rect.height())
         painter.fillRect(line, self._theme.color(ColorRole.LINE))
+        if is_lying and rect.height() > _GRIP.height():
+            grip = QRect(QPoint(), _GRIP)
+            grip.moveCenter(center)
+            painter.fillRect(grip, self._theme.color(ColorRole.EDGE))
 
     def _paint_scroll_bar(
         self, option: QStyleOptionComplex, painter: QPainter, widget: QWidget

@@ -11,7 +11,7 @@ from inspector.commands.scene import Undo, undone
 from inspector.events.history import History
 from inspector.sessions.session import AttachesPrograms
 from inspector.timebase import format_instant
-from inspector.vocabulary import CLOCK_RATE, rate_text
+from inspector.vocabulary import CLOCK_RATE, rate_chip
 
 from .bridge import SessionBridge
 
@@ -28,14 +28,14 @@ class OverruledRate(Struct, frozen=True):
     def sentence(self) -> str:
         back = " back" if self.is_back else ""
         return (
-            f"The {self.who} set “{self.name}”{back} to {rate_text(self.rate_n)}× at {self.at}; "
-            f"you had set {rate_text(self.wanted_n)}×"
+            f"The {self.who} set “{self.name}”{back} to {rate_chip(self.rate_n)} at {self.at}; "
+            f"you had set {rate_chip(self.wanted_n)}"
         )
 
     @property
     def note(self) -> str:
         """The same, where the clock and its rate are named already."""
-        return f"the {self.who} at {self.at}; you had set {rate_text(self.wanted_n)}×"
+        return f"the {self.who} at {self.at}; you had set {rate_chip(self.wanted_n)}"
 
 
 class OverruledRates(QObject):

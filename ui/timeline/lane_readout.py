@@ -17,7 +17,7 @@ from inspector.analysis.lateness.blocks import Block, DelayedCall
 from inspector.analysis.lateness.words import block_evidence, block_text, delayed_text
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import rate_text, what_was_raised
+from inspector.vocabulary import rate_chip, what_was_raised
 
 from ..session.bridge import Selection
 
@@ -102,7 +102,7 @@ class LaneReader:
         lines = [
             f"{past.name} at {format_instant(at_ns)}",
             f"local time {format_instant(local)}",
-            f"rate ×{rate_text(past.rate_n[place])}" + (", paused" if past.paused[place] else ""),
+            f"rate {rate_chip(past.rate_n[place])}" + (", paused" if past.paused[place] else ""),
         ]
         for above in self._store.clocks.path_at(number, at_ns)[:_MOST_PATH]:
             lines += [

@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeVar
 
 from inspector.analysis.frame_spans import extent_of, heaviest_before, heaviest_in
 from inspector.analysis.interval_shares import KEPT_BY, UNKNOWN, largest_share, named_shares
-from inspector.analysis.lateness.flame import sampled_spans
+from inspector.analysis.lateness.flame import kept_text, sampled_spans
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.display_text import counted, without_quotes
 from inspector.events.frame_history import Frame
@@ -54,7 +54,7 @@ class Heaviest:
     def __init__(self) -> None:
         self._history: History | None = None
         self._known: dict[tuple[int, bool], tuple[int, str] | None] = {}
-        self._seen: dict[int, tuple[str, str]] = {}
+        self._seen: dict[int, tuple[str, str, str]] = {}
 
     def of(
         self, history: History, timeline: Timeline, index: int, *, before: bool = False
@@ -73,10 +73,10 @@ class Heaviest:
             )
         return self._known[key]
 
-    def seen(self, history: History, timeline: Timeline, index: int) -> tuple[str, str]:
+    def seen(self, history: History, timeline: Timeline, index: int) -> tuple[str, str, str]:
         """Return the function that samples saw for most of a frame, and what helps.
 
-        After :meth:`of`.
+        The last is what else took most of it. After :meth:`of`.
         """
         if index not in self._seen:
             extent = extent_of(history, timeline, index)
@@ -87,7 +87,8 @@ class Heaviest:
                 for label, seen in blocking
                 if seen.blocks
             ]
-            self._seen[index] = found[-1] if found else ("", "")
+            kept = "" if found else kept_text(history, timeline, index, extent)
+            self._seen[index] = *(found[-1] if found else ("", "")), kept
         return self._seen[index]
 
 
@@ -126,11 +127,11 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
     is_work = waits or 2 * frame.busy_ns >= interval_ns
     causes = _most_rows(timeline, most if is_work else None, index)
     causes = causes or _most_rows(timeline, before, index)
-    seen, helps = "", ""
+    seen, helps, kept = "", "", ""
     if frame.busy_ns >= NS_PER_MS and not (most and most[1]):
-        seen, helps = heaviest.seen(history, timeline, index)
-    if seen and is_work:
-        causes = [sentence(f"Most of it: {without_quotes(seen)}.")]
+        seen, helps, kept = heaviest.seen(history, timeline, index)
+    if (seen or kept) and is_work:
+        causes = [sentence(without_quotes(kept or f"Most of it: {seen}."))]
     elif not causes and budget_ns and interval_ns > FrameBudget(budget_ns).longest_ns:
         causes = _kept_by(frame, budget_ns)
     said = _answer(frame.busy_ns if waits else interval_ns, budget_ns)

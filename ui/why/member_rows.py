@@ -176,6 +176,7 @@ def timer_rows(timeline: Timeline, timer_id: int, told: Told, subject: str) -> l
     rows.append(DetailRow("Fired", times(call.calls)))
     if call.last_lateness_ns is not None:
         rows.append(DetailRow("Last late by", format_duration(call.last_lateness_ns)))
-    rows.append(DetailRow("Set at", short_site(call.call_site) or "unknown"))
-    rows.append(DetailRow("Number", f"{timer_id}, scheduling order {call.order}"))
+    site = short_site(call.call_site) or "unknown"
+    if not any(site in row.text for row in told.chain):
+        rows.append(DetailRow("Set at", site))
     return [*rows, *told.scores]

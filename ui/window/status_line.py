@@ -20,7 +20,7 @@ from inspector.events.states import CommandRecord
 from inspector.events.timeline import Timeline
 from inspector.sessions.session import AttachesPrograms, Session
 from inspector.timebase import format_duration
-from inspector.vocabulary import rate_text, what_was_raised
+from inspector.vocabulary import rate_chip, what_was_raised
 
 from ..kit.fonts import in_type
 from ..kit.guards import guarded
@@ -246,7 +246,7 @@ def effect_text(timeline: Timeline, record: CommandRecord) -> str:
         case Capability.PAUSE:
             done, then = "resumed", "goes on" if is_one else "go on"
         case Capability.RATE:
-            done, then = f"×{rate_text(clock.rate_n)}", "below it"
+            done, then = rate_chip(clock.rate_n), "below it"
         case _:
             return ""
     return f"{clock.name} {done} · {timers} {then}" if count else f"{clock.name} {done}"

@@ -30,7 +30,7 @@ from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
 from inspector.extensions import registry_of
 from inspector.timebase import format_duration
-from inspector.vocabulary import Field, LifeCycle, Mode, rate_text, ratio_text
+from inspector.vocabulary import Field, LifeCycle, Mode, rate_chip, ratio_text
 
 #: Kinds of events that say at which rate a clock begins.
 _BEGINNINGS: Final = kinds_with(b=Unit.RATE)
@@ -196,7 +196,7 @@ def rate_reasons(timeline: Timeline, past: CallPast, clock_id: int) -> list[Reas
 
 
 def _rated(timeline: Timeline, past: CallPast, clock: ClockState) -> Reason:
-    text = f"“{clock.name}” runs at rate {rate_text(clock.n)}"
+    text = f"“{clock.name}” runs at {rate_chip(clock.n)}"
     change = past.rates.get(clock.id)
     if change is not None:
         frame = frame_at(timeline, change.at_ns)

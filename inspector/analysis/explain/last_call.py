@@ -26,7 +26,7 @@ from inspector.vocabulary import (
     RATE_DENOMINATOR,
     STATE_ENTERED,
     MemberKind,
-    rate_text,
+    rate_chip,
     what_was_raised,
 )
 
@@ -260,4 +260,4 @@ def _done(change: ClockChange, name: str) -> str:
     if change.kind != "rate":
         return f"{change.text} “{name}”"
     verb = "slowed" if change.speed_n < RATE_DENOMINATOR else "sped up"
-    return f"{verb} “{name}” to rate {rate_text(change.speed_n)}"
+    return f"{verb} “{name}” to {rate_chip(change.speed_n)}"

@@ -276,7 +276,7 @@ def _running_frame(context: _Context, due_ns: int, firing: PastCall) -> tuple[in
 
 def _longest_call(context: _Context, frame: FrameEvents) -> str:
     inner = innermost_call(frame.own_calls)
-    if inner is None:
+    if inner is None or 2 * inner[1] < frame.own_ns:
         return ""
     member = context.timeline.members.by_id.get(inner[2])
     name = f"member {inner[2]}" if member is None else f"“{member.name}”"

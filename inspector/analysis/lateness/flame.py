@@ -11,16 +11,18 @@ from msgspec import Struct, field, structs
 from inspector.analysis.frame_spans import FrameSpan, SampledFunction
 from inspector.analysis.lateness.attribution import (
     BLOCKING,
+    Lateness,
     attribute,
     is_library,
     places_below_loop,
 )
 from inspector.analysis.lateness.late_calls import program_clock
 from inspector.analysis.lateness.samples import SAMPLE_KINDS, Place, Sample, Samples, samples_around
-from inspector.analysis.lateness.words import advice_text
+from inspector.analysis.lateness.words import advice_text, share_text
+from inspector.events.frame_history import Frame
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
-from inspector.timebase import NS_PER_MS
+from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import Phase
 
 #: Shorter frames are not sampled.
@@ -40,18 +42,11 @@ def sampled_spans(
     between is not known.
     """
     frame = timeline.frames.frame(index)
-    start, end = extent
-    if frame.busy_ns < _LEAST_NS or end - start > _MOST_EVENTS:
-        return ()
-    if not any(event[1] in SAMPLE_KINDS for event in history.events(start, end)):
-        return ()
     end_ns = frame.at_ns + frame.busy_ns
-    samples = samples_around(history, frame.at_ns, end_ns)
-    clock_id = timeline.frames_of
-    clocks = [clock_id] if clock_id in samples.by_clock else list(samples.by_clock)
-    if len(clocks) != 1:
+    found = _samples_of(history, timeline, frame, extent)
+    if found is None:
         return ()
-    (clock_id,) = clocks
+    samples, clock_id = found
     mine = [
         each
         for each in samples.by_clock[clock_id]
@@ -59,8 +54,7 @@ def sampled_spans(
     ]
     # In a scene, its timers are called before the frame, in the same turn.
     shift_ns = frame.phases[Phase.TIMERS] if any(each.is_told_later for each in mine) else 0
-    program = program_clock(timeline, clock_id, samples)
-    blocking = _blocking(samples, clock_id, program, frame.at_ns, end_ns)
+    blocking = _blocking(_made_of(samples, clock_id, timeline, frame))
     looks = sum(each.is_look for each in mine)
     seen = functions_seen(mine, frame.at_ns, end_ns)
     return tuple(_span(each, frame.at_ns + shift_ns, looks, blocking) for each in seen)
@@ -84,17 +78,45 @@ def _span(
     )
 
 
-def _blocking(
-    samples: Samples, clock_id: int, program: int, begin_ns: int, end_ns: int
-) -> dict[tuple[str, str], str]:
-    seen = attribute(samples, (clock_id,), program, begin_ns, end_ns)
+def kept_text(history: History, timeline: Timeline, index: int, extent: tuple[int, int]) -> str:
+    """Return what else than a function took most of a frame, empty if that is not known."""
+    frame = timeline.frames.frame(index)
+    found = _samples_of(history, timeline, frame, extent)
+    lateness = None if found is None else _made_of(*found, timeline, frame)
+    main = None if lateness is None else lateness.main
+    if lateness is None or main is None or main.culprit is not None or main.calls:
+        return ""
+    return f"For {format_duration(main.ns)} of it, {share_text(main, lateness).rstrip(',')}."
+
+
+def _samples_of(
+    history: History, timeline: Timeline, frame: Frame, extent: tuple[int, int]
+) -> tuple[Samples, int] | None:
+    """Return the samples around a frame and the clock of its loop, ``None`` without any."""
+    start, end = extent
+    if frame.busy_ns < _LEAST_NS or end - start > _MOST_EVENTS:
+        return None
+    if not any(event[1] in SAMPLE_KINDS for event in history.events(start, end)):
+        return None
+    samples = samples_around(history, frame.at_ns, frame.at_ns + frame.busy_ns)
+    clock_id = timeline.frames_of
+    clocks = [clock_id] if clock_id in samples.by_clock else list(samples.by_clock)
+    return (samples, clocks[0]) if len(clocks) == 1 else None
+
+
+def _made_of(samples: Samples, clock_id: int, timeline: Timeline, frame: Frame) -> Lateness:
+    program = program_clock(timeline, clock_id, samples)
+    return attribute(samples, (clock_id,), program, frame.at_ns, frame.at_ns + frame.busy_ns)
+
+
+def _blocking(made_of: Lateness) -> dict[tuple[str, str], str]:
     return {
         (share.culprit.place.file, share.culprit.place.function): advice_text(share)
-        for share in seen.shares
+        for share in made_of.shares
         if share.culprit is not None
         and share.culprit.thread is None
         and share.cause in BLOCKING
-        and share.ns >= _MOST_OF * seen.late_ns
+        and share.ns >= _MOST_OF * made_of.late_ns
     }
 
 

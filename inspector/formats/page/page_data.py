@@ -28,7 +28,7 @@ from inspector.formats.page.columns import PageData
 from inspector.formats.page.queue import Queue
 from inspector.formats.page.scene_pictures import ScenePictures
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
-from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Measure, Share, rate_text
+from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Measure, Share, rate_chip
 
 if TYPE_CHECKING:
     from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
@@ -304,7 +304,7 @@ class _Session:
             if value == 0:
                 return STOPPED_ABOVE, 0, self._text(f"stopped by {above.name}")
             rate *= value / RATE_DENOMINATOR
-        own = self._text(f"×{rate_text(past.rate_n[place])}")
+        own = self._text(rate_chip(past.rate_n[place]))
         return RUNS, min(round(rate * 1_000_000), NEVER), own
 
     def _add_lanes(self) -> None:

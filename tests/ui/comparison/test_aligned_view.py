@@ -169,7 +169,7 @@ def test_that_stacked_plots_move_together_and_are_below_each_other(view: Aligned
     assert first.viewRange()[1] == second.viewRange()[1]
     edges = [each.sceneBoundingRect() for each in (first, second)]
     assert edges[0].left() == edges[1].left()
-    assert edges[0].width() == edges[1].width()
+    assert edges[0].width() == pytest.approx(edges[1].width())
 
 
 def test_that_the_pointer_reads_every_run_by_time(view: AlignedView, qtbot: QtBot) -> None:
@@ -346,17 +346,26 @@ def test_that_labels_of_budgets_never_overlap(view: AlignedView) -> None:
     assert all(each in lines for each in (16.667, 16.5, 8.333))
 
 
-def test_that_ticks_are_within_what_is_shown_and_round(view: AlignedView) -> None:
-    view.zoom(0.1)
-
-    ticks = view.plots[0].getAxis("bottom")._tickLevels[0]
-    low, high = shown(view)
-    assert len(ticks) > 3
-    assert all(low <= place <= high for place, _ in ticks)
-    assert all(float(label) * 1e-3 == pytest.approx(place) for place, label in ticks) or all(
-        float(label) == pytest.approx(place) for place, label in ticks
-    )
+def test_that_the_ruler_above_has_instants_as_everywhere(view: AlignedView) -> None:
+    assert view.ruler.geometry().bottom() < view.graphics.geometry().top()
+    view.set_runs([run("before", *[10.0] * 900), run("after", *[20.0] * 400)], [16.667])
+    ticks = view.ruler.ticks
+    assert [text for _, text in ticks][:2] == ["0:00", "0:02"]
+    box = view.graphics.mapFromScene(view.plots[0].getViewBox().sceneBoundingRect())
+    edges = box.boundingRect()
+    assert all(edges.left() - 1 <= x <= edges.right() + 1 for x, _ in ticks)
     assert all(a < b for (a, _), (b, _) in pairwise(ticks))
+
+    view.frame_action.toggle()
+
+    assert [text for _, text in view.ruler.ticks][:2] == ["0", "200"]
+    assert view.ruler.unit == "frame"
+
+
+def test_that_the_highest_frame_time_has_the_unit(view: AlignedView) -> None:
+    texts = [text for _, text in view.plots[0].getAxis("left")._tickLevels[0]]
+
+    assert [text.endswith(" ms") for text in texts] == [False] * (len(texts) - 1) + [True]
 
 
 def test_that_the_arrow_keys_read_frame_by_frame(view: AlignedView, qtbot: QtBot) -> None:

@@ -17,7 +17,7 @@ from inspector.analysis.statistics.frame_statistics import FrameStatistics, fram
 from inspector.events import Timeline
 from inspector.formats.arrangement.frame_series import FrameSeries, XAxis
 from inspector.sessions.captured import CapturedSession
-from inspector.sessions.session import SessionPhase
+from inspector.sessions.session import SessionPhase, SessionStatus
 from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
 from tests.ui.world import PlayedSession
 from ui.frame_times import frame_statistics as module
@@ -76,6 +76,20 @@ def test_that_frames_are_shown_as_they_end(
     bridge.refresh_now()
 
     qtbot.waitUntil(lambda: panel.visible_range() == (0, 3))
+
+
+def test_that_it_is_said_how_to_run_only_where_nothing_runs(
+    panel: FrameTimesPanel, bridge: SessionBridge
+) -> None:
+    session = PlayedSession()
+    bridge.set_session(session)
+    overlay = panel.plot._overlay
+    assert overlay.empty_text == "No frame has run yet. Space runs the scene."
+
+    session.status = SessionStatus(SessionPhase.RUNNING, "Running.")
+    bridge.refresh_now()
+
+    assert overlay.empty_text == "No frame has run yet."
 
 
 def test_that_a_hidden_panel_does_nothing_and_catches_up(

@@ -314,7 +314,5 @@ def test_that_a_long_pause_is_named_before_many_short_changes(stand: Stand) -> N
     )
     (more,) = (place for place, line in enumerate(lines) if "more changes" in line)
     assert lines[more] == "There were 5 more changes of these clocks, none of greater effect."
-    assert lines[paused + 1].endswith(
-        "You slowed enemies to rate 0.5, 5 times, for 100 ms each time."
-    )
+    assert lines[paused + 1].endswith("You slowed enemies to ×½, 5 times, for 100 ms each time.")
     assert more == paused + 2

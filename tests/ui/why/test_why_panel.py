@@ -327,6 +327,24 @@ def test_that_a_long_turn_takes_what_its_work_takes_and_names_what_samples_saw()
     assert "Busy 300 ms" in texts
 
 
+def test_that_a_long_turn_says_that_its_thread_had_no_processor() -> None:
+    program = Program()
+    program.log.append((0, LOOP_FOUND, LOOP, program.log.intern("asyncio loop"), 1))
+    program.log.append((DUE_NS, FRAME_BEGAN, LOOP, 0, 0))
+    for until_ms in range(10, 101, 10):
+        program.sample(MAIN, LIBRARY, CRUNCH, until_ms=until_ms, ran_ms=2, ready_ms=8)
+    program.log.append((DUE_NS + 100 * MS, FRAME_ENDED, LOOP, 100_000, 100 * MS))
+    history = LogHistory(program.log)
+    timeline = history.state_before(history.end)
+
+    rows = frame_rows(timeline, 0, history, Heaviest(), budget_ns=16_700_000, waits=True)
+
+    assert [row.text for row in rows][2:4] == [
+        "Took 100 ms, 83.3 ms over budget.",
+        "For 80.0 ms of it, its thread was ready but had no processor.",
+    ]
+
+
 def test_that_a_session_is_not_said_to_run_on_in_a_turn_that_keeps_a_timer_waiting() -> None:
     program = Program()
     for until_ms in range(10, 301, 10):

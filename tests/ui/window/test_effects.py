@@ -72,7 +72,7 @@ def test_that_the_end_of_a_pause_says_what_goes_on(shell: Shell) -> None:
 def test_that_a_rate_says_what_it_is_for(shell: Shell) -> None:
     shell.bridge.submit(SetRate(shell.clock_id("enemies"), Fraction(1, 4)))
 
-    assert said(shell) == "enemies ×0.25 · 20 timers below it · Undo"
+    assert said(shell) == "enemies ×¼ · 20 timers below it · Undo"
 
 
 def test_that_other_commands_say_nothing(shell: Shell) -> None:
@@ -128,17 +128,17 @@ def test_that_a_rate_that_the_scene_sets_back_is_said_where_one_looks(
     game = shell.clock_id("game")
     shell.advance(1 / 60)
     shell.bridge.submit(SetRate(game, Fraction(1, 4)))
-    assert said(shell).startswith("game ×0.25")
+    assert said(shell).startswith("game ×¼")
 
     shell.advance(2)
 
-    assert said(shell) == "The scene set “game” back to 1× at 00:02.000; you had set 0.25×"
+    assert said(shell) == "The scene set “game” back to ×1 at 00:02.000; you had set ×¼"
     shell.bridge.select(Selection.clock(game))
     details = shell.window.panels.panel("details")
     assert isinstance(details, WhyPanel)
-    assert "Set by\tthe scene at 00:02.000; you had set 0.25×" in details.text()
+    assert "Set by\tthe scene at 00:02.000; you had set ×¼" in details.text()
 
     shell.bridge.submit(SetRate(game, Fraction(1, 2)))
-    assert said(shell).startswith("game ×0.5")
+    assert said(shell).startswith("game ×½")
     details.refresh()
     assert "the scene at" not in details.text()

@@ -113,6 +113,31 @@ def test_that_with_nothing_typed_the_selection_and_what_is_due_next_are_listed(
     assert len(set(rows) - titles_of_sections) == 10
 
 
+@pytest.mark.parametrize("typed", ["", "why boss arrives"])
+def test_that_why_a_timer_has_not_fired_takes_one_key(shell: Shell, typed: str) -> None:
+    if not typed:
+        ((title, about), *_others), *_lists = titles(shell, typed)
+        assert title == "Why has boss arrives not fired?"
+        assert about == "timer on enemies · due in 29.0 s"
+
+    choose(shell, typed)
+
+    selection = shell.bridge.selection
+    assert shell.bridge.timeline.timers.row(selection.id).label == "boss arrives"
+    assert titles(shell, "")[0][0][0] == "boss arrives"
+
+
+def test_that_no_reason_is_offered_where_all_timers_have_fired(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    scene = "def build(stage):\n    stage.root.set_interval(0.1, lambda: None, name='beat')\n"
+    shell = open_shell(qtbot, tmp_path, scene)
+    for _ in range(30):
+        shell.advance(1 / 60)
+
+    assert titles(shell, "")[0][0][0] == "beat"
+
+
 def test_that_an_object_is_selected(shell: Shell) -> None:
     choose(shell, "boss arrives")
 

@@ -99,6 +99,25 @@ def test_that_escape_closes_the_tray_and_gives_the_keyboard_to_the_frames(
     assert shell.window.frame_times.isAncestorOf(focused)
 
 
+def test_that_a_cross_closes_the_tray_and_covers_no_panel(qtbot: QtBot, shell: Shell) -> None:
+    panels = shell.window.panels
+    shell.activate()
+    panels.enter_panel("timer_queue")
+    settle()
+    button = panels.close_button
+    place = QRect(button.mapTo(shell.window, QPoint()), button.size())
+    panel = panels.panel("timer_queue")
+    assert not place.intersects(QRect(panel.mapTo(shell.window, QPoint()), panel.size()))
+    assert panels.panel_in_use() == "timer_queue"
+
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+    assert panels.tray.isHidden()
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    assert shell.window.frame_times.isAncestorOf(focused)
+
+
 @pytest.mark.parametrize(("size", "height"), [((1_280, 720), 208), ((1_600, 1_000), 248)])
 def test_that_an_open_tray_moves_no_tab_and_leaves_the_window_its_size(
     shell: Shell, size: tuple[int, int], height: int

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Final, cast
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from inspector.analysis.instants import InstantError, InstantFinder
 from inspector.analysis.lanes.lanes import Lane, LaneKind
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from ...timeline.panel import TimelinePanel
     from ..main_window import MainWindow
 
+#: What asks for a reason, before a name or alone.
+_WHY: Final = "why"
 #: Panels that can be filtered for what is typed.
 _FILTERED: Final = (("event_list", "Events"), ("timer_queue", "Timers"))
 _AHEAD: Final = re.compile(r"\+\s*(\d+)?\s*timers?", re.IGNORECASE)
@@ -82,9 +84,12 @@ class PaletteFinder:
             return Found([], [], [], [])
         # Its lanes know the timers that are gone.
         self._timeline_panel.refresh()
-        words = pattern.lower().split()
+        words = [word for word in pattern.lower().split() if word != _WHY]
         objects = sorted(self._objects(words, all), key=lambda each: each.rank)
+        asked: list[PaletteEntry] = []
         if not words:
+            if self._bridge.selection == Selection.nothing():
+                asked = self._why_not_fired(objects)
             objects = sorted(objects, key=self._due_of)[:_MOST_NEAREST]
         times = list(islice(self._times(pattern), _MOST_TIMES))
         if objects:
@@ -94,7 +99,7 @@ class PaletteFinder:
             commands = self._commands_of(objects[0]) if is_meant else []
         else:
             commands = self._commands_with(words)
-        entries = [self._object_entry(each) for each in objects[:10]]
+        entries = [*asked, *(self._object_entry(each) for each in objects[:10])]
         panels = self._panels(pattern, objects) if words else []
         return Found(entries, times, commands, panels)
 
@@ -124,6 +129,23 @@ class PaletteFinder:
         is_pending = thing.lane is not None and number in table
         due_ns = table.session_due[table.index(number)] if is_pending else NEVER
         return thing.selection != self._bridge.selection, due_ns
+
+    def _why_not_fired(self, objects: Iterable[_Object]) -> list[PaletteEntry]:
+        """Ask of the timer that has not fired yet and has longest to wait, if there is one."""
+        table = self._bridge.timeline.timers
+        waiting = [
+            (table.session_due[index], -table.order[index], each)
+            for each in objects
+            if each.lane is not None and each.selection.id in table
+            for index in [table.index(each.selection.id)]
+            if not len(each.lane.instants.at_ns)
+        ]
+        longest = max(waiting, key=lambda each: each[:2], default=None)
+        if longest is None:
+            return []
+        thing = longest[-1]
+        entry = self._object_entry(thing)
+        return [structs.replace(entry, id="why", title=f"Why has {thing.name} not fired?")]
 
     def _next_of(self, lane: Lane) -> int:
         """Return the pending timer of a lane that is due first, 0 for none."""

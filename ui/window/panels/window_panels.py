@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from traceback import walk_tb
 from typing import Final
 
@@ -17,7 +18,7 @@ from inspector.tokens import SIZES, size_by_height, size_by_width
 from ...actions.panels import PANELS
 from ...kit.fonts import text_scale
 from ...kit.guards import guarded
-from ...kit.layouts import fill, fill_across, hairline, in_column, in_row, splitter
+from ...kit.layouts import fill, fill_across, hairline, in_column, in_row, splitter, tool_button
 from ...kit.paced_refresh import is_in_sight, single_shot
 from ...kit.theme import Theme
 from ..focus import enter, tab_through
@@ -94,12 +95,14 @@ class WindowPanels(QObject):
                 place.window_closed.connect(self._bring_back)
         below = panels_in_tray()
         self._in_tray = tuple(each.id for each in below)
-        self.tray = QStackedWidget()
+        self.tray, self._stack = QWidget(), QStackedWidget()
         self.tray.setObjectName("tray")
         self.tray.hide()
-        self.tray.setContentsMargins(_BESIDE_TRAY, 0, _BESIDE_TRAY, 0)
         for panel_id in self._in_tray:
-            self.tray.addWidget(self._places[panel_id])
+            self._stack.addWidget(self._places[panel_id])
+        self.close_button = tool_button("", "Close (Esc)")
+        theme.changed.connect(partial(self._apply_theme, theme))
+        self._apply_theme(theme)
         # Around the splitter, which sets itself how wide it may be.
         self.column = QWidget()
         self.column.setObjectName("side_column")
@@ -119,7 +122,17 @@ class WindowPanels(QObject):
         self.reveal = Reveal(self.frame)
         self._lay_out(middle)
 
+    def _apply_theme(self, theme: Theme) -> None:
+        self.close_button.setIcon(theme.icon("close"))
+
     def _lay_out(self, middle: QWidget) -> None:
+        self.close_button.setAccessibleName("Close the tray")
+        self.close_button.setAutoRaise(True)
+        self.close_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.close_button.clicked.connect(self.close_tray)
+        margins = _BESIDE_TRAY, 0, _BESIDE_TRAY // 2, 0
+        row = fill_across(self.tray, (self._stack, 1), self.close_button, margins=margins)
+        row.setAlignment(self.close_button, Qt.AlignmentFlag.AlignTop)
         self._split = splitter(Qt.Orientation.Vertical, (middle, 1), (self.tray, 0))
         self._split.splitterMoved.connect(self._note_tray)
         self.foot.setObjectName("foot")
@@ -284,7 +297,7 @@ class WindowPanels(QObject):
         if panel_id not in self._in_tray:
             return
         if place.isWindow():
-            self.tray.addWidget(place)
+            self._stack.addWidget(place)
             self.open_panel(panel_id)
             return
         if self._open == panel_id:
@@ -299,7 +312,7 @@ class WindowPanels(QObject):
     def _bring_back(self) -> None:
         place = self.sender()
         if isinstance(place, PanelPlace) and place.isWindow():
-            self.tray.addWidget(place)
+            self._stack.addWidget(place)
             self.visibility_changed.emit()
 
     def bring(self, panel_ids: Sequence[str]) -> None:
@@ -351,7 +364,7 @@ class WindowPanels(QObject):
             self.reveal.keep(QRect(rest).adjusted(0, rest.height() - self._wanted_tray, 0, 0))
         self.tabs.add(panel_id)
         self._open = panel_id
-        self.tray.setCurrentWidget(place)
+        self._stack.setCurrentWidget(place)
         place.show()
         self.tray.show()
         self.tabs.mark_open(panel_id)
