@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
@@ -80,6 +81,10 @@ class CaptureHeader(QWidget):
         self.columns_button = menu_button("Columns", "", QMenu(self))
         self.columns_button.setToolTip("Show columns of the capture below its frames")
         self.columns_button.hide()
+        # Has all of these where there is no room for them
+        self.options_button = menu_button("Options", "", QMenu(self))
+        self.options_button.menu().aboutToShow.connect(self._offer_options)
+        self.options_button.hide()
         self.p50, self.p99 = Tile("P50", theme), Tile("P99", theme)
         self.longest = Tile("Longest", theme, "Go to the longest frame")
         self.over = Tile("Over budget", theme, "Go to the next frame over budget (J)")
@@ -107,6 +112,7 @@ class CaptureHeader(QWidget):
             widget.setMinimumHeight(SIZES["control"])
             choices.addWidget(widget)
         choices.addStretch(1)
+        texts.insertWidget(2, self.options_button, 0, Qt.AlignmentFlag.AlignLeft)
         self._texts, self._row = texts, QHBoxLayout(self)
         row = self._row
         row.setContentsMargins(_SIDE, 8, 4, 8)
@@ -194,6 +200,24 @@ class CaptureHeader(QWidget):
         of = f"of {statistics.count:,}" if wanted.budgets_ns else ""
         over = f"{found.over:,}" if wanted.budgets_ns else ""
         self.over.set_value(over, of, is_link=found.over > 0)
+        self._fit()
+
+    @Slot()
+    def _offer_options(self) -> None:
+        menu = self.options_button.menu()
+        menu.clear()
+        for box in (self.stream_box, self.column_box):
+            if not box.isHidden():
+                choices = menu.addMenu(as_plain(box.accessibleName()))
+                for place in range(box.count()):
+                    action = choices.addAction(as_plain(box.itemText(place)))
+                    action.setCheckable(True)
+                    action.setChecked(place == box.currentIndex())
+                    action.triggered.connect(partial(box.activated.emit, place))
+        for button in (self.budget_button, self.columns_button):
+            if not button.isHidden():
+                button.menu().setTitle(as_plain(button.text()))
+                menu.addMenu(button.menu())
 
     @Slot(int)
     def _choose_stream(self, place: int) -> None:
@@ -226,6 +250,11 @@ class CaptureHeader(QWidget):
         pad = (height - _LOW_HEIGHT) // 4 + 2
         self._row.setContentsMargins(_SIDE, pad, 4, pad)
         is_narrow = width < _LEAST_IN_A_ROW
+        parts = (self._choices, *self._tiles)
+        needed = sum(each.sizeHint().width() + self._row.spacing() for each in parts)
+        has_room = not is_narrow or needed + 2 * _SIDE <= self.width()
+        self._choices.setVisible(has_room)
+        self.options_button.setVisible(not has_room)
         if is_narrow is self.label.isHidden():
             return
         # Below the name, in place of what the tool tip of the name has as well.

@@ -202,7 +202,7 @@ def _kept_by(frame: Frame, budget_ns: int) -> list[DetailRow]:
     kept = "the cause is unknown" if largest == UNKNOWN else KEPT_BY[largest]
     if named[Share.IDLE.text] - budget_ns > kept_ns:
         kept_ns, kept = named[Share.IDLE.text], "nothing was due"
-    return [sentence(f"For {format_duration(kept_ns)} of it, {kept}.")]
+    return [sentence(f"For {format_duration(kept_ns)}, {kept}.")]
 
 
 def _percent(part_ns: int, whole_ns: int) -> str:

@@ -86,7 +86,7 @@ def kept_text(history: History, timeline: Timeline, index: int, extent: tuple[in
     main = None if lateness is None else lateness.main
     if lateness is None or main is None or main.culprit is not None or main.calls:
         return ""
-    return f"For {format_duration(main.ns)} of it, {share_text(main, lateness).rstrip(',')}."
+    return f"For {format_duration(main.ns)}, {share_text(main, lateness).rstrip(',')}."
 
 
 def _samples_of(

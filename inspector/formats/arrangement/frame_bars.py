@@ -57,7 +57,7 @@ _NEARLY_WHOLE: Final = 0.05
 class Spikes(Struct, frozen=True, eq=False):
     """Columns whose slowest frame exceeds the picture."""
 
-    places: NDArray[np.int64]  # Middle of each column, in pixels, ascending
+    places: NDArray[np.int64]  # Right edge of each column, in pixels, ascending
     times_ns: NDArray[np.int64]  # The time of its slowest frame
 
     def is_same(self, other: "Spikes") -> bool:
@@ -262,7 +262,7 @@ def _single_frame_bars(
             if top < lower:
                 shares.append((left, top, last, lower - 1))
         if time_ns > top_ns:
-            places.append((left + right) // 2)
+            places.append(right)
             cut.append((left, last + 1))
             highest_ns.append(time_ns)
     layers: list[tuple[AnyFill, PixelRects]] = []
@@ -347,12 +347,11 @@ def _with_spikes(
     scale: BarScale,
 ) -> Bars:
     beyond = np.flatnonzero(highest_ns > scale.top_ns)
-    middles = (columns.lefts[beyond] + columns.rights[beyond]) // 2
     rights = _with_gaps(columns)[beyond]
     cut = zip(columns.lefts[beyond].tolist(), rights.tolist(), strict=True)
     layers += _cut(cut, scale.wide)
     kept = tuple((fill, rects) for fill, rects in layers if len(rects))
-    return Bars(kept, Spikes(middles, highest_ns[beyond]))
+    return Bars(kept, Spikes(columns.rights[beyond], highest_ns[beyond]))
 
 
 def _tops(times_ns: NDArray[np.int64], height: int, top_ns: int) -> Pixels:

@@ -38,9 +38,9 @@ def spike_labels(
     for place in order.tolist():
         text = format_duration(int(spikes.times_ns[place]))
         wide = width_of(text) + 4
-        middle = left + float(spikes.places[place]) / ratio
-        is_right = middle + _BESIDE + wide < left + width
-        begin = middle + _BESIDE if is_right else middle - _BESIDE - wide
+        edge = left + float(spikes.places[place]) / ratio
+        is_right = edge + _BESIDE + wide < left + width
+        begin = edge + _BESIDE if is_right else edge - _BESIDE - wide
         if any(begin - _BETWEEN < high and begin + wide > low for low, high in taken):
             continue
         taken.append((begin - _BETWEEN, begin + wide + _BETWEEN))

@@ -341,7 +341,7 @@ def test_that_a_long_turn_says_that_its_thread_had_no_processor() -> None:
 
     assert [row.text for row in rows][2:4] == [
         "Took 100 ms, 83.3 ms over budget.",
-        "For 80.0 ms of it, its thread was ready but had no processor.",
+        "For 80.0 ms, its thread was ready but had no processor.",
     ]
 
 
@@ -370,7 +370,7 @@ def test_that_a_long_frame_without_work_names_where_its_time_went(stand: Stand) 
     stand.bridge.select(Selection.frame(0))
 
     took = "Took 270 ms, 253 ms over budget."
-    assert f"{took} For 250 ms of it, nothing was due." in stand.lines()
+    assert f"{took} For 250 ms, nothing was due." in stand.lines()
     assert stand.value("Busy") == "0 ns, 0 % of it"
     assert stand.value("Inspector") == "3.10 ms, 1 %"
     assert stand.value("Garbage collection") == "12.0 ms, 4 %"
@@ -386,7 +386,7 @@ def test_that_a_long_frame_says_what_kept_its_thread(stand: Stand) -> None:
 
     stand.bridge.select(Selection.frame(0))
 
-    assert stand.lines()[2].endswith("For 240 ms of it, the host was late.")
+    assert stand.lines()[2].endswith("For 240 ms, the host was late.")
 
 
 def test_that_a_late_frame_leads_to_the_frame_that_made_it_late(stand: Stand) -> None:

@@ -73,6 +73,29 @@ def header_of(shell: Shell) -> CaptureHeader:
     return bar
 
 
+def test_that_choices_that_have_no_room_are_in_one_menu(
+    shell: Shell, tmp_path: Path, qtbot: QtBot
+) -> None:
+    shell.window.resize(720, 420)
+    shell.window.open_path(table(tmp_path))
+    bar = header_of(shell)
+    qtbot.waitUntil(lambda: bool(bar.p99.value.text()))
+    QApplication.processEvents()
+    assert not bar.column_box.isVisible()
+    assert bar.options_button.isVisible()
+    assert bar.options_button.width() >= bar.options_button.sizeHint().width()
+
+    bar._offer_options()
+
+    menu = bar.options_button.menu()
+    offered = [each.text() for each in menu.actions()]
+    assert offered == ["Stream of the capture", "Column of frame times", "60 fps budget", "Columns"]
+    streams = menu.findChildren(QMenu)[0].actions()
+    assert [each.isChecked() for each in streams] == [True, False]
+    streams[1].trigger()
+    assert len(shell.bridge.timeline.frames) == 150
+
+
 def test_that_a_capture_is_shown_with_its_streams_and_columns(shell: Shell, tmp_path: Path) -> None:
     assert header_of(shell).isHidden()
 
