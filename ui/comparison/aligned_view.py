@@ -378,7 +378,9 @@ class AlignedView(QWidget):
             (low, high), (bottom, top) = box.viewRange()
             most = max(2, int(box.height() / _BETWEEN_TICKS_Y))
             found = duration_ticks(top * NS_PER_MS, most, bottom * NS_PER_MS)
+            # That of zero would be cut by the lower edge.
             ticks = [(each.value_ns / NS_PER_MS, each.label) for each in found.ticks]
+            ticks = [(at_ms, label if at_ms else "") for at_ms, label in ticks]
             ticks[-1:] = [(at_ms, f"{label} {found.unit}") for at_ms, label in ticks[-1:]]
             plot.getAxis("left").setTicks([ticks])
             room_ms = (top - bottom) / max(box.height(), 1.0) * self.fontMetrics().height()

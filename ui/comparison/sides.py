@@ -23,6 +23,7 @@ from inspector.sessions.session import Session
 from inspector.tokens import SIZES
 
 from ..kit.guards import guarded
+from ..kit.icons import ICON_SIZE, icon_size
 from ..kit.layouts import fill_across, menu_button
 from ..kit.theme import Theme
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from ..kit.background import Report
 
 _WIDEST_NAME: Final = 32
-_SAMPLE, _INSET = 14, 2
+_INSET: Final = 3
 _LINE: Final = 2.0
 _TWO: Final = 2
 
@@ -169,19 +170,21 @@ class SidesRow(QWidget):
     def _sample(self, number: int) -> QPixmap:
         """Return what a side looks like in the plots: the first is filled, others are lines."""
         stroke = curve_stroke(number, self._theme.name, _LINE)
-        sample = QPixmap(_SAMPLE, _SAMPLE)
+        side = icon_size()
+        sample = QPixmap(side, side)
         sample.fill(Qt.GlobalColor.transparent)
         pen = QPen(QColor(stroke.color), stroke.width)
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
         if stroke.dash:
             pen.setDashPattern([each / _LINE for each in stroke.dash])
         with QPainter(sample) as painter:
+            painter.scale(side / ICON_SIZE, side / ICON_SIZE)
             painter.setPen(pen)
             if number:
-                painter.drawLine(0, _SAMPLE // 2, _SAMPLE - _INSET, _SAMPLE // 2)
+                painter.drawLine(_INSET, ICON_SIZE // 2, ICON_SIZE - _INSET, ICON_SIZE // 2)
             else:
-                square = sample.rect().adjusted(0, _INSET, -2 * _INSET, -_INSET)
-                painter.fillRect(square, pen.color())
+                end = ICON_SIZE - 2 * _INSET
+                painter.fillRect(_INSET, _INSET, end, end, pen.color())
         return sample
 
     def _menu(self, number: int, side: Side) -> QMenu:

@@ -18,7 +18,16 @@ from inspector.tokens import SIZES, size_by_height, size_by_width
 from ...actions.panels import PANELS
 from ...kit.fonts import text_scale
 from ...kit.guards import guarded
-from ...kit.layouts import fill, fill_across, hairline, in_column, in_row, splitter, tool_button
+from ...kit.layouts import (
+    REST,
+    fill,
+    fill_across,
+    hairline,
+    in_column,
+    in_row,
+    splitter,
+    tool_button,
+)
 from ...kit.paced_refresh import is_in_sight, single_shot
 from ...kit.theme import Theme
 from ..focus import enter, tab_through
@@ -131,8 +140,8 @@ class WindowPanels(QObject):
         self.close_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.close_button.clicked.connect(self.close_tray)
         margins = _BESIDE_TRAY, 0, _BESIDE_TRAY // 2, 0
-        row = fill_across(self.tray, (self._stack, 1), self.close_button, margins=margins)
-        row.setAlignment(self.close_button, Qt.AlignmentFlag.AlignTop)
+        beside = in_column(5, self.close_button, REST, spacing=0)
+        fill_across(self.tray, (self._stack, 1), beside, margins=margins)
         self._split = splitter(Qt.Orientation.Vertical, (middle, 1), (self.tray, 0))
         self._split.splitterMoved.connect(self._note_tray)
         self.foot.setObjectName("foot")
