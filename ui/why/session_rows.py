@@ -21,6 +21,7 @@ from inspector.sessions.session import (
     Session,
     SessionPhase,
     ShowsCapture,
+    file_word,
     pictures_of,
     samples_of,
     time_name,
@@ -74,14 +75,13 @@ def overview_rows(  # noqa: PLR0913 - the session in two states, and what is wan
     if session is None:
         return [sentence("No scene is open. Open one to see its clocks and timers.")]
     timeline.resolve_dues()
-    are_samples = bool(samples_of(session))
     if timeline is present or session.is_recorded:
         pictures = pictures_of(session)
         body = ", a bar or a body in the scene"
         others = body if pictures is not None and pictures.is_described else " or a bar"
         rows = [about(f"Nothing is selected. Click a lane{others}.")] if timeline.clocks else []
         rows += [heading(session.title or "Session"), *_timer_rows(session, timeline)]
-        rows += [heading("So far"), *_counted_rows(timeline, are_samples=are_samples)]
+        rows += [heading("So far"), *_counted_rows(session, timeline)]
         if session.is_recorded and session.history.missing:
             rows.append(DetailRow("Missing", counted(session.history.missing, "event")))
         if session.status.phase is not SessionPhase.FAILED:
@@ -96,10 +96,8 @@ def overview_rows(  # noqa: PLR0913 - the session in two states, and what is wan
 
 
 def _what(session: Session) -> str:
-    if samples_of(session):
-        return "capture"
     if session.is_recorded:
-        return "recording"
+        return file_word(session)
     return "program" if isinstance(session, AttachesPrograms) else "scene"
 
 
@@ -199,7 +197,7 @@ def _timer_rows(session: Session, timeline: Timeline) -> list[DetailRow]:
     if late:
         wait = f"{'' if pending == 1 else f'{late:,} of them '}late so far"
     count = f"{pending:,} {are} pending, {wait}" if pending else "No timer is pending"
-    rows = [answer(f"{runs}. {count}."), *(sentence(each.text) for each in reasons)]
+    rows = [answer(f"{runs}. {count}."), *(sentence(without_quotes(each.text)) for each in reasons)]
     next_calls = next_rows(timeline, _MOST_NEXT)
     return [*rows, heading("Next to fire"), *next_calls] if next_calls else rows
 
@@ -228,10 +226,11 @@ def limit_rows(session: Session, clock_id: int) -> list[DetailRow]:
     return [*found, *program_rows(program)]
 
 
-def _counted_rows(timeline: Timeline, *, are_samples: bool) -> list[DetailRow]:
+def _counted_rows(session: Session, timeline: Timeline) -> list[DetailRow]:
     frames = timeline.frames
+    counted_are = "Samples" if samples_of(session) else "Turns" if session.waits else "Frames"
     kept = f", {frames.first:,} no longer in the log" if frames.first else ""
-    rows = [DetailRow("Samples" if are_samples else "Frames", f"{frames.end:,}{kept}")]
+    rows = [DetailRow(counted_are, f"{frames.end:,}{kept}")]
     if len(frames):
         longest = frames.frame(longest_frame(frames))
         text = f"{format_duration(longest.interval_ns)} at {format_at(longest.at_ns)}"

@@ -345,7 +345,9 @@ def test_that_a_long_turn_says_that_its_thread_had_no_processor() -> None:
     ]
 
 
-def test_that_a_session_is_not_said_to_run_on_in_a_turn_that_keeps_a_timer_waiting() -> None:
+def test_that_a_session_is_not_said_to_run_on_in_a_turn_that_keeps_a_timer_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     program = Program()
     for until_ms in range(10, 301, 10):
         program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms, begins=until_ms == 10)
@@ -356,9 +358,13 @@ def test_that_a_session_is_not_said_to_run_on_in_a_turn_that_keeps_a_timer_waiti
     rows = overview_rows(session, (), ClockCounts(), timeline, timeline)
 
     texts = [row.text for row in rows]
+    assert [row.key for row in rows if row.text == "0"] == ["Frames"]
+    monkeypatch.setattr(PlayedSession, "waits", True)
+    turns = overview_rows(session, (), ClockCounts(), timeline, timeline)
+    assert [row.key for row in turns if row.text == "0"] == ["Turns"]
     assert texts[2] == "Held. 1 timer is pending, late so far."
     assert texts[3] == (
-        "“tick”: it is due, and 300 ms late so far: task “rebuild” was in crunch() (server.py:4) "
+        "tick: it is due, and 300 ms late so far: task rebuild was in crunch() (server.py:4) "
         "the whole time, 30 of 30 samples."
     )
 
