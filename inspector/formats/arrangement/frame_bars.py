@@ -57,7 +57,7 @@ _NEARLY_WHOLE: Final = 0.05
 class Spikes(Struct, frozen=True, eq=False):
     """Columns whose slowest frame exceeds the picture."""
 
-    places: NDArray[np.int64]  # Right edge of each column, in pixels, ascending
+    places: NDArray[np.int64]  # Last pixel of each column, ascending
     times_ns: NDArray[np.int64]  # The time of its slowest frame
 
     def is_same(self, other: "Spikes") -> bool:
@@ -262,7 +262,7 @@ def _single_frame_bars(
             if top < lower:
                 shares.append((left, top, last, lower - 1))
         if time_ns > top_ns:
-            places.append(right)
+            places.append(right - 1)
             cut.append((left, last + 1))
             highest_ns.append(time_ns)
     layers: list[tuple[AnyFill, PixelRects]] = []
@@ -351,7 +351,7 @@ def _with_spikes(
     cut = zip(columns.lefts[beyond].tolist(), rights.tolist(), strict=True)
     layers += _cut(cut, scale.wide)
     kept = tuple((fill, rects) for fill, rects in layers if len(rects))
-    return Bars(kept, Spikes(columns.rights[beyond], highest_ns[beyond]))
+    return Bars(kept, Spikes(columns.rights[beyond] - 1, highest_ns[beyond]))
 
 
 def _tops(times_ns: NDArray[np.int64], height: int, top_ns: int) -> Pixels:

@@ -38,7 +38,7 @@ def spike_labels(
     for place in order.tolist():
         text = format_duration(int(spikes.times_ns[place]))
         wide = width_of(text) + 4
-        edge = left + float(spikes.places[place]) / ratio
+        edge = left + float(spikes.places[place] + 1) / ratio
         is_right = edge + _BESIDE + wide < left + width
         begin = edge + _BESIDE if is_right else edge - _BESIDE - wide
         if any(begin - _BETWEEN < high and begin + wide > low for low, high in taken):

@@ -164,8 +164,8 @@ def test_that_stacked_plots_move_together_and_are_below_each_other(view: Aligned
 
     second.setXRange(20, 60, padding=0)
 
-    assert shown(view, 0) == pytest.approx((20, 60))
-    assert shown(view, 1) == pytest.approx((20, 60))
+    assert shown(view, 0) == pytest.approx((20, 60), abs=0.1)
+    assert shown(view, 1) == pytest.approx((20, 60), abs=0.1)
     assert first.viewRange()[1] == second.viewRange()[1]
     edges = [each.sceneBoundingRect() for each in (first, second)]
     assert edges[0].left() == edges[1].left()
