@@ -33,7 +33,8 @@ class PlacedRow(NamedTuple):
     row: LaneRow
     y: int  # Its upper edge in the viewport
     height: int
-    is_marked: bool  # Whether it is chosen or selected
+    is_selected: bool  # Whether it is chosen or selected
+    is_marked: bool  # Whether it is one of these, or pointed at
     is_over: bool  # Whether it is gone, or a timer that nothing waits for
 
     @property
@@ -77,9 +78,9 @@ class PlacedRows(NamedTuple):
         """Return whether both are the same but for what names alone say."""
         return self is other or (self.is_placed_like(other) and self._lanes() == other._lanes())
 
-    def _lanes(self) -> list[tuple[LaneKey, Lane | None, bool]]:
+    def _lanes(self) -> list[tuple[LaneKey, Lane | None, bool, bool]]:
         shown = (*self.scrolled, *self.pinned)
-        return [(each.row.key, each.row.lane, each.is_marked) for each in shown]
+        return [(each.row.key, each.row.lane, each.is_selected, each.is_marked) for each in shown]
 
     def paint_edge(self, painter: QPainter, theme: Theme) -> None:
         box = self.pinned_box
@@ -98,7 +99,8 @@ class PlacedRows(NamedTuple):
     def paint_ground(self, painter: QPainter, theme: Theme, placed: PlacedRow) -> None:
         width = self.pinned_box.width()
         if placed.is_marked:
-            painter.fillRect(0, placed.y, width, placed.height, theme.color(ColorRole.BLUEBG))
+            ground = ColorRole.BLUEBG if placed.is_selected else ColorRole.RAISED
+            painter.fillRect(0, placed.y, width, placed.height, theme.color(ground))
         if placed.row.kind is LaneKind.CLOCK:
             painter.fillRect(0, placed.y, width, 1, theme.color(ColorRole.LINE))
 
@@ -168,7 +170,7 @@ class LaneNames:
             edge = row.kind is LaneKind.CLOCK
             ground = QRect(0, placed.y + edge, width, placed.height - edge)
             painter.fillRect(ground, theme.color(ColorRole.PANEL))
-        else:
+        elif placed.is_selected:
             painter.fillRect(0, placed.y, 3, placed.height, theme.color(ColorRole.BLUE))
         x = round((NAME_FROM + row.depth * INDENT) * unit)
         if row.has_parts:

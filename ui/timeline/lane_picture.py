@@ -271,7 +271,7 @@ class LanePicture:
         are_marked = None
         if any(thing.kind is SelectionKind.TIMER for thing in marked):
             # What is set again and again is another timer each time.
-            are_marked = [canvas.is_selected(row) for row in shown]
+            are_marked = [(canvas.is_selected(row), canvas.is_pointed(row)) for row in shown]
         look = (
             (rows, pinned, viewport, first),
             (canvas.chosen_key, marked, are_marked),
@@ -604,8 +604,10 @@ def _placed_rows(canvas: LaneSurface) -> PlacedRows:
 def _placed(canvas: LaneSurface, rows: RowPlaces, place: int, top: int) -> PlacedRow:
     row = rows.rows[place]
     y = rows.top(place)
-    is_marked = row.key == canvas.chosen_key or canvas.is_selected(row)
-    return PlacedRow(row, top + y, rows.bottom(place) - y, is_marked, _is_over(row))
+    is_selected = row.key == canvas.chosen_key or canvas.is_selected(row)
+    is_marked = is_selected or canvas.is_pointed(row)
+    height = rows.bottom(place) - y
+    return PlacedRow(row, top + y, height, is_selected, is_marked, _is_over(row))
 
 
 def _is_over(row: LaneRow) -> bool:

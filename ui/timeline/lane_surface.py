@@ -305,8 +305,12 @@ class LaneSurface(QAbstractScrollArea):
         return number_of
 
     def is_selected(self, row: LaneRow) -> bool:
-        """Return whether a row is about the selection of all panels, or what is pointed at."""
-        return is_about(row, self._selection) or is_about(row, self._pointed)
+        """Return whether a row is about the selection of all panels."""
+        return is_about(row, self._selection)
+
+    def is_pointed(self, row: LaneRow) -> bool:
+        """Return whether a row is about what is pointed at, in whichever panel."""
+        return is_about(row, self._pointed)
 
     @property
     def marked_things(self) -> tuple[Selection, Selection]:

@@ -147,7 +147,7 @@ class LaneWords:
                 if waits.late_ns > late_ns:
                     late.append((place, timeline.at_ns - waits.late_ns))
                 found, least, most = places.wait(
-                    waits, late_ns, place, end, is_marked=placed.is_marked
+                    waits, late_ns, place, end, is_marked=placed.is_selected
                 )
                 said.append(found)
                 from_x, until_x = max(from_x, least), min(until_x, most)

@@ -266,8 +266,8 @@ def test_that_sides_are_named_beside_what_they_look_like(
     samples = [each.icon().pixmap(12).toImage() for each in view.row.buttons]
     filled = [sample.pixelColor(3, 3).alpha() > 0 for sample in samples]
     assert filled == [True, False, False]
-    assert all(sample.pixelColor(0, 6).alpha() > 0 for sample in samples)
-    assert len({sample.pixelColor(0, 6).name() for sample in samples}) == 3
+    assert all(sample.pixelColor(3, 6).alpha() > 0 for sample in samples)
+    assert len({sample.pixelColor(3, 6).name() for sample in samples}) == 3
 
 
 def test_that_runs_of_a_version_are_one_side(view: ComparisonView, tmp_path: Path) -> None:

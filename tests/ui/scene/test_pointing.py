@@ -15,7 +15,7 @@ from inspector.pictures.shapes import box, circle, group, text
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
 from ui.clock_tree.panel import ClockTreePanel
-from ui.kit.theme import Theme
+from ui.kit.theme import ColorRole, Theme
 from ui.scene.canvas import NO_OWNER, Marked, ShapeOwner
 from ui.scene.panel import ScenePanel
 from ui.session.bridge import Selection, SessionBridge
@@ -90,9 +90,14 @@ def test_that_a_body_under_the_pointer_marks_clock_timer_and_lane(
     assert bridge.selection == Selection()
     assert clocks.view._pointed == clocks.model.row_of(ENEMIES)
     assert queue.view._pointed == queue.model.row_of(timer)
-    assert [row.label for row in lanes.canvas.rows.rows if lanes.canvas.is_selected(row)] == [
-        "tick"
-    ]
+    canvas = lanes.canvas
+    assert [row.label for row in canvas.rows.rows if canvas.is_pointed(row)] == ["tick"]
+    # Blue is the selection alone.
+    lanes.resize(600, 400)
+    blue = canvas.grab().toImage()
+    colors = {blue.pixelColor(1, y).name() for y in range(blue.height())}
+    assert Theme("dark").color(ColorRole.BLUE).name() not in colors
+    assert Theme("dark").color(ColorRole.RAISED).name() in colors
     scene.canvas.point_at(NO_OWNER)
     assert {clocks.view._pointed, queue.view._pointed} == {None}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from traceback import walk_tb
 from typing import Final
 
@@ -80,7 +79,7 @@ class WindowPanels(QObject):
     def __init__(self, window: QMainWindow, middle: QWidget, theme: Theme) -> None:
         """Lay out the places around what is in the middle, each with a placeholder."""
         super().__init__(window)
-        self._window = window
+        self._window, self._theme = window, theme
         self._make_panel: Callable[[Panel], QWidget] | None = None
         self._places: dict[str, PanelPlace] = {}
         self._arrangement: Arrangement | None = None
@@ -110,8 +109,8 @@ class WindowPanels(QObject):
         for panel_id in self._in_tray:
             self._stack.addWidget(self._places[panel_id])
         self.close_button = tool_button("", "Close (Esc)")
-        theme.changed.connect(partial(self._apply_theme, theme))
-        self._apply_theme(theme)
+        theme.changed.connect(self._apply_theme)
+        self._apply_theme()
         # Around the splitter, which sets itself how wide it may be.
         self.column = QWidget()
         self.column.setObjectName("side_column")
@@ -131,8 +130,9 @@ class WindowPanels(QObject):
         self.reveal = Reveal(self.frame)
         self._lay_out(middle)
 
-    def _apply_theme(self, theme: Theme) -> None:
-        self.close_button.setIcon(theme.icon("close"))
+    @Slot()
+    def _apply_theme(self) -> None:
+        self.close_button.setIcon(self._theme.icon("close"))
 
     def _lay_out(self, middle: QWidget) -> None:
         self.close_button.setAccessibleName("Close the tray")
