@@ -188,7 +188,7 @@ class CallColumn(ColumnEnum):
         yields=2)
     STATE = _column(
         "State", _state, "What it is doing, or what stops it", lambda row: row.run_state.text,
-        sample="stopped by “enemies”", least="running", yields=11)
+        sample="stopped by “enemies”", least="stopped by", yields=11)
     CALL_SITE = _column(
         "Set at", lambda row: short_site(row.call.call_site), "Source line that scheduled it",
         lambda row: row.call.call_site or "unknown", least="a_scene_of_components.py:123", yields=1)
