@@ -9,10 +9,9 @@ the protocol: tell it and close the link.
 from __future__ import annotations
 
 import json
-import sys
-from array import array
-from itertools import chain
+from itertools import starmap
 from struct import Struct
+from struct import error as StructError  # noqa: N812 - an exception
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,12 +106,9 @@ def packed_events(events: Sequence[tuple[int, int, int, int, int]]) -> bytes:
     over what it was given by the program.
     """
     try:
-        numbers = array("q", chain.from_iterable(events))
-    except (OverflowError, TypeError):
-        numbers = array("q", map(_fitting, chain.from_iterable(events)))
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers.tobytes()
+        return b"".join(starmap(_EVENT.pack, events))
+    except (StructError, OverflowError):
+        return b"".join(_EVENT.pack(*map(_fitting, event)) for event in events)
 
 
 def _fitting(number: float) -> int:
