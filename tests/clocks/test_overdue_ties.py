@@ -76,3 +76,24 @@ def test_that_a_clock_that_starts_again_comes_before_what_was_set_later() -> Non
     pair.perform(("advance", 10**9))
 
     assert [number for number, *_ in pair.calls] == [1, 0, 2, 3]
+
+
+def test_that_what_a_zero_delay_makes_due_later_waits_for_what_is_due_before_in_mid_branch() -> (
+    None
+):
+    pair = Pair()
+    operations: list[Operation] = [
+        ("child", 0, 1, Fraction(1, 2), 0),
+        ("child", 1, 2, Fraction(1, 2), 0),
+        ("set", 1, 1, 5, 0, [("jump", 1_000)]),
+        ("set", 1, 2, 6, 0, [("set", 2, 9, 0, 0, [])]),
+        ("set", 1, 3, 7, 0, []),
+        ("set", 2, 4, 5, 0, []),
+        ("set", 0, 5, 16, 0, []),
+    ]
+    for operation in operations:
+        pair.perform(operation)
+
+    pair.perform(("advance", 2_000))
+
+    assert [number for number, *_ in pair.calls] == [1, 2, 5, 3, 4, 9]
