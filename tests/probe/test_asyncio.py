@@ -392,6 +392,35 @@ def test_that_what_a_task_sleeps_is_what_was_asked() -> None:
         assert {due_ns - ahead_ns - at_ns for at_ns, _, _, due_ns, _ in armed} == {1_000_000}
 
 
+def test_that_the_timer_of_a_sleep_that_comes_again_is_as_asyncio_makes_it() -> None:
+    with followed() as (loop, *_):
+
+        async def works() -> None:
+            for place in range(4):
+                if place == 3:
+                    is_last.set()
+                await asyncio.sleep(0.002)
+
+        async def watched() -> None:
+            task = asyncio.create_task(works())
+            await is_last.wait()
+            scheduled: list[Any] = loop._scheduled  # type: ignore[attr-defined]
+            (handle,) = (each for each in scheduled if not each.cancelled())
+            made = asyncio.TimerHandle(
+                handle.when(), handle._callback, handle._args, loop, handle._context
+            )
+            for kind in asyncio.TimerHandle.__mro__[:2]:
+                for name in set(vars(kind)["__slots__"]) - {"__weakref__", "_scheduled"}:
+                    assert getattr(handle, name) == getattr(made, name), name
+            assert repr(handle) == repr(made)
+            assert not handle < made
+            assert handle.__lt__("another") is NotImplemented
+            await task
+
+        is_last = asyncio.Event()
+        loop.run_until_complete(watched())
+
+
 def test_that_a_loop_with_a_way_of_its_own_to_set_timers_sets_every_sleep() -> None:
     whens: list[float] = []
 
