@@ -5,19 +5,25 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from msgspec import structs
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QRegion
 
 from inspector.analysis.lanes.clocks import ClockPast
+from inspector.analysis.lanes.lane_columns import Instants
 from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind, LaneStore
 from inspector.analysis.predict.timers import next_fires
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.annotation_layout import lay_out_annotations
 from inspector.formats.arrangement.clock_layout import ClockLayout, GrowingBar, GrownBar
-from inspector.formats.arrangement.lane_layout import LaneLayout, hollow_places, records_in_view
+from inspector.formats.arrangement.lane_layout import (
+    LaneLayout,
+    hollow_places,
+    pixels_of,
+    records_in_view,
+)
 from inspector.formats.arrangement.lane_window import LaneWindow
 from inspector.formats.arrangement.sheet import Row, Sheet
 from inspector.timebase import NS_PER_MS
@@ -72,6 +78,21 @@ class _Shown(NamedTuple):
     news: tuple[object, ...]  # What decides on new records and predictions
 
 
+class _Records(NamedTuple):
+    """What has to stay for a row of records to look the same, but for its place."""
+
+    instants: Instants
+    start: int  # The first in view
+    stop: int  # The one behind the last in view
+    wide: int  # How many pixels each has, at 100 % text
+    room: int  # Pixels between the last prediction and the right edge, where it may be cut off
+    xs: tuple[int, ...]  # Predictions, in pixels of a view that moves by whole ones
+
+
+#: Pixels from the left edge of the lanes on, the last one excluded, that have to be painted again.
+_Band: TypeAlias = tuple[int, int]
+
+
 class _Marks(NamedTuple):
     """What is where on the axis, in pixels of a view that moves by whole ones."""
 
@@ -118,7 +139,7 @@ class _Coming(NamedTuple):
     dues: list[int]
     first_ns: int  # The instant of the first; while it is to come, all are right
     until_ns: float  # Up to when they are known
-    xs: list[int]  # In pixels of a view that moves by whole ones
+    xs: tuple[int, ...]  # In pixels of a view that moves by whole ones
 
 
 class _SteadyBars:
@@ -222,7 +243,9 @@ class LanePicture:
         grid = tuple(x for x, _ in canvas.view.ruler_ticks(window)[0] if x >= window.left)
         box = QRect(window.left, 0, viewport.width() - window.left, viewport.height())
         canvas.timeline.resolve_dues()
-        self._ahead = _ahead_of(canvas.timeline, window)
+        away, ahead = _ahead_of(canvas.timeline, window)
+        # The same object as long as it stays.
+        self._ahead = away, self._ahead[1] if self._ahead[1] == ahead else ahead
         lanes, place, news = _contents(canvas, window)
         shown = _Shown(rows, grid, self.late_ns, lanes, box, place, news)
         ratio = painter.device().devicePixelRatioF()
@@ -337,15 +360,21 @@ class LanePicture:
     ) -> object:
         """Return what has to stay for a row to look the same, but for its place."""
         row, lane = placed.row, placed.row.lane
-        if placed.is_marked or row.kind not in _OF_RECORDS or lane is None:
+        if placed.is_marked or row.kind not in _OF_RECORDS:
             return None
-        records = records_in_view(lane.instants, window)
-        if records is None or row.kind is not LaneKind.TIMER:
-            return records
-        xs, end = self._predicted(canvas, row, lane, window), window.left + window.width + away
+        if lane is None:
+            # Nothing is painted of lanes that are empty in view.
+            return ()
+        found = records_in_view(lane.instants, window)
+        if found is None:
+            return None
+        coming, end = self._foreseen(canvas, row, lane, window), window.left + window.width + away
+        if coming is None:
+            return _Records(lane.instants, *found, 0, ())
+        xs = coming.xs[: bisect_left(coming.xs, end)]
         # The last may be cut off at the right edge.
         room = min(end - xs[-1], _WIDEST_PREDICTION) if xs else 0
-        return (*records, room, *xs)
+        return _Records(lane.instants, *found, room, xs)
 
     def _amend(  # noqa: PLR0913, PLR0917 - what is new, and where
         self,
@@ -361,29 +390,33 @@ class LanePicture:
         if former is None or marks is None or shift is None:
             return False
         shown, rows = marks.shown, marks.shown.rows
-        top = rows.pinned_box.top()
         box, clocks = shown.box, canvas.store.clocks.by_id
-        pairs = list(zip(rows.scrolled, marks.rows, former.rows, strict=True))
-        others = [placed for placed, mark, before in pairs if mark is None or mark != before]
+        everything = [(box.left(), box.right() + 1)]
         region = QRegion(box.right() + 1 - shift, box.top(), shift, box.height())
-        for placed in others:
-            region |= QRect(box.left(), placed.y, box.width(), placed.height)
-        painter.setFont(canvas.small_font())
-        painter.setClipRegion(region)
-        self._ground(painter, box, top, shown.grid)
-        painter.setClipRect(box)
-        for placed, mark, before in pairs:
+        changed: list[tuple[PlacedRow, list[_Band]]] = []
+        growing: list[tuple[PlacedRow, GrowingBar]] = []
+        for placed, mark, before in zip(rows.scrolled, marks.rows, former.rows, strict=True):
             if mark is None or mark != before:
-                rows.paint_row(
-                    *(painter, self._theme, placed),
-                    lambda _, placed: self._records(layout, canvas, placed, window),
-                )
+                bands = _bands(mark, before, window, marks.origin - window.left)
+                bands = everything if bands is None else bands
+                changed.append((placed, bands))
+                for left, right in bands:
+                    region |= QRect(left, placed.y, right - left, placed.height)
             elif isinstance(mark, GrowingBar):
-                rows.paint_ground(painter, self._theme, placed)
-                past = clocks[placed.row.clock_id]
-                grown = self._bars.grown(layout.clocks, past, mark, placed)
-                self._grow(painter, grown, former.present - marks.origin + window.left)
+                growing.append((placed, mark))
+        painter.setFont(canvas.small_font())
+        painter.setClipRegion(region & box)
+        self._ground(painter, box, rows.pinned_box.top(), shown.grid)
+        for placed, bands in changed:
+            rows.paint_ground(painter, self._theme, placed)
+            for band in bands:
+                self._records(layout, canvas, placed, window, band)
         layout.paint(painter)
+        painter.setClipRect(box)
+        for placed, mark in growing:
+            rows.paint_ground(painter, self._theme, placed)
+            grown = self._bars.grown(layout.clocks, clocks[placed.row.clock_id], mark, placed)
+            self._grow(painter, grown, former.present - marks.origin + window.left)
         return True
 
     def _grow(self, painter: QPainter, grown: GrownBar, from_x: int) -> None:
@@ -404,8 +437,14 @@ class LanePicture:
     # ---------------------------------------------------------------- one row
 
     def _records(
-        self, layout: _RowLayout, canvas: LaneSurface, placed: PlacedRow, window: LaneWindow
+        self,
+        layout: _RowLayout,
+        canvas: LaneSurface,
+        placed: PlacedRow,
+        window: LaneWindow,
+        band: _Band | None = None,
     ) -> None:
+        """Lay out a row, of records and predictions only what may reach into a band of pixels."""
         row, lane, place = placed.row, placed.row.lane, Row(placed.y, placed.height)
         if row.kind is LaneKind.BOOKMARKS:
             lay_out_annotations(layout.sheet, canvas.store.annotations, window, place)
@@ -429,42 +468,48 @@ class LanePicture:
                 late_ns=self.late_ns if is_timer else 0,
                 has_whiskers=is_timer or row.kind is LaneKind.CALL,
                 ends_whiskers=is_timer and canvas.timeline.is_of_programs,
+                band=band,
             )
             if is_timer:
-                xs = self._predicted(canvas, row, lane, window)
-                layout.lanes.hollow([x - self._ahead[0] for x in xs], place)
+                coming, away = self._foreseen(canvas, row, lane, window), self._ahead[0]
+                end = window.left + window.width
+                left, right = band or (window.left, end)
+                xs = () if coming is None else coming.xs
+                first = bisect_left(xs, left - _WIDEST_PREDICTION + away)
+                last = bisect_left(xs, min(right + 1, end) + away)
+                layout.lanes.hollow([x - away for x in xs[first:last]], place)
 
-    def _predicted(
+    def _foreseen(
         self, canvas: LaneSurface, row: LaneRow, lane: Lane, window: LaneWindow
-    ) -> list[int]:
-        """Return the pixels of predictions, in those of a view that moves by whole ones."""
-        timeline = canvas.timeline
-        if not lane.pending or window.high <= timeline.at_ns:
-            return []
+    ) -> _Coming | None:
+        """Return what is predicted of a timer."""
+        timeline, pending = canvas.timeline, lane.pending
+        if not pending or window.high <= timeline.at_ns or row.kind is not LaneKind.TIMER:
+            return None
         table, kept, (away, made_for) = timeline.timers, self._coming.get(row.key), self._ahead
-        pending = lane.pending.version
-        if kept is not None and kept.pending == pending:
+        version = pending.version
+        if kept is not None and kept.pending == version:
             timers = kept.timers
         else:
-            timers = lane.pending.first(_MOST_PENDING)
+            timers = pending.first(_MOST_PENDING)
         # Without those that one of timeline and lanes has not been told of yet.
         dues = table.session_dues(timers)
         if (
             kept is None
-            or window.bends is not None
+            or kept.made_for is not made_for
             or kept.dues != dues
-            or kept.made_for != made_for
             or kept.first_ns < timeline.at_ns
             or kept.first_ns < timeline.newest_ns
             or kept.until_ns < window.high
+            or window.bends is not None
         ):
             known = [each for each in timers if each in table]
             first_ns, until_ns, xs = _coming_of(timeline, known, dues, window)
-            xs = [x + away for x in xs]
+            places = tuple(x + away for x in xs)
             kept = self._coming[row.key] = _Coming(
-                *(made_for, pending, timers, dues, first_ns, until_ns, xs)
+                *(made_for, version, timers, dues, first_ns, until_ns, places)
             )
-        return kept.xs[: bisect_left(kept.xs, window.left + window.width + away)]
+        return kept
 
     # ---------------------------------------------------------------- over the lanes
 
@@ -574,6 +619,39 @@ class LanePicture:
         painter.drawRect(patch)
         painter.setPen(self._theme.color(ColorRole.TEXT))
         painter.drawText(patch, int(Qt.AlignmentFlag.AlignCenter), text)
+
+
+def _bands(mark: object, before: object, window: LaneWindow, away: int) -> list[_Band] | None:
+    """Return where a row differs from what was painted of it; ``None`` where that is not known.
+
+    Args:
+        away: From a pixel of the canvas to the same one of a view that moves by whole ones.
+    """
+    if not (
+        isinstance(mark, _Records)
+        and isinstance(before, _Records)
+        and (mark.instants, mark.wide) == (before.instants, before.wide)
+        and before.start <= mark.start <= before.stop <= mark.stop
+    ):
+        return None
+    bands, left, right = list[_Band](), window.left, window.left + window.width
+    if before.start < mark.start:
+        edges = pixels_of(mark.instants, before.start, mark.start, window)
+        bands.append((left, edges[1]))
+    edges = right, left
+    if before.stop < mark.stop:
+        edges = pixels_of(mark.instants, before.stop, mark.stop, window)
+    predicted = set(mark.xs) ^ set(before.xs)
+    if mark.room != before.room:
+        # The last one may have been cut off at the right edge, or is now.
+        predicted.update(mark.xs[-1:], before.xs[-1:])
+    if predicted:
+        first, last = min(predicted) - away - 1, max(predicted) - away + _WIDEST_PREDICTION
+        edges = min(edges[0], first), max(edges[1], last)
+    if edges[0] < edges[1]:
+        bands.append(edges)
+    in_view = ((max(low, left), min(high, right)) for low, high in bands)
+    return [(low, high) for low, high in in_view if low < high]
 
 
 def _turn(canvas: LaneSurface) -> object:

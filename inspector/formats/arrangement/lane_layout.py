@@ -35,6 +35,8 @@ _PAD: Final = 3
 #: What part of a row is free above a tick, and below it.
 _TICK_PAD: Final = 5
 _MOST_HOLLOW: Final = 400
+#: In pixels, wider than anything is painted beside the instant of a record and its whisker.
+_BESIDE: Final = 12
 #: The width of a tick to come, in pixels at 100 % text.
 _HOLLOW: Final = 4
 #: Slices within each other that have a line of their own.
@@ -93,6 +95,7 @@ class LaneLayout:
         late_ns: int,
         has_whiskers: bool = True,
         ends_whiskers: bool = False,
+        band: tuple[int, int] | None = None,
     ) -> None:
         """Lay out records at instants; where there is room for each, with :meth:`finish` only.
 
@@ -101,6 +104,7 @@ class LaneLayout:
             late_ns: Value from which a record stands out; 0 for never.
             has_whiskers: Whether values are durations, drawn to scale.
             ends_whiskers: Whether records are at the ends of these, rather than where they begin.
+            band: Pixels: where there is room, only records that may reach between these are wanted.
         """
         start, stop = instants.within(window.low, window.high)
         if start == stop:
@@ -111,6 +115,12 @@ class LaneLayout:
             return
         if wide > 1:
             wide = round(wide * self._sheet.scale)
+        if band is not None:
+            low, high = (window.at(edge) for edge in (band[0] - _BESIDE, band[1] + _BESIDE))
+            first, last = instants.within(low - instants.highest, high + instants.highest)
+            start, stop = max(start, first), min(stop, last)
+            if start >= stop:
+                return
         look = _Look(kind, late_ns, wide, has_whiskers, ends_whiskers)
         self._sparse.setdefault((window, look), []).append((instants, start, stop, row))
 
@@ -352,6 +362,14 @@ def records_in_view(instants: Instants, window: LaneWindow) -> tuple[int, int, i
     start, stop = instants.within(window.low, window.high)
     wide = _tick_width(stop - start, window)
     return (start, stop, wide) if wide else None
+
+
+def pixels_of(instants: Instants, start: int, stop: int, window: LaneWindow) -> tuple[int, int]:
+    """Return between which pixels records are painted, from an index up to another, if at all."""
+    longest = max(map(abs, instants.value[start:stop]))
+    left = window.x(instants.at_ns[start] - longest) - _BESIDE
+    right = window.x(instants.at_ns[stop - 1] + longest) + _BESIDE
+    return int(left), int(right)
 
 
 def density_colors(token: str, colors: Colors) -> tuple[str, ...]:
