@@ -376,14 +376,15 @@ class AlignedView(QWidget):
         for plot in self.plots:
             box = plot.getViewBox()
             (low, high), (bottom, top) = box.viewRange()
-            most = max(2, int(box.height() / _BETWEEN_TICKS_Y))
+            most = max(2, int(box.height() / (_BETWEEN_TICKS_Y * text_scale(self))))
             found = duration_ticks(top * NS_PER_MS, most, bottom * NS_PER_MS)
-            # That of zero would be cut by the lower edge.
-            ticks = [(each.value_ns / NS_PER_MS, each.label) for each in found.ticks]
-            ticks = [(at_ms, label if at_ms else "") for at_ms, label in ticks]
-            ticks[-1:] = [(at_ms, f"{label} {found.unit}") for at_ms, label in ticks[-1:]]
-            plot.getAxis("left").setTicks([ticks])
             room_ms = (top - bottom) / max(box.height(), 1.0) * self.fontMetrics().height()
+            ticks = [(each.value_ns / NS_PER_MS, each.label) for each in found.ticks]
+            # Nearer to an edge they would be cut.
+            low, high = bottom + room_ms / 2, top - room_ms / 2
+            said = [(at_ms, label) for at_ms, label in ticks if low <= at_ms <= high]
+            said[-1:] = [(at_ms, f"{label} {found.unit}") for at_ms, label in said[-1:]]
+            plot.getAxis("left").setTicks([said])
             labelled: list[float] = []
             for each in self._budgets_ms:
                 if all(abs(each - other) >= room_ms for other in labelled):
