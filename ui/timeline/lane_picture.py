@@ -29,6 +29,7 @@ from inspector.formats.arrangement.sheet import Row, Sheet
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import NEVER
 
+from ..kit.fonts import small_font
 from ..kit.theme import ColorRole, Theme
 from ..plotting.kept_picture import KeptPicture
 from ..plotting.readout import paint_playhead, paint_readout
@@ -404,7 +405,6 @@ class LanePicture:
                     region |= QRect(left, placed.y, right - left, placed.height)
             elif isinstance(mark, GrowingBar):
                 growing.append((placed, mark))
-        painter.setFont(canvas.small_font())
         painter.setClipRegion(region & box)
         self._ground(painter, box, rows.pinned_box.top(), shown.grid)
         for placed, bands in changed:
@@ -431,8 +431,10 @@ class LanePicture:
         if grown.rate is not None:
             rate = grown.rate
             painter.setPen(self._theme.color(ColorRole.TEXT))
-            texts = kept_texts(painter.font())
+            font, texts = painter.font(), kept_texts(small_font(painter))
+            painter.setFont(texts.font)
             texts.draw(painter, rate.left, Row(rate.top, rate.height), rate.text)
+            painter.setFont(font)
 
     # ---------------------------------------------------------------- one row
 

@@ -278,6 +278,18 @@ def test_that_kept_lanes_look_like_lanes_painted_whole(
         world.canvas.close()
 
 
+def test_that_large_text_stays_large_where_lanes_are_moved_along(world: World) -> None:
+    font = world.canvas.font()
+    font.setPixelSize(26)
+    world.canvas.setFont(font)
+    world.canvas.resize(1_200, 500)
+    world.canvas.view.set_following(True)
+    world.log.append((world.now_ms * MS, CLOCK_PAUSED, 2, 0, 0))
+    for _ in range(40):
+        world.pass_frames(1)
+        assert world.paint() == world.paint_whole()
+
+
 def test_that_lanes_are_painted_while_no_bookmark_is_in_view(world: World) -> None:
     world.annotate(0)
     world.canvas.view.set_span_ns(500 * MS, 900 * MS)
