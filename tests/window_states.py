@@ -331,6 +331,8 @@ def take(
         wait_for_numbers(shell)
         # Texts are refreshed in real time.
         QTest.qWait(TEXT_MS)
+        # The last of them may have asked for another layout.
+        QApplication.processEvents()
         whole = shell.window.grab()
         popup = next(
             (
