@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QBuffer, Qt, Signal, Slot
+from PySide6.QtCore import Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QWidget
 
 from inspector.commands.command import Capability, command_in
@@ -22,6 +23,7 @@ from ..session.bridge import SessionBridge
 _CHOICE: Final = "first_run"
 #: Of a card that earlier versions had, which could be dismissed.
 _FORMER_CHOICE: Final = "scene_card"
+_SIGN: Final = "hold"
 STEPS: Final = (
     "Click ‖ beside a clock to pause it. Everything else goes on.",
     "Drag the ruler to look back.",
@@ -100,12 +102,16 @@ class FirstRunLine(QWidget):
     def _refresh_step(self) -> None:
         """Say the step; the sign of a pause is drawn: that of a font looks different in each."""
         self.label.setAccessibleName(self.step)
-        side, picture = icon_size(), QBuffer()
-        self._theme.icon("hold").pixmap(side).save(picture, "PNG")
-        data = bytes(picture.data().toBase64().data()).decode()
+        side = icon_size()
         look = f'width={side} height={side} style="vertical-align: middle"'
-        sign = f'<img {look} src="data:image/png;base64,{data}">'
-        self.label.setText(self.step.replace("‖", sign))
+        self.label.setText(self.step.replace("‖", f'<img {look} src="{_SIGN}">'))
+        document = self.label.findChild(QTextDocument)
+        if isinstance(document, QTextDocument):
+            # Not within the text: to read it there, Qt loads 2 MB, for every format it knows.
+            picture = self._theme.icon(_SIGN).pixmap(side)
+            kind = QTextDocument.ResourceType.ImageResource.value
+            document.addResource(kind, QUrl(_SIGN), picture)
+            self.label.update()
 
     @Slot()
     def _apply_theme(self) -> None:

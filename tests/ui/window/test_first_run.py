@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QIcon, QPixmap
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
+from ui.kit.theme import Theme
 from ui.window.first_run import STEPS
 from ui.window.settings import Settings, SettingsFile
 
@@ -55,3 +59,17 @@ def test_that_a_scene_that_failed_has_nothing_to_try(qtbot: QtBot, tmp_path: Pat
     shell = open_shell(qtbot, tmp_path, "def build(stage):\n    {}['level']\n")
 
     assert said(shell) == ""
+
+
+def test_that_the_sign_of_a_pause_is_painted(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = open_shell(qtbot, tmp_path).contents.first_run
+    painted = line.label.grab().toImage()
+    nothing = QPixmap(16, 16)
+    nothing.fill(Qt.GlobalColor.transparent)
+
+    monkeypatch.setattr(Theme, "icon", lambda *_: QIcon(nothing))
+    line.refresh()
+
+    assert line.label.grab().toImage() != painted
