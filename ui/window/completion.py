@@ -42,6 +42,7 @@ class Completion(QObject):
         bridge.session_changed.connect(self._next_turn.start)
         bridge.facts_due.connect(self._faults.put_back_needed)
         self._preloading = Preloading(bridge, window)
+        self._preloading.finished.connect(give_back_memory)
         self._endless_code = EndlessCode(window)
         self._interrupts = Interrupts(window, self._endless_code.end)
         # Modules and widgets stay; going through all of them for garbage takes 20 ms each
@@ -92,8 +93,8 @@ def give_back_memory() -> None:
     """Have memory that nothing uses returned to the system, where the C library can.
 
     What a session leaves behind lies between things that stay, and would be kept for later:
-    up to 60 MB of it. The sources that PySide6 has read while it was imported itself are 3 MB
-    more; what a traceback needs of them is read again.
+    up to 60 MB of it, and 3 MB after a start. The sources that PySide6 has read while it was
+    imported itself are 3 MB more; what a traceback needs of them is read again.
     """
     linecache.clearcache()
     if sys.platform == "linux":

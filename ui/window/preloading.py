@@ -6,7 +6,9 @@ from collections import deque
 from importlib import import_module
 from typing import Final
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
+
+from inspector.window_loader import quick_imports
 
 from ..kit.paced_refresh import single_shot
 from ..session.bridge import SessionBridge
@@ -22,6 +24,7 @@ _MODULES: Final = (
     "inspector.analysis.explain.gone",
     "inspector.analysis.predict.scores",
     "..why.reason_rows",
+    "inspector.events.blocks.quick_fold",
     "inspector.analysis.lint.surveyed",
     "inspector.analysis.lint.survey",
     "inspector.analysis.lint.mistakes",
@@ -32,6 +35,8 @@ _MODULES: Final = (
 
 
 class Preloading(QObject):
+    finished = Signal()
+
     def __init__(self, bridge: SessionBridge, parent: QObject) -> None:
         """Begin some time after the first session was opened."""
         super().__init__(parent)
@@ -50,7 +55,10 @@ class Preloading(QObject):
         self._bridge.pace.take_turn(self, self.load_next)
 
     def load_next(self) -> None:
-        """Import the next module, and ask for another turn."""
-        if self._missing:
+        """Import the next module, and ask for another turn; after the last, tell so."""
+        if not self._missing:
+            self.finished.emit()
+            return
+        with quick_imports():
             import_module(self._missing.popleft(), __package__)
-            self._take_turn()
+        self._take_turn()

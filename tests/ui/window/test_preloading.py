@@ -13,9 +13,10 @@ from PySide6.QtCore import QCoreApplication, QObject
 app = QCoreApplication([])
 from ui.session.bridge import SessionBridge
 from ui.window.preloading import Preloading
-bridge, turns = SessionBridge(), []
+bridge, turns, ends = SessionBridge(), [], []
 bridge.pace.take_turn = lambda owner, act: turns.append(act)
 preloading = Preloading(bridge, app)
+preloading.finished.connect(lambda: ends.append(len(turns)))
 wanted = "ui.why.reason_rows", "ui.findings"
 assert not any(each in sys.modules for each in wanted)
 preloading.load_next()
@@ -25,6 +26,7 @@ while turns:
     count += 1
 assert all(each in sys.modules for each in wanted), sorted(sys.modules)
 assert count > 10, count
+assert ends == [0], ends
 bridge.close()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
