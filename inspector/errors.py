@@ -63,6 +63,18 @@ class SumsError(CaptureError):
     """A file has the sums of zones without instants, so there is nothing to show over time."""
 
 
+class RecordingError(InspectorError):
+    """A recording cannot be opened or read."""
+
+    exit_code = ExitCode.UNREADABLE
+
+
+class RecordingWriteError(RecordingError):
+    """A recording cannot be written."""
+
+    exit_code = ExitCode.FAILED
+
+
 class ExportError(InspectorError):
     """A graph or its data could not be written."""
 

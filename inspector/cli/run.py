@@ -18,8 +18,7 @@ from inspector.cli.terminal import say, write_json
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.clocks import SetRate
 from inspector.display_text import counted
-from inspector.errors import CaptureError, ExportError, InspectorError
-from inspector.events.recording import RecordingWriteError
+from inspector.errors import CaptureError, ExportError, InspectorError, RecordingWriteError
 from inspector.exit_codes import ExitCode
 from inspector.formats.frame_times import FrameTimes
 from inspector.sessions.hosted import HostedSession

@@ -196,7 +196,7 @@ class LogHistory(WholeHistory):
             state.apply_blocks(self._log.blocks(start, end))
             return
         # Few events need no numpy.
-        from inspector.events.recording.reading.quick_fold import fold_numbers  # noqa: PLC0415
+        from inspector.events.blocks.quick_fold import fold_numbers  # noqa: PLC0415
 
         for first in range(start, end, _MOST):
             fold_numbers(state, self._log.numbers(first, min(first + _MOST, end)))

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from typing_extensions import override
 
@@ -30,7 +30,6 @@ from inspector.commands.transport import Hold, Step
 from inspector.errors import CommandError
 from inspector.events.history import LogHistory
 from inspector.events.log import DEFAULT_BUDGET_BYTES, EventLog
-from inspector.events.recording import RecordingInfo
 from inspector.events.timeline import Timeline
 from inspector.pictures.pictures import Pictures
 from inspector.sessions.annotations import Annotations
@@ -53,6 +52,9 @@ from inspector.sessions.sources.journalled_source import JournalledSource, journ
 from inspector.sessions.sources.time_sources import source_name
 from inspector.timebase import NS_PER_SECOND, format_instant
 from inspector.vocabulary import Reading, what_was_raised
+
+if TYPE_CHECKING:
+    from inspector.events.recording import RecordingInfo
 
 
 class HostedSession(UniformSession):
@@ -169,6 +171,8 @@ class HostedSession(UniformSession):
 
     @property
     def about(self) -> RecordingInfo:
+        from inspector.events.recording import RecordingInfo  # noqa: PLC0415 - see Recorder
+
         return RecordingInfo(
             scene_path=str(self.scene_path),
             scene_digest=file_digest(self.scene_path),

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Final, Protocol
 import platformdirs
 from msgspec import Struct
 
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, RecordingWriteError
 from inspector.events.annotations import AnnotationChange
 from inspector.events.conditions.breakpoint import DEFAULT_SAVED_NS, BreakAction, Breakpoint
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
-from inspector.events.recording import RecordingInfo, RecordingWriteError, RecordingWriter
-from inspector.events.recording.pictures import bytes_a_frame, cost_text
 from inspector.foreign.paths import RECORDING_SUFFIX, is_there
 
 if TYPE_CHECKING:
+    from inspector.events.recording import RecordingInfo, RecordingWriter
+    from inspector.events.timeline import Timeline
     from inspector.pictures.pictures import Pictures
     from inspector.sessions.annotations import Annotations
     from inspector.sessions.breakpoints.breakpoints import BreakpointHit
@@ -163,7 +163,7 @@ class Recorder:
     def _start(self, path: Path) -> None:
         self._drop_writer()
         self._waits_behind = None
-        writer = RecordingWriter(path, self._session.log, self._session.about)
+        writer = self._writer_of(path)
         writer.start()
         writer.annotate(self._session.annotations.within(self._session.history.first_ns))
         self._add_pictures(writer, -1)
@@ -171,6 +171,12 @@ class Recorder:
             self._pictures.is_recorded, self._pictures.keep = True, writer.add_picture
         self._writer, self._log, self._path = writer, self._session.log, path
         self._generation = self._session.generation
+
+    def _writer_of(self, path: Path, start: tuple[Timeline, int] | None = None) -> RecordingWriter:
+        # With SQLite 2 MB, which sessions that are not recorded never need.
+        from inspector.events.recording import RecordingWriter  # noqa: PLC0415
+
+        return RecordingWriter(path, self._session.log, self._session.about, start=start)
 
     def _add_pictures(self, writer: RecordingWriter, frame: int) -> None:
         if self._pictures is not None and self.keeps_pictures:
@@ -185,6 +191,8 @@ class Recorder:
             return ""
         if writer.picture_bytes:
             return self._cost_of(writer)
+        from inspector.events.recording.pictures import bytes_a_frame  # noqa: PLC0415 - as above
+
         kept = [packed for _, packed in pictures.since(-1)]
         return self._picture_cost(bytes_a_frame(kept), 1) if kept else ""
 
@@ -200,6 +208,8 @@ class Recorder:
         return ", ".join(filter(None, texts))
 
     def _picture_cost(self, size: float, frames: int) -> str:
+        from inspector.events.recording.pictures import cost_text  # noqa: PLC0415 - as above
+
         return cost_text(size, frames, float(self._session.frame_rate))
 
     def stop(self) -> None:
@@ -232,7 +242,7 @@ class Recorder:
         if since_ns > 0:
             first = max(history.cursor_at(since_ns), first)
         start = (history.state_before(first), first)
-        writer = RecordingWriter(path, self._session.log, self._session.about, start=start)
+        writer = self._writer_of(path, start)
         writer.start()
         since_ns = max(since_ns, history.first_ns)
         writer.annotate(self._session.annotations.within(since_ns, self._session.present_ns))

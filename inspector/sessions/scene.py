@@ -20,7 +20,6 @@ import tokenize
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from itertools import count
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -334,6 +333,8 @@ def find_scene(text: str) -> Path:
             names.setdefault(key, found)
     if wanted in names:
         return names[wanted]
+    from difflib import get_close_matches  # noqa: PLC0415 - only for an error
+
     close = get_close_matches(wanted, [name for name in names if not name.isdigit()], 1)
     hint = f"Did you mean {close[0]}?" if close else "“timeline-inspector scenes” lists them."
     raise SceneError(f"There is no file and no built-in scene “{text}”. {hint}")

@@ -15,13 +15,13 @@ from inspector.analysis.frame_sums import FrameSums
 from inspector.analysis.lanes.lanes import LaneStore
 from inspector.analysis.lint.rules import findings
 from inspector.calls.call import CallId
+from inspector.events.blocks.packed_columns import block_of
+from inspector.events.blocks.quick_fold import fold_block
 from inspector.events.conditions.conditions import parsed_condition
 from inspector.events.conditions.event_fields import EVENT_FIELDS, EventReader
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
 from inspector.events.recording import open_recording
-from inspector.events.recording.packed_columns import block_of
-from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.schema import (
     ABOUT_LOOPS,
     FIELDS,

@@ -14,10 +14,10 @@ import pytest
 from inspector.commands.recording import SaveLast
 from inspector.commands.scene import StepBack
 from inspector.commands.transport import StepFrames
+from inspector.events.blocks.packed_columns import pack, unpack
 from inspector.events.recording import open_recording
 from inspector.events.recording import pictures as pictures_module
 from inspector.events.recording.layout import check_tables
-from inspector.events.recording.packed_columns import pack, unpack
 from inspector.events.recording.writing import writer
 from inspector.pictures.pictures import Picture, unpacked
 from inspector.pictures.shapes import circle, polygon, text

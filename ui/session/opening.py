@@ -11,7 +11,6 @@ from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.sources.time_source import TimeSource
 from inspector.events.timeline import Timeline
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.session import Session
 from inspector.sessions.sources.time_sources import SYSTEM, TimeSourceKind, choosable_sources
 
@@ -34,6 +33,9 @@ def hosted_session(path: Path, source: TimeSource, policy: FailurePolicy) -> Ses
 
 def recorded_session(path: Path) -> Session:
     """Open a recording; raises RecordingError, which says why."""
+    # Scenes do not need SQLite, with 2 MB.
+    from inspector.sessions.recorded import RecordedSession  # noqa: PLC0415
+
     return RecordedSession(path)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.events.recording.packed_columns import grouped
+from inspector.events.blocks.packed_columns import grouped
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration
 from inspector.vocabulary import NEVER

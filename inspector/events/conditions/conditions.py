@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 from fractions import Fraction
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub, truediv
 from typing import Final, TypeAlias
@@ -312,6 +311,8 @@ def _check_comparable(left: _Operand, right: _Operand, token: _Token) -> None:
 def _check_choice(field: _Operand, other: _Operand) -> None:
     if not field.choices or other.text is None or other.text in field.choices:
         return
+    from difflib import get_close_matches  # noqa: PLC0415 - only for an error
+
     close = get_close_matches(other.text, sorted(field.choices), 3, 0.5)
     known = ", ".join(close or sorted(field.choices))
     raise _error(f"it is never “{other.text}” (but {known})", other.place)

@@ -1,7 +1,7 @@
 """Recordings: a session in one file that survives crashes and opens at any instant."""
 
+from inspector.errors import RecordingError, RecordingWriteError
 from inspector.events.recording.annotations import Annotation, annotate, remove
-from inspector.events.recording.layout import RecordingError, RecordingWriteError
 from inspector.events.recording.reading.opening import annotations_of
 from inspector.events.recording.reading.recording import (
     Recording,

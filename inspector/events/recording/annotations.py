@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from inspector.errors import RecordingError, RecordingWriteError
 from inspector.events.annotations import (
     LONGEST_NAME,
     LONGEST_TEXT,
@@ -20,8 +21,6 @@ from inspector.events.annotations import (
 from inspector.events.recording.layout import (
     APPLICATION_ID,
     VERSIONS_ALIKE,
-    RecordingError,
-    RecordingWriteError,
     check_tables,
     text_of,
 )

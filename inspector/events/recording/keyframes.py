@@ -18,10 +18,10 @@ import msgspec
 import numpy as np
 
 from inspector.clocks.rate import MAX_RATE
+from inspector.events.blocks.packed_columns import Block
 from inspector.events.loop_frames import LoopFrames
 from inspector.events.members import MemberState, StateHistory
 from inspector.events.recording.layout import TIMER_COLUMNS
-from inspector.events.recording.packed_columns import Block
 from inspector.events.recording.reading.soundness import Soundness
 from inspector.events.states import BreakHit, ClockState, CommandRecord, Failure, Held, Mark
 from inspector.events.tasks import TaskState

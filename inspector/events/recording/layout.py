@@ -6,9 +6,8 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-from inspector.errors import InspectorError
+from inspector.errors import RecordingError
 from inspector.events.timer_table import COLUMNS
-from inspector.exit_codes import ExitCode
 from inspector.vocabulary import VOCABULARY_VERSION, Phase, Share
 
 #: Raised when the meaning of a table changes; readers refuse newer versions.
@@ -97,16 +96,6 @@ CREATE TABLE annotations (
     end_ns INTEGER, name TEXT NOT NULL DEFAULT '', text TEXT NOT NULL DEFAULT '',
     created TEXT NOT NULL);
 """
-
-
-class RecordingError(InspectorError):
-    """A recording cannot be opened or read; the message says why, in a sentence."""
-
-    exit_code = ExitCode.UNREADABLE
-
-
-class RecordingWriteError(RecordingError):
-    exit_code = ExitCode.FAILED
 
 
 def text_of(raw: bytes) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from inspector.events.recording.packed_columns import pack
+from inspector.events.blocks.packed_columns import pack
 from inspector.timebase import MAX_NS
 
 TABLE: Final = "pictures"

@@ -16,10 +16,9 @@ import logging
 import sys
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
 from inspector.clocks.clock import Clock
@@ -42,6 +41,9 @@ from inspector.frames.scheduling import (
 )
 from inspector.timebase import NS_PER_SECOND, checked_ns, seconds_to_ns
 from inspector.vocabulary import Field, MemberKind
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 logger = logging.getLogger(__name__)
 
@@ -444,6 +446,8 @@ class Scheduler(RunByClock):
             TypeError: ``function`` cannot be called.
         """
         checked_callable(function)
+        from concurrent.futures import Future  # noqa: PLC0415 - few programs post anything
+
         future: Future[ResultT] = Future()
         self._posted.append((future, function, args))
         return future

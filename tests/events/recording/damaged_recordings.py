@@ -22,9 +22,9 @@ from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import AddMark
 from inspector.events.annotations import Annotation
+from inspector.events.blocks.packed_columns import EVENT_COLUMNS, pack, unpack
 from inspector.events.recording import RecordingInfo
 from inspector.events.recording.layout import FRAME_COLUMNS, TIMER_COLUMNS
-from inspector.events.recording.packed_columns import EVENT_COLUMNS, pack, unpack
 from inspector.events.recording.writing import file as file_module
 from inspector.events.recording.writing.file import RecordingFile
 from inspector.events.timeline import Timeline

@@ -14,6 +14,7 @@ from zlib import crc32
 
 import pytest
 
+from inspector.events.blocks.packed_columns import block_of, pack, unpack
 from inspector.events.log import EventLog
 from inspector.events.recording import (
     Annotation,
@@ -23,7 +24,6 @@ from inspector.events.recording import (
     open_recording,
 )
 from inspector.events.recording.layout import FRAME_COLUMNS
-from inspector.events.recording.packed_columns import block_of, pack, unpack
 from inspector.events.recording.writing import file as file_module
 from inspector.timebase import MAX_NS, format_instant
 from inspector.vocabulary import (

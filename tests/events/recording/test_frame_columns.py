@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from inspector.events.recording.ended_frames import FrameCollector
-from inspector.events.recording.packed_columns import block_of
+from inspector.events.blocks.ended_frames import FrameCollector
+from inspector.events.blocks.packed_columns import block_of
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import EventKind, Phase, RawEvent, two_durations
 

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from inspector.events.recording.packed_columns import group_by_group, grouped, last_of_each
+from inspector.events.blocks.packed_columns import group_by_group, grouped, last_of_each
 
 
 @pytest.mark.parametrize("spread", [1, 5, 10**3, 2**62])

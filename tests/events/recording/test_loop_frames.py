@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from inspector.events import timeline as module
+from inspector.events.blocks.packed_columns import block_of, events_of
+from inspector.events.blocks.quick_fold import fold_block
 from inspector.events.frame_history import FrameHistory
 from inspector.events.log import EventLog
 from inspector.events.loop_frames import exchange
@@ -19,8 +21,6 @@ from inspector.events.recording import (
     open_recording,
     save_last,
 )
-from inspector.events.recording.packed_columns import block_of, events_of
-from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.writing import file as writing
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import (

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from inspector.events.blocks.packed_columns import block_of, pack
 from inspector.events.recording.layout import APPLICATION_ID, CHUNK_EVENTS, TIMER_COLUMNS
-from inspector.events.recording.packed_columns import block_of, pack
 from inspector.resources import resource_path
 from tests.events.recording.recorded_worlds import record, scene_log
 

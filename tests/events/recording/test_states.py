@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from inspector.events.blocks.packed_columns import block_of, events_of, pack, unpack
+from inspector.events.blocks.quick_fold import fold_block
 from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT, EventLog
 from inspector.events.members import MemberTable
 from inspector.events.recording import RecordingInfo, keyframes, open_recording
-from inspector.events.recording.packed_columns import block_of, events_of, pack, unpack
-from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.writing import file
 from inspector.events.recording.writing.file import RecordingFile
 from inspector.events.timeline import Timeline

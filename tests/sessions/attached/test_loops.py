@@ -9,8 +9,8 @@ import pytest
 
 from inspector.commands.recording import StartRecording, StopRecording
 from inspector.commands.scene import AddMark
+from inspector.events.blocks.packed_columns import block_of, events_of
 from inspector.events.loop_frames import exchange
-from inspector.events.recording.packed_columns import block_of, events_of
 from inspector.events.schema import EventGroup, kinds_with
 from inspector.sessions.attached.loops import Loops
 from inspector.sessions.attached.session import AttachedSession

@@ -13,8 +13,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from inspector.events.blocks.packed_columns import Block, unpack
 from inspector.events.recording.layout import FRAME_COLUMNS, frame_columns_in
-from inspector.events.recording.packed_columns import Block, unpack
 from inspector.events.recording.reading.opening import DAMAGE, OpenFile
 from inspector.timebase import MAX_NS
 

@@ -14,19 +14,18 @@ from typing import Any, Final
 import numpy as np
 
 from inspector.display_text import one_line
-from inspector.errors import UnreadableFileError
+from inspector.errors import RecordingError, UnreadableFileError
 from inspector.events.annotations import Annotation
+from inspector.events.blocks.packed_columns import EVENT_COLUMNS, events_of
 from inspector.events.recording.annotations import read_annotations
 from inspector.events.recording.layout import (
     APPLICATION_ID,
     SCHEMA_VERSION,
     VERSIONS_ALIKE,
-    RecordingError,
     check_tables,
     text_of,
 )
 from inspector.events.recording.live_files import is_written_here
-from inspector.events.recording.packed_columns import EVENT_COLUMNS, events_of
 from inspector.events.recording.reading.private_copy import (
     beside,
     copy_database,

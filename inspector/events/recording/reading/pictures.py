@@ -7,7 +7,7 @@ from bisect import bisect_right
 
 import numpy as np
 
-from inspector.events.recording.packed_columns import unpack
+from inspector.events.blocks.packed_columns import unpack
 from inspector.events.recording.pictures import BLOCK_BYTES, BLOCK_PICTURES, MOST_BYTES, TABLE
 from inspector.events.recording.reading.opening import OpenFile
 

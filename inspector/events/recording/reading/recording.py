@@ -13,6 +13,9 @@ from zlib import crc32
 
 import numpy as np
 
+from inspector.errors import RecordingError
+from inspector.events.blocks.packed_columns import EVENT_COLUMNS, Block, events_of, unpack
+from inspector.events.blocks.quick_fold import fold_block
 from inspector.events.frame_history import FrameHistory
 from inspector.events.loop_frames import exchange
 from inspector.events.recording.annotations import Annotation, read_annotations
@@ -21,13 +24,10 @@ from inspector.events.recording.layout import (
     CHUNK_EVENTS,
     TIMER_COLUMNS,
     WITH_LOOPS,
-    RecordingError,
 )
-from inspector.events.recording.packed_columns import EVENT_COLUMNS, Block, events_of, unpack
 from inspector.events.recording.reading.frames import StoredFrames
 from inspector.events.recording.reading.opening import DAMAGE, OpenFile
 from inspector.events.recording.reading.pictures import RecordedBlocks
-from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.reading.soundness import UNKNOWN_TEXT, Soundness
 from inspector.events.schema import COMMAND_FORMS
 from inspector.events.timeline import MISFIT, Timeline

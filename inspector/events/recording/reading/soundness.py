@@ -14,7 +14,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.clocks.rate import MAX_RATE
-from inspector.events.recording.packed_columns import KINDS, Block, kind_table
+from inspector.events.blocks.packed_columns import KINDS, Block, kind_table
 from inspector.events.schema import (
     ABOUT_FIELDS,
     FIELDS,

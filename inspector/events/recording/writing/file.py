@@ -16,7 +16,10 @@ from zlib import crc32
 
 import numpy as np
 
+from inspector.errors import RecordingWriteError
 from inspector.events.annotations import AnnotationChange
+from inspector.events.blocks.packed_columns import EVENT_COLUMNS, Block, fill_block, pack
+from inspector.events.blocks.quick_fold import fold_block
 from inspector.events.recording.annotations import write_annotations
 from inspector.events.recording.keyframes import Grown, news_text, state_text, timer_block
 from inspector.events.recording.layout import (
@@ -24,13 +27,10 @@ from inspector.events.recording.layout import (
     CHUNK_EVENTS,
     SCHEMA,
     SCHEMA_VERSION,
-    RecordingWriteError,
     version_values,
 )
 from inspector.events.recording.live_files import begin_writing, end_writing, is_same_file
-from inspector.events.recording.packed_columns import EVENT_COLUMNS, Block, fill_block, pack
 from inspector.events.recording.pictures import PictureBlocks
-from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.writing.frame_rows import WrittenFrames
 from inspector.events.recording.writing.tables import PlainTables
 from inspector.events.schema import COMMAND_CONTEXTS, COMMANDS

@@ -8,11 +8,11 @@ from zlib import crc32
 
 import numpy as np
 
+from inspector.events.blocks.ended_frames import FrameCollector
+from inspector.events.blocks.packed_columns import Block, kind_table, of_kinds, pack
 from inspector.events.frame_history import FrameHistory
 from inspector.events.loop_frames import exchange
-from inspector.events.recording.ended_frames import FrameCollector
 from inspector.events.recording.layout import FRAME_COLUMNS
-from inspector.events.recording.packed_columns import Block, kind_table, of_kinds, pack
 from inspector.events.recording.writing.tables import INSERT
 from inspector.events.recording.writing.timer_rows import AT_ONCE
 from inspector.events.schema import ABOUT_LOOPS

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from inspector.events.blocks.packed_columns import Block, events_of, kind_table, of_kinds
 from inspector.events.handlers import handlers_of
-from inspector.events.recording.packed_columns import Block, events_of, kind_table, of_kinds
 from inspector.events.recording.writing.timer_rows import TimerRows
 from inspector.events.schema import Fold, kinds_with
 from inspector.events.timeline import Timeline

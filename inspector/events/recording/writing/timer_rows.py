@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.events.recording.packed_columns import Block
-from inspector.events.recording.timer_events import TimerEvents
+from inspector.events.blocks.packed_columns import Block
+from inspector.events.blocks.timer_events import TimerEvents
 from inspector.events.timer_table import TimerRow
 from inspector.vocabulary import TimerKind
 

@@ -12,11 +12,12 @@ from threading import Event, Thread
 from time import monotonic_ns, sleep
 from typing import Final
 
+from inspector.errors import RecordingError, RecordingWriteError
 from inspector.events.annotations import AnnotationChange
+from inspector.events.blocks.packed_columns import EVENT_COLUMNS
 from inspector.events.history import History, LogHistory
 from inspector.events.log import EventLog
-from inspector.events.recording.layout import CHUNK_EVENTS, RecordingError, RecordingWriteError
-from inspector.events.recording.packed_columns import EVENT_COLUMNS
+from inspector.events.recording.layout import CHUNK_EVENTS
 from inspector.events.recording.writing.file import RecordingFile, RecordingInfo, reserve
 from inspector.events.schema import COMMAND_DETAILS
 from inspector.events.timeline import Timeline

@@ -15,8 +15,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from inspector.events.recording.ended_frames import OF_HISTORY, FrameCollector
-from inspector.events.recording.packed_columns import (
+from inspector.events.blocks.ended_frames import OF_HISTORY, FrameCollector
+from inspector.events.blocks.packed_columns import (
     EVENT_COLUMNS,
     KINDS,
     Block,
@@ -25,7 +25,7 @@ from inspector.events.recording.packed_columns import (
     last_of_each,
     of_kinds,
 )
-from inspector.events.recording.timer_events import TimerEvents
+from inspector.events.blocks.timer_events import TimerEvents
 from inspector.events.schema import (
     ABOUT_LOOPS,
     COMMANDS,

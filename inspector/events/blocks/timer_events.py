@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.events.recording.packed_columns import Block, grouped
+from inspector.events.blocks.packed_columns import Block, grouped
 from inspector.vocabulary import (
     NEVER,
     TIMER_ADDED,

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.events.recording.packed_columns import Block, kind_table, of_kinds
+from inspector.events.blocks.packed_columns import Block, kind_table, of_kinds
 from inspector.events.schema import CUTS, FRAME_ENDS, FRAME_STARTS, PHASE_ENDS, SHARES
 from inspector.vocabulary import Phase, Share, durations_of
 

@@ -1,0 +1,1 @@
+"""Many events at once, as columns of numbers: packing, folding and collecting them."""
