@@ -229,7 +229,8 @@ class _Untouched:
 
     def add(self, new: NewTimers, group: _Timers, local_ns: int) -> bool:
         """Add the timers of a group, unless one of them exists."""
-        if not self.row.add_all(new.id, len(self._id)):
+        before = len(self._id)
+        if not self.row.add_all(new.id, array("i", range(before, before + len(new)))):
             return False
         if not self._groups or self._groups[-1] is not group:
             self._groups.append(group)

@@ -184,6 +184,8 @@ class EventLog:
 
     def blocks(self, start: int, end: int) -> Iterator[Numbers]:
         """Yield the same as :meth:`numbers`, packed, and not many at a time."""
+        # Else each reader of many would pack them again.
+        self._pack()
         for begin in range(max(start, self._first), min(end, self.end), _BLOCK):
             yield packed(self.numbers(begin, min(begin + _BLOCK, end)))
 
@@ -233,12 +235,12 @@ class EventLog:
         Drops a whole block at a time, or an eighth of a smaller budget, so that this is mostly
         just two tests.
         """
+        if len(self._open) >= 2 * _BLOCK_NUMBERS:
+            self._pack()
         most = max(1, self.budget_bytes // BYTES_PER_EVENT)
         surplus = len(self) - most
         if surplus > 0:
             self._drop(surplus, most)
-        if len(self._open) >= 2 * _BLOCK_NUMBERS:
-            self._pack()
 
     def _drop(self, surplus: int, most: int) -> None:
         """Fold the oldest events into the base and drop them."""
@@ -263,11 +265,13 @@ class EventLog:
 
     def _pack(self) -> None:
         numbers = self._open
-        stop = (len(numbers) // _BLOCK_NUMBERS - 1) * _BLOCK_NUMBERS
-        for start in range(0, stop, _BLOCK_NUMBERS):
-            self._blocks.append(packed(numbers[start : start + _BLOCK_NUMBERS]))
-        # In place: ``append`` is bound to this list.
-        del numbers[: max(stop, 0)]
+        while (count := len(numbers) // _BLOCK_NUMBERS) > 1:
+            # In portions: a million timers are 300 MB as a list, which is to go as blocks come.
+            stop = min(count - 1, _PORTION // _BLOCK) * _BLOCK_NUMBERS
+            for start in range(0, stop, _BLOCK_NUMBERS):
+                self._blocks.append(packed(numbers[start : start + _BLOCK_NUMBERS]))
+            # In place: ``append`` is bound to this list.
+            del numbers[:stop]
 
 
 def packed(numbers: Numbers) -> Numbers:

@@ -68,23 +68,22 @@ class RowByNumber:
         self.count += page[timer_id % _PAGE] < 0
         page[timer_id % _PAGE] = row
 
-    def add_all(self, timer_ids: array[int], row: int) -> bool:
-        """Add timers, of which the rows follow one another, unless one exists."""
+    def add_all(self, timer_ids: array[int], rows: array[int]) -> bool:
+        """Add timers with their rows, of type "i", unless one exists."""
         count = len(timer_ids)
         if not count:
             return True
         first, last = timer_ids[0], timer_ids[-1]
         if last - first == count - 1 and timer_ids == array("q", range(first, last + 1)):
-            return self._add_range(first, count, row)
+            return self._add_range(first, rows)
         if len(set(timer_ids)) < count or any(self.get(each) >= 0 for each in timer_ids):
             return False
-        for timer_id in timer_ids:
+        for timer_id, row in zip(timer_ids, rows, strict=True):
             self[timer_id] = row
-            row += 1
         return True
 
-    def _add_range(self, first: int, count: int, row: int) -> bool:
-        pages, end = self._pages, first + count
+    def _add_range(self, first: int, rows: array[int]) -> bool:
+        pages, end = self._pages, first + len(rows)
         parts = []
         for number in range(first // _PAGE, (end - 1) // _PAGE + 1):
             begin = number * _PAGE
@@ -92,11 +91,13 @@ class RowByNumber:
             if number in pages and pages[number][part] != _NO_ROWS[part]:
                 return False
             parts.append((number, part))
+        done = 0
         for number, part in parts:
             page = pages.setdefault(number, _NO_ROWS[:])
-            page[part] = array("i", range(row, row + part.stop - part.start))
-            row += part.stop - part.start
-        self.count += count
+            size = part.stop - part.start
+            page[part] = rows[done : done + size]
+            done += size
+        self.count += done
         return True
 
     def pop(self, timer_id: int) -> int:
@@ -253,7 +254,8 @@ class TimerTable:
             last_order: The order of the timer that was armed before.
         """
         count = len(new)
-        if not self._rows.add_all(new.id, len(self.id)):
+        before = len(self.id)
+        if not self._rows.add_all(new.id, array("i", range(before, before + count))):
             return False
         nothing = array("q", bytes(8 * count))
         self.id.extend(new.id)
@@ -284,7 +286,7 @@ class TimerTable:
     def find_rows(self) -> bool:
         """Find the rows of the timers in the column of numbers; return whether none is double."""
         self._rows = RowByNumber()
-        return self._rows.add_all(self.id, 0)
+        return self._rows.add_all(self.id, array("i", range(len(self.id))))
 
     def copy(self, strings: Sequence[str]) -> TimerTable:
         twin = TimerTable(strings)

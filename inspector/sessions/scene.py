@@ -48,7 +48,7 @@ _MOST_SHOWN = 400
 _LARGEST_BYTES = 64 * 1024 * 1024
 _SCENE_NUMBERS = count(1)
 #: So many more objects until Python looks for garbage; an unusual number, to be told from others.
-_BUILD_THRESHOLD: Final = 100_003
+_BUILD_THRESHOLD: Final = 500_009
 
 #: Other files are opened by mistake.
 _PYTHON_SUFFIXES = frozenset({".py", ".pyw", ""})

@@ -409,3 +409,54 @@ def test_that_a_timer_made_at_a_site_of_its_own_is_in_no_family() -> None:
     world.root.set_interval(0.1, _nothing, name="spawn 2")
     store = read_all(world)
     assert lane_of(store, LaneKind.TIMER, "spawn 1").family is None
+
+
+def crowded(seed: int) -> World:
+    """Return a world in which thousands of timers are set in turn, at many places."""
+    world, chance = World(), random.Random(seed)
+    clocks = [world.root, *(world.root.child(name) for name in ("game", "shop"))]
+    world.run_to_ms(10)
+    for number in range(9_000):
+        clock, kind = chance.choice(clocks), chance.choice(("orc", "imp"))
+        if number < 4_000:
+            of_one_site(world, f"{kind} attacks")
+        elif number % 2:
+            clock.set_timeout(1 + number / 1_000, _nothing, name=f"{kind} walks")
+        else:
+            clock.set_interval(1 + number / 1_000, _nothing)
+    return world
+
+
+@pytest.mark.parametrize("are_dropped", [False, True])
+def test_that_many_new_timers_are_on_the_lanes_they_would_be_on_one_by_one(
+    are_dropped: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = crowded(1)
+    if are_dropped:
+        world.log.budget_bytes = BYTES_PER_EVENT * 7_000
+        world.log.settle()
+    at_once, one_by_one = LaneStore(), LaneStore()
+    assert not at_once.read(world.history, world.timeline)
+    monkeypatch.setattr(LaneStore, "_add_timers", lambda *_: False)
+    assert not one_by_one.read(world.history, world.timeline)
+
+    def told(lane: Lane) -> tuple[object, ...]:
+        numbers = lane.pending.first(9_000)
+        return (
+            lane.key,
+            lane.subject_id,
+            lane.sid,
+            lane.site,
+            lane.words,
+            len(lane.pending),
+            numbers,
+        )
+
+    assert sum(len(lane.pending) for lane in at_once.timer_lanes) == 9_000
+    for store, other in zip(at_once.timer_lanes, one_by_one.timer_lanes, strict=True):
+        assert told(store) == told(other)
+        assert (store.family is None) == (other.family is None)
+        if store.family is not None and other.family is not None:
+            assert told(store.family) == told(other.family)
+    assert at_once.version == one_by_one.version
+    assert at_once.read_ns == one_by_one.read_ns

@@ -165,6 +165,7 @@ def test_that_events_are_read_one_after_another_in_little_memory() -> None:
     for at_ns in range(50_000):
         log.append((at_ns, EventKind.MARK, 0, 0, 0))
     events = log.slice(100, 49_000)
+    log.settle()
 
     tracemalloc.start()
     try:

@@ -35,11 +35,12 @@ class Completion(QObject):
         super().__init__(window)
         self._window = window
         self._next_turn = single_shot(self, self._collect_garbage)
+        self._sessions = 0  # How many there were, with the present one
         self._faults = FaultReporter(window)
         window.dress()
         bridge = SessionBridge()
         self._contents = WindowContents(window, bridge)
-        bridge.session_changed.connect(self._next_turn.start)
+        bridge.session_changed.connect(self._note_session)
         bridge.facts_due.connect(self._faults.put_back_needed)
         self._preloading = Preloading(bridge, window)
         self._preloading.finished.connect(give_back_memory)
@@ -70,13 +71,20 @@ class Completion(QObject):
             self._window.bridge.open_scene(first)
 
     @Slot()
+    def _note_session(self) -> None:
+        self._sessions += 1
+        self._next_turn.start()
+
+    @Slot()
     def _collect_garbage(self) -> None:
         """Free the former session, log and all, when nothing shows it any more.
 
         It is full of rings. Python looks for such by the number of objects, to which a log of
         megabytes counts little: several sessions would be kept that were closed long ago.
         """
-        gc.collect()
+        if self._sessions > 1:
+            # Through all of the new session too: a quarter of a second with a million timers.
+            gc.collect()
         give_back_memory()
 
     def finish(self) -> int:

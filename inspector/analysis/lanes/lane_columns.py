@@ -128,6 +128,11 @@ class PendingTimers:
         self.version += 1
         self._numbers.append(timer_id)
 
+    def add_all(self, timer_ids: NDArray[np.int64]) -> None:
+        self._count += len(timer_ids)
+        self.version += len(timer_ids)
+        self._numbers.frombytes(timer_ids.tobytes())
+
     def note_end(self) -> None:
         self._count -= 1
         self.version += 1

@@ -8,10 +8,13 @@ again has one lane for it, not thousands.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.analysis.lanes.lane_columns import (
@@ -24,10 +27,12 @@ from inspector.analysis.lanes.lane_columns import (
 from inspector.analysis.lanes.spans import Spans
 from inspector.analysis.lateness.blocks import Blocks
 from inspector.calls.call import short_site
+from inspector.events.blocks.packed_columns import grouped
 from inspector.events.handlers import handlers_of
-from inspector.events.history import History
+from inspector.events.history import History, LogHistory
 from inspector.events.member_names import MEMBER_NAMING_KINDS, KnownMember, MemberNames
 from inspector.events.members import TIMED_CALLS
+from inspector.events.new_timers import NewTimers, events_of, new_timers_apart
 from inspector.events.schema import ABOUT_FIELDS
 from inspector.events.timeline import MISFIT, Timeline
 from inspector.events.timer_table import RowByNumber
@@ -37,6 +42,10 @@ if TYPE_CHECKING:
     from inspector.events.annotations import Annotation
 
 _CALLED: Final = TIMED_CALLS | {MemberKind.HOOK}
+#: From so many events on, new timers among them are added at once; so many at a time.
+_MANY: Final = 4_096
+#: Lanes with fewer new timers on average are quicker one timer at a time.
+_FEW_LANES: Final = 16
 #: How many lanes of one call site are a family if their labels share a word, and if not.
 _LEAST_FAMILY: Final = 2
 _LEAST_STRANGERS: Final = 3
@@ -181,9 +190,18 @@ class LaneStore:
             self.gaps.append((self.read_ns, self.go_on_at(history, history.first)))
         last = history.end if known is None else known.opened
         end = min(last, self.cursor + self.most_at_once)
-        fold = self._fold
-        at_ns = self.read_ns
-        for event in history.events(self.cursor, end):
+        for events in self._parts(history, end):
+            self._read_events(events, skips_misfits=timeline.skips_misfits)
+        self.cursor = end
+        self.blocks.settle(self.clocks.path_at, self.read_ns)
+        if known is not None and end >= last:
+            self.read_ns, self.cursor = history.last_ns, history.end
+        self._add_lists(timeline)
+        return history.end - self.cursor
+
+    def _read_events(self, events: Iterable[RawEvent], *, skips_misfits: bool) -> None:
+        fold, at_ns = self._fold, self.read_ns
+        for event in events:
             at_ns, kind, subject, a, b = event
             step = fold.get(kind)
             try:
@@ -192,15 +210,23 @@ class LaneStore:
                 elif kind in MEMBER_NAMING_KINDS:
                     self._note_member(event)
             except MISFIT:
-                if not timeline.skips_misfits:
+                if not skips_misfits:
                     raise
         self.read_ns = at_ns
-        self.cursor = end
-        self.blocks.settle(self.clocks.path_at, at_ns)
-        if known is not None and end >= last:
-            self.read_ns, self.cursor = history.last_ns, history.end
-        self._add_lists(timeline)
-        return history.end - self.cursor
+
+    def _parts(self, history: History, end: int) -> Iterator[Iterable[RawEvent]]:
+        """Yield the events up to a cursor, without new timers that are added at once."""
+        if end - self.cursor < _MANY or not isinstance(history, LogHistory):
+            yield history.events(self.cursor, end)
+            return
+        for block in history.blocks(self.cursor, end):
+            for part in new_timers_apart(block):
+                if not isinstance(part, NewTimers):
+                    yield part
+                elif self._add_timers(part.id, part.clock, part.label, part.site):
+                    self.read_ns = part.at_ns[-1]
+                else:
+                    yield events_of(part.events)
 
     def _add_known(self, past: KnownPast) -> None:
         """Take what does not have to be read event by event."""
@@ -222,10 +248,14 @@ class LaneStore:
         for lane in (*self.timer_lanes, *self._families.values()):
             lane.pending.clear()
         timers = state.timers
-        columns = timers.id, timers.clock, timers.label, timers.site
-        for timer_id, clock_id, label, site in zip(*columns, strict=True):
-            self._on_timer_added(state.at_ns, timer_id, clock_id, label)
-            self._on_timer_origin(state.at_ns, timer_id, site, 0)
+        for first in range(0, len(timers), _MANY):
+            part = slice(first, first + _MANY)
+            columns = timers.id[part], timers.clock[part], timers.label[part], timers.site[part]
+            if self._add_timers(*columns):
+                continue
+            for timer_id, clock_id, label, site in zip(*columns, strict=True):
+                self._on_timer_added(state.at_ns, timer_id, clock_id, label)
+                self._on_timer_origin(state.at_ns, timer_id, site, 0)
         self._names = MemberNames(history.strings, state.members.by_id.values())
         for number in state.members.by_id:
             self._place_member(number)
@@ -269,13 +299,52 @@ class LaneStore:
             self._version += 1
         return lane
 
-    def _on_timer_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
-        lane = self._lane(LaneKind.TIMER, a, self._strings[b])
-        lane.subject_id, lane.sid = subject, b
+    def _add_timers(
+        self, ids: array[int], clocks: array[int], labels: array[int], sites: array[int]
+    ) -> bool:
+        """Add timers at once, unless one is pending or most of them have lanes of their own."""
+        numbers = np.frombuffer(ids, np.int64)
+        keys = np.zeros(len(ids), np.int64)
+        for column in (clocks, labels, sites):
+            different, group = grouped(np.frombuffer(column, np.int64))
+            keys = keys * len(different) + group
+        _, firsts, group = np.unique(keys, return_index=True, return_inverse=True)
+        if _FEW_LANES * len(firsts) > len(ids):
+            return False
+        lane_numbers = np.empty(len(firsts), np.int32)
+        for each in np.argsort(firsts):
+            first = firsts[each]
+            lane = self._timer_lane(ids[first], clocks[first], labels[first])
+            self._note_site(lane, sites[first])
+            lane_numbers[each] = lane.number
+        rows = lane_numbers[group]
+        if not self._lane_by_timer.add_all(ids, array("i", rows.tobytes())):
+            return False
+        of_family: dict[int, list[int]] = {}
+        for number in np.unique(lane_numbers).tolist():
+            lane = self.timer_lanes[number]
+            those = numbers[rows == number]
+            lane.pending.add_all(those)
+            lane.subject_id = int(those[-1])
+            if lane.family is not None:
+                of_family.setdefault(id(lane.family), []).append(number)
+        for among in of_family.values():
+            family = self.timer_lanes[among[0]].family
+            assert family is not None, "only lanes with one are listed"
+            family.pending.add_all(numbers[np.isin(rows, among)])
+        return True
+
+    def _timer_lane(self, subject: int, clock_id: int, label: int) -> Lane:
+        lane = self._lane(LaneKind.TIMER, clock_id, self._strings[label])
+        lane.subject_id, lane.sid = subject, label
         if lane.number < 0:
             lane.number = len(self.timer_lanes)
             self.timer_lanes.append(lane)
             lane.pending = PendingTimers(self._lane_by_timer, lane.number)
+        return lane
+
+    def _on_timer_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        lane = self._timer_lane(subject, a, b)
         # Where events are damaged, it may be pending.
         if subject in self._lane_by_timer:
             self._end_timer(subject)
@@ -285,15 +354,19 @@ class LaneStore:
             lane.family.pending.add(subject)
 
     def _on_timer_origin(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
-        lane = self.timer_lanes[self._lane_by_timer[subject]]
-        if not a or lane.site:
+        self._note_site(self.timer_lanes[self._lane_by_timer[subject]], a)
+
+    def _note_site(self, lane: Lane, site: int) -> None:
+        """Note where the timers of a lane are made; lanes of one site are a family."""
+        if not site or lane.site:
             return
-        lane.site = a
-        family = self._families.get((lane.clock_id, a))
+        lane.site = site
+        family = self._families.get((lane.clock_id, site))
         if family is None:
             pending = PendingTimers(self._lane_by_timer)
-            family = Lane(LaneKind.TIMER, lane.clock_id, self._strings[a], pending=pending, site=a)
-            self._families[lane.clock_id, a] = family
+            text = self._strings[site]
+            family = Lane(LaneKind.TIMER, lane.clock_id, text, pending=pending, site=site)
+            self._families[lane.clock_id, site] = family
             family.words = lane.label.split()
         family.members.append(lane)
         words = set(lane.label.split())
