@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.errors import CaptureError, ExportError, UnreadableFileError
-from inspector.events.recording.layout import RecordingError
+from inspector.errors import CaptureError, ExportError, RecordingError, UnreadableFileError
 from inspector.formats import file_formats
 from inspector.formats.export import export_frames
 from inspector.formats.frame_times import FrameTimes, Provenance
