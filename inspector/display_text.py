@@ -54,8 +54,8 @@ def foreign_lines(text: str, most: int = _MOST_OF_LINES) -> str:
 
 
 def in_quotes(text: str, most: int = 60) -> str:
-    """Return a text from the user for a message: in one line and shortened."""
-    cut = one_line(text[:most])
+    """Return a text from the user for a message: in one line, printable and shortened."""
+    cut = foreign_line(text[:most])
     return f"“{cut}…”" if len(text) > most else f"“{cut}”"
 
 

@@ -25,7 +25,11 @@ def test_that_a_quotation_has_no_more_than_its_beginning(text: str) -> None:
 
     assert len(quotation) <= 23
     assert len(quotation.splitlines()) == 1
-    assert (quotation == f"“{one_line(text)}”") == (len(text) <= 20)
+    assert (quotation == f"“{foreign_line(text)}”") == (len(text) <= 20)
+
+
+def test_that_a_quotation_of_what_a_user_types_controls_no_terminal() -> None:
+    assert in_quotes("a\x1b[2Jb\0\u202ec") == "“a\ufffd[2Jb\ufffd\ufffdc”"
 
 
 def test_that_names_of_other_programs_move_no_cursor_and_turn_no_text_round() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from inspector.display_text import in_quotes
 from inspector.errors import InspectorError
 from inspector.events.frame_history import FrameHistory
 from inspector.events.history import History
@@ -60,7 +61,7 @@ class InstantFinder:
         try:
             return parse_duration_ns(text)
         except ValueError:
-            raise InstantError(f"“{typed}” is not an instant: write {EXAMPLES}.") from None
+            raise InstantError(f"{in_quotes(typed)} is not an instant: write {EXAMPLES}.") from None
 
     def _checked(self, at_ns: int) -> int:
         if at_ns < self.first_ns:

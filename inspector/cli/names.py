@@ -225,7 +225,7 @@ def considered_command(timeline: Timeline, text: str) -> Command:
             name, _, rate = rest.rpartition(" ")
             return SetTimeScale(_member(timeline, name.strip(), _SCHEDULERS), _rate(rate))
         case _:
-            message = f"Argument --preview: “{text.strip()}” is not a known change. {_FORMS}"
+            message = f"Argument --preview: {_quoted(text.strip())} is not a known change. {_FORMS}"
             raise ArgumentError(message)
 
 
@@ -249,7 +249,9 @@ def _clock(timeline: Timeline, text: str) -> int:
         return next(iter(found))
     if not found:
         names = dict.fromkeys(clock.name for clock in timeline.clocks.values())
-        raise ArgumentError(f"Argument --preview: There is no clock “{text}”. {_known(names)}")
+        raise ArgumentError(
+            f"Argument --preview: There is no clock {_quoted(text)}. {_known(names)}"
+        )
     raise ArgumentError(_too_many(text, "clocks", found, prefix=""))
 
 
@@ -274,7 +276,9 @@ def _member(timeline: Timeline, text: str, kinds: frozenset[MemberKind]) -> int:
     if not found:
         members = timeline.members.by_id.values()
         names = dict.fromkeys(each.name for each in members if each.kind in kinds)
-        raise ArgumentError(f"Argument --preview: There is no {what} “{text}”. {_known(names)}")
+        raise ArgumentError(
+            f"Argument --preview: There is no {what} {_quoted(text)}. {_known(names)}"
+        )
     raise ArgumentError(_too_many(text, "members", found, prefix=_MEMBER_PREFIX))
 
 

@@ -29,6 +29,7 @@ from msgspec import Struct
 
 from inspector.clocks.failures import CALLBACK_ERRORS, SCENE_MODULE, UserInterruptError, as_shown
 from inspector.clocks.refusals import suggest_name
+from inspector.display_text import in_quotes
 from inspector.errors import InspectorError, SceneError, UnreadableFileError
 from inspector.foreign.files import read_whole
 from inspector.foreign.paths import expanded, is_file, is_folder
@@ -337,7 +338,7 @@ def find_scene(text: str) -> Path:
 
     close = get_close_matches(wanted, [name for name in names if not name.isdigit()], 1)
     hint = f"Did you mean {close[0]}?" if close else "“timeline-inspector scenes” lists them."
-    raise SceneError(f"There is no file and no built-in scene “{text}”. {hint}")
+    raise SceneError(f"There is no file and no built-in scene {in_quotes(text)}. {hint}")
 
 
 def user_traceback(error: BaseException) -> str:

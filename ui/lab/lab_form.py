@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from inspector.display_text import in_quotes
 from inspector.engines.lab.display import (
     DISPLAY_RATES,
     VARIABLE,
@@ -262,12 +263,13 @@ class LabForm(QWidget):
         try:
             timer = parse_timer(text)
         except ValueError as error:
-            raise ValueError(f"Timer “{text.strip()}”: {error}.") from None
+            raise ValueError(f"Timer {in_quotes(text.strip())}: {error}.") from None
         firings = duration_ns // timer.interval_ns
         if firings > _MOST_FIRINGS:
             raise ValueError(
-                f"Timer “{text.strip()}” would fire {firings:,} times; the window compares at most "
-                f"{_MOST_FIRINGS:,}. Choose a longer interval, or use “timeline-inspector lab”."
+                f"Timer {in_quotes(text.strip())} would fire {firings:,} times; the window "
+                f"compares at most {_MOST_FIRINGS:,}. "
+                "Choose a longer interval, or use “timeline-inspector lab”."
             )
         return timer
 

@@ -13,6 +13,7 @@ from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.clocks.timer import MissedTicks
 from inspector.clocks.transport import Transport
 from inspector.clocks.tree import ClockTree
+from inspector.display_text import in_quotes
 from inspector.engines.browser_timers import BrowserRules, BrowserTimers
 from inspector.engines.cocos.dialects import CREATOR_3_8, DIALECTS, Dialect
 from inspector.engines.cocos.scheduler import DialectScheduler
@@ -554,6 +555,8 @@ def subjects_named(words: Iterable[str]) -> tuple[Subject, ...]:
         }
         if not matching:
             known = ", ".join(each.name for each in SUBJECTS)
-            raise ValueError(f"there is no subject “{word.strip()}”; there are {known}, and all")
+            raise ValueError(
+                f"there is no subject {in_quotes(word.strip())}; there are {known}, and all"
+            )
         chosen |= matching
     return tuple(each for each in SUBJECTS if each.name in chosen)

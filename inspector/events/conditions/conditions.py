@@ -19,6 +19,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from inspector.display_text import in_quotes
 from inspector.errors import InspectorError
 from inspector.events.conditions.event_fields import FIELDS_BY_NAME, EventReader, FieldType, Value
 from inspector.foreign.numbers import number_in
@@ -81,7 +82,7 @@ def parsed_condition(text: str) -> Condition:
     reader = _Parser(text)
     test = reader.either(0)
     if (token := reader.token) is not None:
-        raise _error(f"“{token.text}” is not expected here", token.place)
+        raise _error(f"{in_quotes(token.text)} is not expected here", token.place)
     return Condition(text.strip(), test)
 
 
@@ -240,7 +241,7 @@ def _tokens(text: str) -> list[_Token]:
             begin = place + len(text[place:]) - len(text[place:].lstrip())
             if text[begin] in "\"'“":
                 raise _error("this text has no closing quote", begin)
-            raise _error(f"“{text[begin : begin + 10]}” cannot be read", begin)
+            raise _error(f"{in_quotes(text[begin : begin + 10])} cannot be read", begin)
         kind = str(match.lastgroup)
         if match["number"] is not None:
             kind = "number"
@@ -274,9 +275,9 @@ def _value_of(token: _Token) -> _Operand:
             hint = f"there are {known}"
             if any(token.text.lower() in each.choices for each in FIELDS_BY_NAME.values()):
                 hint = f"a text stands in quotes: {quoted(token.text)}"
-            raise _error(f"there is no field “{token.text}” ({hint})", token.place)
+            raise _error(f"there is no field {in_quotes(token.text)} ({hint})", token.place)
         return _Operand(field.read, field.type, token.place, choices=field.choices)
-    raise _error(f"“{token.text}” is not expected here", token.place)
+    raise _error(f"{in_quotes(token.text)} is not expected here", token.place)
 
 
 def _contains(whole: _Operand, part: _Operand, token: _Token) -> _Test:
@@ -315,7 +316,7 @@ def _check_choice(field: _Operand, other: _Operand) -> None:
 
     close = get_close_matches(other.text, sorted(field.choices), 3, 0.5)
     known = ", ".join(close or sorted(field.choices))
-    raise _error(f"it is never “{other.text}” (but {known})", other.place)
+    raise _error(f"it is never {in_quotes(other.text)} (but {known})", other.place)
 
 
 def _calculated(token: _Token, left: _Operand, right: _Operand) -> _Operand:

@@ -205,6 +205,15 @@ def test_that_what_makes_no_sense_is_said_instead_of_run(
     assert stand.panel.problem.isHidden()
 
 
+def test_that_a_very_long_timer_is_shortened_where_it_is_refused(stand: Stand) -> None:
+    stand.show()
+    stand.form.timers_line.setText("(" * 10_000)
+
+    stand.panel.run_now()
+
+    assert len(stand.panel.problem.text()) < 200
+
+
 # ------------------------------------------------------------------ frame times
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Final, Literal
 
+from inspector.display_text import in_quotes
 from inspector.errors import AttachError, ProgramStartError
 from inspector.exit_codes import ExitCode
 from inspector.probe.bootstrap.children import node_options, path_with_probe
@@ -286,7 +287,7 @@ def _found(name: str, folder: Path | None) -> str:
             return found
         beside = (folder or Path()) / name
         hint = f" It is in this folder: write ./{name}" if beside.is_file() else ""
-        message = f"There is no program “{name}” on the path.{hint}"
+        message = f"There is no program {in_quotes(name)} on the path.{hint}"
         raise ProgramStartError(message, ExitCode.NOT_FOUND)
     # Absolute, as a name alone would be looked for on the path, and from the program's folder.
     path = ((folder or Path()) / name).absolute()

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from inspector.display_text import foreign_line
+from inspector.display_text import foreign_line, in_quotes
 from inspector.errors import AttachError, ProgramStartError
 from inspector.exit_codes import ExitCode
 from inspector.probe.wire import FrameReader, WireError, frame
@@ -54,7 +54,9 @@ class Host:
         """Return a host that the system's ``ssh`` reaches: ``[OPTIONS] [USER@]HOST``."""
         words = _words(text, "--ssh")
         if words[-1].startswith("-"):
-            message = f"“{text}” names no host: write --ssh HOST, or --ssh '-p 2222 USER@HOST'."
+            message = (
+                f"{in_quotes(text)} names no host: write --ssh HOST, or --ssh '-p 2222 USER@HOST'."
+            )
             raise AttachError(message)
         # A shell reads it there.
         last = (*words, f"exec python3 -c {shlex.quote(LOADER)}")
