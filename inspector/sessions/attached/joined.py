@@ -59,10 +59,21 @@ class JoinedPrograms:
         if program.host:
             translation.name = program.name
         if (parent := self.parent_of(program)) is not None:
-            if name := parent.name_for_namesake(program.own_name):
+            name = self._former_name(program) or parent.name_for_namesake(program.own_name)
+            if name:
                 program.name = translation.name = name
             self._put_below(parent, translation, now_ns)
         self.by_number[program.index] = program
+
+    def _former_name(self, program: JoinedProgram) -> str:
+        """Return the name of a child that dials again, as daemons do that close all files."""
+        process = program.host, program.pid, program.parent_pid, program.own_name
+        if program.pid == program.parent_pid:
+            # A thread.
+            return ""
+        earlier = self.by_number.values()
+        known = {(e.host, e.pid, e.parent_pid, e.own_name): e.name for e in earlier}
+        return known.get(process, "")
 
     def put_children_below(self, parent: JoinedProgram, now_ns: int) -> None:
         """Move the children of a program whose own clock has just come: they dialled first."""

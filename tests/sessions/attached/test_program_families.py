@@ -100,3 +100,21 @@ def test_that_workers_that_call_themselves_as_their_parent_have_names_of_their_o
     clocks = [session.timeline.clocks[clock_id].name for _, clock_id in session.own_clocks()]
     # The probe of this test calls the clock of every program “server”.
     assert sorted(clocks) == [*names[1:], "server", "server"]
+
+
+def test_that_a_child_that_dials_again_keeps_its_name(attachment: Attachment) -> None:
+    session = attachment.session
+    attachment.join(name="celery", pid=100, parent_pid=1).keyframe()
+    attachment.settle(lambda: len(session.own_clocks()) == 1)
+    first = attachment.join(name="celery", pid=101, parent_pid=100)
+    first.keyframe()
+    attachment.settle(lambda: len(session.own_clocks()) == 2)
+    first.close()
+    attachment.settle(lambda: len(session.own_clocks()) == 1)
+
+    attachment.join(name="celery", pid=101, parent_pid=100).keyframe()
+    attachment.join(name="celery", pid=102, parent_pid=100).keyframe()
+    attachment.settle(lambda: len(session.own_clocks()) == 3)
+
+    names = [program.name for program, _ in session.own_clocks()]
+    assert sorted(names) == ["celery", "celery, child 1", "celery, child 2"]
