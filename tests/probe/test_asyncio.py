@@ -23,6 +23,7 @@ from inspector.probe.kinds import (
     TIMER_ARMED,
     TIMER_CLEARED,
     TIMER_FIRED,
+    TIMER_ORIGIN,
 )
 from inspector.probe.program import Program
 from inspector.probe.sink import Sink
@@ -390,6 +391,42 @@ def test_that_what_a_task_sleeps_is_what_was_asked() -> None:
         ahead_ns = adapter.program.own_clock.local_at(now_ns) - now_ns
         assert len(armed) == 3
         assert {due_ns - ahead_ns - at_ns for at_ns, _, _, due_ns, _ in armed} == {1_000_000}
+
+
+def test_that_timers_of_textual_are_named_after_the_functions_that_they_call() -> None:
+    class Timer:
+        def __init__(self, callback: Callable[..., None]) -> None:
+            self._callback = callback
+
+        async def _run_timer(self) -> None:
+            for _ in range(4):
+                await asyncio.sleep(0.001)
+
+    def blink() -> None: ...
+
+    def save() -> None: ...
+
+    def call_next(_callback: Callable[..., None]) -> None: ...
+
+    Timer.__module__, Timer._run_timer.__qualname__ = "textual.timer", "Timer._run_timer"
+    with followed() as (loop, adapter, sink):
+
+        async def run() -> None:
+            timers = {
+                "set_interval#1": Timer(blink),
+                "set_timer#1": Timer(partial(call_next, save)),
+            }
+            tasks = [asyncio.create_task(timers[name]._run_timer(), name=name) for name in timers]
+            await asyncio.gather(*tasks)
+
+        loop.run_until_complete(run())
+        texts, events = adapter.program.texts, sink._waiting
+        names = {texts[b] for _, kind, _, _, b in events if kind == TIMER_ADDED}
+        sites = {texts[a] for _, kind, _, a, _ in events if kind == TIMER_ORIGIN}
+
+    called = {blink.__qualname__, save.__qualname__}
+    assert names == {f"sleep in {each}" for each in called}
+    assert {site.rpartition(" in ")[2] for site in sites} == called
 
 
 def test_that_the_timer_of_a_sleep_that_comes_again_is_as_asyncio_makes_it() -> None:

@@ -572,11 +572,14 @@ class LoopHooks:
         given = task.get_name()
         if given.startswith("Task-"):
             given = ""
+        names = self._adapter.names
+        if names.called_by(task) is not None:
+            return names.name_and_site(handle, frame)
         place = (0, 0) if frame is None else (id(frame.f_code), frame.f_lasti)
         key = (place, getattr(task.get_coro(), "__qualname__", ""), given)
         known = self._known.get(key)
         if known is None:
-            known = self._adapter.names.name_and_site(handle, frame)
+            known = names.name_and_site(handle, frame)
             # The code in the key must not be another's: it is kept with its call site.
             if known[1] and len(self._known) < _MOST_KNOWN:
                 self._known[key] = known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from threading import enumerate as enumerate_threads
 from threading import get_ident, main_thread
 
@@ -23,7 +24,7 @@ _PURPOSES = {
     "Timeout._on_timeout": "timeout",
     "_SelectorSocketTransport._on_timeout": "timeout",
 }
-_NUMBERED_TASK = re.compile(r"Task-\d+")
+_NUMBERED_TASK = re.compile(r"Task-\d+|(Timer|set_timer|set_interval)#\d+")
 
 
 class TimerNames:
@@ -49,7 +50,28 @@ class TimerNames:
         while frame is not None and program.is_hidden(frame):
             frame = frame.f_back
         own = next(self._own_frames(frame), frame)
+        if (task := self.current_task(handle._loop)) and (called := self.called_by(task)):
+            return name, self._site_of(called)
         return name, 0 if own is None else program.code_site(own.f_code, own.f_lineno)
+
+    @staticmethod
+    def called_by(task: Any) -> Any:
+        """Return what a timer of Textual calls, whose task it is; ``None`` for other tasks."""
+        coroutine = task.get_coro()
+        if getattr(coroutine, "__qualname__", "") != "Timer._run_timer":
+            return None
+        frame = getattr(coroutine, "cr_frame", None)
+        timer: Any = None if frame is None else frame.f_locals.get("self")
+        if type(timer).__module__ != "textual.timer":
+            return None
+        called = timer._callback
+        # What set_timer() calls is called with the next message.
+        is_later = isinstance(called, partial) and name_of(called).endswith("call_next")
+        return called.args[0] if is_later else called
+
+    def _site_of(self, function: Any) -> int:
+        code = getattr(getattr(function, "__func__", function), "__code__", None)
+        return 0 if code is None else self.program.code_site(code, code.co_firstlineno)
 
     def _own_frames(self, frame: Optional[FrameType]) -> Iterator[FrameType]:
         """Yield the frames of the program itself on the way to what its loop has called."""
@@ -70,6 +92,8 @@ class TimerNames:
             # A server's, which calls the program's.
             for own in self._own_frames(frame):
                 name = str(getattr(own.f_code, "co_qualname", own.f_code.co_name))
+        if called := self.called_by(task):
+            name = name_of(called)
         given = task.get_name()
         says_no_more = given == name.rpartition(".")[2] or _NUMBERED_TASK.fullmatch(given)
         return name if says_no_more else f"{name} ({given})"
@@ -84,12 +108,7 @@ class TimerNames:
             task: Any = getattr(each[0], "__self__", None)
             if hasattr(task, "get_coro"):
                 return self._waiting_name_and_site(purpose, task)
-        code = getattr(callback, "__code__", None) or getattr(
-            getattr(callback, "__func__", None), "__code__", None
-        )
-        if code is None or purpose is not None:
-            return purpose or name, 0
-        return name, self.program.code_site(code, code.co_firstlineno)
+        return (name, self._site_of(callback)) if purpose is None else (purpose, 0)
 
     def _waiting_name_and_site(self, purpose: Optional[str], task: Any) -> tuple[str, int]:
         """Return the name of a timer that a task waits for, and the place where it does."""
@@ -106,6 +125,8 @@ class TimerNames:
         shown = own[-1] if own else inner
         name = self.task_name(task, own[0] if own else None)
         site = 0 if shown is None else program.code_site(shown.f_code, shown.f_lineno)
+        if called := self.called_by(task):
+            site = self._site_of(called)
         return f"{purpose} in {name}", site
 
 
