@@ -30,7 +30,7 @@ from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.events.members import MemberState
 from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
+from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_chip
 
 from ..kit.layouts import without_icons
 from ..kit.prompts import rate_prompt
@@ -81,7 +81,7 @@ def add_clock_actions(
         title = title or f"Pause sibling {timeline.clocks[others[0]].name}"
         action = menu.addAction(menu_text(title), partial(_pause_all, tuple(others), requests))
         action.setEnabled(requests.is_possible(PauseClock(clock_id)))
-    rates = menu.addMenu(f"Rate (now {rate_text(clock.rate_n)})")
+    rates = menu.addMenu(f"Rate (now {rate_chip(clock.rate_n)})")
     add_rates(rates, clock, requests)
     rates.setEnabled(requests.is_possible(rate_command(clock_id, Fraction(1))))
     return rates
@@ -177,7 +177,7 @@ def _add_scheduler_actions(
     requests.add(menu, "Resume what a priority paused", undo)
     if scheduler is member:
         now = scheduler.fields.get(Field.RATE, RATE_DENOMINATOR)
-        scales = menu.addMenu(f"Time scale (now {rate_text(now)})")
+        scales = menu.addMenu(f"Time scale (now {rate_chip(now)})")
         for rate, text in RATE_PRESETS.items():
             action = requests.add(scales, text, SetTimeScale(scheduler.id, rate))
             action.setCheckable(True)

@@ -337,7 +337,7 @@ def test_that_the_menu_pauses_scales_copies_and_folds(stand: Stand) -> None:
     assert texts(menu) == [
         "Pause enemies",
         "Pause sibling player",
-        "Rate (now 1)",
+        "Rate (now ×1)",
         "Copy row",
         "Copy table",
         "Copy path",
