@@ -12,7 +12,7 @@ from inspector.vocabulary import RATE_DENOMINATOR, typed_rate
 RATE_PRESETS: Final[Mapping[Fraction, str]] = {
     Fraction(1, 4): "¼",
     Fraction(1, 2): "½",
-    Fraction(1): "1×",
+    Fraction(1): "1",
     Fraction(2): "2",
     Fraction(4): "4",
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 
 from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind
 from inspector.display_text import one_line
@@ -105,6 +105,13 @@ class PlacedRows(NamedTuple):
             painter.fillRect(0, placed.y, width, 1, theme.color(ColorRole.LINE))
 
 
+def shortened_name(text: str, metrics: QFontMetrics, width: int) -> str:
+    """Return a name that fits; what tells it from others may be a number at its end."""
+    is_numbered = text[-1:].isdecimal()
+    mode = Qt.TextElideMode.ElideMiddle if is_numbered else Qt.TextElideMode.ElideRight
+    return metrics.elidedText(text, mode, width)
+
+
 class LaneNames:
     def __init__(self, theme: Theme) -> None:
         self.picture = KeptPicture()
@@ -193,8 +200,7 @@ class LaneNames:
         is_muted = placed.is_over or state.is_stopped or (row.is_group and row.lane is None)
         painter.setPen(muted if is_muted else theme.color(ColorRole.TEXT))
         box = QRect(x, placed.y, right - x, placed.height)
-        text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(box, _FLAGS, text)
+        painter.drawText(box, _FLAGS, shortened_name(text, metrics, box.width()))
         painter.setFont(small_font(painter))
         if state.note:
             self._note(painter, placed, state, (x + name_width + 8, right))

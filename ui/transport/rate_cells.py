@@ -87,7 +87,7 @@ class RateCells(QWidget):
         for rate, button in self.buttons.items():
             shown = self.rate if rate == nearest else rate
             button.setChecked(rate == nearest)
-            button.setText(RATE_PRESETS.get(shown, rate_to_text(shown)).removesuffix("×"))
+            button.setText(RATE_PRESETS.get(shown, rate_to_text(shown)))
             font = QFont(button.font())
             font.setBold(rate == nearest)
             button.setFont(font)

@@ -345,7 +345,7 @@ def test_that_the_menu_pauses_scales_copies_and_folds(stand: Stand) -> None:
     trigger(menu, "Pause sibling player")
     rates = next(action.menu() for action in menu.actions() if action.text().startswith("Rate"))
     assert isinstance(rates, QMenu)
-    assert texts(rates) == ["¼", "½", "1×", "2", "4", "Other …"]
+    assert texts(rates) == ["¼", "½", "1", "2", "4", "Other …"]
     trigger(rates, "¼")
     trigger(menu, "Copy path")
     assert stand.session.submitted == [

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessible, QGuiApplication, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QAccessible, QFontMetrics, QGuiApplication, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
@@ -30,6 +30,7 @@ from ui.kit.theme import ColorRole, Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.timeline.lane_canvas import LaneCanvas
 from ui.timeline.lane_headers import HeaderState
+from ui.timeline.lane_names import shortened_name
 from ui.timeline.panel import TimelinePanel
 
 
@@ -600,10 +601,21 @@ def test_that_the_chip_in_a_header_opens_the_rates_of_its_clock(
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)
     texts = [action.text() for action in menu.actions() if not action.isSeparator()]
-    assert texts == ["¼", "½", "1×", "2", "4", "Other …"]
+    assert texts == ["¼", "½", "1", "2", "4", "Other …"]
     menu.actions()[0].trigger()
     menu.close()
     assert session.submitted[-1] == SetRate(session.enemies.id, Fraction(1, 4))
+
+
+def test_that_a_name_without_room_keeps_the_number_at_its_end(qapp: QApplication) -> None:
+    metrics = QFontMetrics(qapp.font())
+    width = metrics.horizontalAdvance("deer group 12") - 10
+
+    for name in ("deer group 12", "attacks of all ×55"):
+        shown = shortened_name(name, metrics, width)
+        assert "…" in shown
+        assert shown.endswith(name[-2:])
+    assert shortened_name("player opens the menu", metrics, width).endswith("…")
 
 
 def test_that_headers_say_rates_intervals_and_what_stands_still(
