@@ -429,8 +429,14 @@ def test_that_timers_of_textual_are_named_after_the_functions_that_they_call() -
     assert {site.rpartition(" in ")[2] for site in sites} == called
 
 
-def test_that_the_timer_of_a_sleep_that_comes_again_is_as_asyncio_makes_it() -> None:
-    with followed() as (loop, *_):
+@pytest.mark.parametrize("is_left_out", [False, True])
+def test_that_the_timer_of_a_sleep_that_comes_again_is_as_asyncio_makes_it(
+    *, is_left_out: bool
+) -> None:
+    with followed() as (loop, adapter, _):
+        if is_left_out:
+            (hooks,) = adapter._by_clock.values()
+            hooks.thinned_below_s, hooks.share = 1.0, -1
 
         async def works() -> None:
             for place in range(4):
@@ -450,6 +456,7 @@ def test_that_the_timer_of_a_sleep_that_comes_again_is_as_asyncio_makes_it() -> 
                 for name in set(vars(kind)["__slots__"]) - {"__weakref__", "_scheduled"}:
                     assert getattr(handle, name) == getattr(made, name), name
             assert repr(handle) == repr(made)
+            assert len(adapter.program.timers) == (not is_left_out)
             assert not handle < made
             assert handle.__lt__("another") is NotImplemented
             await task

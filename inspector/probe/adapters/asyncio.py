@@ -286,7 +286,7 @@ def _quick_handle_type(handle_type: Any) -> Any:
     A heap compares each timer ten times where there are many.
     """
 
-    class Quick(handle_type):  # type: ignore[misc] # known when asyncio is
+    class TimerHandle(handle_type):  # type: ignore[misc] # known when asyncio is
         __slots__ = ()
 
         def __init__(
@@ -305,7 +305,7 @@ def _quick_handle_type(handle_type: Any) -> Any:
                 return NotImplemented
 
     has = {name for each in handle_type.__mro__ for name in vars(each).get("__slots__", ())}
-    return Quick if has == set(_HANDLE) else handle_type
+    return TimerHandle if has == set(_HANDLE) else handle_type
 
 
 class LoopHooks:
@@ -345,6 +345,7 @@ class LoopHooks:
         if self._is_installed or loop is None:
             return
         self._is_installed = True
+        self._quick_type = _quick_handle_type(self._adapter._handle_type)
         self._handle_type = self._seen_handle_type()
         self._follow_timers(loop)
         if type(loop).time is not self._adapter._native_time or "time" in vars(loop):
@@ -438,12 +439,13 @@ class LoopHooks:
         if type(loop).call_later is adapter.native_call_later:
             loop.call_later = wraps(call_later)(self._later_function(loop, call_at, call_later))
 
-    def _later_function(self, loop: Any, call_at: Any, call_later: Any) -> Any:
+    def _later_function(self, loop: Any, call_at: Any, call_later: Any) -> Any:  # noqa: C901
         # All in one, as programs with many tasks do this more often than anything else.
         hooks, adapter, program, clock = self, self._adapter, self._adapter.program, self.clock
         sleepers, timers, records = self.sleepers, self.timers, program.timers
         sleep_callback, current_task = adapter.names.sleep_callback, adapter.names.current_task
-        seen_type, base_ns, set_timer = self._handle_type, self._base_ns, self._set
+        seen_type, quick_type = self._handle_type, self._quick_type
+        base_ns, set_timer = self._base_ns, self._set
         is_native = type(loop).call_at is adapter.native_call_at
         frame_at = sys._getframe
 
@@ -463,7 +465,14 @@ class LoopHooks:
                     delay < hooks.thinned_below_s
                     and id(task) * _SPREAD & _SPREAD_BITS > hooks.share
                 ):
-                    return call_at(when, callback, *args, context=context)
+                    if is_native and not loop._closed:
+                        # What call_at() does, so that what is left out costs nothing.
+                        handle = quick_type(when, callback, args, loop, context)
+                        handle._scheduled = True
+                        heappush(loop._scheduled, handle)
+                    else:
+                        handle = call_at(when, callback, *args, context=context)
+                    return handle
                 sleeper = sleepers.get(id(task)) if is_native else None
                 if sleeper is not None:
                     # What awaits asyncio's sleep.
@@ -478,7 +487,7 @@ class LoopHooks:
                         and not sleeper.is_set
                         and not loop._closed
                     ):
-                        # What call_at() does, with a handle that need not change its class.
+                        # Likewise, with a handle that need not change its class.
                         handle = seen_type(when, callback, args, loop, context)
                         handle._scheduled = True
                         heappush(loop._scheduled, handle)
@@ -623,7 +632,8 @@ class LoopHooks:
     def described(self) -> Iterator[None]:
         """Describe the pending timers of the loop, on its thread or while that is busy."""
         loop = self.loop()
-        adapter, types = self._adapter, (self._adapter._handle_type, self._handle_type)
+        adapter = self._adapter
+        types = (adapter._handle_type, self._quick_type, self._handle_type)
         if loop is None:
             return
         for place, handle in enumerate(list(loop._scheduled)):
@@ -645,7 +655,7 @@ class LoopHooks:
         handle_type: Any = self._adapter._handle_type
         run, cancel = handle_type._run, handle_type.cancel
 
-        class TimerHandle(_quick_handle_type(handle_type)):  # type: ignore[misc] # likewise
+        class TimerHandle(self._quick_type):  # type: ignore[misc,name-defined] # made by then
             __slots__ = ()
 
             def _run(self) -> Any:
