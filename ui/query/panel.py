@@ -222,6 +222,7 @@ class QueryPanel(QWidget):
         self.add_button.clicked.connect(self._ask_for_files)
         self.remove_button.clicked.connect(self._remove_files)
         self._bridge.session_changed.connect(self._on_session_changed)
+        self._bridge.window_closing.connect(self._stop)
         self._names_view.doubleClicked.connect(self._write_name)
         for key in ENTER:
             self._names_view.on(key, self._write_current_name)
@@ -246,6 +247,7 @@ class QueryPanel(QWidget):
         self.message.set_text("The query was cancelled.")
         self._refresh_state()
 
+    @Slot()
     def _stop(self) -> None:
         self._background.cancel()
         if self._query is not None:

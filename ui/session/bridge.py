@@ -78,6 +78,7 @@ class SessionBridge(QObject):
     # There is another session or timeline, or none: take everything again. Also after a reload, and
     # when events left the log before they were read.
     session_changed = Signal(object)  # Session | None
+    window_closing = Signal()  # The session ends, and there is nobody to show it to any more
     refreshed = Signal(object)  # int: the timeline has moved on; by how many events
     # The same, but five times a second while only time passes: for what is no moving picture
     facts_due = Signal()

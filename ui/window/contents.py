@@ -327,6 +327,9 @@ class WindowContents(QObject):
         """
         if self._window.panels.is_settled:
             self._window.settings_file.save(self._settings_to_save())
+        self._bridge.window_closing.emit()
+        # Showing in every panel that there is no session took longer than all the rest.
+        self._bridge.blockSignals(True)
         self._bridge.close()
         self._extension_reporter.stop()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from PySide6.QtCore import Qt
@@ -127,14 +128,32 @@ def test_that_rows_are_limited_and_sorted_by_their_values(panel: QueryPanel) -> 
     assert [model.index(row, 0).data() for row in range(3)] == ["63", "72", "81"]
 
 
-@pytest.mark.usefixtures("duckdb")
-def test_that_cancel_stops_what_is_being_worked_out(qtbot: QtBot, panel: QueryPanel) -> None:
+def begin_endless(qtbot: QtBot, panel: QueryPanel) -> Thread:
+    """Return the thread in which it is worked out."""
     panel.statement.setPlainText(ENDLESS)
     qtbot.keyClick(panel.statement, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     running, thread = panel._query, panel._background._thread
     assert running is not None
     assert thread is not None
     qtbot.waitUntil(lambda: running._database is not None)
+    return thread
+
+
+@pytest.mark.usefixtures("duckdb")
+def test_that_a_window_that_closes_stops_what_is_being_worked_out(
+    qtbot: QtBot, panel: QueryPanel, bridge: SessionBridge
+) -> None:
+    thread = begin_endless(qtbot, panel)
+
+    bridge.window_closing.emit()
+
+    thread.join(timeout=60)
+    assert not thread.is_alive()
+
+
+@pytest.mark.usefixtures("duckdb")
+def test_that_cancel_stops_what_is_being_worked_out(qtbot: QtBot, panel: QueryPanel) -> None:
+    thread = begin_endless(qtbot, panel)
 
     panel.cancel_button.click()
 

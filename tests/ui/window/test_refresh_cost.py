@@ -331,3 +331,17 @@ def test_that_a_text_that_changes_paints_nothing_below_its_panel(
     QApplication.processEvents()
 
     assert set(parts.paints) == {"label"}
+
+
+def test_that_a_window_that_closes_tells_no_panel_that_its_session_ends(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    bridge = shell.bridge
+    told: list[object] = []
+    for signal in (bridge.session_changed, bridge.status_changed, bridge.selection_changed):
+        signal.connect(told.append)
+
+    shell.window.close()
+
+    assert (bridge.session, told) == (None, [])
