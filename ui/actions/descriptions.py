@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import cache
 from typing import Final, Generic, TypeVar
 
 from msgspec import Struct, field
@@ -111,6 +112,12 @@ _NOT_SELECTED: Final = {
 }
 
 
+@cache
+def _native_texts(shortcuts: tuple[str, ...]) -> tuple[str, ...]:
+    native = QKeySequence.SequenceFormat.NativeText
+    return tuple(QKeySequence(keys).toString(native) for keys in shortcuts)
+
+
 def why_not(needs: Needs, facts: ActionFacts) -> str:  # noqa: C901, PLR0911, PLR0912 - one after another
     if needs is Needs.NOTHING or (needs is Needs.EXPORT and facts.is_comparing):
         return ""
@@ -192,5 +199,4 @@ class ActionDescription(Struct, Generic[HandlerT], frozen=True):
 
     @property
     def shortcut_texts(self) -> tuple[str, ...]:
-        native = QKeySequence.SequenceFormat.NativeText
-        return tuple(QKeySequence(keys).toString(native) for keys in self.shortcuts)
+        return _native_texts(self.shortcuts)

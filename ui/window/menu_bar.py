@@ -93,7 +93,7 @@ class TopMenuBar(QMenuBar):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - of Qt
         """Take Alt with the mouse, which looks back, for nothing else; heard while it is down."""
-        if event.type() in _ENDS_ALT:
+        if self._is_alt_alone and event.type() in _ENDS_ALT:
             self._end_alt()
         return super().eventFilter(watched, event)
 
