@@ -394,7 +394,6 @@ def test_that_clients_share_a_server_at_a_socket(tmp_path: Path, scene: str) -> 
     assert not path.exists()
 
 
-@pytest.mark.timeout(300)
 def test_that_the_example_of_the_help_finds_the_culprit(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "resources/help/remote.md").read_text(encoding="utf-8")
     for block in page.split("```python\n")[1:]:
@@ -403,20 +402,16 @@ def test_that_the_example_of_the_help_finds_the_culprit(tmp_path: Path) -> None:
         (tmp_path / name).write_text(code)
         assert name != "check.py" or len(code.strip().splitlines()) <= 16
     root = str(Path(__file__).parents[2])
-    found: list[tuple[int, str]] = []
-    # On a busy machine the server may lack a processor for most of the time: that is the cause.
-    while not found or (found[-1][0] == 0 and len(found) < 15):
-        done = subprocess.run(
-            [sys.executable, "check.py"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=90,
-            check=False,
-            env={"PYTHONPATH": root, "PATH": "/usr/bin:/bin"},
-        )
-        found.append((done.returncode, done.stderr))
-    assert (found[-1][0], "report in" in found[-1][1]) == (1, True), found
+    done = subprocess.run(
+        [sys.executable, "check.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+        env={"PYTHONPATH": root, "PATH": "/usr/bin:/bin"},
+    )
+    assert (done.returncode, "report in" in done.stderr) == (1, True), done.stderr
 
 
 def test_that_the_tasks_of_a_program_are_listed_below_those_that_wait_for_them(
