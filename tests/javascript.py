@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tarfile
+import time
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from inspector.sessions.attached.doors.browser import find_browser
 PROBE = Path(__file__).resolve().parents[1] / "inspector" / "probe" / "js" / "probe.js"
 
 _NODE = (18, 0)
+#: Where packages are kept, and how long. Npm takes seconds of the processor for each.
+_KEPT = Path(__file__).resolve().parents[1] / ".pytest_cache" / "npm"
+_KEPT_S = 7 * 24 * 3600
 
 
 @cache
@@ -43,10 +47,17 @@ def npm_package(name: str, folder: Path) -> Path:
     return folder / "node_modules" / name
 
 
-def npm_file(name: str, path: str, folder: Path) -> bytes:
-    """Return a file of a package from npm, which is not installed, or skip the test."""
-    archive = _npm("pack", "--silent", "--pack-destination", str(folder), name).split()[-1]
-    with tarfile.open(folder / archive) as packed:
+def npm_file(name: str, path: str) -> bytes:
+    """Return a file of a package from npm, which is kept for a week, or skip the test."""
+    folder = _KEPT / name
+    fresh_s = time.time() - _KEPT_S
+    archives = [each for each in folder.glob("*.tgz") if each.stat().st_mtime > fresh_s]
+    if not archives:
+        folder.mkdir(parents=True, exist_ok=True)
+        archive = _npm("pack", "--silent", "--pack-destination", str(folder), name).split()[-1]
+        (folder / archive).touch()
+        archives = [folder / archive]
+    with tarfile.open(archives[0]) as packed:
         file = packed.extractfile(f"package/{path}")
         assert file is not None
         return file.read()

@@ -55,46 +55,49 @@ def shell(request: pytest.FixtureRequest, run: Run, tmp_path: Path) -> str:
     return str(request.param)
 
 
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    _OFFERS,
-    ids=lambda given: str(given) if isinstance(given, str) else " ".join(given),
-)
 def test_that_shells_complete_commands_options_choices_programs_and_files(
-    shell: str, tmp_path: Path, words: tuple[str, ...], offered: str
+    shell: str, tmp_path: Path
 ) -> None:
     environ = {
         **os.environ,
         "HOME": str(tmp_path),
         "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}",
     }
-    typed = f"timeline-inspector {' '.join(words)}"
+    typed = [f"timeline-inspector {' '.join(words)}" for words, _ in _OFFERS]
     ask = _ask_fish if shell == "fish" else _ask_in_terminal
-    assert ask(shell, typed, tmp_path, environ) == [*words[:-1], offered]
+    completed = [[*words[:-1], offered] for words, offered in _OFFERS]
+    assert ask(shell, typed, tmp_path, environ) == completed
 
 
-def _ask_fish(shell: str, typed: str, folder: Path, environ: dict[str, str]) -> list[str]:
-    ask = "source completion; complete -C $argv[1]"
+def _ask_fish(
+    shell: str, lines: list[str], folder: Path, environ: dict[str, str]
+) -> list[list[str]]:
+    ask = "source completion; for line in $argv; echo asked; complete -C $line; end"
     done = subprocess.run(
-        [shell, "-c", ask, typed],
+        [shell, "-c", ask, *lines],
         capture_output=True,
         text=True,
         check=True,
         cwd=folder,
         env=environ,
     )
-    offers = [line.split("\t")[0] for line in done.stdout.splitlines()]
-    return [*typed.split()[1:-1], *offers]
+    offers = [
+        [line.split("\t")[0] for line in each.splitlines()]
+        for each in done.stdout.split("asked\n")[1:]
+    ]
+    return [[*typed.split()[1:-1], *offered] for typed, offered in zip(lines, offers, strict=True)]
 
 
-def _ask_in_terminal(shell: str, typed: str, folder: Path, environ: dict[str, str]) -> list[str]:
-    """Type a line, Tab and Enter, and return what the command is given."""
+def _ask_in_terminal(
+    shell: str, lines: list[str], folder: Path, environ: dict[str, str]
+) -> list[list[str]]:
+    """Type lines, each with Tab and Enter, and return what the command is given."""
     import pty  # noqa: PLC0415 - not on every system
 
     start, settings = _SHELLS[shell]
     (folder / start).write_text(
         f"{settings}\nsource ./completion\nPS1=\n"
-        'timeline-inspector() { printf "given:%s\\n" "$*"; exit; }\n',
+        'timeline-inspector() { printf "given:%s\\n" "$*"; }\n',
         encoding="utf-8",
     )
     terminal, inside = pty.openpty()
@@ -108,14 +111,15 @@ def _ask_in_terminal(shell: str, typed: str, folder: Path, environ: dict[str, st
         start_new_session=True,
     )
     os.close(inside)
-    os.write(terminal, f"{typed}\t\r".encode())
-    shown = b""
+    given = []
     try:
-        while piece := os.read(terminal, 4096):
-            shown += piece
-    except OSError:  # Linux says so when the other end is closed
-        pass
+        for typed in lines:
+            os.write(terminal, f"{typed}\t\r".encode())
+            shown = b""
+            while b"\n" not in shown.partition(b"given:")[2]:
+                shown += os.read(terminal, 4096)
+            given.append(shown.decode().split("given:")[1].splitlines()[0].split())
     finally:
         os.close(terminal)
         process.wait()
-    return shown.decode().split("given:")[1].splitlines()[0].split()
+    return given

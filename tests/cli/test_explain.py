@@ -667,7 +667,7 @@ def test_that_nothing_is_said_of_an_instant_whose_events_are_missing(
     run: Run, tmp_path: Path
 ) -> None:
     recording = tmp_path / "a.tlrec"
-    assert run(f"run 4 --seconds 300 --record {recording}")[0] == ExitCode.OK
+    assert run(f"run 4 --seconds 130 --record {recording}")[0] == ExitCode.OK
     with closing(sqlite3.connect(recording)) as connection, connection:
         chunks = connection.execute("SELECT first_cursor, first_ns FROM chunks").fetchall()
         (cursor, since_ns), (_, until_ns) = chunks[2:4]

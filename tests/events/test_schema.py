@@ -45,7 +45,7 @@ from tests.events.recording.recorded_worlds import described, record, scene_log
 from ui.events.event_list_model import EventNames
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
     from pathlib import Path
 
 #: No kind has these numbers: one lies among those of clocks and timers, the other behind all.
@@ -255,20 +255,30 @@ def _spans(history: LogHistory) -> None:
     assert isinstance(spans_of(history, timeline, timeline.frames.end - 1), tuple)
 
 
+def _with_those_to_ask_about(history: LogHistory) -> Iterator[tuple[bool, RawEvent]]:
+    """Yield all events; the same world is asked about once, and not before each kind."""
+    events = history.events(history.first, history.end)
+    known = len(world()) if len(events) > len(world()) else 0
+    for place, event in enumerate(events):
+        yield place >= known, event
+
+
 def _conditions(history: LogHistory) -> None:
     conditions = [parsed_condition(f"{field.name} == {field.name}") for field in EVENT_FIELDS]
     reader = EventReader(history.strings)
-    for event in history.events(history.first, history.end):
+    for is_asked, event in _with_those_to_ask_about(history):
         reader.take(event)
-        for condition in conditions:
+        for condition in conditions if is_asked else ():
             condition.holds(reader)
 
 
 def _event_list(history: LogHistory) -> None:
     names = EventNames()
     names.set_source(history.strings, None)
-    for event in history.events(history.first, history.end):
+    for is_asked, event in _with_those_to_ask_about(history):
         names.note(event)
+        if not is_asked:
+            continue
         assert names.sentence(event, names.label_of(event))
         if event[1] in list(EventKind):
             assert group_of(event, MemberKind.MACHINE) in EventGroup
@@ -288,14 +298,20 @@ def _export(history: LogHistory) -> None:
     assert len(columns) == frames.end - frames.first
 
 
+_READERS = (_explain, _lint, _lanes, _spans, _conditions, _event_list, _comparison, _export)
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=kind_id)
-@pytest.mark.parametrize(
-    "read",
-    [_explain, _lint, _lanes, _spans, _conditions, _event_list, _comparison, _export],
-    ids=lambda read: read.__name__.strip("_"),
-)
-def test_that_every_reader_takes_every_kind(kind: int, read: Callable[[LogHistory], None]) -> None:
-    read(LogHistory(log_with(kind)))
+def test_that_every_reader_takes_every_kind(kind: int) -> None:
+    history = LogHistory(log_with(kind))
+    for read in _READERS:
+        read(history)
+
+
+def test_that_every_reader_takes_the_events_of_a_scene() -> None:
+    history = LogHistory(scene_log("1", 1))
+    for read in _READERS:
+        read(history)
 
 
 def test_that_what_was_measured_is_not_compared() -> None:

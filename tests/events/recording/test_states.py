@@ -25,7 +25,8 @@ SCENES = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
 
 @pytest.fixture(scope="module", params=SCENES)
 def log(request: pytest.FixtureRequest) -> EventLog:
-    return scene_log(request.param)
+    # Of the scene with a thousand timers, a second has more events than four of any other.
+    return scene_log(request.param, 1 if request.param == "2" else 4)
 
 
 def test_that_folding_blocks_gives_the_same_state(log: EventLog) -> None:

@@ -261,7 +261,7 @@ setInterval(() => { document.title = Object.values(passed).map(Math.round).join(
 def test_that_engines_follow_the_clock_of_their_page(tmp_path: Path) -> None:
     chromium()
     for package, path in (("phaser", "phaser.js"), ("pixi.js", "pixi.js"), ("gsap", "gsap.js")):
-        (tmp_path / path).write_bytes(npm_file(package, f"dist/{path}", tmp_path))
+        (tmp_path / path).write_bytes(npm_file(package, f"dist/{path}"))
     page = tmp_path / "game.html"
     page.write_text(_ENGINES)
 
