@@ -33,6 +33,7 @@ from typing import (
 )
 
 from inspector.display_text import one_line
+from inspector.environment import threads_at_rest
 from inspector.errors import InspectorError
 from inspector.foreign.numbers import shown
 from inspector.vocabulary import what_was_raised
@@ -300,7 +301,8 @@ def object_at(place: str, package: str | None = None) -> Any:  # noqa: ANN401 - 
         package: The name of a package.
     """
     module, _, name = place.partition(":")
-    return getattr(import_module(module, package), name)
+    with threads_at_rest():
+        return getattr(import_module(module, package), name)
 
 
 def are_installed() -> bool:

@@ -14,7 +14,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from inspector.environment import check_qt, qt_import_problem
+from inspector.environment import check_qt, qt_import_problem, threads_at_rest
 from inspector.stop_signals import signals_held_back
 
 UI_NAME = "timeline_inspector_ui"
@@ -29,8 +29,6 @@ _KNOWN_PACKAGES = sys.stdlib_module_names | {
     "pyqtgraph",
     "typing_extensions",
 }
-
-_THREAD_TIMEOUT = "OPENBLAS_THREAD_TIMEOUT"
 
 _UI_FOLDER = Path(__file__).resolve().parent.parent / "ui"
 
@@ -89,7 +87,7 @@ def _load_package() -> ModuleType:
 
 @contextmanager
 def quick_imports() -> Iterator[None]:
-    """Avoid two costs of importing the modules of the window.
+    """Avoid costs of importing the modules of the window.
 
     PySide6 reads the source of every module that is imported after it and looks for its own
     name there, because a module may ask for other names of Qt's methods (``from __feature__
@@ -98,24 +96,16 @@ def quick_imports() -> Iterator[None]:
     that is already in the table of PySide6 is not read. So for as long as this lasts, the first
     finder that Python asks for a module finds nothing, but enters the modules of the window
     in that table: 0, no features. The modules of users are read as usual.
-
-    OpenBLAS, which numpy loads, starts threads that spin before they sleep, by default for
-    2 to the power of 26 ticks of the processor. It reads the environment while it is loaded;
-    programs started by the window do not inherit the change.
     """
-    is_ours = _THREAD_TIMEOUT not in os.environ
-    if is_ours:
-        os.environ[_THREAD_TIMEOUT] = "20"
     sys.meta_path.insert(0, _FeatureTable)
     # Of those that are there already PySide6 would read the source when they are named again.
     for name in list(sys.modules):
         _FeatureTable.find_spec(name)
     try:
-        yield
+        with threads_at_rest():
+            yield
     finally:
         sys.meta_path.remove(_FeatureTable)
-        if is_ours:
-            del os.environ[_THREAD_TIMEOUT]
 
 
 class _FeatureTable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import pytest
 
 from inspector.errors import CaptureError
 from inspector.exit_codes import ExitCode
-from inspector.extensions import ExtensionError, Registry
+from inspector.extensions import ExtensionError, Registry, object_at
 from inspector.formats.export import EXPORTERS
 from tests.extension_packages import install, python_with, run_with
 
@@ -54,6 +55,17 @@ def test_that_entries_of_packages_come_after_our_own(site: Path) -> None:
     assert [each.name for each in things] == ["ours", "theirs"]
     (extension,) = things.extensions
     assert str(extension) == "The exporter “ext_works” of ext_works 1.0 works."
+
+
+def test_that_what_is_imported_finds_the_threads_of_numpy_at_rest(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT", raising=False)
+    (site / "ext_looks.py").write_text("from os import environ\nSEEN = dict(environ)\n")
+
+    assert object_at("ext_looks:SEEN")["OPENBLAS_THREAD_TIMEOUT"] == "20"
+    # Programs that are started do not inherit it.
+    assert "OPENBLAS_THREAD_TIMEOUT" not in os.environ
 
 
 def test_that_nothing_is_loaded_before_packages_are_asked_for(site: Path) -> None:

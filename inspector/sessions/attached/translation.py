@@ -124,7 +124,8 @@ class Translation:
         sent = np.frombuffer(payload, "<i8").reshape(-1, 5)
         rows = sent.astype(np.int64)
         is_good = (sent[:, 0] > _INSTANT[0]) & (sent[:, 0] < _INSTANT[1])
-        for kind in np.unique(sent[:, 1]).tolist():
+        # np.unique would import what numpy has for masked arrays: 12 ms.
+        for kind in set(sent[:, 1].tolist()):
             mine = sent[:, 1] == kind
             row = KINDS.get(kind)
             if row is None:
