@@ -106,7 +106,7 @@ class LaneChoices(QWidget):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Give up the filter with Escape, also an empty one."""
+        """Give up the filter with Escape, and the keyboard with it."""
         if event.type() == QEvent.Type.FocusOut:
             self._fit()
         is_escape = (
@@ -114,10 +114,9 @@ class LaneChoices(QWidget):
             and event.type() == QEvent.Type.KeyPress
             and event.key() == Qt.Key.Key_Escape
         )
-        if is_escape and not self.filter_line.text():
-            self.filter_line.left_downwards.emit()
-            return True
-        return False
+        if is_escape:
+            self.clear_filter()
+        return is_escape
 
     def name_time(
         self, session_time: str, chosen: int, clocks: tuple[tuple[int, str], ...]

@@ -607,6 +607,19 @@ def test_that_the_chip_in_a_header_opens_the_rates_of_its_clock(
     assert session.submitted[-1] == SetRate(session.enemies.id, Fraction(1, 4))
 
 
+def test_that_escape_shows_all_lanes_again_and_gives_them_the_keyboard(
+    qtbot: QtBot, panel: TimelinePanel
+) -> None:
+    line = panel.choices.filter_line
+    panel.show_filter()
+    line.set_filter("enemies")
+
+    qtbot.keyClick(line, Qt.Key.Key_Escape)
+
+    assert line.filter_text == ""
+    assert panel.focusWidget() is panel.canvas.focusProxy()
+
+
 def test_that_a_name_without_room_keeps_the_number_at_its_end(qapp: QApplication) -> None:
     metrics = QFontMetrics(qapp.font())
     width = metrics.horizontalAdvance("deer group 12") - 10
