@@ -15,7 +15,7 @@ from inspector.events.frame_history import Frame
 from inspector.events.history import History
 from inspector.events.states import Failure
 from inspector.events.timeline import Timeline
-from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_at, format_duration
 from inspector.vocabulary import Phase, Share, what_was_raised
 
 from ..session.bridge import Selection
@@ -28,6 +28,7 @@ from .rows import (
     answer,
     heading,
     instant,
+    linked,
     sentence,
 )
 
@@ -168,6 +169,26 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
     rows += _phase_rows(frame.phases)
     rows += _rows_within(timeline, index)
     return rows
+
+
+def range_rows(timeline: Timeline, frames: tuple[int, int] | None) -> list[DetailRow]:
+    """Return what there is to say about frames that were chosen; nothing without any."""
+    history, (first, end) = timeline.frames, frames or (0, 0)
+    start, stop = max(first, history.first), min(end, history.end)
+    if start >= stop:
+        return []
+    times_ns = history.numpy("interval_ns", start, stop)
+    longest = history.frame(start + int(times_ns.argmax()))
+    text = f"{format_duration(longest.interval_ns)} at {format_at(longest.at_ns)}"
+    began, ended = (format_at(history.frame(each).at_ns) for each in (start, stop - 1))
+    took = format_duration(int(times_ns.sum()))
+    return [
+        about("Range"),
+        heading(counted(stop - start, "frame")),
+        answer(f"{took}, from {began} to {ended}."),
+        DetailRow("Average", format_duration(round(times_ns.mean()))),
+        linked("Longest", [LinkedText(text, Selection.frame(longest.index))]),
+    ]
 
 
 def _answer(interval_ns: int, budget_ns: int) -> str:

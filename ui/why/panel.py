@@ -26,7 +26,7 @@ from ..session.bridge import Selection, SelectionKind, SessionBridge
 from ..session.overruled_rates import OverruledRates
 from ..session.stops import StopNotices
 from .clock_rows import ClockHistory, clock_rows
-from .frame_rows import Heaviest, frame_rows
+from .frame_rows import Heaviest, frame_rows, range_rows
 from .grid import RowGrid, ShownRow
 from .labels import LinesOfText, LinkedLabel, Piece, ValueLabel, breakable
 from .member_rows import member_rows, timer_rows
@@ -106,6 +106,7 @@ class WhyPanel(QWidget):
         bridge.session_changed.connect(self.set_session)
         bridge.selection_changed.connect(self.on_selection_changed)
         bridge.playhead_changed.connect(self._pace.request)
+        bridge.frame_focus.changed.connect(self._pace.request)
         self._theme.changed.connect(self._apply_theme)
         self._pace.due.connect(self.refresh)
         self.grid.link_activated.connect(self._follow_link)
@@ -194,7 +195,8 @@ class WhyPanel(QWidget):
         session, selection, timeline = bridge.session, bridge.selection, bridge.shown
         is_live = timeline is bridge.timeline
         if session is None or selection.kind is SelectionKind.NONE:
-            return overview_rows(
+            chosen = bridge.frame_focus.chosen if is_live else None
+            return range_rows(timeline, chosen) or overview_rows(
                 session,
                 bridge.capabilities,
                 self._clock_counts,

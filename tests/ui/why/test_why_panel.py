@@ -304,6 +304,26 @@ def test_that_a_frame_shows_its_phases_and_what_happened_in_it(stand: Stand) -> 
     assert traceback.strip() in stand.panel.text()
 
 
+def test_that_frames_that_are_measured_say_how_long_they_are(stand: Stand) -> None:
+    for number in range(1, 4):
+        stand.run_to_ms(10 * number)
+        stand.session.run_frame()
+    stand.run_to_ms(40)
+    stand.bridge.select(Selection())
+
+    stand.bridge.frame_focus.change("interval", (0, 3), (1, 3))
+    stand.panel.refresh()
+
+    assert stand.lines()[:3] == ["Range", "2 frames", "33.3 ms, from 0:00.020 to 0:00.030."]
+    assert stand.value("Longest") == "16.7 ms at 0:00.020"
+    stand.panel.grid.link_activated.emit("FRAME:1")
+    assert stand.bridge.selection == Selection.frame(1)
+    stand.bridge.select(Selection())
+    stand.bridge.frame_focus.change("interval", (0, 3), None)
+    stand.panel.refresh()
+    assert "Range" not in stand.lines()
+
+
 def test_that_a_long_turn_takes_what_its_work_takes_and_names_what_samples_saw() -> None:
     program = Program()
     program.log.append((0, LOOP_FOUND, LOOP, program.log.intern("asyncio loop"), 1))
