@@ -280,8 +280,7 @@ class JoinedProgram:
         cost = self.cost
         if cost is None or not cost.interval_ns:
             return ""
-        percent = _PERCENT * cost.cpu_ns / cost.interval_ns
-        return f"{percent:.1f} % of a processor for {cost.events:,} events in the last second"
+        return f"{_PERCENT * cost.cpu_ns / cost.interval_ns:.1f} % of a processor"
 
     @property
     def loss_text(self) -> str:
