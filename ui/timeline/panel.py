@@ -15,6 +15,7 @@ from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.analysis.lanes.rows import OCCASIONAL, LaneRow
 from inspector.analysis.lateness.blocks import Block, DelayedCall, delayed_calls
 from inspector.commands.command import Command
+from inspector.events.history import History
 from inspector.formats.arrangement.frame_bars import budget_ns_of
 from inspector.sessions.session import Session, ShowsCapture, time_name, why_no_clocks
 from inspector.timebase import format_instant
@@ -23,7 +24,7 @@ from ..kit.clipboard import add_copying, copy_text
 from ..kit.guards import guarded
 from ..kit.labels import EmptyNotice
 from ..kit.layouts import fill, open_menu
-from ..kit.paced_refresh import PacedRefresh
+from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..kit.source_menu import add_source_actions
 from ..kit.texts.clock_texts import path_text
 from ..kit.theme import Theme
@@ -44,6 +45,10 @@ from .lane_rows import subject_of
 
 #: Milliseconds between pictures at best: less than between refreshes, so each is shown.
 _LANES_MS: Final = 20
+#: Milliseconds between two pieces of a long log, for the other half of the time to be others'.
+_PAUSE_MS: Final = 5
+#: So many events more are worth a picture while others are left to read.
+_SHOWN_AT_ONCE: Final = 100_000
 #: Settings key of the hidden kinds of lanes.
 _HIDDEN = "timeline.hidden"
 #: Was chosen since what happened beside lanes has a row of its own, and no lanes at first.
@@ -75,6 +80,8 @@ class TimelinePanel(QWidget):
         self.previewer = Previewer(bridge, self)
         self._pace = PacedRefresh(self, bridge.pace, _LANES_MS)
         self._text_pace = PacedRefresh(self, bridge.pace)
+        self._pause = single_shot(self, self._take_turn, _PAUSE_MS)
+        self._known = 0  # Up to which event those read are shown
         self._connect()
         self._on_budgets_changed(bridge.budgets_ms)
         self.set_session(bridge.session)
@@ -136,9 +143,11 @@ class TimelinePanel(QWidget):
         if not self.isVisible() or self._bridge.is_behind:
             return
         store = self.canvas.store
-        left = store.read(session.history, self._bridge.timeline)
-        if left:
-            self._pace.request()
+        history = session.history
+        # While a long log is read, that is for turns in between.
+        is_reading = self._pause.isActive() and store.cursor
+        left = (history.end - store.cursor) if is_reading else self._read(history)
+        self._known = store.cursor
         shown = self.view.range
         drawn = (store.cursor, self._bridge.timeline.at_ns, shown.low, shown.high)
         if drawn != self._drawn:
@@ -152,6 +161,25 @@ class TimelinePanel(QWidget):
         if not (left or self._bridge.timeline.clocks):
             text = f"No clocks: {why_no_clocks(session)}."
         self.notice.set_text(text)
+
+    @Slot()
+    def _take_turn(self) -> None:
+        self._bridge.pace.take_turn(self, self._read_on)
+
+    def _read_on(self) -> None:
+        """Read the next events of a long log; show them when they are many, or all."""
+        session, store = self._bridge.session, self.canvas.store
+        if session is None or not self.isVisible() or self._bridge.is_behind:
+            return
+        left = self._read(session.history)
+        if not left or store.cursor >= self._known + _SHOWN_AT_ONCE:
+            self._pace.request()
+
+    def _read(self, history: History) -> int:
+        left = self.canvas.store.read(history, self._bridge.timeline)
+        if left:
+            self._pause.start()
+        return left
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:
