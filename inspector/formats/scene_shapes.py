@@ -30,6 +30,9 @@ _GAP: Final = 1 / 120
 _HATCH: Final = "#5b626b"
 _CORNERS: Final = 40
 
+#: Asked of every shape that moves: reading a member costs more than the rest of the question.
+_CIRCLE, _BOX, _LINE, _TEXT = ShapeKind.CIRCLE, ShapeKind.BOX, ShapeKind.LINE, ShapeKind.TEXT
+
 _ANCHORS: Final = tuple(Anchor(name) for name in ANCHORS)
 _RING: Final = tuple(
     (cos(2 * pi * n / _CORNERS), sin(2 * pi * n / _CORNERS)) for n in range(_CORNERS)
@@ -90,9 +93,9 @@ def _halo_items(shapes: Sequence[Shape], halo: Halo, scale: float) -> dict[int, 
 
 
 def _around(shape: Shape, width: float, color: str, scale: float) -> list[Item]:
-    if shape.kind == ShapeKind.TEXT:
+    if shape.kind == _TEXT:
         return []
-    if shape.kind == ShapeKind.CIRCLE:
+    if shape.kind == _CIRCLE:
         x, y, radius = (number * scale for number in shape.numbers)
         reach = width + (shape.width / 2 if shape.line else 0.0)
         return [Circle(Point(x, y), abs(radius) + reach * scale, color)]
@@ -106,7 +109,7 @@ def _is_large(shape: Shape, gap: float) -> bool:
     """Return whether hatching a shape can be seen; the bars of the small ones would fill it."""
     if not shape.fill:
         return False
-    if shape.kind == ShapeKind.BOX:
+    if shape.kind == _BOX:
         return min(map(abs, shape.numbers[2:])) > gap
     return True
 
@@ -117,8 +120,8 @@ def shape_items(shape: Shape, scale: float, is_stopped: bool) -> tuple[Item, ...
     fill, line = shape.fill, shape.line
     if is_stopped:
         fill, line = faded(fill), faded(line)
-    numbers = [number * scale for number in shape.numbers]
-    if shape.kind == ShapeKind.TEXT:
+    numbers = shape.numbers if scale == 1 else [number * scale for number in shape.numbers]
+    if shape.kind == _TEXT:
         x, y, size = numbers
         return (Text(Point(x, y), shape.text, abs(size), fill, _ANCHORS[shape.anchor]),)
     area = (_area(shape.kind, numbers, fill),) if fill else ()
@@ -128,11 +131,11 @@ def shape_items(shape: Shape, scale: float, is_stopped: bool) -> tuple[Item, ...
     return (*area, Polyline(points, Stroke(line, max(shape.width * scale, 0.01))))
 
 
-def _area(kind: int, numbers: list[float], fill: str) -> Item:
-    if kind == ShapeKind.CIRCLE:
+def _area(kind: int, numbers: Sequence[float], fill: str) -> Item:
+    if kind == _CIRCLE:
         x, y, radius = numbers
         return Circle(Point(x, y), abs(radius), fill)
-    if kind == ShapeKind.BOX:
+    if kind == _BOX:
         x, y, width, height = numbers
         left, top = min(x, x + width), min(y, y + height)
         return Rect(Box(left, top, abs(width), abs(height)), fill)
@@ -142,12 +145,12 @@ def _area(kind: int, numbers: list[float], fill: str) -> Item:
 
 def outline_of(kind: int, numbers: Sequence[float]) -> list[tuple[float, float]]:
     """Return the points along the edge of a shape that is not a text, closed unless it is open."""
-    if kind == ShapeKind.CIRCLE:
+    if kind == _CIRCLE:
         x, y, radius = numbers
         found = [(x + radius * px, y + radius * py) for px, py in _RING]
-    elif kind == ShapeKind.BOX:
+    elif kind == _BOX:
         x, y, width, height = numbers
         found = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
     else:
         found = list(zip(numbers[::2], numbers[1::2], strict=True))
-    return found if kind == ShapeKind.LINE else [*found, found[0]]
+    return found if kind == _LINE else [*found, found[0]]

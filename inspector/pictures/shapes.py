@@ -12,6 +12,7 @@ from enum import IntEnum
 from functools import lru_cache, partial
 from itertools import chain
 from math import cos, isfinite, pi, sin
+from operator import add
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from inspector.foreign.numbers import shown
@@ -93,6 +94,9 @@ Place: TypeAlias = "tuple[float, float]"
 
 #: Longest text of a shape, in characters.
 _LONGEST_TEXT: Final = 200
+
+#: What is looked into without asking.
+_NESTED: Final = (list, tuple)
 
 _COLOR: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
@@ -257,19 +261,18 @@ def group(  # noqa: PLR0913 - likewise
     found = []
     # Called for every figure of every frame: neither ``_replace`` nor generators.
     for kind, numbers, fill, line, width, said, anchor, own_clock, own_timer in flattened(shapes):
-        moved = list(numbers)
         ends = len(numbers) if kind in _OUTLINES else 2
-        xs, ys = numbers[:ends:2], numbers[1:ends:2]
         if is_only_moved:
-            moved[:ends:2] = [x + px for px in xs]
-            moved[1:ends:2] = [y + py for py in ys]
+            by = (x, y) * (ends // 2) + (0.0, 0.0)
+            moved = tuple(map(add, numbers, by))
         else:
-            pairs = list(zip(xs, ys, strict=True))
-            moved[:ends:2] = [x + px * along - py * across for px, py in pairs]
-            moved[1:ends:2] = [y + px * across + py * along for px, py in pairs]
-            moved[ends:] = [size * scale for size in numbers[ends:]]
+            pairs = zip(numbers[:ends:2], numbers[1:ends:2], strict=True)
+            places = [
+                (x + px * along - py * across, y + px * across + py * along) for px, py in pairs
+            ]
+            moved = *chain.from_iterable(places), *[size * scale for size in numbers[ends:]]
         owners = own_clock or clock_id, own_timer or timer_id
-        found.append(_made((kind, tuple(moved), fill, line, width * scale, said, anchor, *owners)))
+        found.append(_made((kind, moved, fill, line, width * scale, said, anchor, *owners)))
     return found
 
 
@@ -297,7 +300,7 @@ def flattened(shapes: Shapes) -> list[Shape]:
         for each in shapes:
             if type(each) is Shape:
                 found.append(each)
-            elif isinstance(each, list | tuple):
+            elif isinstance(each, _NESTED):
                 found += flattened(each)
             else:
                 _refuse(each)

@@ -18,7 +18,17 @@ from math import atan2, cos, hypot, pi, sin
 from random import Random
 
 from inspector.clocks import Timer
-from inspector.pictures.shapes import Shapes, box, circle, group, line, polygon, regular, text
+from inspector.pictures.shapes import (
+    Shape,
+    Shapes,
+    box,
+    circle,
+    group,
+    line,
+    polygon,
+    regular,
+    text,
+)
 from inspector.sessions.stage import Stage
 from inspector.vocabulary import Phase
 
@@ -32,8 +42,20 @@ GRID = (
     *(line(x, 0, x, HEIGHT, "#18202a") for x in range(40, round(WIDTH), 40)),
     *(line(0, y, WIDTH, y, "#18202a") for y in range(36, round(HEIGHT), 36)),
 )
+BAR_GROUND = box(0, HEIGHT, WIDTH, BAR, "#202833")
+HEALTH_GROUND = box(212, HEIGHT + 9, 50, 6, "#39434f")
+SHIP = polygon([(8, 0), (-6, 5), (-3, 0), (-6, -5)], "#56b4e9", line="#ffffff", width=0.7)
 NAMES = ("goblin", "orc", "imp", "wisp", "bat")
 COLORS = ("#009e73", "#e69f00", "#cc79a7", "#7fd0ff", "#b58cff")
+BOSS_SIZE, FIGURE_SIZE = 10.0, 0.7 * ENEMY_SIZE
+BOSS_NAME = text(0, BOSS_SIZE + 8, "boss", "#e9edf1", size=7, anchor="middle")
+FIGURES = {
+    "boss": circle(0, 0, BOSS_SIZE, "#d55e00", line="#ffffff"),
+    **{
+        name: polygon(regular(corners, FIGURE_SIZE), color)
+        for corners, (name, color) in enumerate(zip(NAMES, COLORS, strict=True), 3)
+    },
+}
 
 
 @dataclass
@@ -112,6 +134,7 @@ class Game:
         stage.picture(self.picture, width=WIDTH, height=HEIGHT + BAR, background="#10151c")
         self.is_cursor_shown = True
         self.beats = self.bars = 0
+        self.beat_shapes = [self.draw_beat(beat) for beat in range(4)]
 
     # ------------------------------------------------------------- enemies
 
@@ -312,16 +335,13 @@ class Game:
 
     def enemy_shapes(self, enemy: Enemy) -> Shapes:
         """Draw an enemy, which belongs to its attack timer, with what is left of its health."""
-        is_boss = enemy.name == "boss"
-        size = 10.0 if is_boss else 0.7 * ENEMY_SIZE
         kind = enemy.name.split()[0]
-        color = "#d55e00" if is_boss else COLORS[NAMES.index(kind)]
-        body = polygon(regular(3 + NAMES.index(kind), size), color) if not is_boss else None
-        full = 60 if is_boss else 5
+        is_boss = kind == "boss"
+        size, full = (BOSS_SIZE, 60) if is_boss else (FIGURE_SIZE, 5)
         return group(
-            circle(0, 0, size, color, line="#ffffff") if body is None else body,
+            FIGURES[kind],
             box(-size, -size - 4, 2 * size * max(enemy.health, 0) / full, 1.5, "#e9edf1"),
-            text(0, size + 8, "boss", "#e9edf1", size=7, anchor="middle") if is_boss else (),
+            BOSS_NAME if is_boss else (),
             x=enemy.x,
             y=enemy.y,
             clock=self.enemies,
@@ -332,15 +352,13 @@ class Game:
         """Draw the player, looking where it walks."""
         player = self.world.player
         turn = atan2(player.speed_y, player.speed_x)
-        ship = polygon([(8, 0), (-6, 5), (-3, 0), (-6, -5)], "#56b4e9", line="#ffffff", width=0.7)
-        return group(ship, x=player.x, y=player.y, turn=turn, clock=self.game)
+        return group(SHIP, x=player.x, y=player.y, turn=turn, clock=self.game)
 
     def bar_shapes(self) -> Shapes:
         """Draw the score with its cursor, a toast, the health, and the beat of the music."""
         world, top = self.world, HEIGHT
-        beat = self.beats % 4
         return [
-            box(0, top, WIDTH, BAR, "#202833"),
+            BAR_GROUND,
             text(8, top + 16, f"{world.shown_score:,}", "#e9edf1", size=12, clock=self.ui),
             box(52, top + 6, 1.5, 12, "#e9edf1", clock=self.ui) if self.is_cursor_shown else (),
             text(
@@ -348,13 +366,20 @@ class Game:
             )
             if world.toast
             else (),
-            box(212, top + 9, 50, 6, "#39434f"),
+            HEALTH_GROUND,
             box(212, top + 9, max(world.health, 0) / 2, 6, "#2bb58c"),
-            [
-                circle(276 + 11 * n, top + 12, 3.5 if n == beat else 2.2, color, clock=self.audio)
-                for n in range(4)
-                for color in ("#cc79a7" if n == beat else "#5d5f73",)
-            ],
+            self.beat_shapes[self.beats % 4],
+        ]
+
+    def draw_beat(self, beat: int) -> list[Shape]:
+        """Draw the four beats of a bar, one of them lit."""
+        return [
+            circle(
+                *(276 + 11 * n, HEIGHT + 12, 3.5 if n == beat else 2.2),
+                "#cc79a7" if n == beat else "#5d5f73",
+                clock=self.audio,
+            )
+            for n in range(4)
         ]
 
     def menu_shapes(self) -> Shapes:
