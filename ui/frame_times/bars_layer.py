@@ -1,12 +1,13 @@
 """The frames themselves: bars, values of what goes on beyond the plot, budget lines."""
 
-from collections.abc import Hashable, Iterable
+import math
+from collections.abc import Hashable
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QTransform
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QPainter, QPixmap, QTransform
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.formats.arrangement.fills import AnyFill
@@ -23,7 +24,6 @@ from inspector.formats.arrangement.frame_labels import (
     spike_labels,
 )
 from inspector.formats.arrangement.frame_series import FrameSeries, Window
-from inspector.formats.drawing.pixel_rects import PixelRects
 from inspector.vocabulary import Measure, Share
 
 from ..kit.theme import ColorRole, Theme
@@ -34,6 +34,9 @@ from ..plotting.sheet_painter import color_of, kept_texts
 #: Down to here there are values of bars that go on beyond the plot.
 LABEL_BAND: Final = 24
 _DASH: Final = 6
+_LABEL_PAD: Final = 2
+#: Values that are kept as pictures: to write one takes ten times as long.
+_MOST_DRAWN: Final = 64
 #: Wider bars over twice the budget are tinted, so that a stall does not flood the window.
 _WIDE: Final = 40
 
@@ -54,13 +57,14 @@ class BarsLayer:
         self.span = (0.0, 1.0)  # The positions on the axis at its edges
         self.top_ns = 1  # The duration at its upper edge
         self.ratio = 1.0  # Pixels of the screen for each of the plot
-        self.font = QFont()
         self._theme = theme
         self._spikes_shown: Spikes | None = None
         self._spike_labels: list[Label] = []
-        self._dash = 0
-        self._dash_rects: PixelRects = np.zeros((0, 4), dtype=np.int32)
+        self._names: list[Label] = []
+        self._names_place: Hashable = None
+        self._drawn_labels: dict[Hashable, QPixmap] = {}
         self._colors: dict[AnyFill, QColor] = {}
+        self.use_font(QFont())
 
     def bring_up_to_date(self) -> tuple[QRectF, bool]:
         """Draw what is new; returns which part of the plot changed, and whether values did."""
@@ -78,7 +82,15 @@ class BarsLayer:
         part = QRectF(self.area.left() + left, self.area.top(), right - left, self.area.height())
         return part.intersected(self.area), self.picture.spikes is not self._spikes_shown
 
-    def forget_colors(self) -> None:
+    def use_font(self, font: QFont) -> None:
+        """Write in a font, in the colours of the theme as it is now."""
+        self.font = font
+        self._texts = kept_texts(font)
+        self._behind = QColor(self._theme.color(ColorRole.BG))
+        self._behind.setAlphaF(0.55)
+        self._dashes = QPixmap()
+        self._drawn_labels.clear()
+        self._names_place = self._spikes_shown = None
         self._colors.clear()
         self.picture.forget()
 
@@ -130,15 +142,8 @@ class BarsLayer:
             )
         self._draw_budgets(painter)
         painter.restore()
-        painter.setFont(self.font)
-        self._lay_out_spikes(painter)
-        metrics, area = painter.fontMetrics(), self.area
-        place = self.top_ns, area.right(), area.height(), float(metrics.height())
-        width_of = kept_texts(self.font).width_of
-        names = list(budget_labels(self.budgets_ns, *place, width_of))
-        shown = self._spike_labels if self.series is not None else []
-        shown = apart_from(shown, names, metrics.height())
-        self._draw_labels(painter, exposed, (*shown, *names))
+        self._lay_out_spikes()
+        self._draw_labels(painter)
 
     def _window(self) -> Window | None:
         width, height = self.pixels_per_view(), round(self.area.height() * self.ratio)
@@ -165,8 +170,6 @@ class BarsLayer:
 
     def _draw_budgets(self, painter: QPainter) -> None:
         width, height = self.pixels_per_view(), self.area.height() * self.ratio
-        behind = QColor(self._theme.color(ColorRole.BG))
-        behind.setAlphaF(0.55)
         thickness = max(1, round(self.ratio))
         for number, budget_ns in enumerate(self.budgets_ns):
             y = round(height * (1 - budget_ns / self.top_ns)) - 1
@@ -176,40 +179,62 @@ class BarsLayer:
                 painter.fillRect(0, y, width, thickness, self._theme.color(ColorRole.TEXT))
                 continue
             # Between the dashes something light, to be seen over the bars too.
-            painter.fillRect(0, y, width, thickness, behind)
-            dashes = self._dashes(width, thickness)
-            dashes[:, 1], dashes[:, 3] = y, y + thickness - 1
-            fill_rects(painter, dashes, self._theme.color(ColorRole.MUTED))
+            painter.fillRect(0, y, width, thickness, self._behind)
+            painter.drawPixmap(0, y, self._dashed_line(width, thickness))
 
-    def _dashes(self, width: int, thickness: int) -> PixelRects:
-        dash = _DASH * thickness
-        if len(self._dash_rects) != -(-width // (2 * dash)) or self._dash != dash:
-            self._dash = dash
-            lefts = np.arange(0, width, 2 * dash, dtype=np.int32)
-            self._dash_rects = np.empty((len(lefts), 4), dtype=np.int32)
-            self._dash_rects[:, 0], self._dash_rects[:, 2] = lefts, lefts + dash - 1
-        return self._dash_rects
+    def _dashed_line(self, width: int, thickness: int) -> QPixmap:
+        if self._dashes.size() != QSize(width, thickness):
+            self._dashes = QPixmap(width, thickness)
+            self._dashes.fill(Qt.GlobalColor.transparent)
+            dash, color = _DASH * thickness, self._theme.color(ColorRole.MUTED)
+            with QPainter(self._dashes) as painter:
+                for left in range(0, width, 2 * dash):
+                    painter.fillRect(left, 0, dash, thickness, color)
+        return self._dashes
 
-    def _lay_out_spikes(self, painter: QPainter) -> None:
+    def _lay_out_spikes(self) -> None:
         """Choose where values are written: beside the largest spikes, as many as have room."""
         spikes = self.picture.spikes
         if spikes is not self._spikes_shown:
             self._spikes_shown = spikes
-            area, width_of = self.area, painter.fontMetrics().horizontalAdvance
+            area, width_of = self.area, self._texts.width_of
             self._spike_labels = spike_labels(
                 spikes, area.left(), area.width(), self.ratio, width_of
             )
 
-    def _draw_labels(self, painter: QPainter, exposed: QRectF, labels: Iterable[Label]) -> None:
-        # Opaque, or the line of a budget would strike the text through.
-        behind, line = self._theme.color(ColorRole.BG), painter.fontMetrics().height()
-        for label in labels:
-            box = QRectF(label.left, self.area.top() + label.top, label.width, line)
-            if box.intersects(exposed):
-                painter.fillRect(box.adjusted(-2, 0, 2, 0), behind)
+    def _draw_labels(self, painter: QPainter) -> None:
+        area, line = self.area, self._texts.metrics.height()
+        place = self.budgets_ns, self.top_ns, area.right(), area.height(), float(line)
+        if self._names_place != place:
+            self._names_place = place
+            self._names = list(budget_labels(*place, self._texts.width_of))
+        shown = self._spike_labels if self.series is not None else []
+        top, ratio = area.top(), self.ratio
+        for label in (*apart_from(shown, self._names, line), *self._names):
+            # On whole pixels of the screen.
+            at = (label.left - _LABEL_PAD) * ratio, (top + label.top) * ratio
+            painter.drawPixmap(QPointF(*(round(each) / ratio for each in at)), self._drawn(label))
+
+    def _drawn(self, label: Label) -> QPixmap:
+        key = label.text, label.width, label.is_strong, self.ratio
+        drawn = self._drawn_labels.get(key)
+        if drawn is None:
+            # Opaque, or the line of a budget would strike the text through.
+            width, line = label.width + 2 * _LABEL_PAD, self._texts.metrics.height()
+            drawn = QPixmap(math.ceil(width * self.ratio), math.ceil(line * self.ratio))
+            drawn.setDevicePixelRatio(self.ratio)
+            drawn.fill(self._theme.color(ColorRole.BG))
+            with QPainter(drawn) as painter:
+                painter.setFont(self.font)
                 role = ColorRole.TEXT if label.is_strong else ColorRole.MUTED
                 painter.setPen(self._theme.color(role))
-                painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), label.text)
+                painter.drawText(
+                    QRectF(0, 0, width, line), int(Qt.AlignmentFlag.AlignCenter), label.text
+                )
+            if len(self._drawn_labels) > _MOST_DRAWN:
+                self._drawn_labels.clear()
+            self._drawn_labels[key] = drawn
+        return drawn
 
     def _color(self, fill: AnyFill) -> QColor:
         color = self._colors.get(fill)

@@ -159,8 +159,7 @@ class PlottedFrames(QWidget):
             self.choose_scale()
 
     def apply_theme(self) -> None:
-        self._bars.font = small_font(self)
-        self._bars.forget_colors()
+        self._bars.use_font(small_font(self))
         self.update()
 
     def refresh(self, *, is_forced: bool = False) -> None:
@@ -311,6 +310,7 @@ class PlottedFrames(QWidget):
         with QPainter(self) as painter:
             if self.devicePixelRatioF() != self._bars.ratio:
                 self._fit()
+            painter.setFont(self._bars.font)
             if exposed.left() < area.left():
                 self._paint_scale(painter)
             part = exposed.intersected(area)
@@ -322,7 +322,6 @@ class PlottedFrames(QWidget):
         area, theme = self._bars.area, self._theme
         painter.fillRect(QRectF(0, 0, area.left(), self.height()), theme.color(ColorRole.PANEL))
         painter.fillRect(QRectF(area.left() - 1, 0, 1, self.height()), theme.color(ColorRole.LINE))
-        painter.setFont(self._bars.font)
         painter.setPen(theme.color(ColorRole.MUTED))
         ticks = scale_ticks(self.top_ns, self._budget_ns, area.height())
         line = QFontMetricsF(self._bars.font).height()
