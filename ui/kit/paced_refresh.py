@@ -67,7 +67,7 @@ class PacedRefresh(QObject):
         self.period_end_ns = 0
         self.is_waiting = False
         self._has_turn = self._was_seen = self._is_out_of_sight = False
-        self._looked_ns: int | None = None
+        self._looked_ns = -_LOOK_NS
         self._last_chance = single_shot(self, self._take_turn)
 
     def follow(self) -> None:
@@ -81,13 +81,15 @@ class PacedRefresh(QObject):
         self.is_waiting = True
         if self._has_turn:
             return
-        is_too_soon = self._pace.now_ns() < self.period_end_ns
+        now_ns = self._pace.now_ns()
+        is_too_soon = now_ns < self.period_end_ns
         if is_too_soon and self._last_chance.isActive():
             return
-        if not self._is_in_sight():
-            self._watch(is_out_of_sight=True)
+        is_out_of_sight = not self._is_in_sight(now_ns)
+        if is_out_of_sight is not self._is_out_of_sight:
+            self._watch(is_out_of_sight=is_out_of_sight)
+        if is_out_of_sight:
             return
-        self._watch(is_out_of_sight=False)
         if is_too_soon:
             self._last_chance.start(self._pace.period_ms(self.least_ms))
         else:
@@ -96,8 +98,6 @@ class PacedRefresh(QObject):
 
     def _watch(self, *, is_out_of_sight: bool) -> None:
         """While it is out of sight, wait until it is shown or painted."""
-        if is_out_of_sight is self._is_out_of_sight:
-            return
         self._is_out_of_sight = is_out_of_sight
         # Only then: each event of what is watched takes as long as a small widget's painting.
         if is_out_of_sight:
@@ -117,10 +117,9 @@ class PacedRefresh(QObject):
                 self._take_turn()
         return False
 
-    def _is_in_sight(self) -> bool:
-        now_ns, looked_ns = self._pace.now_ns(), self._looked_ns
-        if looked_ns is not None and now_ns - looked_ns < _LOOK_NS:
-            return self._widget.isVisible() and not self._is_out_of_sight
+    def _is_in_sight(self, now_ns: int) -> bool:
+        if now_ns - self._looked_ns < _LOOK_NS:
+            return not self._is_out_of_sight and self._widget.isVisible()
         self._looked_ns = now_ns
         return is_in_sight(self._widget)
 

@@ -86,6 +86,7 @@ class ScenePanel(QWidget):
         self._rings: dict[int, int] = {}
         self._wants_export = False
         self._fitted: object = None
+        self._arrangement: object = None
         self._theme = theme
         self.canvas = SceneCanvas(theme)
         self.canvas.text_of = self.text_of
@@ -170,9 +171,12 @@ class ScenePanel(QWidget):
         timeline = self._bridge.shown
         is_program = isinstance(self._bridge.session, AttachesPrograms)
         why = "" if picture is not None or is_program else self._why_none()
-        self._set_program(is_program=is_program)
-        self.notice.setVisible(bool(why))
-        self.canvas.setVisible(picture is not None)
+        arrangement = is_program, bool(why), picture is not None
+        if arrangement != self._arrangement:
+            self._arrangement = arrangement
+            self._set_program(is_program=is_program)
+            self.notice.setVisible(bool(why))
+            self.canvas.setVisible(picture is not None)
         self._fit(picture)
         if why != self.notice.text():
             self.notice.setText(why)
@@ -241,7 +245,7 @@ class ScenePanel(QWidget):
     def _bring_back(self) -> None:
         middle = self._lent_to
         if middle is not None and middle.currentWidget() is not self.canvas:
-            self._lent_to = self._fitted = None
+            self._lent_to = self._fitted = self._arrangement = None
             middle.currentChanged.disconnect(self._bring_back)
             middle.removeWidget(self.canvas)
             self._picture_row.addWidget(self.canvas, 1)

@@ -67,6 +67,8 @@ class FrameSeries:
         self.measure = measure  # The time of frames that is looked at
         self._history = history
         self._end = 0
+        # The starts of all frames read; asked for a dozen times in each refresh.
+        self._begun_ns = array("q")
         # Frames that are complete have theirs with them, whoever draws them.
         known = history.computed
         self._pyramids: dict[Measure, Pyramid] = (
@@ -110,6 +112,7 @@ class FrameSeries:
         self._end = self._history.end
         if self._end == before:
             return 0
+        self._begun_ns = self._history.at_ns
         for measure, pyramid in self._pyramids.items():
             pyramid.extend(self._history.numpy(_column_name(measure), len(pyramid), self._end))
         return self._end - before
@@ -175,7 +178,7 @@ class FrameSeries:
 
         The index after the newest gives its end.
         """
-        at_ns, first = self._history.at_ns, self._history.first
+        at_ns, first = self._begun_ns, self._history.first
         place, count = frame - first - self.counts_back, self._end - first
         if place < 0:
             # Its beginning was the instant of a frame that is not kept, or of none: the start of
@@ -408,7 +411,7 @@ class FrameSeries:
         # For one instant half of what numpy takes, without a view of the column.
         find, first = bisect_left if side == "left" else bisect_right, self._history.first
         count = self._end - first
-        place = find(self._history.at_ns, at_ns, 0, count)
+        place = find(self._begun_ns, at_ns, 0, count)
         if self.counts_back and (place or self._begins_before(at_ns, side)):
             place = min(place + 1, count)
         return first + place
