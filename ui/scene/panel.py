@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QMenu, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QStackedWidget, QStyle, QWidget
 from typing_extensions import override
 
 from inspector.commands.timers import FireTimer
@@ -44,7 +44,7 @@ _PICTURE_MS: Final = 20
 _SELDOM_MS: Final = 150
 _FRAMES_PER_MS: Final = 16.7
 #: Milliseconds that a ring around a timer that has fired takes.
-_RING_MS: Final = 350
+_RING_MS: Final = 300
 #: Milliseconds between pictures of rings while no refreshes bring them along.
 _FADING_MS: Final = 33
 #: Milliseconds for which it is said where a picture was written.
@@ -84,6 +84,8 @@ class ScenePanel(QWidget):
         self._moment: SceneMoment | None = None
         self._fired: dict[int, int] = {}
         self._rings: dict[int, int] = {}
+        moves_for = QStyle.StyleHint.SH_Widget_Animation_Duration
+        self.has_motion = bool(self.style().styleHint(moves_for))
         self._wants_export = False
         self._fitted: object = None
         self._arrangement: object = None
@@ -288,7 +290,7 @@ class ScenePanel(QWidget):
         timers = {shape.timer for shape in picture.shapes}
         fired = {each: table.fired[table.index(each)] for each in timers if each in table}
         for timer_id, count in fired.items():
-            if count > self._fired.get(timer_id, count):
+            if self.has_motion and count > self._fired.get(timer_id, count):
                 self._rings[timer_id] = now_ms
         self._fired = fired
 

@@ -216,6 +216,16 @@ def test_that_a_timer_that_fires_gets_a_ring(
     panel.canvas.repaint()
 
 
+def test_that_there_are_no_rings_where_the_system_asks_for_less_motion(
+    panel: ScenePanel, bridge: SessionBridge, session: HostedSession
+) -> None:
+    panel.has_motion = False
+    session.submit(StepFrames(8))
+    refresh(panel, bridge)
+
+    assert not panel._ring_shares()
+
+
 def test_that_rings_fade_with_the_refreshes_while_there_are_any(
     panel: ScenePanel, bridge: SessionBridge, session: HostedSession
 ) -> None:
