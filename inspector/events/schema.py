@@ -424,9 +424,10 @@ ABOUT_MEMBERS: Final = kinds_with(subject=Unit.MEMBER) | kinds_with(subject=Unit
 #: Numbers of the kinds that set a field of a member, and of those with a timer or none.
 ABOUT_FIELDS: Final = kinds_with(a=Unit.FIELD)
 MAY_BE_ABOUT_TIMERS: Final = ABOUT_TIMERS | kinds_with(subject=Unit.TIMER_OR_NONE)
-#: Numbers of the kinds that mark an instant, of a clock or not, and of those about a clock if any.
-MARKS: Final = kinds_with(subject=Unit.CLOCK_OR_NONE, group=EventGroup.MARKS)
-MAY_BE_ABOUT_CLOCKS: Final = ABOUT_CLOCKS | MARKS
+#: Numbers of the kinds about a clock, if any.
+MAY_BE_ABOUT_CLOCKS: Final = ABOUT_CLOCKS | kinds_with(
+    subject=Unit.CLOCK_OR_NONE, group=EventGroup.MARKS
+)
 #: Numbers of the kinds that report a call of a timer, a call of a member, and the bounds of
 #: frames, the ends of phases, what was cut, and where the time between frames went.
 FIRINGS: Final = kinds_with(a=Unit.LATENESS)

@@ -15,7 +15,6 @@ from inspector.events.schema import (
     COMMAND_DETAILS,
     FIRINGS,
     FRAME_STARTS,
-    MARKS,
     EventGroup,
     Unit,
     kinds_with,
@@ -23,7 +22,7 @@ from inspector.events.schema import (
 from inspector.sessions.replay.journal import Journal, JournalError, events_to_run_again
 from inspector.sessions.replay.replay import compared
 from inspector.sessions.replay.rerun import run_again
-from inspector.vocabulary import READING, EventKind, RawEvent
+from inspector.vocabulary import MARK, READING, EventKind, RawEvent
 
 _ASKED: Final = (
     COMMAND_DETAILS | kinds_with(subject=Unit.COMMAND) | kinds_with(group=EventGroup.BREAKPOINTS)
@@ -49,7 +48,7 @@ def what_happened(events: Sequence[RawEvent], strings: Sequence[str]) -> Replaye
             names[subject] = strings[b]
         elif kind in FIRINGS:
             firings.setdefault(names.get(subject, f"timer {subject}"), []).append(at_ns)
-        elif kind in MARKS:
+        elif kind == MARK:
             marks.append((at_ns, strings[a]))
     return Replayed(firings, marks)
 
