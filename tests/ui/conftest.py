@@ -23,6 +23,12 @@ from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _application(qapp: QCoreApplication) -> None:
+    """Have pictures and fonts in each file by itself, too."""
+    assert qapp is not None
+
+
 @pytest.fixture
 def world() -> World:
     return World()
