@@ -523,6 +523,23 @@ def test_that_very_many_timers_are_thinned_out_and_said_to_be() -> None:
         assert not adapter.message
 
 
+def test_that_a_sleep_that_was_left_out_is_described_to_be_stepped_to() -> None:
+    with followed() as (loop, adapter, _):
+        (hooks,) = adapter._by_clock.values()
+        hooks.thinned_below_s, hooks.share = 1.0, -1
+
+        async def watched() -> None:
+            task = asyncio.create_task(sleeping(0.5))
+            await asyncio.sleep(0)
+            assert not adapter.program.timers
+            for _ in hooks.described():
+                pass
+            assert len(adapter.program.timers) == 1
+            task.cancel()
+
+        loop.run_until_complete(watched())
+
+
 @pytest.mark.parametrize(("share", "one_of"), [(0.12001, 3), (0.47, 8), (0.71, 12)])
 def test_that_thinned_out_it_follows_as_many_tasks_as_it_says(share: float, one_of: int) -> None:
     with followed() as (loop, adapter, _):
