@@ -291,6 +291,8 @@ SAW_AFTER_GAP: Final = 64
 #: sample stands for was used, or waited.
 SAW_EARLIER: Final = 128
 COLLECTED_HERE: Final = 256
+#: From this bit of a generation on stands the line that calls ``gc.collect``, if one does.
+COLLECTING_LINE_SHIFT: Final = 16
 
 
 class SampleForm(NamedTuple):

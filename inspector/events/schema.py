@@ -95,6 +95,7 @@ class Unit(Enum):
         "other calls before times 2**32, plus samples before times 2**16, plus frames of the stack "
         "times 2**8, plus flags"
     )
+    COLLECTION = "a generation, plus 2**16 times the line that calls gc.collect, plus a flag"
     READ_VALUE = "nanoseconds of the time source, or from frame to frame, see Reading"
 
     @property
@@ -334,8 +335,8 @@ _ROWS: Final = (
              measured="sab"),
     EventRow(_K.SAMPLED, _U.SAMPLED_CLOCK, _U.DURATION, _U.SAMPLE_FORM, _G.SAMPLES,
              "{s} sampled: {b}, for {a}", Fold.NONE, measured="sab"),
-    EventRow(_K.COLLECTED, _U.SAMPLED_CLOCK, _U.DURATION, _U.COUNT, _G.SAMPLES,
-             "garbage of generation {b} collected in {a}", Fold.NONE, measured="sab"),
+    EventRow(_K.COLLECTED, _U.SAMPLED_CLOCK, _U.DURATION, _U.COLLECTION, _G.SAMPLES,
+             "garbage {b} collected in {a}", Fold.NONE, measured="sab"),
     EventRow(_K.PROCESS_STOPPED, _U.SAMPLED_CLOCK, _U.DURATION, _U.NOTHING, _G.SAMPLES,
              "the process was stopped for {a}", Fold.NONE, measured="sab"),
     EventRow(_K.TASK_ADDED, _U.TASK, _U.CLOCK, _U.TEXT, _G.TASKS,

@@ -10,6 +10,8 @@ from typing import Final, TypeAlias
 from inspector.events.schema import FIELDS, NUMBERS, SCHEMA, EventRow, FieldRow, Unit
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import (
+    COLLECTED_HERE,
+    COLLECTING_LINE_SHIFT,
     NEVER,
     SAW_BETWEEN_TURNS,
     SAW_END,
@@ -134,6 +136,10 @@ class _Describer:
                 return ", ".join(f"{share.text} {format_duration(ns)}" for share, ns in pairs)
             case Unit.SAMPLE_FORM:
                 return _sample_text(SampleForm.of(value))
+            case Unit.COLLECTION:
+                line = value >> COLLECTING_LINE_SHIFT
+                asked = f", as line {line} asks," if line else ""
+                return f"of generation {value & (COLLECTED_HERE - 1)}{asked}"
             case Unit.FRAME_AND_PHASE:
                 frame, phase = frame_and_phase_in(value)
                 return f"frame {frame}: {Phase(phase).text}"

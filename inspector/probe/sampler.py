@@ -31,12 +31,12 @@ from .kinds import (
     SAW_WAIT,
     STACK_FRAME,
 )
-from .stacks import WAITING_FILES, Runner, is_own, stack_of, wait_of
+from .stacks import WAITING_FILES, Runner, called_names, is_own, stack_of, wait_of
 from .thread_times import STOP_NS, SWITCH_NS, OtherThreads, Stops, ThreadTimes, other_times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import CodeType
+    from types import CodeType, FrameType
     from typing import Callable, Optional
 
     from .clocks import Clock
@@ -596,7 +596,15 @@ class Sampler:
             emit = self._program.emit
             if emit is not None:
                 number = self._program.own_clock.number
-                emit((now_ns, COLLECTED, number, took_ns, info.get("generation", 0)))
+                line = _line_that_collects(sys._getframe(1))
+                emit((now_ns, COLLECTED, number, took_ns, line << 16 | info["generation"]))
+
+
+def _line_that_collects(frame: FrameType) -> int:
+    """Return the line of a frame that calls ``gc.collect``, 0 if it calls something else."""
+    code = frame.f_code
+    asks = "collect" in code.co_names and "collect" in called_names(code, frame.f_lasti)
+    return frame.f_lineno if asks else 0
 
 
 class _View:

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from inspector.analysis.frame_spans import FrameSpan, extent_of
-from inspector.analysis.lateness.flame import sampled_spans
+from inspector.analysis.lateness.flame import kept_text, sampled_spans
 from inspector.events.history import LogHistory
-from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, SAW_END
+from inspector.events.timeline import Timeline
+from inspector.vocabulary import (
+    COLLECTED,
+    COLLECTING_LINE_SHIFT,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    SAW_AFTERWARDS,
+    SAW_END,
+)
 from tests.analysis.test_lateness import (
     CRUNCH,
     DUE_NS,
@@ -19,11 +27,17 @@ from tests.analysis.test_lateness import (
 )
 
 
-def spans_after(program: Program, busy_ms: int) -> tuple[FrameSpan, ...]:
+def frame_after(
+    program: Program, busy_ms: int
+) -> tuple[LogHistory, Timeline, int, tuple[int, int]]:
     program.log.append((DUE_NS + busy_ms * MS, FRAME_ENDED, LOOP, 0, busy_ms * MS))
     history = LogHistory(program.log)
     timeline = history.state_before(history.end)
-    return sampled_spans(history, timeline, 0, extent_of(history, timeline, 0))
+    return history, timeline, 0, extent_of(history, timeline, 0)
+
+
+def spans_after(program: Program, busy_ms: int) -> tuple[FrameSpan, ...]:
+    return sampled_spans(*frame_after(program, busy_ms))
 
 
 def began() -> Program:
@@ -64,6 +78,16 @@ def test_that_what_is_told_of_the_end_lengthens_what_was_seen_last() -> None:
     (found,) = spans_after(program, 26)
     assert found.seen is not None
     assert (found.took_ns // MS, found.seen.samples, found.seen.looks) == (26, 2, 2)
+
+
+def test_that_a_frame_in_which_a_function_had_garbage_collected_says_so() -> None:
+    program = began()
+    program.sample(MAIN, CRUNCH, until_ms=98, covers_ms=60, flags=SAW_AFTERWARDS, begins=True)
+    program.stand(COLLECTED, 0, 100, 4 << COLLECTING_LINE_SHIFT)
+
+    text = kept_text(*frame_after(program, 104))
+
+    assert text == "For 100 ms, garbage was collected by crunch() (server.py:4)."
 
 
 def test_that_a_frame_without_samples_has_none() -> None:

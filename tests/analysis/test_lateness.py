@@ -23,6 +23,7 @@ from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
     COLLECTED,
+    COLLECTING_LINE_SHIFT,
     FRAME_BEGAN,
     FRAME_ENDED,
     LOOP_FOUND,
@@ -119,8 +120,8 @@ class Program:
         form = SampleForm(part, number, len(stack), flags).packed
         self.log.append((at_ns, SAMPLED, LOOP, covers_ms * MS, form))
 
-    def stand(self, kind: int, begin_ms: int, end_ms: int) -> None:
-        self.log.append((DUE_NS + end_ms * MS, kind, PROGRAM, (end_ms - begin_ms) * MS, 0))
+    def stand(self, kind: int, begin_ms: int, end_ms: int, b: int = 0) -> None:
+        self.log.append((DUE_NS + end_ms * MS, kind, PROGRAM, (end_ms - begin_ms) * MS, b))
 
     def fire(self, late_ms: int) -> Lateness:
         """Fire the timer, and return what made it late."""
@@ -261,6 +262,27 @@ def test_that_garbage_that_v8_collects_is_known_from_its_frames() -> None:
     assert [(share.cause, share.ns // MS) for share in program.fire(100).shares] == [
         (Cause.GARBAGE_COLLECTION, 100)
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "stack", "by"),
+    [
+        (4, (MAIN, CRUNCH), " by crunch() (server.py:4)"),
+        (5, (MAIN, CRUNCH), ""),
+        (0, (MAIN, CRUNCH), ""),
+        (4, (), ""),
+    ],
+)
+def test_that_who_asks_for_a_collection_is_named_if_it_was_seen_at_that_line(
+    line: int, stack: tuple[str, ...], by: str
+) -> None:
+    program = Program()
+    program.sample(*stack, until_ms=98, covers_ms=60, ran_ms=60, flags=SAW_AFTERWARDS)
+    program.stand(COLLECTED, 0, 100, line << COLLECTING_LINE_SHIFT | 2)
+
+    told = lateness_text(program.fire(100))
+
+    assert told == f"100 ms late: garbage was collected{by} the whole time."
 
 
 def test_that_samples_that_are_told_once_a_turn_is_over_stand_for_when_it_was() -> None:

@@ -332,7 +332,7 @@ def job():
         "gc.disable()\nkept = [[number] for number in range(2_500_000)]\n"
         "def sweep():\n    gc.collect()\ndef job():\n    sweep()\n",
         "garbage-collection",
-        "",
+        "sweep",
         ("asyncio-task", "twisted", "qt"),
     ),
     "thread-in-c": Fault(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from os.path import sep
@@ -12,6 +13,7 @@ from msgspec import structs
 
 from inspector.analysis.lateness.attribution import Cause, Culprit, attribute
 from inspector.analysis.lateness.samples import SAMPLE_KINDS, Place, Samples
+from inspector.vocabulary import COLLECTED
 from tests.interpreters import VERSIONS, interpreter
 from tests.probe.receiver import Receiver, attached
 
@@ -129,6 +131,33 @@ def test_that_what_an_instruction_calls_is_told_from_what_its_function_calls_els
 def test_that_without_columns_the_names_of_the_statement_count(version: str) -> None:
     sleep = called(interpreter(version), "-X", "no_debug_ranges")[7]
     assert sleep == {"sleep", "time"}
+
+
+_COLLECTING = """
+import asyncio, gc
+kept = [[number] for number in range(300_000)]
+def sweep():
+    gc.collect()
+async def main():
+    while True:
+        await asyncio.sleep(0.01)
+        sweep()
+        gc.collect
+        more = [[number] for number in range(100_000)]
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("version", ["3.9", f"{sys.version_info[0]}.{sys.version_info[1]}"])
+def test_that_a_collection_that_a_function_asks_for_is_told_with_its_line(version: str) -> None:
+    with attached(_COLLECTING, python=interpreter(version)) as (receiver, _):
+        receiver.wait_for(lambda: [e for e in receiver.events if e[1] == COLLECTED and e[4] >> 16])
+        receiver.listen(0.2)
+
+    lines = {event[4] >> 16 for event in receiver.events if event[1] == COLLECTED}
+    sleeps = next(Place.of(text) for text in receiver.texts if re.search(r":\d+ in main", text))
+    # 0 are those that Python has begun itself.
+    assert lines - {0} == {sleeps.line - 3}
 
 
 @on_linux

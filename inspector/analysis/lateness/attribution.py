@@ -230,6 +230,9 @@ class _Window:
         self.looks = 0
         self.stops = _apart(samples.stops[program], ())
         self.collections = _apart(samples.collections[program], self.stops)
+        # Those that the program has asked for, and by which function that was seen at it
+        self.asked = [span for span in samples.collections[program] if span.line]
+        self.askers: set[Culprit] = set()
         self.unknown_ns = 0.0
         self.collecting: list[_Piece] = []
         self.computing: list[_Piece] = []
@@ -248,6 +251,8 @@ class _Window:
     ) -> None:
         """Split the part of a sample that lies within the window."""
         self.looks += sample.is_look
+        if sample.is_look and sample.stack:
+            self._note_asker(sample)
         part_ns, run_ns, ready_ns = self._times(sample, first_ns, last_ns)
         rest_ns = part_ns - run_ns - ready_ns
         if part_ns <= 0:
@@ -281,6 +286,14 @@ class _Window:
             self.unknown_ns += rest_ns
         else:
             _put(pieces, sample if pieces is self.others.get(sample.other) else told, rest_ns, turn)
+
+    def _note_asker(self, sample: Sample) -> None:
+        """Take note of a function that is seen at the line that has asked for a collection."""
+        for span in self.asked:
+            place = Place.of(sample.stack[-1])
+            is_around = sample.begin_ns < span.end_ns and span.begin_ns < sample.at_ns
+            if is_around and span.line == place.line:
+                self.askers.add(Culprit(place))
 
     def _rest_of(
         self, sample: Sample, told: Sample, rest_ns: float, ran: float
@@ -318,7 +331,10 @@ class _Window:
         collected_ns = _overlap(self.collections, begin_ns, end_ns) + _sum(self.collecting)
         if collected_ns:
             looks = _looks(self.collecting)
-            shares.append(LatenessShare(Cause.GARBAGE_COLLECTION, None, collected_ns, looks))
+            asked_ns = _overlap(self.asked, begin_ns, end_ns)
+            is_known = len(self.askers) == 1 and asked_ns >= _INNER_SHARE * collected_ns
+            asker = next(iter(self.askers)) if is_known else None
+            shares.append(LatenessShare(Cause.GARBAGE_COLLECTION, asker, collected_ns, looks))
         if self.ready:
             shares.append(
                 LatenessShare(Cause.PROCESSOR, None, _sum(self.ready), _looks(self.ready))

@@ -84,7 +84,9 @@ def kept_text(history: History, timeline: Timeline, index: int, extent: tuple[in
     found = _samples_of(history, timeline, frame, extent)
     lateness = None if found is None else _made_of(*found, timeline, frame)
     main = None if lateness is None else lateness.main
-    if lateness is None or main is None or main.culprit is not None or main.calls:
+    if lateness is None or main is None or main.calls:
+        return ""
+    if main.culprit is not None and main.cause in BLOCKING:
         return ""
     return f"For {format_duration(main.ns)}, {share_text(main, lateness).rstrip(',')}."
 

@@ -15,6 +15,7 @@ from inspector.events.schema import EventGroup, kinds_with
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import (
     COLLECTED_HERE,
+    COLLECTING_LINE_SHIFT,
     SAW_AFTER_GAP,
     SAW_AFTERWARDS,
     SAW_BETWEEN_TURNS,
@@ -133,6 +134,7 @@ class Span(Struct, frozen=True):
 
     begin_ns: int
     end_ns: int
+    line: int = 0  # The line of the program that called gc.collect, 0 for none
 
 
 class Samples:
@@ -197,7 +199,8 @@ class Samples:
     def _on_collected(self, at_ns: int, clock_id: int, took_ns: int, generation: int) -> None:
         if generation & COLLECTED_HERE:
             at_ns += self._open[clock_id].passed_ns + took_ns
-        self.collections[clock_id].append(Span(at_ns - took_ns, at_ns))
+        line = generation >> COLLECTING_LINE_SHIFT
+        self.collections[clock_id].append(Span(at_ns - took_ns, at_ns, line))
 
     def _on_process_stopped(self, at_ns: int, clock_id: int, lasted_ns: int, _b: int) -> None:
         self.stops[clock_id].append(Span(at_ns - lasted_ns, at_ns))

@@ -50,6 +50,11 @@ _PLAIN: Final = {
     Cause.DRIFT: "the job worked before it set this call",
     Cause.HELD: "the inspector held it",
 }
+#: What a function has done whose time is not that of what the loop calls.
+_NOT_OF_LOOP: Final = {
+    Cause.GARBAGE_COLLECTION: "garbage was collected by {where}",
+    Cause.GIL: "the thread “{thread}” had the interpreter, in {where},",
+}
 
 
 def lateness_text(lateness: Lateness, *, so_far: bool = False) -> str:
@@ -100,13 +105,13 @@ def share_text(share: LatenessShare, lateness: Lateness) -> str:
             for family in lateness.families[:_MOST_NAMED]
         ]
         return f"at least {share.calls} short calls were made, mostly {', '.join(names)},"
-    if culprit is None and share.cause is Cause.GIL and share.name:
-        return f"the thread “{share.name}” had the interpreter, at what is not known,"
     if culprit is None:
+        if share.cause is Cause.GIL and share.name:
+            return f"the thread “{share.name}” had the interpreter, at what is not known,"
         return _PLAIN.get(share.cause, str(share.cause.value))
     where = culprit.place.short
-    if share.cause is Cause.GIL:
-        return f"the thread “{culprit.thread}” had the interpreter, in {where},"
+    if share.cause in _NOT_OF_LOOP:
+        return _NOT_OF_LOOP[share.cause].format(where=where, thread=culprit.thread)
     who = "the frame"
     if culprit.task:
         who = f"task “{culprit.task}”"
