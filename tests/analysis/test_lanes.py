@@ -435,6 +435,7 @@ def test_that_many_new_timers_are_on_the_lanes_they_would_be_on_one_by_one(
     if are_dropped:
         world.log.budget_bytes = BYTES_PER_EVENT * 7_000
         world.log.settle()
+    monkeypatch.setattr(LaneStore, "most_at_once", 50_000)
     at_once, one_by_one = LaneStore(), LaneStore()
     assert not at_once.read(world.history, world.timeline)
     monkeypatch.setattr(LaneStore, "_add_timers", lambda *_: False)
