@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from array import array
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from inspector.analysis.lanes.lane_columns import Instants, PendingTimers
+from inspector.analysis.lanes.lane_columns import Instants, PendingTimers, found_in
 from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
 from inspector.clocks import Clock
 from inspector.events import EventLog, Timeline
@@ -218,6 +219,16 @@ def test_that_the_latest_of_each_column_is_never_lost(values: list[int], columns
     found = instants.maxima(instants.before(edges))
     for number, (low, high) in enumerate(pairwise(edges)):
         assert found[number] == max(values[low:high], default=0)
+
+
+@given(st.lists(st.integers(0, 50)).map(sorted), st.lists(st.integers(-5, 55), min_size=1))
+def test_that_instants_are_found_as_in_the_whole_column(
+    values: list[int], wanted: list[int]
+) -> None:
+    column, instants = array("q", values), np.array(sorted(wanted), np.int64)
+    for side in ("left", "right"):
+        expected = np.searchsorted(np.array(values, np.int64), instants, side)
+        assert found_in(column, instants, side).tolist() == expected.tolist()
 
 
 @given(

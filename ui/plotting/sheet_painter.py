@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from typing import Final, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QBrush,
@@ -126,13 +127,15 @@ def paint_sheet(painter: QPainter, sheet: Sheet) -> None:
     sheet.clear()
 
 
+@lru_cache(maxsize=64)
+def _pixels(colors: tuple[str, ...]) -> NDArray[np.uint32]:
+    found = [0xFF000000 | r << 16 | g << 8 | b for r, g, b in map(channels, colors)]
+    return np.array(found, np.uint32)
+
+
 def _paint_columns(painter: QPainter, columns: Columns) -> None:
     height, width = columns.cells.shape
-    table = np.array(
-        [0xFF000000 | r << 16 | g << 8 | b for r, g, b in map(channels, columns.colors)],
-        dtype=np.uint32,
-    )
     # The image does not own the array, which outlives it here.
-    pixels = np.ascontiguousarray(table[columns.cells])
+    pixels = np.ascontiguousarray(_pixels(columns.colors)[columns.cells])
     image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGB32)
     painter.drawImage(QRectF(columns.left, columns.top, width, columns.height), image)

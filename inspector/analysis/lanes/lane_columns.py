@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from msgspec import Struct
@@ -26,6 +26,15 @@ NsColumn = np.ndarray[tuple[int], np.dtype[np.int64]]
 def view_of(column: array[int]) -> NDArray[np.int64]:
     """Return a view of a column; drop it before appending to the column."""
     return np.frombuffer(column, dtype=np.int64) if column else np.zeros(0, dtype=np.int64)
+
+
+def found_in(
+    column: array[int], instants_ns: NDArray[np.int64], side: Literal["left", "right"] = "left"
+) -> NDArray[np.int64]:
+    """Return the places of ascending instants in a column, of which few are between them."""
+    first = bisect_left(column, int(instants_ns[0]))
+    last = bisect_right(column, int(instants_ns[-1]))
+    return first + np.searchsorted(view_of(column)[first:last], instants_ns, side)
 
 
 class Instants:
@@ -59,7 +68,7 @@ class Instants:
 
     def before(self, edges_ns: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many events lie before each edge."""
-        return np.searchsorted(view_of(self.at_ns), edges_ns)
+        return found_in(self.at_ns, edges_ns)
 
     def maxima(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         if self._pyramid is None:
@@ -230,4 +239,4 @@ class Steps:
         return self.at_ns[following] if following < len(self) else max(present_ns, self.at_ns[-1])
 
     def places(self, instants_ns: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.searchsorted(view_of(self.at_ns), instants_ns, side="right") - 1
+        return found_in(self.at_ns, instants_ns, side="right") - 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.analysis.lanes.lane_columns import found_in
 from inspector.analysis.lateness.words import block_name
 from inspector.formats.arrangement.sheet import Colors, Line, Row, Sheet, mixed
 from inspector.formats.drawing.pixel_rects import (
@@ -357,7 +358,7 @@ class ClockLayout:
         columns = shares[np.newaxis, :]
         sheet.columns(_Layer.BODY, window.left, inner, columns, [*colors, sheet.colors["bg"]])
         edges = window.instants()
-        changes = np.diff(np.searchsorted(np.frombuffer(past.at_ns, np.int64), edges))
+        changes = np.diff(found_in(past.at_ns, edges))
         xs = window.left + np.flatnonzero(changes > 1)
         rects = row_rects(xs, inner.top, xs + 1, inner.top + 2)
         sheet.rects(_Layer.TOP, sheet.colors["text"], rects)

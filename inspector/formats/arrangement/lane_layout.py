@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.analysis.lanes.lane_columns import Instants, Levels, NsColumn, Steps
+from inspector.analysis.lanes.lane_columns import Instants, Levels, NsColumn, Steps, found_in
 from inspector.analysis.lanes.lanes import GONE_STATE
 from inspector.analysis.lanes.spans import Spans, depths_of
 from inspector.display_text import one_line
@@ -30,6 +30,7 @@ _DENSE_STEPS: Final = 1 / 4
 _LOOKS: Final = 6
 _LEVELS: Final = 8
 _FAINTEST: Final = 0.38
+_SHARES: Final = (0.0, *np.linspace(_FAINTEST, 1.0, _LEVELS).tolist())
 _CUT_FROM: Final = 48
 _PAD: Final = 3
 #: What part of a row is free above a tick, and below it.
@@ -341,7 +342,7 @@ class LaneLayout:
         cells = np.sort(numbers.reshape(window.width, _LOOKS), axis=1).T
         self._sheet.columns(_Layer.DENSE, window.left, inner, cells, colors)
         edges = self._edges_of(window)
-        changes = np.diff(np.searchsorted(np.frombuffer(steps.at_ns, np.int64), edges))
+        changes = np.diff(found_in(steps.at_ns, edges))
         xs = window.left + np.flatnonzero(changes > 1)
         rects = row_rects(xs, inner.top, xs + 1, inner.top + 2)
         self._sheet.rects(_Layer.DENSE + 1, self._sheet.colors["text"], rects)
@@ -374,8 +375,8 @@ def pixels_of(instants: Instants, start: int, stop: int, window: LaneWindow) -> 
 
 def density_colors(token: str, colors: Colors) -> tuple[str, ...]:
     """Return the colours of columns by density, the first for none."""
-    shares = [0.0, *np.linspace(_FAINTEST, 1.0, _LEVELS).tolist()]
-    return tuple(mixed(colors[token], colors["bg"], share) for share in shares)
+    color, background = colors[token], colors["bg"]
+    return tuple([mixed(color, background, share) for share in _SHARES])
 
 
 def state_color(number: int, colors: Colors) -> str:

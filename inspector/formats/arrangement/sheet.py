@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
@@ -148,6 +149,7 @@ class Sheet:
         self._parts.setdefault((layer, kind, color), []).append(entry)
 
 
+@lru_cache(maxsize=1_024)
 def mixed(color: str, background: str, share: float) -> str:
     """Return ``share`` of a colour over a background."""
     pairs = zip(channels(color), channels(background), strict=True)
