@@ -159,7 +159,7 @@ class BarsLayer:
         painter.fillRect(start, 0, stop - start, window.height, background)
         columns = series.columns(window, start, stop)
         if not len(columns):
-            return Spikes(columns.lefts, columns.lefts)
+            return Spikes(*[columns.lefts] * 3)
         budget_ns = self.budgets_ns[0] if self.budgets_ns else self.top_ns
         scale = BarScale(window.height, self.top_ns, budget_ns, round(_WIDE * self.ratio))
         make = stacked_bars if self.is_stacked else frame_bars

@@ -177,7 +177,7 @@ class OverviewStrip(QWidget):
         painter.fillRect(start, 0, stop - start, window.height, background)
         columns = series.columns(window, start, stop)
         if not len(columns):
-            return Spikes(columns.lefts, columns.lefts)
+            return Spikes(*[columns.lefts] * 3)
         height = window.height - 2 * _PAD
         unit = self.devicePixelRatioF() * self.height() / _HEIGHT
         top_ns = round(_SCALE_BUDGETS * self._budget_ns * height / (_SCALE_HEIGHT * unit))

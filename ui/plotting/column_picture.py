@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable
 from typing import Final
 
 import numpy as np
+from msgspec.structs import astuple
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 
@@ -34,7 +35,7 @@ class ColumnPicture:
 
     def __init__(self, draw: DrawColumns) -> None:
         self.pixmap: MovedPixmap | None = None  # The picture, None before the first drawing
-        self.spikes = Spikes(_NOTHING, _NOTHING)  # What exceeds it
+        self.spikes = Spikes(*[_NOTHING] * 3)  # What exceeds it
         self.full_redraws = 0  # Number of complete redraws
         self.columns_drawn = 0  # Total number of columns drawn
         self._draw = draw
@@ -111,7 +112,7 @@ class ColumnPicture:
             self.pixmap = MovedPixmap(window.width, window.height)
         self._window, self._look = window, look
         self._drawn_end = series.end
-        self.spikes = Spikes(_NOTHING, _NOTHING)
+        self.spikes = Spikes(*[_NOTHING] * 3)
         self.full_redraws += 1
         self._draw_part(series, window, 0, window.width)
         return 0, window.width
@@ -129,14 +130,9 @@ class ColumnPicture:
         before, behind = former.places < start, former.places >= stop
         # The outermost columns may reach beyond the part; their middles decide.
         inside = (found.places >= start) & (found.places < stop)
+        pairs = zip(astuple(former), astuple(found), strict=True)
         spikes = Spikes(
-            *(
-                np.concatenate((old[before], new[inside], old[behind]))
-                for old, new in (
-                    (former.places, found.places),
-                    (former.times_ns, found.times_ns),
-                )
-            )
+            *(np.concatenate((old[before], new[inside], old[behind])) for old, new in pairs)
         )
         if not spikes.is_same(former):
             self.spikes = spikes
@@ -147,7 +143,8 @@ class ColumnPicture:
         if not len(self.spikes.places):
             return
         kept = self.spikes.places >= shift
-        self.spikes = Spikes(self.spikes.places[kept] - shift, self.spikes.times_ns[kept])
+        places, *others = (each[kept] for each in astuple(self.spikes))
+        self.spikes = Spikes(places - shift, *others)
 
 
 def _shift(former: Window, window: Window) -> int | None:

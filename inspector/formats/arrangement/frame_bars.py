@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import astuple
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
@@ -57,13 +58,17 @@ _NEARLY_WHOLE: Final = 0.05
 class Spikes(Struct, frozen=True, eq=False):
     """Columns whose slowest frame exceeds the picture."""
 
-    places: NDArray[np.int64]  # Last pixel of each column, ascending
+    places: NDArray[np.int64]  # Middle of each column, in pixels, ascending
+    halves: NDArray[np.int64]  # From there to its right edge
     times_ns: NDArray[np.int64]  # The time of its slowest frame
 
     def is_same(self, other: "Spikes") -> bool:
-        return np.array_equal(self.places, other.places) and np.array_equal(
-            self.times_ns, other.times_ns
-        )
+        return all(map(np.array_equal, astuple(self), astuple(other)))
+
+    @classmethod
+    def among(cls, lefts: Pixels, rights: Pixels, times_ns: NDArray[np.int64]) -> "Spikes":
+        middles = (lefts + rights) // 2
+        return cls(middles, rights - middles, times_ns)
 
 
 class BarScale(Struct, frozen=True):
@@ -245,7 +250,6 @@ def _single_frame_bars(
     strong: dict[Pace, list[tuple[int, int, int, int]]] = {}
     shares: list[tuple[int, int, int, int]] = []
     cut: list[tuple[int, int]] = []
-    places: list[int] = []
     highest_ns: list[int] = []
     places_of = columns.lefts.tolist(), columns.rights.tolist(), columns.widths.tolist()
     edges = zip(*places_of, strict=True)
@@ -262,7 +266,6 @@ def _single_frame_bars(
             if top < lower:
                 shares.append((left, top, last, lower - 1))
         if time_ns > top_ns:
-            places.append(right - 1)
             cut.append((left, last + 1))
             highest_ns.append(time_ns)
     layers: list[tuple[AnyFill, PixelRects]] = []
@@ -271,7 +274,9 @@ def _single_frame_bars(
     if shares:
         layers += _share_layers(np.array(shares, dtype=np.int32))
     layers += _cut(cut, scale.wide)
-    return Bars(tuple(layers), Spikes(np.array(places, np.int64), np.array(highest_ns, np.int64)))
+    lefts, ends = np.array(cut, np.int64).reshape(-1, 2).T
+    spikes = Spikes.among(lefts, ends, np.array(highest_ns, np.int64))
+    return Bars(tuple(layers), spikes)
 
 
 def _pace_of_one(time_ns: int, budget: FrameBudget) -> Pace:
@@ -351,7 +356,8 @@ def _with_spikes(
     cut = zip(columns.lefts[beyond].tolist(), rights.tolist(), strict=True)
     layers += _cut(cut, scale.wide)
     kept = tuple((fill, rects) for fill, rects in layers if len(rects))
-    return Bars(kept, Spikes(columns.rights[beyond] - 1, highest_ns[beyond]))
+    edges = columns.lefts[beyond], columns.rights[beyond]
+    return Bars(kept, Spikes.among(*edges, highest_ns[beyond]))
 
 
 def _tops(times_ns: NDArray[np.int64], height: int, top_ns: int) -> Pixels:

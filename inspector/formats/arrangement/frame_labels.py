@@ -16,6 +16,7 @@ _BESIDE: Final = 5
 _BETWEEN: Final = 8
 _NAME_PAD: Final = 5
 _TOP: Final = 2
+_BELOW_CUT: Final = 14
 
 
 class Label(Struct, frozen=True):
@@ -31,20 +32,26 @@ class Label(Struct, frozen=True):
 def spike_labels(
     spikes: Spikes, left: float, width: float, ratio: float, width_of: Callable[[str], float]
 ) -> list[Label]:
-    """Return values beside the largest of the frames beyond a plot, as many as have room."""
+    """Return values in or beside the largest of the frames beyond a plot, as many as have room."""
     order = (-spikes.times_ns).argsort(kind="stable")[: 4 * _LABELLED_SPIKES]
     taken: list[tuple[float, float]] = []
     found: list[Label] = []
     for place in order.tolist():
         text = format_duration(int(spikes.times_ns[place]))
         wide = width_of(text) + 4
-        edge = left + float(spikes.places[place] + 1) / ratio
-        is_right = edge + _BESIDE + wide < left + width
-        begin = edge + _BESIDE if is_right else edge - _BESIDE - wide
+        middle = left + float(spikes.places[place]) / ratio
+        half = float(spikes.halves[place]) / ratio + _BESIDE
+        begin = middle + half
+        if 2 * half > wide + 4 * _BESIDE:
+            begin = middle - wide / 2
+        elif begin + wide >= left + width:
+            begin = middle - half - wide
         if any(begin - _BETWEEN < high and begin + wide > low for low, high in taken):
             continue
         taken.append((begin - _BETWEEN, begin + wide + _BETWEEN))
-        found.append(Label(begin, _TOP, wide, text))
+        # Within its bar, the value is below where that is cut off.
+        top = _TOP if abs(begin - middle) > half - _BESIDE else _BELOW_CUT
+        found.append(Label(begin, top, wide, text))
         if len(found) == _LABELLED_SPIKES:
             break
     return found

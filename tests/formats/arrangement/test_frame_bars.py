@@ -16,12 +16,14 @@ from inspector.formats.arrangement.frame_bars import (
     CAPTURE_BUDGETS,
     Bars,
     BarScale,
+    Spikes,
     frame_bars,
     pace_of,
     scale_ticks,
     stacked_bars,
     top_of_scale_ns,
 )
+from inspector.formats.arrangement.frame_labels import spike_labels
 from inspector.formats.arrangement.frame_series import FrameSeries, Window, XAxis
 from inspector.vocabulary import Phase
 from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
@@ -133,6 +135,22 @@ def test_that_frames_beyond_the_plot_are_told_of() -> None:
 
     assert bars.spikes.places.tolist() == [1]
     assert bars.spikes.times_ns.tolist() == [40 * MS]
+
+
+@pytest.mark.parametrize(
+    ("edges", "left", "is_lower"),
+    [((40, 46), 51, False), ((40, 140), 70, True), ((260, 280), 215, False)],
+)
+def test_that_a_value_covers_no_edge_of_its_bar(
+    edges: tuple[int, int], left: float, is_lower: bool
+) -> None:
+    lefts, rights = (np.array([edge]) for edge in edges)
+    spikes = Spikes.among(lefts, rights, np.array([380 * MS]))
+
+    (label,) = spike_labels(spikes, 0, 300, 1, lambda _text: 36)
+
+    assert (label.left, label.width) == (left, 40)
+    assert (label.top > 10) is is_lower
 
 
 @pytest.mark.parametrize("count", [2, 12])

@@ -32,7 +32,7 @@ class Painted:
         painter.fillRect(start, 0, stop - start, window.height, QColor("white"))
         columns = series.columns(window, start, stop)
         if not len(columns):
-            return Spikes(columns.lefts, columns.lefts)
+            return Spikes(*[columns.lefts] * 3)
         scale = BarScale(window.height, 30 * MS, 16 * MS)
         bars = frame_bars(series, "interval", columns, scale)
         for fill, rects in bars.layers:
