@@ -103,4 +103,4 @@ def test_that_a_screen_reader_reads_every_part_the_lanes_and_what_was_done(read:
     # A button without a text of its own is named.
     assert [part for part in read.parts if part == ("check box", "")] == []
     assert len(read.said) == 1
-    assert "0.25" in read.said[0]
+    assert "×¼" in read.said[0]
