@@ -115,6 +115,15 @@ class BarsLayer:
         shares_ns = series.values_of(Share.INSPECTOR, found)
         return found[~budget.is_over_because_of(times_ns[found - series.first], shares_ns)]
 
+    def highest(self) -> int:
+        """Return the upper edge of the highest bar in view, in whole pixels of the plot."""
+        series = self.series
+        frames = (0, 0) if series is None else series.frames_within(*self.span)
+        if series is None or self.is_stacked or frames[0] >= frames[1]:
+            return 0
+        longest_ns = series.value_ns(self.measure, series.slowest_within(self.measure, *frames))
+        return max(math.floor(self.area.height() * (1 - longest_ns / max(self.top_ns, 1))) - 1, 0)
+
     def pixels_per_view(self) -> int:
         return max(1, round(self.area.width() * self.ratio))
 

@@ -62,6 +62,15 @@ class OverlayLayer:
         self._theme = theme
         self._view = view
 
+    @property
+    def has_any(self) -> bool:
+        """Whether there is more than the line at the present."""
+        view = self._view
+        return bool(self.holds or self.empty_text) or any(
+            each is not None
+            for each in (self.selected, self.marked, self.readout, view.hover, view.chosen_edges)
+        )
+
     def set_selected(self, series: FrameSeries | None, frame: int | None) -> None:
         self.selected = None
         if series is not None and frame is not None and series.first <= frame < series.end:

@@ -62,6 +62,8 @@ class PlottedFrames(QWidget):
         self._empty_text = NO_SCENE_TEXT
         self._shown_axis = XAxis.FRAME
         self._shown_end = self._present_ns = 0
+        # Since it moved last: what is above all bars, and where the line at the present was
+        self._highest = self._line_at = 0
         self._is_settled = False
         self._scale = DurationScale()
         self._selected_frame: int | None = None
@@ -379,6 +381,12 @@ class PlottedFrames(QWidget):
         self._overlay.refresh_chosen()
         self.update()
 
+    def _line(self) -> int:
+        """Return the pixel of the line at the present."""
+        area, shown = self._bars.area, self.view.range
+        place = shown.low if self.view.present is None else self.view.present
+        return round(area.left() + (place - shown.low) * area.width() / shown.span)
+
     def _settle(self, *, is_forced: bool = True) -> None:
         self._is_settled = True
         shown, series, bars = self.view.range, self.series, self._bars
@@ -403,13 +411,20 @@ class PlottedFrames(QWidget):
 
     def _update_changed(self, *, is_moved: bool, has_scale: bool) -> None:
         changed, has_values = self._bars.bring_up_to_date()
+        area, highest, line = self._bars.area.toAlignedRect(), self._bars.highest(), self._line()
+        top, left = min(highest, self._highest), min(line, self._line_at) - _LINE_ROOM
+        right = max(line, self._line_at) + _LINE_ROOM
+        self._highest, self._line_at = (highest, line) if is_moved else (top, self._line_at)
         if has_scale:
             self.update()
-        elif is_moved or self.view.playhead is not None:
-            self.update(self._bars.area.toAlignedRect())
+        elif self.view.playhead is not None or (is_moved and self._overlay.has_any):
+            self.update(area)
+        elif is_moved:
+            # All above the highest bar stays as it is, apart from the line at the present.
+            self.update(area.adjusted(0, top, 0, 0))
+            self.update(left, area.top(), right - left, area.height())
         elif not changed.isEmpty():
             part = changed.adjusted(-_LINE_ROOM, 0, _LINE_ROOM, 0)
             self.update(part.intersected(self._bars.area).toAlignedRect())
             if has_values:
-                area = self._bars.area
-                self.update(QRectF(area.left(), 0, area.width(), LABEL_BAND).toAlignedRect())
+                self.update(area.left(), 0, area.width(), LABEL_BAND)

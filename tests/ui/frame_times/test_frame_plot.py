@@ -6,7 +6,7 @@ import gc
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPaintEvent, QRegion, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -531,6 +531,44 @@ def test_that_new_frames_are_painted_without_the_axis_beside_them(
     QApplication.processEvents()
 
     assert not painted
+
+
+@pytest.mark.parametrize(("spike_ms", "is_all_painted"), [(16, False), (400, True)])
+def test_that_what_is_above_all_bars_is_not_painted_again_as_they_move(
+    plot: FramePlot,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    spike_ms: int,
+    is_all_painted: bool,
+) -> None:
+    plot.resize(1_000, 300)
+    timeline = timeline_of([16 * MS] * 400)
+    plot.set_timeline(timeline)
+    with qtbot.waitExposed(plot):
+        plot.show()
+    QApplication.processEvents()
+    painted = QRegion()
+    paint = plot.paintEvent
+
+    def paint_noted(event: QPaintEvent) -> None:
+        nonlocal painted
+        painted += event.region()
+        paint(event)
+
+    monkeypatch.setattr(plot, "paintEvent", paint_noted)
+    left = round(plot.area().left())
+
+    add_frame(timeline.frames, spike_ms * MS)
+    for _ in range(9):
+        add_frame(timeline.frames, 16 * MS)
+    plot.refresh()
+    QApplication.processEvents()
+
+    assert painted.contains(QPoint(left + 100, plot.height() - 5))
+    assert painted.contains(QPoint(left + 100, 20)) is is_all_painted
+    # The line at the present is as high as the plot.
+    assert painted.contains(QPoint(round(plot.area().right()) - 1, 20))
 
 
 def test_that_a_timeline_that_goes_on_is_shown_at_the_same_place(plot: FramePlot) -> None:
