@@ -15,7 +15,7 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.events.frame_history import Frame, FrameHistory
 from inspector.formats.arrangement.frame_bars import budget_text
 from inspector.formats.arrangement.frame_series import FrameSeries, Window
-from inspector.formats.drawing.pixel_rects import PixelRects, row_rects
+from inspector.formats.drawing.pixel_rects import PixelRects, pixel_rects
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import Measure, Phase, Share
 
@@ -301,4 +301,4 @@ def _marked_rects(series: FrameSeries, marked: NDArray[np.int64], window: Window
         return np.zeros((0, 4), dtype=np.int32)
     has_any = np.diff(np.searchsorted(marked, columns.edges)) > 0
     lefts, rights = columns.lefts[has_any], columns.rights[has_any]
-    return row_rects(lefts, 0, np.maximum(rights, lefts + 1), window.height)
+    return pixel_rects(lefts, 0, np.maximum(rights, lefts + 1), window.height)

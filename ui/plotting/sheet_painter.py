@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ from PySide6.QtGui import (
 from inspector.formats.arrangement.fills import AnyFill, fill_color
 from inspector.formats.arrangement.sheet import Kind, Line, Row, Sheet, channels
 from inspector.formats.drawing.display_list import Columns
-from inspector.formats.drawing.pixel_rects import PixelRects
 from inspector.tokens import COLORS, HIGH_CONTRAST, ThemeName
 
 from ..kit.fonts import small_font, text_scale
@@ -53,7 +52,7 @@ class KeptTexts:
             width = self._widths[text] = self.metrics.horizontalAdvance(text)
         return width
 
-    def draw(self, painter: QPainter, left: float, row: Row, text: str) -> None:
+    def draw(self, painter: QPainter, left: float, row: Row | Line, text: str) -> None:
         kept = self._texts.get(text)
         if kept is None:
             if len(self._texts) >= _MOST_TEXTS:
@@ -107,12 +106,12 @@ def paint_sheet(painter: QPainter, sheet: Sheet) -> None:
     for kind, color, entries in sheet.parts():
         match kind:
             case Kind.RECTS:
-                fill_all(painter, cast("list[PixelRects]", entries), QColor(color))
+                fill_all(painter, entries, QColor(color))
             case Kind.HATCHED:
                 brush = QBrush(QColor(color), Qt.BrushStyle.BDiagPattern)
-                fill_all(painter, cast("list[PixelRects]", entries), brush)
+                fill_all(painter, entries, brush)
             case Kind.COLUMNS:
-                for columns in cast("list[Columns]", entries):
+                for columns in entries:
                     _paint_columns(painter, columns)
             case Kind.TEXTS:
                 if former is None:
@@ -120,8 +119,8 @@ def paint_sheet(painter: QPainter, sheet: Sheet) -> None:
                     texts = kept_texts(small_font(painter))
                     painter.setFont(texts.font)
                 painter.setPen(QColor(color))
-                for line in cast("list[Line]", entries):
-                    texts.draw(painter, line.left, Row(line.top, line.height), line.text)
+                for line in entries:
+                    texts.draw(painter, line.left, line, line.text)
     if former is not None:
         painter.setFont(former)
     sheet.clear()

@@ -24,16 +24,15 @@ from inspector.formats.arrangement.lane_layout import (
     pixels_of,
     records_in_view,
 )
-from inspector.formats.arrangement.lane_window import LaneWindow
+from inspector.formats.arrangement.lane_window import LaneWindow, drawable
 from inspector.formats.arrangement.sheet import Row, Sheet
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import NEVER
 
-from ..kit.fonts import small_font
 from ..kit.theme import ColorRole, Theme
 from ..plotting.kept_picture import KeptPicture
 from ..plotting.readout import paint_playhead, paint_readout
-from ..plotting.sheet_painter import kept_texts, new_sheet, paint_sheet
+from ..plotting.sheet_painter import new_sheet, paint_sheet
 from ..session.bridge import SelectionKind
 from .lane_delayed import paint_delayed
 from .lane_headers import HeaderState
@@ -158,7 +157,7 @@ class _SteadyBars:
         made_for = (
             *(store, clocks.version, clocks.rates_version, store.blocks.are_known),
             *(window.left, window.width, round(window.span)),
-            layout.has_room(window),
+            layout.has_room(window, window.low),
         )
         if made_for != self._made_for or window.low < self._window.low:
             self._made_for = made_for
@@ -185,7 +184,8 @@ class _SteadyBars:
         found = self._grown.get(place)
         if found is None:
             found = layout.grown(past, mark, self._window, row)
-            if mark.is_steady:
+            # Once it began before the view its rate stays at the left edge.
+            if mark.is_steady and past.at_ns[mark.steps[0]] < self._window.low:
                 self._grown[place] = found
         return found
 
@@ -275,8 +275,8 @@ class LanePicture:
         elif named != self._named:
             canvas.viewport().update(QRect(QPoint(), names))
         self._over(painter, canvas, window, rows, turn)
-        painter.setPen(self._theme.color(ColorRole.LINE))
-        painter.drawLine(window.left, 0, window.left, viewport.bottom())
+        edge = self._theme.color(ColorRole.LINE)
+        painter.fillRect(window.left, 0, 1, viewport.height(), edge)
 
     def _place_rows(self, canvas: LaneSurface, turn: object) -> PlacedRows:
         """Return the visible rows, the same object as long as nothing about them changes."""
@@ -315,19 +315,21 @@ class LanePicture:
     ) -> None:
         viewport = canvas.viewport().rect()
         layout = _RowLayout(new_sheet(painter, self._theme))
-        self._ground(painter, viewport, rows.pinned_box.top(), grid)
+        self._ground(painter, viewport, grid)
         rows.paint(
             *(painter, self._theme),
             lambda _, placed: self._records(layout, canvas, placed, window),
             layout.paint,
         )
 
-    def _ground(self, painter: QPainter, box: QRect, top: int, grid: tuple[int, ...]) -> None:
-        """Paint what is behind the rows: the lines from the ruler, below a height."""
+    def _ground(self, painter: QPainter, box: QRect, grid: tuple[int, ...]) -> None:
+        """Paint what is behind the rows: the lines from the ruler."""
         painter.fillRect(box, self._theme.color(ColorRole.BG))
+        left, top, right, high = box.left(), box.top(), box.right(), box.height()
         color = self._theme.color(ColorRole.LINE)
         for x in grid:
-            painter.fillRect(x, top, 1, box.bottom() + 1 - top, color)
+            if left <= x <= right:
+                painter.fillRect(x, top, 1, high, color)
 
     # ---------------------------------------------------------------- what moves on
 
@@ -393,7 +395,7 @@ class LanePicture:
         shown, rows = marks.shown, marks.shown.rows
         box, clocks = shown.box, canvas.store.clocks.by_id
         everything = [(box.left(), box.right() + 1)]
-        region = QRegion(box.right() + 1 - shift, box.top(), shift, box.height())
+        places = [QRect(box.right() + 1 - shift, box.top(), shift, box.height())]
         changed: list[tuple[PlacedRow, list[_Band]]] = []
         growing: list[tuple[PlacedRow, GrowingBar]] = []
         for placed, mark, before in zip(rows.scrolled, marks.rows, former.rows, strict=True):
@@ -401,40 +403,31 @@ class LanePicture:
                 bands = _bands(mark, before, window, marks.origin - window.left)
                 bands = everything if bands is None else bands
                 changed.append((placed, bands))
-                for left, right in bands:
-                    region |= QRect(left, placed.y, right - left, placed.height)
+                places += [
+                    QRect(left, placed.y, right - left, placed.height) for left, right in bands
+                ]
             elif isinstance(mark, GrowingBar):
                 growing.append((placed, mark))
+        region = QRegion()
+        for place in places:
+            self._ground(painter, place, shown.grid)
+            region |= place
         painter.setClipRegion(region & box)
-        self._ground(painter, box, rows.pinned_box.top(), shown.grid)
         for placed, bands in changed:
             rows.paint_ground(painter, self._theme, placed)
             for band in bands:
                 self._records(layout, canvas, placed, window, band)
         layout.paint(painter)
         painter.setClipRect(box)
-        for placed, mark in growing:
+        for placed, _ in growing:
             rows.paint_ground(painter, self._theme, placed)
-            grown = self._bars.grown(layout.clocks, clocks[placed.row.clock_id], mark, placed)
-            self._grow(painter, grown, former.present - marks.origin + window.left)
+        grown = (
+            self._bars.grown(layout.clocks, clocks[placed.row.clock_id], mark, placed)
+            for placed, mark in growing
+        )
+        layout.clocks.grow(grown, former.present - marks.origin + window.left)
+        layout.paint(painter)
         return True
-
-    def _grow(self, painter: QPainter, grown: GrownBar, from_x: int) -> None:
-        left, top, right = grown.end
-        parts = [(max(left, from_x), top, right)]
-        if grown.start is not None:
-            parts.append(grown.start)
-        color, edge = self._theme.color(ColorRole.CLOCK), self._theme.color(ColorRole.EDGE)
-        for left, top, right in parts:
-            painter.fillRect(left, top, right - left, grown.bottom - top, color)
-            painter.fillRect(left, top, right - left, 1, edge)
-        if grown.rate is not None:
-            rate = grown.rate
-            painter.setPen(self._theme.color(ColorRole.TEXT))
-            font, texts = painter.font(), kept_texts(small_font(painter))
-            painter.setFont(texts.font)
-            texts.draw(painter, rate.left, Row(rate.top, rate.height), rate.text)
-            painter.setFont(font)
 
     # ---------------------------------------------------------------- one row
 
@@ -538,7 +531,8 @@ class LanePicture:
         if rows.scrolled or rows.pinned:
 
             def x_of(place: float) -> int:
-                return int(canvas.x_of(place) + _NUDGE)
+                low, span = canvas.view.range.low, canvas.view.range.span
+                return int(drawable(window.left + (place - low) / span * window.width) + _NUDGE)
 
             area = QRectF(window.left, 0, max(window.width, 0), bottom)
             paint_playhead(painter, theme, area, canvas.view, x_of)

@@ -162,30 +162,31 @@ class LaneSurface(QAbstractScrollArea):
         """Show what is new; of what runs, texts only with ``has_texts``."""
         self.text_turn += has_texts
         self.view.take_news()
-        self._fold_away()
+        window = self._fold_away()
         changed = self.viewport().rect()
         is_other_past, self._drawn_past = self.past is not self._drawn_past, self.past
         if not has_texts:
-            is_settled = self.lane_window().high < min(self.store.read_ns, self.present_ns)
+            is_settled = window.high < min(self.store.read_ns, self.present_ns)
             if is_settled and not is_other_past:
                 # All that is in view has passed.
                 return
             # Names change with the texts, and where a clock does the picture sees to it.
-            changed.setLeft(self.header_width)
+            changed.setLeft(window.left)
         self.viewport().update(changed)
 
-    def _fold_away(self) -> None:
+    def _fold_away(self) -> LaneWindow:
         """Arrange the rows again if there are others, or lanes come into view or leave it."""
+        window = self.lane_window()
         if self._rows_version != self.store.version:
             self.arrange_rows()
-            return
-        window = self.lane_window()
+            return window
         low, high = self._quiet_at
         # Looked at now and then: rows that come and go are no pleasure to read.
         if abs(window.low - low) + abs(window.high - high) > _FAR * window.span:
             quiet, self._quiet = self._quiet, self._quiet_lanes()
             if self._quiet != quiet:
                 self._place_rows()
+        return window
 
     def _quiet_lanes(self) -> frozenset[Lane]:
         window = self.lane_window()

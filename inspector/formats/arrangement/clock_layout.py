@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -17,7 +18,6 @@ from inspector.formats.drawing.pixel_rects import (
     edge_rects,
     nearest_pixels,
     pixel_rects,
-    row_rects,
 )
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import RATE_DENOMINATOR, rate_chip
@@ -208,9 +208,12 @@ class ClockLayout:
     def growing(self, store: LaneStore, number: int, window: LaneWindow) -> GrowingBar | None:
         """Return the bar of a clock, ``None`` where it does more than grow, or more is in view."""
         clocks, end_ns = store.clocks, min(window.high, window.present_ns)
-        past = clocks.by_id[number]
-        if self.has_room(window) and (
-            _runs_on(clocks, number, window.low)
+        past, since_ns = clocks.by_id[number], window.low
+        if len(past) == 1:
+            # It has not been there for longer.
+            since_ns = max(since_ns, past.at_ns[0] + 1)
+        if self.has_room(window, since_ns) and (
+            _runs_on(clocks, number, since_ns)
             and not store.blocks.within(number, window.low, end_ns)
         ):
             last, rate = len(past) - 1, past.value[-1]
@@ -236,9 +239,10 @@ class ClockLayout:
         return GrowingBar((start, stop, len(past)), highest, tuple(has_rates))
 
     @staticmethod
-    def has_room(window: LaneWindow) -> bool:
+    def has_room(window: LaneWindow, since_ns: float) -> bool:
         """Return whether there is room for any rate and local time up to the present."""
-        return window.x(window.present_ns) - window.left >= _WIDEST_RATE + _WIDEST_TIME
+        room = window.x(window.present_ns) - window.x(since_ns)
+        return room >= _WIDEST_RATE + _WIDEST_TIME
 
     def _has_rate(self, clocks: ClockPasts, number: int, window: LaneWindow, place: int) -> bool:
         past, present = clocks.by_id[number], window.x(window.present_ns)
@@ -260,6 +264,22 @@ class ClockLayout:
         start = (window.left, inner.bottom - height, behind)
         line = Line(left, *_text_row(inner, height), rate)
         return GrownBar(inner.bottom, end, start, line)
+
+    def grow(self, bars: Iterable[GrownBar], from_x: int) -> None:
+        """Lay out what is new of bars that have been painted up to a pixel."""
+        parts, rates = list[tuple[int, int, int, int]](), list[Line]()
+        for bar in bars:
+            left, top, right = bar.end
+            if right > from_x:
+                parts.append((max(left, from_x), top, right - 1, bar.bottom - 1))
+            if bar.start is not None:
+                left, top, right = bar.start
+                parts.append((left, top, right - 1, bar.bottom - 1))
+            if bar.rate is not None:
+                rates.append(bar.rate)
+        if parts:
+            self._body(np.array(parts, np.int32))
+        self._sheet.lines(_Layer.RATE, self._sheet.colors["text"], rates)
 
     def finish(self) -> None:
         """Forget what was known of the window."""
@@ -360,7 +380,7 @@ class ClockLayout:
         edges = window.instants()
         changes = np.diff(found_in(past.at_ns, edges))
         xs = window.left + np.flatnonzero(changes > 1)
-        rects = row_rects(xs, inner.top, xs + 1, inner.top + 2)
+        rects = pixel_rects(xs, inner.top, xs + 1, inner.top + 2)
         sheet.rects(_Layer.TOP, sheet.colors["text"], rects)
 
     def _hatch(  # noqa: PLR0913 - one clock in one row
@@ -382,7 +402,7 @@ class ClockLayout:
         causes = found.causes[is_there]
         widths = np.maximum(found.rights[is_there] - lefts, 1.0)
         x0, x1 = nearest_pixels(lefts), nearest_pixels(lefts + widths)
-        self._stand(row_rects(x0, inner.top, x1, inner.bottom), is_own=is_own)
+        self._stand(pixel_rects(x0, inner.top, x1, inner.bottom), is_own=is_own)
         if not is_own:
             return
         for place in np.flatnonzero(widths >= _TEXT_FROM + 20).tolist():

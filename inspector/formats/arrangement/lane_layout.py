@@ -19,7 +19,7 @@ from inspector.analysis.lanes.spans import Spans, depths_of
 from inspector.display_text import one_line
 from inspector.formats.arrangement.lane_window import LaneWindow
 from inspector.formats.arrangement.sheet import Colors, Row, Sheet, channels, mixed
-from inspector.formats.drawing.pixel_rects import edge_rects, pixel_rects, row_rects
+from inspector.formats.drawing.pixel_rects import edge_rects, pixel_rects
 from inspector.formats.drawing.state_colors import FAINTER_STATE, text_on
 from inspector.tokens import STATE_COLORS
 
@@ -137,15 +137,14 @@ class LaneLayout:
             for column in ("at_ns", "value")
         )
         xs = window.xs(at_ns).astype(np.int64)
-        tops, middles, bottoms = np.repeat(
+        heights = np.array(
             [
                 [row.top + row.height // _TICK_PAD for *_, row in lanes],
                 [row.top + (row.height - 1) // 2 for *_, row in lanes],
                 [row.bottom - row.height // _TICK_PAD for *_, row in lanes],
-            ],
-            counts,
-            axis=1,
+            ]
         )
+        tops, middles, bottoms = heights.repeat(counts, axis=1)
         color, late_color = self._sheet.colors[look.token], self._sheet.colors["orange"]
         is_late = (values >= look.late_ns) if look.late_ns else np.zeros(len(xs), dtype=bool)
         # Usually all of them are on time.
@@ -156,8 +155,7 @@ class LaneLayout:
         add = self._sheet.rects
         if look.has_whiskers:
             sign = -1 if look.ends_whiskers else 1
-            far = window.xs(at_ns + sign * values)
-            ends = np.clip(far, -(1 << 24), 1 << 24).astype(np.int64)
+            ends = window.xs(at_ns + sign * values).astype(np.int64)
             lefts, rights = np.minimum(xs, ends), np.maximum(xs, ends)
             uppers, lowers = middles - 1, middles + 1
             faint = mixed(color, self._background, _WHISKER_SHARE)
@@ -199,7 +197,7 @@ class LaneLayout:
         self._sheet.columns(_Layer.DENSE, window.left, inner, levels[np.newaxis, :], colors)
         if has_late:
             xs = window.left + np.flatnonzero(is_late)
-            rects = row_rects(xs, row.top + 1, xs + 1, row.top + 3)
+            rects = pixel_rects(xs, row.top + 1, xs + 1, row.top + 3)
             self._sheet.rects(_Layer.DENSE + 1, self._sheet.colors["orange"], rects)
 
     def hollow(self, xs: Sequence[int], row: Row) -> None:
@@ -244,7 +242,7 @@ class LaneLayout:
             for subject in np.unique(subjects[depths == depth]).tolist():
                 some = (subjects == subject) & (depths == depth)
                 gap = (x1[some] - x0[some] > 3).astype(np.int64)  # noqa: PLR2004 - pixels
-                rects = row_rects(x0[some], top, x1[some] - gap, top + height - 1)
+                rects = pixel_rects(x0[some], top, x1[some] - gap, top + height - 1)
                 self._sheet.rects(layer, self._slice_color(subject), rects)
         rooms = name_rooms(x0, x1, lines)
         for subject in np.unique(subjects).tolist():
@@ -311,7 +309,7 @@ class LaneLayout:
             some = values == value
             color = state_color(number_of(value), self._sheet.colors)
             gap = (x1[some] - x0[some] > 3).astype(np.int64)  # noqa: PLR2004 - pixels
-            rects = row_rects(x0[some], inner.top, x1[some] - gap, inner.bottom)
+            rects = pixel_rects(x0[some], inner.top, x1[some] - gap, inner.bottom)
             self._sheet.rects(_Layer.STATES, color, rects)
             self._name_states(name_of(value), color, (x0[some], x1[some]), inner)
 
@@ -344,7 +342,7 @@ class LaneLayout:
         edges = self._edges_of(window)
         changes = np.diff(found_in(steps.at_ns, edges))
         xs = window.left + np.flatnonzero(changes > 1)
-        rects = row_rects(xs, inner.top, xs + 1, inner.top + 2)
+        rects = pixel_rects(xs, inner.top, xs + 1, inner.top + 2)
         self._sheet.rects(_Layer.DENSE + 1, self._sheet.colors["text"], rects)
 
     def _edges_of(self, window: LaneWindow) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.formats.arrangement.frame_series import XAxis
-from inspector.formats.drawing.pixel_rects import row_rects
+from inspector.formats.drawing.pixel_rects import pixel_rects
 from inspector.formats.drawing.ticks import count_ticks, instant_ticks
 from inspector.timebase import NS_PER_SECOND
 
@@ -61,7 +61,7 @@ class LaneWindow(Struct, frozen=True):
     @property
     def per_pixel(self) -> float:
         """Nanoseconds a pixel covers, on average."""
-        return self.span / max(self.width, 1)
+        return (self.high - self.low) / max(self.width, 1)
 
     @property
     def span(self) -> float:
@@ -70,7 +70,10 @@ class LaneWindow(Struct, frozen=True):
     def x(self, at_ns: float) -> float:
         if self.bends is not None:
             return drawable(self.left + self.bends.place(at_ns))
-        return drawable(self.left + ((at_ns - self.low) / self.per_pixel + _NUDGE))
+        # Asked dozens of times in each paint: no further call.
+        per_pixel = (self.high - self.low) / max(self.width, 1)
+        x = self.left + ((at_ns - self.low) / per_pixel + _NUDGE)
+        return min(max(x, -_FARTHEST), _FARTHEST)
 
     def xs(self, at_ns: NDArray[np.int64]) -> NDArray[np.float64]:
         instants = at_ns.astype(np.float64)
@@ -155,7 +158,7 @@ def lay_out_ruler(
 ) -> None:
     """Lay out ticks with their texts, as far as there is room between edges and what is taken."""
     xs = np.array([x for x, _ in ticks], dtype=np.int64)
-    sheet.rects(0, sheet.colors["edge"], row_rects(xs, row.bottom - TICK, xs + 1, row.bottom))
+    sheet.rects(0, sheet.colors["edge"], pixel_rects(xs, row.bottom - TICK, xs + 1, row.bottom))
     for left, text in ruler_texts(ticks, edges, sheet.width_of, taken):
         sheet.text(1, sheet.colors["muted"], text, left, row)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class Sheet:
         self.scale = scale  # The text scale, which signs grow with
         self._size = text_size
         self._measure = measure or (lambda text: text_width(text, text_size))
-        self._parts: dict[tuple[int, Kind, str], list[object]] = {}
+        self._parts: dict[tuple[int, Kind, str], list[Any]] = {}
 
     def rects(self, layer: int, color: str, rects: PixelRects) -> None:
         """Fill rectangles; higher layers cover lower ones."""
@@ -102,6 +102,9 @@ class Sheet:
         if shown:
             self._add(layer, Kind.TEXTS, color, Line(left, row.top, row.height, shown))
 
+    def lines(self, layer: int, color: str, lines: Iterable[Line]) -> None:
+        self._add(layer, Kind.TEXTS, color, *lines)
+
     def width_of(self, text: str) -> float:
         return self._measure(text)
 
@@ -117,7 +120,7 @@ class Sheet:
                 high = middle - 1
         return text[:low].rstrip() + _ELLIPSIS if low else ""
 
-    def parts(self) -> Iterator[tuple[Kind, str, list[object]]]:
+    def parts(self) -> Iterator[tuple[Kind, str, list[Any]]]:
         """Go through kinds, colours and their entries, back to front."""
         for layer, kind, color in sorted(self._parts, key=itemgetter(0, 1)):
             yield kind, color, self._parts[layer, kind, color]
@@ -130,23 +133,21 @@ class Sheet:
         for kind, color, entries in self.parts():
             match kind:
                 case Kind.RECTS:
-                    found.append(Rects(np.concatenate(cast("list[PixelRects]", entries)), color))
+                    found.append(Rects(np.concatenate(entries), color))
                 case Kind.HATCHED:
-                    found.append(
-                        Hatched(np.concatenate(cast("list[PixelRects]", entries)), color, 0)
-                    )
+                    found.append(Hatched(np.concatenate(entries), color, 0))
                 case Kind.COLUMNS:
-                    found += cast("list[Columns]", entries)
+                    found += entries
                 case Kind.TEXTS:
-                    found += [self._text(line, color) for line in cast("list[Line]", entries)]
+                    found += [self._text(line, color) for line in entries]
         return found
 
     def _text(self, line: Line, color: str) -> Text:
         y = line.top + line.height / 2 + _BASELINE * self._size
         return Text(Point(line.left, round(y, 2)), line.text, self._size, color)
 
-    def _add(self, layer: int, kind: Kind, color: str, entry: object) -> None:
-        self._parts.setdefault((layer, kind, color), []).append(entry)
+    def _add(self, layer: int, kind: Kind, color: str, *entries: object) -> None:
+        self._parts.setdefault((layer, kind, color), []).extend(entries)
 
 
 @lru_cache(maxsize=1_024)

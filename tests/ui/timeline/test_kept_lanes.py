@@ -20,6 +20,8 @@ from inspector.analysis.predict.timers import next_fires
 from inspector.events import EventLog, Timeline
 from inspector.events.annotations import Annotation
 from inspector.events.history import LogHistory
+from inspector.formats.arrangement.clock_layout import ClockLayout, GrowingBar
+from inspector.formats.arrangement.lane_window import LaneWindow
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
@@ -47,7 +49,7 @@ from ui.timeline.lane_picture import LanePicture
 
 MS = 1_000_000
 #: Of Python functions, to paint some lanes that follow and in which nothing new happens.
-_MOST_CALLS = 560
+_MOST_CALLS = 500
 
 
 class RowByRow(LanePicture):
@@ -487,6 +489,38 @@ def test_that_a_timer_that_lanes_know_first_is_predicted_when_the_timeline_does(
     world.read()
 
     assert world.paint() == world.paint_whole()
+
+
+def test_that_a_clock_whose_beginning_is_in_view_is_looked_at_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def growing(
+        self: ClockLayout, store: LaneStore, number: int, window: LaneWindow
+    ) -> GrowingBar | None:
+        asked.append(number)
+        return found(self, store, number, window)
+
+    found = ClockLayout.growing
+    monkeypatch.setattr(ClockLayout, "growing", growing)
+    world.canvas.resize(1_400, 300)
+    QApplication.sendPostedEvents()
+    world.pass_frames(10)
+    at_ns = world.now_ms * MS
+    world.log.append((at_ns, CLOCK_ADDED, 3, 1, world.log.intern("late")))
+    world.log.append((at_ns, CLOCK_ANCHORED, 3, at_ns, RATE_DENOMINATOR))
+    world.canvas.view.set_following(True)
+    world.pass_frames(200)
+    world.paint()
+    asked.clear()
+    for _ in range(20):
+        world.pass_frames(1)
+        world.paint()
+    assert 3 not in asked
+    for _ in range(80):
+        world.pass_frames(1)
+        assert world.paint() == world.paint_whole()
 
 
 def test_that_lanes_that_follow_are_painted_with_few_calls(world: World) -> None:
