@@ -65,6 +65,7 @@ class TimelinePanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self._drawn: tuple[float, ...] = ()
+        self._offered: tuple[object, ...] = ()  # For what names of clocks are offered
         self.view = SharedView.of(bridge)  # What is in view, shared with the frame times
         self.canvas = LaneCanvas(theme, view=self.view)
         self._copying = add_copying(self.canvas)
@@ -101,7 +102,7 @@ class TimelinePanel(QWidget):
         self.canvas.set_session(self._bridge.timeline, strings, store, self._delayed_by)
         self.canvas.on_selection_changed(self._bridge.selection)
         self._on_playhead_moved(self._bridge.playhead_ns)
-        self._drawn = ()
+        self._drawn = self._offered = ()
         self.refresh()
 
     def _delayed_by(self, block: Block) -> list[DelayedCall]:
@@ -216,14 +217,17 @@ class TimelinePanel(QWidget):
         self.view.fit_chosen()
 
     def _refresh_ruler_clocks(self) -> None:
-        clocks = self._bridge.timeline.clocks
-        known = tuple((clock.id, clock.name) for clock in clocks.values())
-        number = self.view.ruler_clock_id
+        timeline = self._bridge.timeline
+        clocks, number = timeline.clocks, self.view.ruler_clock_id
         if number not in clocks:
             number = 0
         name = time_name(self._bridge.session)
         self.view.set_ruler(name, number, self.canvas.store.clocks)
-        self.choices.name_time(name, number, known)
+        offered = (name, number, timeline.structure_version)
+        if offered != self._offered:
+            self._offered = offered
+            known = tuple((clock.id, clock.name) for clock in clocks.values())
+            self.choices.name_time(name, number, known)
 
     @Slot(int)
     def choose_ruler(self, clock_id: int) -> None:

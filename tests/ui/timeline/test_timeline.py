@@ -822,6 +822,28 @@ def test_that_a_double_click_on_a_header_brings_all_its_firings_into_view(
     assert window.span < 2_000 * MS
 
 
+def test_that_names_of_clocks_are_collected_only_when_clocks_come_or_go(
+    panel: TimelinePanel,
+    bridge: SessionBridge,
+    session: LanesSession,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    offered: list[list[str]] = []
+
+    def note(_time: str, _chosen: int, clocks: tuple[tuple[int, str], ...]) -> None:
+        offered.append([name for _, name in clocks])
+
+    monkeypatch.setattr(panel.choices, "name_time", note)
+    for name in ("", "pets"):
+        if name:
+            session.game.child(name)
+        session.play(40)
+        bridge.refresh_now()
+        panel.refresh()
+
+    assert offered == [["root", "game", "enemies", "pets"]]
+
+
 def test_that_a_long_log_is_read_in_turns_in_between_and_says_how_much_is_left(
     qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
