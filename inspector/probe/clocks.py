@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 #: 73 years: what takes longer is taken to take as long.
 FAR_NS = 2**61
+#: Less than this need not be limited, which takes longer than all the rest.
+_NEAR_S = 2e9
 #: Selectors, Qt and SDL count at most 2**31 milliseconds; who has waited so long looks again.
 LONGEST_WAIT_NS = 86_400_000_000_000
 
@@ -44,6 +46,8 @@ def whole_ns(seconds: float) -> int:
 
     Libraries take such waits, and some wait for ever by one.
     """
+    if -_NEAR_S < seconds < _NEAR_S:
+        return round(seconds * 1e9)
     # In this order, as comparisons with what is not a number are false.
     return round(max(-FAR_NS, min(FAR_NS, seconds * 1e9)))
 

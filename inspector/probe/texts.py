@@ -36,6 +36,7 @@ class Texts:
         self._codes: dict[int, CodeType] = {}
         self._is_hidden: dict[str, bool] = {}
         self._is_library: dict[str, bool] = {}
+        self._is_hidden_module: dict[str, bool] = {}
         self._hidden = [__package__.partition(".")[0], "importlib"]
 
     def text(self, text: str, longest: int = LONGEST_NAME) -> int:
@@ -58,6 +59,7 @@ class Texts:
         """Skip the frames of these packages when a call site is looked for."""
         self._hidden += packages
         self._is_hidden.clear()
+        self._is_hidden_module.clear()
 
     def call_site(self, level: int = 1) -> int:
         """Return the number of the place in the program that called, as a text."""
@@ -117,7 +119,10 @@ class Texts:
 
     def _hides(self, frame: FrameType) -> bool:
         module = str(frame.f_globals.get("__name__", ""))
-        hidden = any(module == name or module.startswith(name + ".") for name in self._hidden)
+        hidden = self._is_hidden_module.get(module)
+        if hidden is None:
+            hidden = any(module == name or module.startswith(name + ".") for name in self._hidden)
+            self._is_hidden_module[module] = hidden
         name = frame.f_code.co_filename
         if name[:1] != "<":
             # Code that was made by code, of any module, has no file.
