@@ -117,15 +117,16 @@ class TransitionColumn(ColumnEnum):
         "Session time at which it happened", _reason, raw=lambda row: row.at_ns,
         sample="0:00:00.000", is_number=True)
     SOURCE = _column(
-        "From", lambda row: row.source, "The previous state", _reason, sample="game over")
+        "From", lambda row: row.source, "The previous state", _reason, sample="game over",
+        yields=2)
     LASTED = _column(
         "For", lambda row: "" if row.lasted_ns is None else format_duration(row.lasted_ns),
-        "Time spent in the previous state", _reason, sample="00.0 ms", is_number=True)
+        "Time spent in the previous state", _reason, sample="00.0 ms", is_number=True, yields=1)
     BY = _column(
         "By", lambda row: row.name, "The requested transition", _reason, sample="continue")
     TARGET = _column(
         "To", lambda row: f"✖ refused: {row.reason}" if row.is_refused else row.target,
-        "The new state, or why the transition was refused", _reason)
+        "The new state, or why the transition was refused", _reason, least="✖ refused: …")
     # fmt: on
 
 

@@ -45,7 +45,7 @@ class MetricColumn(ColumnEnum):
     # fmt: off
     TOOL = _column("Tool", lambda row: row.metric.tool or "Timeline Inspector",
                    "Whose definition it is", tool_tip_of, sample="Timeline Inspector",
-                   least="FrameView", is_searched=True)
+                   is_searched=True, yields=2)
     NAME = _column("Statistic", lambda row: row.metric.name, "What the tool calls it", tool_tip_of,
                    sample="Stuttering time (as seen live)",
                    least="Stuttering time", is_searched=True)
