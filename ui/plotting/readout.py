@@ -31,9 +31,10 @@ def paint_playhead(
     painter: QPainter, theme: Theme, area: QRectF, view: SharedView, x_of: Callable[[float], float]
 ) -> None:
     """Paint a line at the instant that is shown; cover what comes after it, up to now."""
-    if view.shown is None:
+    shown = view.shown
+    if shown is None:
         return
-    x = round(x_of(view.shown))
+    x = round(x_of(shown))
     if view.playhead is not None and view.present is not None:
         if not theme.is_high_contrast:
             veil = QColor(theme.color(ColorRole.BG))

@@ -308,8 +308,12 @@ class SharedView(QObject):
     @property
     def x_axis(self) -> XAxis:
         """What the axis counts: without any frame always time, if lanes are shown."""
-        wanted, series = self._wanted_axis, self.series
-        if wanted is XAxis.TIME or series is None or not self.has_lanes:
+        # Asked a dozen times in each frame, mostly for time.
+        wanted = self._wanted_axis
+        if wanted is XAxis.TIME:
+            return wanted
+        series = self.series
+        if series is None or not self.has_lanes:
             return wanted
         return XAxis.TIME if series.first == series.end else wanted
 
