@@ -106,25 +106,57 @@ def _home_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         yield
 
 
-@pytest.fixture(autouse=True)
-def _time_as_it_is() -> Iterator[None]:
-    """Blame a test that leaves hooks of the probe in this process, not the next that sleeps."""
-    yield
-    left = [name for name, function in _TIME.items() if getattr(time, name) is not function]
-    assert not left, f"the test has left others behind of time's {left}"
+# Hooks and no fixtures, which would take a tenth of the time of ten thousand tests.
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, object, object]:
+    """Let Ctrl+C raise KeyboardInterrupt, as in a terminal.
 
-
-@pytest.fixture(autouse=True)
-def _ctrl_c_as_in_a_terminal() -> Iterator[None]:
-    """Blame a test that leaves another handler of Ctrl+C behind, not the next that interrupts.
-
-    A shell has the jobs in its background ignore Ctrl+C, and so what they start: without the
-    handler set here, tests fail there that raise the signal.
+    A shell has the jobs in its background ignore Ctrl+C, and so what they start: without this
+    handler, tests fail there that raise the signal.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    handler = signal.getsignal(signal.SIGINT)
-    assert handler is signal.default_int_handler, "the test has left another handler behind"
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Function) -> Generator[None, object, object]:
+    """Blame a test that leaves something behind, not the next that stumbles over it."""
+    try:
+        return (yield)
+    finally:
+        windows = _windows_left_over(item)
+        hooks = [name for name, function in _TIME.items() if getattr(time, name) is not function]
+        assert not windows, f"windows that outlive their test: {', '.join(windows)}"
+        assert not hooks, f"the test has left others behind of time's {hooks}"
+        handler = signal.getsignal(signal.SIGINT)
+        assert handler is signal.default_int_handler, "the test has left another handler behind"
+
+
+def _windows_left_over(item: pytest.Function) -> list[str]:
+    """Delete what a test of the window has left, now and not when Python ends; return what stays.
+
+    ``processEvents`` does not deliver deferred deletions outside a running event
+    loop: closed widgets would live until the interpreter exits, and crash there.
+    """
+    if "qapp" not in item.fixturenames or "PySide6.QtWidgets" not in sys.modules:
+        return []
+    from PySide6.QtCore import QCoreApplication, QEvent  # noqa: PLC0415 - most tests need no Qt
+    from PySide6.QtWidgets import QApplication  # noqa: PLC0415
+
+    for window in QApplication.topLevelWidgets():
+        window.close()
+        window.deleteLater()
+    # What they hold would be frozen below, and stay until the end: a gigabyte of windows.
+    (item.funcargs or {}).clear()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    gc.collect()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    # What is still there stays, and need not be looked through after each test: 0.3 s.
+    gc.freeze()
+    return [
+        f"{type(widget).__name__} {widget.objectName()}"
+        for widget in QApplication.topLevelWidgets()
+    ]
 
 
 @pytest.fixture
@@ -158,33 +190,3 @@ def qtbot(qapp: QCoreApplication, request: pytest.FixtureRequest) -> Iterator[Pa
     bot = PatientQtBot(request)
     yield bot
     bot.kept.clear()
-
-
-@pytest.fixture(autouse=True)
-def _no_window_left_over(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Delete what a test of the window has left, now and not when Python ends.
-
-    ``processEvents`` does not deliver deferred deletions outside a running event
-    loop: closed widgets would live until the interpreter exits, and crash there.
-    """
-    yield
-    if "qapp" not in request.fixturenames or "PySide6.QtWidgets" not in sys.modules:
-        return
-    from PySide6.QtCore import QCoreApplication, QEvent  # noqa: PLC0415 - most tests need no Qt
-    from PySide6.QtWidgets import QApplication  # noqa: PLC0415
-
-    for window in QApplication.topLevelWidgets():
-        window.close()
-        window.deleteLater()
-    # What they hold would be frozen below, and stay until the end: a gigabyte of windows.
-    (request.node.funcargs or {}).clear()
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    gc.collect()
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    # What is still there stays, and need not be looked through after each test: 0.3 s.
-    gc.freeze()
-    left = [
-        f"{type(widget).__name__} {widget.objectName()}"
-        for widget in QApplication.topLevelWidgets()
-    ]
-    assert not left, f"windows that outlive their test: {', '.join(left)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -94,12 +94,18 @@ def _usual_looks(request: pytest.FixtureRequest) -> Iterator[None]:
         qapp.setFont(font)
 
 
-@pytest.fixture(autouse=True)
-def _no_guarded_fault() -> Iterator[None]:
-    """Fail a test in which the window could not say something, and went on."""
+def pytest_runtest_setup() -> None:
+    """Blame no test for what could not be said before it."""
     guards.faults.clear()
-    yield
-    assert not guards.faults
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Generator[None, object, object]:
+    """Fail a test in which the window could not say something, and went on."""
+    try:
+        return (yield)
+    finally:
+        assert not guards.faults
 
 
 @pytest.fixture

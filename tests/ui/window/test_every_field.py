@@ -93,20 +93,13 @@ def _surfaces(shell: Shell) -> Iterator[tuple[str, QWidget]]:
 
 def _fields(surface: QWidget) -> list[QWidget]:
     """Return the fields that can be typed into; the line of a spin box is a part of it."""
-    return [
+    lines = [
         each
-        for each in surface.findChildren(QWidget)
-        if each.isVisible()
-        and each.isEnabled()
-        and (
-            isinstance(each, QAbstractSpinBox)
-            or (
-                isinstance(each, QLineEdit)
-                and not each.isReadOnly()
-                and not isinstance(each.parentWidget(), QAbstractSpinBox)
-            )
-        )
+        for each in surface.findChildren(QLineEdit)
+        if not each.isReadOnly() and not isinstance(each.parentWidget(), QAbstractSpinBox)
     ]
+    fields = [*surface.findChildren(QAbstractSpinBox), *lines]
+    return [each for each in fields if each.isVisible() and each.isEnabled()]
 
 
 def _line_of(field: QWidget) -> QLineEdit:

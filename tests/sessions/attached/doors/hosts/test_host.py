@@ -535,12 +535,12 @@ def test_that_a_line_by_ssh_that_is_cut_ten_times_loses_nothing(
 def _processes_with(word: str) -> list[int]:
     """Return the lines by ssh: what this process has started with a word in its command line."""
     found = []
-    for place in Path("/proc").glob("[0-9]*"):
+    for thread in Path("/proc/self/task").iterdir():
         with suppress(OSError):
-            parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
-            words = (place / "cmdline").read_bytes().split(b"\0")
-            if parent == os.getpid() and words[0] == b"ssh" and word.encode() in words:
-                found.append(int(place.name))
+            for child in (thread / "children").read_text().split():
+                words = Path("/proc", child, "cmdline").read_bytes().split(b"\0")
+                if words[0] == b"ssh" and word.encode() in words:
+                    found.append(int(child))
     return found
 
 
