@@ -49,6 +49,8 @@ class Tab:
         until_s = time.monotonic() + 30
         while not self.run(condition):
             assert time.monotonic() < until_s, condition
+            # Asking without a pause keeps the page from drawing.
+            time.sleep(0.005)
 
     def press(self, key: str) -> None:
         for kind in ("keyDown", "keyUp"):
