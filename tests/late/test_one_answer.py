@@ -92,7 +92,7 @@ def recorded(
         pytest.importorskip(request.param.partition("/")[2].partition("-")[0])
         path.write_text(_PROGRAMS[request.param].code)
         measure = "busy"
-        command = f"attach --seconds 9 --grant read-only -- {shlex.quote(sys.executable)} {path}"
+        command = f"attach --seconds 100 --grant read-only -- {shlex.quote(sys.executable)} {path}"
     name, _, rest = command.partition(" ")
     out = io.StringIO()
     with redirect_stdout(out):
