@@ -53,14 +53,13 @@ def begin_command(folder: Path, *words: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("number", "text", "said"),
     [
-        ("while True:\n    pass\n", "scene.py has been running its own code for "),
-        (SPINNING, "“hang” in scene.py has been running for "),
+        (signal.SIGTERM, "while True:\n    pass\n", "scene.py has been running its own code for "),
+        (signal.SIGINT, SPINNING, "“hang” in scene.py has been running for "),
     ],
     ids=["module", "callback"],
 )
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_that_code_that_does_not_return_is_told_and_ended_by_a_signal(
     tmp_path: Path, text: str, said: str, number: signal.Signals
 ) -> None:

@@ -264,14 +264,21 @@ def begin(tmp_path: Path, text: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("number", "text", "said"),
     [
-        ("while True:\n    pass\n", "my_game.py has been running its own code for "),
-        ("def build(stage):\n    while True:\n        pass\n", "build(stage) in my_game.py has"),
+        (
+            signal.SIGTERM,
+            "while True:\n    pass\n",
+            "my_game.py has been running its own code for ",
+        ),
+        (
+            signal.SIGINT,
+            "def build(stage):\n    while True:\n        pass\n",
+            "build(stage) in my_game.py has",
+        ),
     ],
     ids=["module", "build"],
 )
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_that_a_scene_that_never_loads_is_told_and_ended_by_a_signal(
     tmp_path: Path, text: str, said: str, number: signal.Signals
 ) -> None:
