@@ -263,8 +263,6 @@ class LaneNames:
         theme = self._theme
         is_usual = rate == "×1"
         edge = ColorRole.LINE if is_usual else ColorRole.EDGE
-        self._rounded(painter, box, None, theme.color(edge))
-        painter.setPen(theme.color(ColorRole.MUTED if is_usual else ColorRole.TEXT))
         font = painter.font()
         bold = QFont(font)
         bold.setBold(not is_usual)
@@ -273,6 +271,11 @@ class LaneNames:
             # As briefly as it can be said: without bold letters and commas.
             painter.setFont(font)
             rate = rate.replace(",", "")
+        if painter.fontMetrics().horizontalAdvance(rate) > box.width() - 6:
+            # There is some room between it and what is beside it.
+            box = box.adjusted(-3, 0, 3, 0)
+        self._rounded(painter, box, None, theme.color(edge))
+        painter.setPen(theme.color(ColorRole.MUTED if is_usual else ColorRole.TEXT))
         text = painter.fontMetrics().elidedText(rate, Qt.TextElideMode.ElideRight, box.width() + 2)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         painter.setFont(font)
