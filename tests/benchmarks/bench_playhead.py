@@ -1,6 +1,7 @@
-"""Dragging the playhead: what a move costs, over a thousand timers and in a long recording.
+"""Dragging the playhead, scrolling and zooming: what a move costs.
 
-A move is the state at another instant, and every panel in view that shows it, painted.
+A move is the state at another instant, or another part of the session in view, and every panel
+that shows it, painted: over a thousand timers and in a long recording.
 What is counted is the CPU time of the thread.
 """
 
@@ -28,6 +29,7 @@ from tests.benchmarks.measuring import powers_of_ten
 from tests.benchmarks.report import FRAME_MS, Row
 from ui import findings
 from ui.kit.theme import Theme
+from ui.plotting.shared_view import SharedView
 from ui.session.bridge import SessionBridge
 from ui.window.application import make_application
 from ui.window.contents import WindowContents
@@ -35,7 +37,7 @@ from ui.window.main_window import MainWindow
 from ui.window.settings import Settings, SettingsFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tests.benchmarks.measuring import Effort
 
@@ -46,6 +48,7 @@ _SIZE: Final = (1_280, 720)
 _FRAME_NS: Final = NS_PER_SECOND // 60
 #: From one move to the next: a few pixels.
 _MOVE_NS: Final = NS_PER_SECOND // 10
+_MOVES: Final = 60
 
 
 def drag(effort: Effort) -> Iterator[Row]:
@@ -54,19 +57,18 @@ def drag(effort: Effort) -> Iterator[Row]:
     bridge = SessionBridge(make_source=lambda _precision: source)
     window = _shown(bridge)
     bridge.open_path(find_scene(_SCENE))
-    moves = 20 if effort.is_quick else 60
-    for _ in range(120 + 6 * moves):
+    for _ in range(120 + 6 * _MOVES):
         source.advance_ns(_FRAME_NS)
     bridge.submit(Hold())
     source.advance_ns(_FRAME_NS)
     bridge.refresh_now()
     make_application().processEvents()
-    yield from _rows("a thousand timers", bridge, NS_PER_SECOND, moves, effort.repeats(5))
+    yield from _drag("a thousand timers", bridge, NS_PER_SECOND, effort)
     _close(window)
 
 
 def drag_recording(effort: Effort) -> Iterator[Row]:
-    """Drag the playhead in the midst of a long recording."""
+    """Drag the playhead in the midst of a long recording, scroll and zoom."""
     events = 50_000 if effort.is_quick else 1_000_000
     with TemporaryDirectory() as folder:
         path = Path(folder) / "a.tlrec"
@@ -77,9 +79,9 @@ def drag_recording(effort: Effort) -> Iterator[Row]:
         bridge.refresh_now()
         make_application().processEvents()
         middle_ns = bridge.timeline.at_ns // 2
-        moves = 20 if effort.is_quick else 60
         name = f"a recording of {powers_of_ten(events)}"
-        yield from _rows(name, bridge, middle_ns, moves, effort.repeats(5))
+        yield from _drag(name, bridge, middle_ns, effort)
+        yield from _look_around(name, bridge, effort)
         _close(window)
 
 
@@ -105,27 +107,52 @@ def _close(window: MainWindow) -> None:
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
-def _rows(
-    name: str, bridge: SessionBridge, begin_ns: int, moves: int, repeats: int
-) -> Iterator[Row]:
+def _drag(name: str, bridge: SessionBridge, begin_ns: int, effort: Effort) -> Iterator[Row]:
+    end_ns = begin_ns + _MOVES * _MOVE_NS
+
+    def forward(move: int) -> None:
+        bridge.set_playhead(begin_ns + move * _MOVE_NS)
+
+    def back(move: int) -> None:
+        bridge.set_playhead(end_ns - move * _MOVE_NS)
+
+    for act in (forward, back):
+        yield from _rows(f"playhead drag/{name}, {act.__name__}", act, effort)
+
+
+def _look_around(name: str, bridge: SessionBridge, effort: Effort) -> Iterator[Row]:
+    """Scroll by a fiftieth of a hundredth in view, and zoom from everything to the middle."""
+    view, whole_ns = SharedView.of(bridge), bridge.timeline.at_ns
+
+    def scroll(move: int) -> None:
+        low = 0.3 + move * 0.01 / 50
+        view.set_span_ns(low * whole_ns, (low + 0.01) * whole_ns)
+
+    def zoom(move: int) -> None:
+        half = 0.9**move / 2
+        view.set_span_ns((0.5 - half) * whole_ns, (0.5 + half) * whole_ns)
+
+    for act in (scroll, zoom):
+        yield from _rows(f"view/{name}, {act.__name__}", act, effort)
+
+
+def _rows(what: str, act: Callable[[int], None], effort: Effort) -> Iterator[Row]:
     application = make_application()
-    for way, direction in (("forward", 1), ("back", -1)):
-        costs_ms: list[float] = []
-        for _ in range(repeats):
-            at_ns = begin_ns if direction > 0 else begin_ns + moves * _MOVE_NS
-            bridge.set_playhead(at_ns)
+    costs_ms: list[float] = []
+    for _ in range(effort.repeats(5)):
+        act(0)
+        application.processEvents()
+        for move in range(1, _MOVES + 1):
+            began_ns = thread_time_ns()
+            act(move)
             application.processEvents()
-            for move in range(1, moves + 1):
-                began_ns = thread_time_ns()
-                bridge.set_playhead(at_ns + direction * move * _MOVE_NS)
-                application.processEvents()
-                costs_ms.append((thread_time_ns() - began_ns) / NS_PER_MS)
-        costs_ms.sort()
-        detail = f"median {median(costs_ms):.1f} ms, the longest {costs_ms[-1]:.1f}"
-        for percent, goal in ((95, 1), (99, 1.5)):
-            what = f"playhead drag/{name}, {way}, p{percent} of a frame"
-            slow_ms = costs_ms[len(costs_ms) * percent // 100]
-            yield Row(what, slow_ms / FRAME_MS, goal, detail=detail, unit="x")
+            costs_ms.append((thread_time_ns() - began_ns) / NS_PER_MS)
+    costs_ms.sort()
+    detail = f"median {median(costs_ms):.1f} ms, the longest {costs_ms[-1]:.1f}"
+    for percent, goal in ((95, 1), (99, 1.5)):
+        slow_ms = costs_ms[len(costs_ms) * percent // 100]
+        row = f"{what}, p{percent} of a frame"
+        yield Row(row, slow_ms / FRAME_MS, goal, detail=detail, unit="x")
 
 
 BENCHMARKS = (drag, drag_recording)
