@@ -58,7 +58,7 @@ class RowChoices(Struct):
 
     def rank(self, key: LaneKey) -> int:
         """Return what lanes beside each other are sorted by; those not moved come last."""
-        return self.order.index(key) if key in self.order else len(self.order)
+        return self.order.index(key) if self.order and key in self.order else len(self.order)
 
 
 def quiet_lanes(store: LaneStore, low_ns: float, high_ns: float) -> frozenset[Lane]:
@@ -142,26 +142,40 @@ class _Rows:
             # What is looked for is not folded away.
             return [self._row(lane, depth) for lane in lanes if self._is_wanted(lane.label)]
         timers = [lane for lane in lanes if lane.kind is LaneKind.TIMER]
-        quiet = [lane for lane in timers if lane in self._quiet]
-        shown = [lane for lane in timers if lane not in self._quiet]
+        families, quiet = self._gathered(timers)
         rows = [self._row(lane, depth) for lane in lanes if lane.kind < LaneKind.TIMER]
-        # What is alone and what is a family, in the order of the first of each.
-        families: dict[LaneKey, list[Lane]] = {}
-        for lane in sorted(shown, key=lambda each: not each.pending):
-            families.setdefault((lane.family or lane).key, []).append(lane)
-        for key in sorted(families, key=self._choices.rank):
-            members = families[key]
-            family = members[0].family
-            if family is None or len(members) == 1:
-                rows += (self._row(lane, depth) for lane in members)
+        rank = self._choices.rank
+        for each in sorted(families, key=lambda each: rank(each.key)):
+            members = families[each]
+            if len(members) == 1:
+                rows.append(self._row(members[0], depth))
             else:
-                rows += self._group(key, family.title, family, members, depth)
+                rows += self._group(each.key, each.title, each, members, depth)
         rows += [self._row(lane, depth) for lane in lanes if lane.kind > LaneKind.TIMER]
         if quiet:
             count = "1 lane" if len(quiet) == 1 else f"{len(quiet):,} lanes"
             key = (LaneKind.TIMER, number, "")
             rows += self._group(key, f"{count} empty in view", None, quiet, depth)
         return rows
+
+    def _gathered(self, timers: list[Lane]) -> tuple[dict[Lane, list[Lane]], list[Lane]]:
+        """Return lanes that are alone, or of families by these, and the quiet ones.
+
+        Where something waits comes first.
+        """
+        families: dict[Lane, list[Lane]] = {}
+        resting: list[Lane] = []
+        quiet: list[Lane] = []
+        for lane in timers:
+            if lane in self._quiet:
+                quiet.append(lane)
+            elif lane.pending:
+                families.setdefault(lane.family or lane, []).append(lane)
+            else:
+                resting.append(lane)
+        for lane in resting:
+            families.setdefault(lane.family or lane, []).append(lane)
+        return families, quiet
 
     def _group(
         self, key: LaneKey, title: str, lane: Lane | None, members: list[Lane], depth: int
