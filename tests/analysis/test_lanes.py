@@ -291,7 +291,7 @@ def test_that_timers_that_have_ended_are_looked_through_once() -> None:
         assert pending.newest() == 999
         looked.append(pending.looks - before)
 
-    assert looked == [403, 4]
+    assert looked == [403, 1]
 
 
 def test_that_a_timer_that_is_added_twice_is_pending_once() -> None:

@@ -134,7 +134,6 @@ class _Coming(NamedTuple):
     """What is predicted of a lane, beyond the right edge too."""
 
     made_for: object
-    pending: int  # The version of the timers that are pending
     timers: list[int]
     dues: list[int]
     first_ns: int  # The instant of the first; while it is to come, all are right
@@ -482,16 +481,13 @@ class LanePicture:
         if not pending or window.high <= timeline.at_ns or row.kind is not LaneKind.TIMER:
             return None
         table, kept, (away, made_for) = timeline.timers, self._coming.get(row.key), self._ahead
-        version = pending.version
-        if kept is not None and kept.pending == version:
-            timers = kept.timers
-        else:
-            timers = pending.first(_MOST_PENDING)
+        timers = pending.first(_MOST_PENDING)
         # Without those that one of timeline and lanes has not been told of yet.
         dues = table.session_dues(timers)
         if (
             kept is None
             or kept.made_for is not made_for
+            or kept.timers != timers
             or kept.dues != dues
             or kept.first_ns < timeline.at_ns
             or kept.first_ns < timeline.newest_ns
@@ -502,7 +498,7 @@ class LanePicture:
             first_ns, until_ns, xs = _coming_of(timeline, known, dues, window)
             places = tuple(x + away for x in xs)
             kept = self._coming[row.key] = _Coming(
-                *(made_for, version, timers, dues, first_ns, until_ns, places)
+                *(made_for, timers, dues, first_ns, until_ns, places)
             )
         return kept
 

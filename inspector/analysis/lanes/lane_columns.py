@@ -94,7 +94,7 @@ _MOST_ENDED = 64
 
 
 class PendingTimers:
-    __slots__ = ("_count", "_first", "_lane_by_timer", "_lanes", "_numbers", "version")
+    __slots__ = ("_count", "_first", "_found", "_lane_by_timer", "_lanes", "_numbers", "version")
 
     def __init__(self, lane_by_timer: RowByNumber, *lanes: int) -> None:
         self._lane_by_timer = lane_by_timer  # The lanes of all pending timers, by their numbers
@@ -104,6 +104,8 @@ class PendingTimers:
         # Timers that end stay here for a while: looking for each would take too long.
         self._numbers = array("q")
         self._first = 0  # Those in front of it have ended
+        # What was found at a version, of so many that were asked for.
+        self._found: tuple[int, int, list[int]] = (-1, 0, [])
 
     def __len__(self) -> int:
         return self._count
@@ -112,7 +114,10 @@ class PendingTimers:
         return self._lane_by_timer.get(timer_id) in self._lanes
 
     def first(self, most: int) -> list[int]:
-        found: list[int] = []
+        version, asked, found = self._found
+        if version == self.version and (most <= asked or len(found) < asked):
+            return found[:most]
+        found = []
         numbers, place = self._numbers, self._first
         while place < len(numbers) and len(found) < most:
             if numbers[place] in self:
@@ -121,7 +126,8 @@ class PendingTimers:
         # Those that have ended are passed over once.
         self._first = place - len(found)
         numbers[self._first : place] = array("q", found)
-        return found
+        self._found = self.version, most, found
+        return found[:]
 
     def newest(self) -> int:
         """Return the timer added last, 0 for none."""

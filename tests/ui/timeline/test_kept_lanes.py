@@ -37,6 +37,7 @@ from inspector.vocabulary import (
     STATE_ENTERED,
     TIMER_ADDED,
     TIMER_ARMED,
+    TIMER_CLEARED,
     TIMER_FIRED,
     TIMER_ORIGIN,
     MemberKind,
@@ -489,6 +490,23 @@ def test_that_a_timer_that_lanes_know_first_is_predicted_when_the_timeline_does(
     world.read()
 
     assert world.paint() == world.paint_whole()
+
+
+def test_that_a_timer_due_with_the_one_before_it_is_predicted_anew(world: World) -> None:
+    append, name = world.log.append, world.log.intern("guest")
+    world.canvas.view.set_following(True)
+    world.pass_frames(2)
+    at_ns = world.now_ms * MS
+    for number, kind, interval_ns in (
+        (4, TimerKind.TIMEOUT, 0),
+        (5, TimerKind.INTERVAL_BURST, 50 * MS),
+    ):
+        append((at_ns, TIMER_ADDED, number, 1, name))
+        append((at_ns, TIMER_ORIGIN, number, 0, kind))
+        append((at_ns, TIMER_ARMED, number, at_ns + 300 * MS, interval_ns))
+        world.pass_frames(1)
+        assert world.paint() == world.paint_whole()
+        append((world.now_ms * MS, TIMER_CLEARED, number, 0, 0))
 
 
 def test_that_a_clock_whose_beginning_is_in_view_is_looked_at_once(
