@@ -138,7 +138,7 @@ def _edges_of(past: ClockPast, place: int, window: LaneWindow) -> tuple[int, int
 
 
 def behind_local_time(
-    head: Head, width: float, label_width: float, end: int, *, stands: bool
+    head: Head, width: float, label_width: float, end: int, *, is_crossed: bool
 ) -> list[tuple[tuple[int, int, int, int], str]]:
     """Return what is filled behind a local time: left, top, right and bottom, and the token.
 
@@ -146,7 +146,7 @@ def behind_local_time(
         width: How wide the local time is.
         label_width: How wide the label of the head is, which gives way.
         end: The right edge of the local time.
-        stands: Whether the clock stands still or is blocked there.
+        is_crossed: Whether hatching or a block lies there.
     """
     begin, row, found = end - width, head.row, []
     ground = "clock" if head.is_filled else "bg"
@@ -154,10 +154,10 @@ def behind_local_time(
     if begin < label_end + _BESIDE_TIME:
         box = (head.left + 1, row.top + 1, round(label_end) + 1, row.bottom - 1)
         found.append((box, ground))
-    if stands or begin < head.left + _PAD:
-        # Else lines cross it: hatching, or the edge where another rate began.
+    if is_crossed or begin < head.left + _PAD:
+        # Else the edge crosses it where another rate began.
         box = (int(begin) - _PAD, row.top + 1, end + _PAD, row.bottom - 1)
-        found.append((box, "bg" if stands else ground))
+        found.append((box, ground))
     return found
 
 

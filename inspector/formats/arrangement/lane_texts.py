@@ -66,10 +66,12 @@ class LaneTexts(NamedTuple):
         if head is None or any(block.lasts for block in blocks):
             # What blocks its loop now is more than where it has come to.
             return None, math.inf
-        stands = timeline.clocks[number].n == 0 or bool(blocks)
+        stands = timeline.clocks[number].n == 0
+        head = head._replace(is_filled=head.is_filled and not stands)
+        is_crossed = stands or bool(blocks)
         patches = list[tuple[Edges, str]]()
         label = self.width_of(head.label)
-        for edges, token in behind_local_time(head, wide, label, end, stands=stands):
+        for edges, token in behind_local_time(head, wide, label, end, is_crossed=is_crossed):
             left, top, right, bottom = edges
             color = colors[token]
             # The line of the instant shown lies between the two.

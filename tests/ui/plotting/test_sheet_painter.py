@@ -409,8 +409,17 @@ def test_that_what_blocked_a_loop_is_red_on_its_clock_for_as_long_as_it_did(
 def test_that_the_edge_of_another_rate_does_not_cross_a_local_time() -> None:
     head = Head(Row(10, 12), "×¼", 180, is_filled=False)
 
-    patches = behind_local_time(head, 60, 15, 200, stands=False)
+    patches = behind_local_time(head, 60, 15, 200, is_crossed=False)
 
     # It begins before the stretch that it belongs to.
     assert any(left <= 140 and right >= 200 for (left, _, right, _), _ in patches)
     assert {color for _, color in patches} == {"bg"}
+
+
+@pytest.mark.parametrize(("is_filled", "ground"), [(True, "clock"), (False, "bg")])
+def test_that_what_a_block_left_behind_a_local_time_has_the_colour_of_its_bar(
+    is_filled: bool, ground: str
+) -> None:
+    head = Head(Row(10, 12), "×1", 0, is_filled=is_filled)
+
+    assert [color for _, color in behind_local_time(head, 60, 15, 200, is_crossed=True)] == [ground]
