@@ -74,6 +74,8 @@ _LONG_FRAMES: Final = (
 )
 #: Milliseconds between pictures at best: less than between refreshes, so each is shown.
 _PLOT_MS: Final = 20
+#: The same of the whole session, and of numbers about its frames: both hardly change by a frame.
+_STRIP_MS: Final = 400
 #: What the header leaves free of the labels of the axis.
 _WIDEST_LABEL: Final = "33.3 ms"
 #: Under this name settings keep that frames that only the inspector made late are left out.
@@ -110,7 +112,7 @@ class FrameTimesPanel(QWidget):
         self.capture_header = CaptureHeader(bridge, theme, self._menu, self)
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace, _PLOT_MS)
-        self._strip_pace = PacedRefresh(self.strip, bridge.pace)
+        self._strip_pace = PacedRefresh(self.strip, bridge.pace, _STRIP_MS)
         self._connect_parts()
         self._connect_bridge()
         self._on_budgets_changed(bridge.budgets_ms)

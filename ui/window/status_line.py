@@ -33,6 +33,8 @@ from ..session.overruled_rates import OverruledRate, OverruledRates
 
 _BYTES_PER_MIB: Final = 1024 * 1024
 _EFFECT_MS: Final = 8_000
+#: Milliseconds between counts of events at best: to paint them takes the whole foot.
+_COUNT_MS: Final = 500
 #: What is longer is in the tool tip.
 _WIDEST: Final = 560
 _NO_LIMIT: Final = (1 << 24) - 1
@@ -264,7 +266,7 @@ class LogNote(QToolButton):
         in_type(self, "small", is_muted=True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.clicked.connect(self._open_events)
-        pace = PacedRefresh(self, bridge.pace)
+        pace = PacedRefresh(self, bridge.pace, _COUNT_MS)
         pace.due.connect(self.refresh)
         pace.follow()
         bridge.session_changed.connect(self.refresh)
