@@ -18,12 +18,17 @@ def pixel_rects(
     bottoms: NDArray[np.int64] | int,
 ) -> PixelRects:
     """Return rectangles from edges, right and bottom exclusive, without the empty ones."""
+    is_there = (rights > lefts) & (bottoms > tops)
+    if not is_there.all():
+        lefts, rights = lefts[is_there], rights[is_there]
+        tops = tops[is_there] if isinstance(tops, np.ndarray) else tops
+        bottoms = bottoms[is_there] if isinstance(bottoms, np.ndarray) else bottoms
     rects = np.empty((len(lefts), 4), dtype=np.int32)
-    for side, edge in enumerate((lefts, tops, rights, bottoms)):
-        rects[:, side] = edge
-    is_there = (rects[:, 2:] > rects[:, :2]).all(axis=1)
-    rects[:, 2:] -= 1
-    return rects if is_there.all() else rects[is_there]
+    rects[:, 0] = lefts
+    rects[:, 1] = tops
+    rects[:, 2] = rights - 1
+    rects[:, 3] = bottoms - 1
+    return rects
 
 
 def nearest_pixels(edges: NDArray[np.float64]) -> NDArray[np.int64]:
