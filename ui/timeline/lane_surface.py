@@ -117,6 +117,7 @@ class LaneSurface(QAbstractScrollArea):
         self._states: dict[LaneKey, tuple[object, HeaderState]] = {}
         self._states_at = (0, 0)
         self._rows_version = -1
+        self.keeps_rows = False  # Whether lanes are left out for now that have come
         self._quiet: frozenset[Lane] = frozenset()
         self._quiet_at = (0.0, 0.0)
         self._header_width: int | None = None
@@ -177,7 +178,7 @@ class LaneSurface(QAbstractScrollArea):
     def _fold_away(self) -> LaneWindow:
         """Arrange the rows again if there are others, or lanes come into view or leave it."""
         window = self.lane_window()
-        if self._rows_version != self.store.version:
+        if self._rows_version != self.store.version and not self.keeps_rows:
             self.arrange_rows()
             return window
         low, high = self._quiet_at

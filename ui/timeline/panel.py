@@ -82,7 +82,7 @@ class TimelinePanel(QWidget):
         self._pace = PacedRefresh(self, bridge.pace, _LANES_MS)
         self._text_pace = PacedRefresh(self, bridge.pace)
         self._pause = single_shot(self, self._take_turn, _PAUSE_MS)
-        self._known = 0  # Up to which event those read are shown
+        self._known = 0  # Up to which event lanes are arranged
         self._connect()
         self._on_budgets_changed(bridge.budgets_ms)
         self.set_session(bridge.session)
@@ -103,6 +103,7 @@ class TimelinePanel(QWidget):
         self.canvas.on_selection_changed(self._bridge.selection)
         self._on_playhead_moved(self._bridge.playhead_ns)
         self._drawn = self._offered = ()
+        self._known = 0
         self.refresh()
 
     def _delayed_by(self, block: Block) -> list[DelayedCall]:
@@ -148,7 +149,11 @@ class TimelinePanel(QWidget):
         # While a long log is read, that is for turns in between.
         is_reading = self._pause.isActive() and store.cursor
         left = (history.end - store.cursor) if is_reading else self._read(history)
-        self._known = store.cursor
+        # Thousands of rows are not arranged for each piece.
+        keeps_rows = left > 0 and 0 < self._known <= store.cursor < self._known + _SHOWN_AT_ONCE
+        self.canvas.keeps_rows = keeps_rows
+        if not keeps_rows:
+            self._known = store.cursor
         shown = self.view.range
         drawn = (store.cursor, self._bridge.timeline.at_ns, shown.low, shown.high)
         if drawn != self._drawn:

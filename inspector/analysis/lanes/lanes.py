@@ -130,8 +130,8 @@ class Lane:
 class LaneStore:
     """All lanes of a session, read from its history by cursor."""
 
-    # The most events to read at once, in some 5 ms, so that a long log does not block the window
-    most_at_once = 8_192
+    # The most events to read at once, in some 3 ms, so that a long log does not block the window
+    most_at_once = 4_096
 
     def __init__(self) -> None:
         self.clocks = ClockPasts()

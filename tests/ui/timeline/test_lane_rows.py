@@ -21,7 +21,8 @@ def test_that_clocks_nested_deeper_than_calls_have_their_rows(tmp_path: Path) ->
     session = held_session(scene_file(tmp_path, NESTED))
     session.refresh()
     store = LaneStore()
-    store.read(session.history, session.timeline)
+    while store.read(session.history, session.timeline):
+        pass
 
     _, rows = rows_of(store, RowChoices())
 

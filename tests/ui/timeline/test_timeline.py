@@ -862,6 +862,23 @@ def test_that_a_long_log_is_read_in_turns_in_between_and_says_how_much_is_left(
     assert store.cursor == bridge.session.log.end
 
 
+def test_that_rows_are_not_arranged_for_each_piece_of_a_long_log(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LaneStore, "most_at_once", 3)
+    panel.set_session(bridge.session)
+    store = panel.canvas.store
+    shown = [row.label for row in panel.canvas.rows.rows]
+
+    while "boss" not in {lane.label for lane in store.timer_lanes}:
+        panel._read_on()
+    panel.refresh()
+
+    assert [row.label for row in panel.canvas.rows.rows] == shown
+    qtbot.waitUntil(lambda: "boss" in labels(panel.canvas))
+    assert "events left" not in panel.notice.text()
+
+
 def test_that_kinds_that_were_hidden_stay_hidden_at_the_next_start(
     qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge
 ) -> None:
