@@ -326,12 +326,12 @@ class LaneLayout:
     ) -> None:
         instants = window.instants(_LOOKS)[:-1]
         places = steps.places(instants)
-        values = np.where(
-            places >= 0, np.frombuffer(steps.value, np.int64)[np.maximum(places, 0)], GONE_STATE
-        )
-        values[instants > window.present_ns] = GONE_STATE
-        known, numbers = np.unique(values, return_inverse=True)
-        colors = [
+        first = max(int(places[0]), 0)
+        in_view = steps.value[first : max(int(places[-1]), first) + 1]
+        known, of_step = np.unique(np.frombuffer(in_view, np.int64), return_inverse=True)
+        is_there = (places >= 0) & (instants <= window.present_ns)
+        numbers = np.where(is_there, 1 + of_step[np.maximum(places, first) - first], 0)
+        colors = [self._background] + [
             self._background
             if value == GONE_STATE
             else state_color(number_of(value), self._sheet.colors)
