@@ -513,13 +513,13 @@ stop.write_text(str(number))
 """
 
 
-def test_that_a_line_by_ssh_that_is_cut_ten_times_loses_nothing(
+def test_that_a_line_by_ssh_that_is_cut_several_times_loses_nothing(
     by_ssh: Host, tmp_path: Path, attached: Callable[[OnHost | Together], AttachedSession]
 ) -> None:
     stop = tmp_path / "stop"
     session = attached(OnHost(by_ssh, _launch(_script(tmp_path, _COUNTING_UNTIL), str(stop))))
     _until(session, lambda: len(_marks(session)) > 10)
-    for _ in range(10):
+    for _ in range(4):
         # It is made again while this looks for it.
         _until(session, lambda: len(_processes_with(by_ssh.command[-2])) == 1)
         (line,) = _processes_with(by_ssh.command[-2])
