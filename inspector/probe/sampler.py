@@ -596,12 +596,15 @@ class Sampler:
             emit = self._program.emit
             if emit is not None:
                 number = self._program.own_clock.number
-                line = _line_that_collects(sys._getframe(1))
+                line = _line_that_collects(sys._getframe().f_back)
                 emit((now_ns, COLLECTED, number, took_ns, line << 16 | info["generation"]))
 
 
-def _line_that_collects(frame: FrameType) -> int:
+def _line_that_collects(frame: Optional[FrameType]) -> int:
     """Return the line of a frame that calls ``gc.collect``, 0 if it calls something else."""
+    if frame is None:
+        # A thread that runs nothing of Python's, or Python is ending.
+        return 0
     code = frame.f_code
     asks = "collect" in code.co_names and "collect" in called_names(code, frame.f_lasti)
     return frame.f_lineno if asks else 0

@@ -160,6 +160,24 @@ def test_that_a_collection_that_a_function_asks_for_is_told_with_its_line(versio
     assert lines - {0} == {sleeps.line - 3}
 
 
+def test_that_a_collection_that_no_function_of_python_is_at_is_told() -> None:
+    code = (
+        "import _thread, gc, time\n"
+        "gc.disable()\n"
+        "kept = [[number] for number in range(300_000)]\n"
+        "while True:\n"
+        "    _thread.start_new_thread(gc.collect, ())\n"
+        "    time.sleep(0.02)\n"
+    )
+    with attached(code) as (receiver, process):
+        receiver.wait_for(lambda: [event for event in receiver.events if event[1] == COLLECTED])
+        process.kill()
+        assert process.stderr is not None
+        said = process.stderr.read()
+
+    assert not said
+
+
 @on_linux
 def test_that_a_sleep_within_a_turn_is_a_blocking_call_with_its_line() -> None:
     with attached(_BLOCKED) as (receiver, process):
