@@ -606,7 +606,10 @@ def _line_that_collects(frame: Optional[FrameType]) -> int:
         # A thread that runs nothing of Python's, or Python is ending.
         return 0
     code = frame.f_code
-    asks = "collect" in code.co_names and "collect" in called_names(code, frame.f_lasti)
+    try:
+        asks = "collect" in code.co_names and "collect" in called_names(code, frame.f_lasti)
+    except Exception:  # noqa: BLE001 - the program may have a module “dis” of its own
+        return 0
     return frame.f_lineno if asks else 0
 
 

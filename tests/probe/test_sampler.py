@@ -160,13 +160,20 @@ def test_that_a_collection_that_a_function_asks_for_is_told_with_its_line(versio
     assert lines - {0} == {sleeps.line - 3}
 
 
-def test_that_a_collection_that_no_function_of_python_is_at_is_told() -> None:
+@pytest.mark.parametrize(
+    "collect",
+    [
+        "_thread.start_new_thread(gc.collect, ())",
+        "sys.modules.update(dis=None); gc.collect()",
+    ],
+)
+def test_that_a_collection_whose_caller_cannot_be_told_is_told(collect: str) -> None:
     code = (
-        "import _thread, gc, time\n"
+        "import _thread, gc, sys, time\n"
         "gc.disable()\n"
         "kept = [[number] for number in range(300_000)]\n"
         "while True:\n"
-        "    _thread.start_new_thread(gc.collect, ())\n"
+        f"    {collect}\n"
         "    time.sleep(0.02)\n"
     )
     with attached(code) as (receiver, process):
