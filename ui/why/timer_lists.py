@@ -29,20 +29,22 @@ def next_rows(
     """
     timeline.resolve_dues()
     table = timeline.timers
-    clocks, sites, labels = (table.numpy(column) for column in ("clock", "site", "label"))
-    dues = table.numpy("session_due").copy()
-    if among is not None:
-        dues[~among] = NEVER
+    places = np.arange(len(table)) if among is None else np.flatnonzero(among)
+    clocks, dues = (table.numpy(column)[places] for column in ("clock", "session_due"))
     rows: list[DetailRow] = []
     while len(rows) < most and len(dues) and (due_ns := int(dues.min())) < NEVER:
-        first = np.flatnonzero(dues == due_ns)
+        first = places[dues == due_ns]
         place = int(first[table.numpy("order")[first].argmin()])
-        name = timeline.strings[labels[place]]
-        others = (clocks == clocks[place]) & (dues < NEVER)
-        alike = others & (sites == sites[place]) & (sites != 0)
+        site, label = table.site[place], table.label[place]
+        # Few of many timers are on the same clock, and the others need no second look.
+        others = np.flatnonzero(clocks == table.clock[place])
+        others = others[dues[others] < NEVER]
+        sites, labels = (table.numpy(column)[places[others]] for column in ("site", "label"))
+        alike = (sites == site) & (site != 0)
+        name = timeline.strings[label]
         shared = _shared([timeline.strings[each] for each in grouped(labels[alike])[0]])
         if not shared:
-            alike, shared = others & (labels == labels[place]), name
+            alike, shared = labels == label, name
         count = int(np.count_nonzero(alike))
         name = f"{shared} ×{count:,}" if count > 1 else name
         left_ns = due_ns - timeline.at_ns
@@ -50,7 +52,7 @@ def next_rows(
         link = LinkedText(name, Selection.timer(table.id[place]))
         clock = timeline.clocks[table.clock[place]].name
         rows.append(item(link, clock, f"{late}{format_duration(abs(left_ns))}"))
-        dues[alike] = NEVER
+        dues[others[alike]] = NEVER
     return rows
 
 
