@@ -89,6 +89,21 @@ def test_that_reading_in_parts_gives_what_reading_at_once_gives() -> None:
         assert lane.instants.at_ns == in_parts.lanes[key].instants.at_ns
 
 
+def test_that_a_piece_ends_early_where_its_events_make_many_lanes() -> None:
+    world = World()
+    for number in range(1_000):
+        world.root.set_timeout(1, _nothing, name=f"spawn {number}")
+    in_parts, counts = LaneStore(), [0]
+
+    while in_parts.read(world.history, world.timeline):
+        counts.append(len(in_parts.timer_lanes))
+    counts.append(len(in_parts.timer_lanes))
+
+    assert in_parts.cursor == world.history.end
+    assert counts[-1] == 1_000
+    assert max(after - before for before, after in pairwise(counts)) < 512
+
+
 def test_that_a_pause_says_when_it_began_who_did_it_and_that_it_ended() -> None:
     world = World()
     clock = world.root.child("game")

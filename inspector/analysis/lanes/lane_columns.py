@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from msgspec import Struct
@@ -91,6 +91,8 @@ class Instants:
 
 #: So many timers that have ended may stay beside as many that are pending.
 _MOST_ENDED = 64
+#: What was found at a version, of so many that were asked for.
+_NOTHING_FOUND: Final[tuple[int, int, list[int]]] = (-1, 0, [])
 
 
 class PendingTimers:
@@ -104,8 +106,7 @@ class PendingTimers:
         # Timers that end stay here for a while: looking for each would take too long.
         self._numbers = array("q")
         self._first = 0  # Those in front of it have ended
-        # What was found at a version, of so many that were asked for.
-        self._found: tuple[int, int, list[int]] = (-1, 0, [])
+        self._found = _NOTHING_FOUND
 
     def __len__(self) -> int:
         return self._count
@@ -157,8 +158,9 @@ class PendingTimers:
 
     def join(self, other: PendingTimers) -> None:
         self._lanes |= other._lanes
-        for timer_id in other.first(len(other)):
-            self.add(timer_id)
+        for timer_id in other._numbers[other._first :]:
+            if timer_id in other:
+                self.add(timer_id)
 
     def clear(self) -> None:
         self._count = self._first = 0

@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -32,7 +33,7 @@ from inspector.events.handlers import handlers_of
 from inspector.events.history import History, LogHistory
 from inspector.events.member_names import MEMBER_NAMING_KINDS, KnownMember, MemberNames
 from inspector.events.members import TIMED_CALLS
-from inspector.events.new_timers import NewTimers, events_of, new_timers_apart
+from inspector.events.new_timers import WIDTH, NewTimers, events_of, new_timers_apart
 from inspector.events.schema import ABOUT_FIELDS
 from inspector.events.timeline import MISFIT, Timeline
 from inspector.events.timer_table import RowByNumber
@@ -42,8 +43,12 @@ if TYPE_CHECKING:
     from inspector.events.annotations import Annotation
 
 _CALLED: Final = TIMED_CALLS | {MemberKind.HOOK}
-#: From so many events on, new timers among them are added at once; so many at a time.
+#: So many new timers are added at once.
 _MANY: Final = 4_096
+#: Up to so many events are read one by one without a look at how many lanes they have made.
+_FEW: Final = 512
+#: No more is read at once when so many lanes were made: a lane takes as long as ten events.
+_MOST_NEW_LANES: Final = 256
 #: Lanes with fewer new timers on average are quicker one timer at a time.
 _FEW_LANES: Final = 16
 #: How many lanes of one call site are a family if their labels share a word, and if not.
@@ -52,6 +57,7 @@ _LEAST_STRANGERS: Final = 3
 #: The state of a removed machine.
 GONE_STATE: Final = -1
 #: Those of a lane that has none.
+_NO_STEPS: Final = Steps()
 _NO_TIMERS: Final = PendingTimers(RowByNumber())
 
 
@@ -100,7 +106,7 @@ class Lane:
     subject_id: int = 0  # The clock or machine; the last timer or member
     # The events, except of clocks and machines.
     instants: Instants = field(default_factory=Instants)
-    steps: Steps = field(default_factory=Steps)
+    steps: Steps = _NO_STEPS  # Of a machine
     levels: Levels | None = None
     spans: Spans | None = None
     pending: PendingTimers = _NO_TIMERS
@@ -190,11 +196,14 @@ class LaneStore:
             self.gaps.append((self.read_ns, self.go_on_at(history, history.first)))
         last = history.end if known is None else known.opened
         end = min(last, self.cursor + self.most_at_once)
-        for events in self._parts(history, end):
+        most_lanes = len(self.lanes) + _MOST_NEW_LANES
+        for after, events in self._parts(history, end):
             self._read_events(events, skips_misfits=timeline.skips_misfits)
-        self.cursor = end
+            self.cursor = after
+            if len(self.lanes) > most_lanes:
+                break
         self.blocks.settle(self.clocks.path_at, self.read_ns)
-        if known is not None and end >= last:
+        if known is not None and self.cursor >= last:
             self.read_ns, self.cursor = history.last_ns, history.end
         self._add_lists(timeline)
         return history.end - self.cursor
@@ -214,19 +223,29 @@ class LaneStore:
                     raise
         self.read_ns = at_ns
 
-    def _parts(self, history: History, end: int) -> Iterator[Iterable[RawEvent]]:
-        """Yield the events up to a cursor, without new timers that are added at once."""
-        if end - self.cursor < _MANY or not isinstance(history, LogHistory):
-            yield history.events(self.cursor, end)
+    def _parts(self, history: History, end: int) -> Iterator[tuple[int, Iterable[RawEvent]]]:
+        """Yield the events up to a cursor, each part with the cursor after it.
+
+        New timers that are added at once are not among them.
+        """
+        at = self.cursor
+        if end - at <= _FEW or not isinstance(history, LogHistory):
+            yield end, history.events(at, end)
             return
-        for block in history.blocks(self.cursor, end):
+        for block in history.blocks(at, end):
             for part in new_timers_apart(block):
                 if not isinstance(part, NewTimers):
-                    yield part
+                    events = part
                 elif self._add_timers(part.id, part.clock, part.label, part.site):
+                    at += len(part.events) // WIDTH
                     self.read_ns = part.at_ns[-1]
+                    yield at, ()
+                    continue
                 else:
-                    yield events_of(part.events)
+                    events = events_of(part.events)
+                while few := [*islice(events, _FEW)]:
+                    at += len(few)
+                    yield at, few
 
     def _add_known(self, past: KnownPast) -> None:
         """Take what does not have to be read event by event."""
@@ -444,6 +463,7 @@ class LaneStore:
             count += 1
         if lane is None:
             lane = self._lane(LaneKind.MACHINE, machine.clock_id, label)
+            lane.steps = Steps()
         elif label != lane.label:
             del self.lanes[lane.key]
             lane.label = label
