@@ -201,8 +201,9 @@ class LaneSurface(QAbstractScrollArea):
 
     def _place_rows(self) -> None:
         pinned, rows = rows_of(self.store, self.choices, self._quiet)
-        self.pinned = RowPlaces(pinned, map(self._height_of, pinned))
-        self.rows = RowPlaces(rows, map(self._height_of, rows))
+        heights = self._heights()
+        self.pinned = RowPlaces(pinned, [heights[row.kind] for row in pinned])
+        self.rows = RowPlaces(rows, [heights[row.kind] for row in rows])
         self._fit_scroll_bar()
         self.updateGeometry()
         self.rows_arranged.emit()
@@ -398,7 +399,7 @@ class LaneSurface(QAbstractScrollArea):
         return header_places(box.y(), box.height(), box.width(), self.text_scale)
 
     def header_box(self, row: LaneRow) -> QRect:
-        middle, height = int(self.place_of(row, 0).y()), self._height_of(row)
+        middle, height = int(self.place_of(row, 0).y()), self._heights()[row.kind]
         return QRect(0, middle - height // 2, self.header_width, height)
 
     def reading_of(self, row: LaneRow) -> str:
@@ -496,17 +497,15 @@ class LaneSurface(QAbstractScrollArea):
 
     # ---------------------------------------------------------------- inside
 
-    def _height_of(self, row: LaneRow) -> int:
+    def _heights(self) -> dict[LaneKind, int]:
+        """Return how high the rows of each kind are."""
         line = self.fontMetrics().height()
         clock, other = (max(round(each * self.text_scale), line) for each in self._row_heights)
-        match row.kind:
-            case LaneKind.CLOCK:
-                return clock
-            case LaneKind.SLICES:
-                return SLICE_LEVELS * (line + 2) + 4
-            case LaneKind.COUNTER:
-                return 2 * line + 4
-        return other
+        return dict.fromkeys(LaneKind, other) | {
+            LaneKind.CLOCK: clock,
+            LaneKind.SLICES: SLICE_LEVELS * (line + 2) + 4,
+            LaneKind.COUNTER: 2 * line + 4,
+        }
 
     def _apply_width(self) -> None:
         self.view.leave_room(self.header_width)
