@@ -171,10 +171,14 @@ class TimerTable:
 
         return np.array([*map(self._rows.get, timer_ids)], np.intp)
 
+    def pending_rows(self, timer_ids: Iterable[int]) -> list[int]:
+        """Return the present rows of those timers that are pending."""
+        return [row for row in map(self._rows.get, timer_ids) if row >= 0]
+
     def session_dues(self, timer_ids: Iterable[int]) -> list[int]:
         """Return the instants at which those of some timers are due that are there."""
-        find, dues = self._rows.get, self.session_due
-        return [dues[i] for i in map(find, timer_ids) if i >= 0]
+        dues = self.session_due
+        return [dues[row] for row in self.pending_rows(timer_ids)]
 
     def row(self, timer_id: int) -> TimerRow:
         i = self._rows[timer_id]

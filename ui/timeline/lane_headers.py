@@ -9,7 +9,7 @@ from PySide6.QtCore import QRect
 
 from inspector.analysis.evidence import listed
 from inspector.analysis.lanes.lanes import Lane, LaneKind
-from inspector.analysis.lanes.waits import MOST_TIMERS, calm_duration, lane_timers, lane_wait
+from inspector.analysis.lanes.waits import MOST_TIMERS, calm_duration, lane_wait, timer_rows
 from inspector.display_text import counted, one_line
 from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
@@ -128,9 +128,7 @@ def _clock_state(row: LaneRow, clock: ClockState, timeline: Timeline) -> HeaderS
 
 def _interval_note(lane: Lane, timeline: Timeline, *, is_past: bool) -> str:
     table = timeline.timers
-    places = [
-        table.index(each) for each in lane_timers(lane, timeline, MOST_TIMERS, is_past=is_past)
-    ]
+    places = timer_rows(lane, timeline, MOST_TIMERS, is_past=is_past)
     if not places:
         return "done" if len(lane.instants) and not is_past else ""
     intervals = [table.interval[each] for each in places if table.kind[each] != TimerKind.TIMEOUT]

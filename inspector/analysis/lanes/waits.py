@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Final, NamedTuple
 
 from inspector.analysis.lanes.lanes import Lane
@@ -45,9 +46,7 @@ class LaneWait(NamedTuple):
 def lane_wait(lane: Lane, timeline: Timeline, high_ns: float, *, is_past: bool) -> LaneWait:
     """Return what timers wait for at an instant; ``timeline`` has its dues resolved."""
     table = timeline.timers
-    places = [
-        table.index(each) for each in lane_timers(lane, timeline, MOST_TIMERS, is_past=is_past)
-    ]
+    places = timer_rows(lane, timeline, MOST_TIMERS, is_past=is_past)
     if not places:
         return LaneWait()
     due_ns = min(table.session_due[each] for each in places)
@@ -62,15 +61,13 @@ def lane_wait(lane: Lane, timeline: Timeline, high_ns: float, *, is_past: bool) 
     return LaneWait(due_in_ns=due_ns - timeline.at_ns if due_ns > high_ns else 0)
 
 
-def lane_timers(lane: Lane, timeline: Timeline, most: int, *, is_past: bool) -> list[int]:
-    """Return timers of a lane that are pending, at present or in the past."""
+def timer_rows(lane: Lane, timeline: Timeline, most: int, *, is_past: bool) -> list[int]:
+    """Return the rows of timers of a lane that are pending, at present or in the past."""
     if not is_past:
-        return [each for each in lane.pending.first(most) if each in timeline.timers]
-    return [
-        timer_id
-        for each in lane.members or [lane]
-        for timer_id in waiting(timeline, each.clock_id, each.sid, most)
-    ]
+        return timeline.timers.pending_rows(lane.pending.first(most))
+    lanes = lane.members or [lane]
+    found = (waiting(timeline, each.clock_id, each.sid, most) for each in lanes)
+    return timeline.timers.pending_rows(chain.from_iterable(found))
 
 
 def calm_duration(duration_ns: int) -> str:
