@@ -540,8 +540,10 @@ class Clock(ClockNode):
         tree = self.tree
         label = tree.label_number(callback)
         tree.last_order = order = tree.last_order + 1
-        due_ns = delay_ns + self.time_ns
-        timer = LabelledTimer(self, due_ns, order, callback, args, name, self._call_site())
+        # Session time is up to date here.
+        now_ns = self._local_ns if self._known_at_ns == tree.now_ns else self.time_ns
+        due_ns = delay_ns + now_ns
+        timer = LabelledTimer(self, due_ns, order, callback, args, name, self._call_site(2))
         self._push(timer)
         self._record_timer(timer, label)
         return timer
@@ -553,12 +555,13 @@ class Clock(ClockNode):
         if due_ns < self._armed_ns:
             self._earlier(due_ns, timer.order)
 
-    def _call_site(self) -> CallSite | None:
-        """Return where the user's program called this clock."""
+    def _call_site(self, calls: int = 1) -> CallSite | None:
+        """Return where the user's program called this clock, through so many calls at least."""
         tree = self.tree
         if not tree.keeps_call_sites:
             return None
-        frame: FrameType | None = sys._getframe(1)
+        # Each frame that is looked at is made an object first.
+        frame: FrameType | None = sys._getframe(calls)
         while frame is not None and frame.f_globals is _OWN_GLOBALS:
             frame = frame.f_back
         return None if frame is None else tree.call_site(frame)

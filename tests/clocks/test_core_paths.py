@@ -15,7 +15,7 @@ KEPT: Final[dict[str, tuple[int, int, int]]] = {
     "set_timeout": (132, 122, 122),
     "set and clear": (136, 128, 129),
     "set and fire 100": (14198, 13823, 13714),
-    "set and fire 100, recorded": (43395, 40820, 40111),
+    "set and fire 100, recorded": (41901, 39226, 38517),
     "repeat 100": (7156, 7106, 7097),
     "repeat 10 within a frame": (3337, 3217, 3217),
     "call once in a frame": (1629, 1557, 1550),
