@@ -353,11 +353,11 @@ def _with_spikes(
 ) -> Bars:
     beyond = np.flatnonzero(highest_ns > scale.top_ns)
     rights = _with_gaps(columns)[beyond]
-    cut = zip(columns.lefts[beyond].tolist(), rights.tolist(), strict=True)
+    lefts = columns.lefts[beyond]
+    cut = zip(lefts.tolist(), rights.tolist(), strict=True)
     layers += _cut(cut, scale.wide)
     kept = tuple((fill, rects) for fill, rects in layers if len(rects))
-    edges = columns.lefts[beyond], columns.rights[beyond]
-    return Bars(kept, Spikes.among(*edges, highest_ns[beyond]))
+    return Bars(kept, Spikes.among(lefts, rights, highest_ns[beyond]))
 
 
 def _tops(times_ns: NDArray[np.int64], height: int, top_ns: int) -> Pixels:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inspector.events.frame_history import FrameHistory
@@ -63,6 +63,7 @@ def test_that_each_column_reaches_as_high_as_its_slowest_frame(
     st.lists(st.tuples(st.integers(0, 60 * MS), st.integers(0, 30 * MS)), min_size=1, max_size=8),
     st.integers(5, 60),
 )
+@example([(2 * SCALE.top_ns, 0)], 5)
 def test_that_few_frames_have_the_bars_they_have_among_many(
     frames: list[tuple[int, int]], width: int
 ) -> None:
