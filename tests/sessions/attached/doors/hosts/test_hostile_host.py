@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,11 @@ def _saying(folder: Path, said: bytes, *, stays: bool) -> Host:
 
 
 def _children() -> set[str]:
-    tasks = Path("/proc/self/task").iterdir()
-    return {child for task in tasks for child in (task / "children").read_text().split()}
+    found: set[str] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(FileNotFoundError):  # A thread that has just ended
+            found.update((task / "children").read_text().split())
+    return found
 
 
 @pytest.fixture(autouse=True)
