@@ -45,8 +45,8 @@ from .lane_rows import subject_of
 
 #: Milliseconds between pictures at best: less than between refreshes, so each is shown.
 _LANES_MS: Final = 20
-#: Milliseconds between two pieces of a long log, for the other half of the time to be others'.
-_PAUSE_MS: Final = 5
+#: Milliseconds between two pieces of a long log, in which others have their turn.
+_PAUSE_MS: Final = 2
 #: So many events more are worth a picture while others are left to read.
 _SHOWN_AT_ONCE: Final = 100_000
 #: Settings key of the hidden kinds of lanes.
