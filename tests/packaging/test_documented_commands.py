@@ -40,7 +40,10 @@ def build(stage):
 _RECORD = "run game.py --seconds 50 --record"
 _GIVEN = {
     "exporting": (f"{_RECORD} game.tlrec --quiet",),
-    "explain": (f"{_RECORD} crash.tlrec --quiet", f"{_RECORD} game.tlrec --quiet"),
+    "explain": (
+        f"{_RECORD} crash.tlrec --quiet",
+        "run game.py --seconds 5 --record game.tlrec --quiet",
+    ),
     "late": (f"{_RECORD} crash.tlrec --quiet",),
     "statistics": (
         f"{_RECORD} run.tlrec --quiet",
@@ -128,7 +131,7 @@ def test_that_every_condition_on_the_page_of_breakpoints_is_understood() -> None
 
 def _type(line: str) -> int:
     """Run a command line, or only read it where it would open a window or take real time."""
-    shorter = line.replace("--seconds 600", "--seconds 60")
+    shorter = line.replace("--seconds 600", "--seconds 20")
     words = [word for each in shlex.split(shorter) for word in _as_shells_expand(each)]
     if words[0] == "attach" or {"--real-time", "--"} & {*words}:
         options = cli.build_parser(words[:1]).parse_args(words)
