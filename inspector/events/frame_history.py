@@ -100,10 +100,11 @@ class FrameHistory:
         waiting = self._waiting
         if waiting:
             self._waiting = []
-            self._length -= len(waiting) // _PHASES_FROM
+            count = len(waiting) // _PHASES_FROM
+            self._length -= count
             columns = [array("q", waiting[each::_PHASES_FROM]) for each in range(_PHASES_FROM)]
-            nothing = array("q", bytes(8 * len(columns[0])))
-            self.extend([*columns, *[nothing] * len(Phase)])
+            nothing = array("q", bytes(8 * count))
+            self._extend(columns + [nothing] * (len(self._kept) - _PHASES_FROM), count)
         return self._kept
 
     def __len__(self) -> int:
@@ -273,15 +274,18 @@ class FrameHistory:
             added += [array("q", bytes(8 * len(added[0])))] * len(Share)
         if len(added) != len(self._columns) or len({len(column) for column in added}) != 1:
             raise ValueError(f"needs {len(self._columns)} columns of equal lengths")
-        known = min(len(self._columns[0]) - self._length, len(added[0]))
+        self._extend(added, len(added[0]))
+
+    def _extend(self, added: list[array[int]], count: int) -> None:
+        known = min(len(self._columns[0]) - self._length, count)
         if known and self._goes_on_with([column[:known] for column in added]):
             self._length += known
-            added = [column[known:] for column in added]
-        if not added[0]:
+            added, count = [column[known:] for column in added], count - known
+        if not count:
             return
         for column, values in zip(self._own_columns(), added, strict=True):
             column.extend(values)
-        self._length += len(added[0])
+        self._length += count
 
     def _goes_on_with(self, columns: Sequence[Sequence[int]]) -> bool:
         """Return whether a copy has continued from here with the same frames."""
