@@ -1,7 +1,7 @@
 """The frames themselves: bars, values of what goes on beyond the plot, budget lines."""
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Final
 
 import numpy as np
@@ -12,9 +12,11 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPixmap, QTransform
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.formats.arrangement.fills import AnyFill
 from inspector.formats.arrangement.frame_bars import (
+    NO_SPIKES,
     BarScale,
     Spikes,
     frame_bars,
+    newest_frame_bars,
     stacked_bars,
 )
 from inspector.formats.arrangement.frame_labels import (
@@ -23,7 +25,7 @@ from inspector.formats.arrangement.frame_labels import (
     budget_labels,
     spike_labels,
 )
-from inspector.formats.arrangement.frame_series import FrameSeries, Window
+from inspector.formats.arrangement.frame_series import FrameBar, FrameSeries, Window
 from inspector.vocabulary import Measure, Share
 
 from ..kit.theme import ColorRole, Theme
@@ -115,13 +117,12 @@ class BarsLayer:
         shares_ns = series.values_of(Share.INSPECTOR, found)
         return found[~budget.is_over_because_of(times_ns[found - series.first], shares_ns)]
 
-    def highest(self) -> int:
-        """Return the upper edge of the highest bar in view, in whole pixels of the plot."""
+    def highest(self, start: int, stop: int) -> int:
+        """Return the upper edge of the highest of some bars, in whole pixels of the plot."""
         series = self.series
-        frames = (0, 0) if series is None else series.frames_within(*self.span)
-        if series is None or self.is_stacked or frames[0] >= frames[1]:
+        if series is None or self.is_stacked or start >= stop:
             return 0
-        longest_ns = series.value_ns(self.measure, series.slowest_within(self.measure, *frames))
+        longest_ns = series.value_ns(self.measure, series.slowest_within(self.measure, start, stop))
         return max(math.floor(self.area.height() * (1 - longest_ns / max(self.top_ns, 1))) - 1, 0)
 
     def pixels_per_view(self) -> int:
@@ -162,17 +163,25 @@ class BarsLayer:
         return Window(low, high, width, height)
 
     def _draw_columns(
-        self, painter: QPainter, series: FrameSeries, window: Window, start: int, stop: int
+        self,
+        painter: QPainter,
+        series: FrameSeries,
+        window: Window,
+        pixels: range,
+        newest: Sequence[FrameBar] | None,
     ) -> Spikes:
         background = self._theme.color(ColorRole.BG)
-        painter.fillRect(start, 0, stop - start, window.height, background)
-        columns = series.columns(window, start, stop)
-        if not len(columns):
-            return Spikes(*[columns.lefts] * 3)
+        painter.fillRect(pixels.start, 0, len(pixels), window.height, background)
         budget_ns = self.budgets_ns[0] if self.budgets_ns else self.top_ns
         scale = BarScale(window.height, self.top_ns, budget_ns, round(_WIDE * self.ratio))
-        make = stacked_bars if self.is_stacked else frame_bars
-        bars = make(series, self.measure, columns, scale)
+        if newest and not self.is_stacked:
+            bars = newest_frame_bars(series, self.measure, newest, scale)
+        else:
+            columns = series.columns(window, pixels.start, pixels.stop)
+            if not len(columns):
+                return NO_SPIKES
+            make = stacked_bars if self.is_stacked else frame_bars
+            bars = make(series, self.measure, columns, scale)
         for fill, rects in bars.layers:
             fill_rects(painter, rects, self._color(fill))
         return bars.spikes

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from inspector.formats.arrangement.fills import Fill
-from inspector.formats.arrangement.frame_bars import BarScale, Spikes, frame_bars
+from inspector.formats.arrangement.frame_bars import NO_SPIKES, BarScale, Spikes, frame_bars
 from inspector.formats.arrangement.frame_series import FrameSeries, Window, XAxis
 from inspector.tokens import SIZES
 from inspector.vocabulary import Measure
@@ -171,13 +171,18 @@ class OverviewStrip(QWidget):
         self._is_placed = True
 
     def _draw_columns(
-        self, painter: QPainter, series: FrameSeries, window: Window, start: int, stop: int
+        self,
+        painter: QPainter,
+        series: FrameSeries,
+        window: Window,
+        pixels: range,
+        _newest: object,
     ) -> Spikes:
         background = self._theme.color(ColorRole.PANEL)
-        painter.fillRect(start, 0, stop - start, window.height, background)
-        columns = series.columns(window, start, stop)
+        painter.fillRect(pixels.start, 0, len(pixels), window.height, background)
+        columns = series.columns(window, pixels.start, pixels.stop)
         if not len(columns):
-            return Spikes(*[columns.lefts] * 3)
+            return NO_SPIKES
         height = window.height - 2 * _PAD
         unit = self.devicePixelRatioF() * self.height() / _HEIGHT
         top_ns = round(_SCALE_BUDGETS * self._budget_ns * height / (_SCALE_HEIGHT * unit))

@@ -390,28 +390,28 @@ class PlottedFrames(QWidget):
     def _settle(self, *, is_forced: bool = True) -> None:
         self._is_settled = True
         shown, series, bars = self.view.range, self.series, self._bars
-        if series is not None:
-            frames = self.view.visible_frames()
+        if series is None:
+            self._overlay.empty_text = NO_SCENE_TEXT
+            frames = 0, 0
+        else:
+            self._overlay.empty_text = self._empty_text if series.first == series.end else ""
+            frames = series.frames_within(shown.low, shown.high)
             self._scale.settle(series, self.measure, frames, self._budget_ns)
         is_other_scale = bars.top_ns != self._scale.top_ns
         is_moved = is_forced or is_other_scale or bars.span != (shown.low, shown.high)
         bars.span, bars.top_ns = (shown.low, shown.high), self._scale.top_ns
-        if series is None:
-            self._overlay.empty_text = NO_SCENE_TEXT
-        else:
-            self._overlay.empty_text = self._empty_text if series.first == series.end else ""
         if is_forced:
             bars.picture.forget()
         if is_moved:
             self._overlay.set_selected(series, self._selected_frame)
             self._overlay.refresh_chosen()
-        self._update_changed(is_moved=is_moved, has_scale=is_forced or is_other_scale)
+        has_scale = is_forced or is_other_scale
+        self._update_changed(bars.highest(*frames), is_moved=is_moved, has_scale=has_scale)
         if self._pointer.place is not None:
             self.point_at(self._pointer.place)
 
-    def _update_changed(self, *, is_moved: bool, has_scale: bool) -> None:
-        changed, has_values = self._bars.bring_up_to_date()
-        area, highest, line = self._bars.area.toAlignedRect(), self._bars.highest(), self._line()
+    def _update_changed(self, highest: int, *, is_moved: bool, has_scale: bool) -> None:
+        area, line = self._bars.area.toAlignedRect(), self._line()
         top, left = min(highest, self._highest), min(line, self._line_at) - _LINE_ROOM
         right = max(line, self._line_at) + _LINE_ROOM
         self._highest, self._line_at = (highest, line) if is_moved else (top, self._line_at)
@@ -423,8 +423,10 @@ class PlottedFrames(QWidget):
             # All above the highest bar stays as it is, apart from the line at the present.
             self.update(area.adjusted(0, top, 0, 0))
             self.update(left, area.top(), right - left, area.height())
-        elif not changed.isEmpty():
-            part = changed.adjusted(-_LINE_ROOM, 0, _LINE_ROOM, 0)
-            self.update(part.intersected(self._bars.area).toAlignedRect())
+        else:
+            changed, has_values = self._bars.bring_up_to_date()
+            if not changed.isEmpty():
+                part = changed.adjusted(-_LINE_ROOM, 0, _LINE_ROOM, 0)
+                self.update(part.intersected(self._bars.area).toAlignedRect())
             if has_values:
                 self.update(area.left(), 0, area.width(), LABEL_BAND)

@@ -5,7 +5,7 @@ it, and a following view shifts it. So a refresh costs a few columns, whatever i
 """
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
 import numpy as np
@@ -13,8 +13,8 @@ from msgspec.structs import astuple
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 
-from inspector.formats.arrangement.frame_bars import Spikes
-from inspector.formats.arrangement.frame_series import FrameSeries, Window
+from inspector.formats.arrangement.frame_bars import NO_SPIKES, Spikes
+from inspector.formats.arrangement.frame_series import FrameBar, FrameSeries, Window
 from inspector.vocabulary import Measure
 
 from .kept_picture import MovedPixmap
@@ -23,11 +23,11 @@ from .kept_picture import MovedPixmap
 _UNSEEN_SHARE: Final = 64
 #: In pixels; views further apart show the frames at other positions.
 _SAME_PLACE: Final = 1e-3
-_NOTHING: Final = np.zeros(0, dtype=np.int64)
 
 
-#: Draws the frames of a window between two columns of pixels, without clipping.
-DrawColumns = Callable[[QPainter, FrameSeries, Window, int, int], Spikes]
+#: Draws the frames of some columns of pixels of a window, without clipping; where these are the
+#: newest frames alone, they come last.
+DrawColumns = Callable[[QPainter, FrameSeries, Window, range, Sequence[FrameBar] | None], Spikes]
 
 
 class ColumnPicture:
@@ -35,7 +35,7 @@ class ColumnPicture:
 
     def __init__(self, draw: DrawColumns) -> None:
         self.pixmap: MovedPixmap | None = None  # The picture, None before the first drawing
-        self.spikes = Spikes(*[_NOTHING] * 3)  # What exceeds it
+        self.spikes = NO_SPIKES  # What exceeds it
         self.full_redraws = 0  # Number of complete redraws
         self.columns_drawn = 0  # Total number of columns drawn
         self._draw = draw
@@ -74,24 +74,30 @@ class ColumnPicture:
         # The newest frame drawn now ends where the next one starts, and its column may contain
         # new frames.
         newest = max(self._drawn_end - 1, series.first)
-        first, stop = series.frames_sharing(newest, window)
-        if not shift and stop == series.end and self._can_wait(series, measure, first):
-            return 0, 0
+        bars = series.newest_bars(newest, window)
+        if bars and bars[0].left <= window.width - shift:
+            start, are_shared = bars[0].left, False
+        else:
+            bars = None
+            first, stop = series.frames_sharing(newest, window)
+            if not shift and stop == series.end and self._can_wait(series, measure, first):
+                return 0, 0
+            place = (series.start_of(first) - window.low) / window.per_pixel
+            start = min(max(int(place) - 1, 0), window.width - shift)
+            are_shared = stop - first > 1
         self._window = window
-        place = (series.start_of(first) - window.low) / window.per_pixel
-        start = min(max(int(place) - 1, 0), window.width - shift)
         self._drawn_end = series.end
         if shift:
             self._scroll(shift)
-            if stop - first > 1:
+            if are_shared:
                 # The column at the left edge has lost some of its frames.
-                self._draw_part(series, window, 0, 1)
-            self._draw_part(series, window, start, window.width)
+                self._draw_part(series, window, range(1))
+            self._draw_part(series, window, range(start, window.width), bars)
             return 0, window.width
         end = math.ceil((series.bounds()[1] - window.low) / window.per_pixel) + 1
         end = min(max(end, start + 1), window.width)
         if start < end:
-            self._draw_part(series, window, start, end)
+            self._draw_part(series, window, range(start, end), bars)
         return start, end
 
     def _can_wait(self, series: FrameSeries, measure: Measure, first: int) -> bool:
@@ -112,24 +118,30 @@ class ColumnPicture:
             self.pixmap = MovedPixmap(window.width, window.height)
         self._window, self._look = window, look
         self._drawn_end = series.end
-        self.spikes = Spikes(*[_NOTHING] * 3)
+        self.spikes = NO_SPIKES
         self.full_redraws += 1
-        self._draw_part(series, window, 0, window.width)
+        self._draw_part(series, window, range(window.width))
         return 0, window.width
 
-    def _draw_part(self, series: FrameSeries, window: Window, start: int, stop: int) -> None:
+    def _draw_part(
+        self,
+        series: FrameSeries,
+        window: Window,
+        pixels: range,
+        bars: Sequence[FrameBar] | None = None,
+    ) -> None:
         assert self.pixmap is not None, "made before anything is drawn"
         painter = self.pixmap.begin()
-        painter.setClipRect(QRect(start, 0, stop - start, window.height))
-        found = self._draw(painter, series, window, start, stop)
+        painter.setClipRect(QRect(pixels.start, 0, len(pixels), window.height))
+        found = self._draw(painter, series, window, pixels, bars)
         painter.end()
-        self.columns_drawn += stop - start
+        self.columns_drawn += len(pixels)
         former = self.spikes
         if not (len(former.places) or len(found.places)):
             return
-        before, behind = former.places < start, former.places >= stop
+        before, behind = former.places < pixels.start, former.places >= pixels.stop
         # The outermost columns may reach beyond the part; their middles decide.
-        inside = (found.places >= start) & (found.places < stop)
+        inside = (found.places >= pixels.start) & (found.places < pixels.stop)
         pairs = zip(astuple(former), astuple(found), strict=True)
         spikes = Spikes(
             *(np.concatenate((old[before], new[inside], old[behind])) for old, new in pairs)

@@ -6,7 +6,7 @@ Of an interval, the inspector's share is outlined and empty.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -18,15 +18,13 @@ from numpy.typing import NDArray
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
 from inspector.formats.arrangement.fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
-from inspector.formats.arrangement.frame_series import FrameColumns, FrameSeries
+from inspector.formats.arrangement.frame_series import FrameBar, FrameColumns, FrameSeries
 from inspector.formats.drawing.pixel_rects import PixelRects, edge_rects, pixel_rects
 from inspector.formats.drawing.ticks import Tick, Ticks, duration_ticks
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import Measure, Phase, Share
 
 Pixels = NDArray[np.int64]
-#: From this many columns on, arrays are worth it; fewer take a quarter of the time one by one.
-_FEW: Final = 8
 #: A bar at least this wide leaves a pixel of background between it and the next. Were bars of
 #: between 3 and 4 pixels judged by their whole pixels, each that has four would seem to be the
 #: last before a missing frame.
@@ -69,6 +67,9 @@ class Spikes(Struct, frozen=True, eq=False):
     def among(cls, lefts: Pixels, rights: Pixels, times_ns: NDArray[np.int64]) -> "Spikes":
         middles = (lefts + rights) // 2
         return cls(middles, rights - middles, times_ns)
+
+
+NO_SPIKES: Final = Spikes(*[np.zeros(0, dtype=np.int64)] * 3)
 
 
 class BarScale(Struct, frozen=True):
@@ -145,8 +146,6 @@ def frame_bars(
     series: FrameSeries, measure: Measure, columns: FrameColumns, scale: BarScale
 ) -> Bars:
     height, top_ns, budget_ns = scale.height, scale.top_ns, scale.budget_ns
-    if 0 < len(columns) <= _FEW and columns.edges[-1] - columns.edges[0] == len(columns):
-        return _single_frame_bars(series, measure, columns, scale)
     found = series.stretches(measure, columns)
     means_ns = found.sums // np.maximum(found.counts, 1)
     max_tops = _tops(found.maxima, height, top_ns)
@@ -206,7 +205,7 @@ def _teeth(left: int, top: int, right: int) -> PixelRects:
     return np.column_stack((xs, ys, xs, ys + 1)).astype(np.int32)
 
 
-def _cut(edges: Iterable[tuple[int, int]], wide: int) -> list[tuple[AnyFill, PixelRects]]:
+def _cut(edges: Iterable[Sequence[int]], wide: int) -> list[tuple[AnyFill, PixelRects]]:
     """Return the zigzags at which bars end that go on beyond the plot, by left and right edge.
 
     A tinted bar has it along its top, another one as a gap.
@@ -238,25 +237,25 @@ def _share_layers(rects: PixelRects) -> list[tuple[AnyFill, PixelRects]]:
     return [(Fill.INSPECTOR, rects), (Fill.INSPECTOR_EDGE, edges)]
 
 
-def _single_frame_bars(
-    series: FrameSeries, measure: Measure, columns: FrameColumns, scale: BarScale
+def newest_frame_bars(
+    series: FrameSeries, measure: Measure, frames: Sequence[FrameBar], scale: BarScale
 ) -> Bars:
+    """Return the bars of the newest frames, see :meth:`.FrameSeries.newest_bars`."""
     height, top_ns, budget = scale.height, scale.top_ns, FrameBudget(scale.budget_ns)
-    first = int(columns.edges[0])
-    times_ns = series.times_ns(measure, first, first + len(columns)).tolist()
-    shares_ns = [0] * len(times_ns)
-    if measure == "interval":
-        shares_ns = series.values_of(Share.INSPECTOR, columns.edges[:-1]).tolist()
+    longest_ns, twice_ns = budget.longest_ns, budget.longest_missing_one_ns
+    first = series.end - series.first - len(frames)
+    times_ns = series.history.column(f"{measure}_ns")
+    shares_ns = series.history.column(Share.INSPECTOR) if measure == "interval" else None
     strong: dict[Pace, list[tuple[int, int, int, int]]] = {}
     shares: list[tuple[int, int, int, int]] = []
-    cut: list[tuple[int, int]] = []
-    highest_ns: list[int] = []
-    places_of = columns.lefts.tolist(), columns.rights.tolist(), columns.widths.tolist()
-    edges = zip(*places_of, strict=True)
-    for (left, right, width), time_ns, share_ns in zip(edges, times_ns, shares_ns, strict=True):
+    cut: list[tuple[int, int, int]] = []
+    for number, (left, right, width) in enumerate(frames, first):
+        time_ns = times_ns[number]
+        share_ns = 0 if shares_ns is None else shares_ns[number]
         rest_ns = time_ns - share_ns
-        is_by_inspector = budget.is_over_because_of(time_ns, share_ns)
-        pace = _pace_of_one(rest_ns if is_by_inspector else time_ns, budget)
+        pace = Pace.IN_BUDGET
+        if time_ns > longest_ns and rest_ns > longest_ns:
+            pace = Pace.OVER if time_ns <= twice_ns else Pace.OVER_TWICE
         top = height + (-height * min(max(time_ns, 0), top_ns)) // top_ns
         last = right - 1 - (width >= _GAP_FROM)
         if top < height:
@@ -266,23 +265,16 @@ def _single_frame_bars(
             if top < lower:
                 shares.append((left, top, last, lower - 1))
         if time_ns > top_ns:
-            cut.append((left, last + 1))
-            highest_ns.append(time_ns)
+            cut.append((left, last + 1, time_ns))
     layers: list[tuple[AnyFill, PixelRects]] = []
     for pace in sorted(strong):
         layers += _pace_layers(pace, np.array(strong[pace], dtype=np.int32), scale)
     if shares:
         layers += _share_layers(np.array(shares, dtype=np.int32))
-    layers += _cut(cut, scale.wide)
-    lefts, ends = np.array(cut, np.int64).reshape(-1, 2).T
-    spikes = Spikes.among(lefts, ends, np.array(highest_ns, np.int64))
-    return Bars(tuple(layers), spikes)
-
-
-def _pace_of_one(time_ns: int, budget: FrameBudget) -> Pace:
-    if time_ns <= budget.longest_ns:
-        return Pace.IN_BUDGET
-    return Pace.OVER if time_ns <= budget.longest_missing_one_ns else Pace.OVER_TWICE
+    if not cut:
+        return Bars(tuple(layers), NO_SPIKES)
+    layers += _cut((edges for *edges, _ in cut), scale.wide)
+    return Bars(tuple(layers), Spikes.among(*np.array(cut, np.int64).T))
 
 
 def _inspector_ns(

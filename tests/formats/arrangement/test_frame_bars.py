@@ -6,11 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from inspector.events.frame_history import FrameHistory
-from inspector.formats.arrangement import frame_bars as module
 from inspector.formats.arrangement.fills import Fill, Pace, PaceFill, PhaseFill, Tone
 from inspector.formats.arrangement.frame_bars import (
     CAPTURE_BUDGETS,
@@ -18,6 +17,7 @@ from inspector.formats.arrangement.frame_bars import (
     BarScale,
     Spikes,
     frame_bars,
+    newest_frame_bars,
     pace_of,
     scale_ticks,
     stacked_bars,
@@ -62,26 +62,28 @@ def test_that_each_column_reaches_as_high_as_its_slowest_frame(
 @given(
     st.lists(st.tuples(st.integers(0, 60 * MS), st.integers(0, 30 * MS)), min_size=1, max_size=8),
     st.integers(5, 60),
+    st.sampled_from(XAxis),
 )
-@example([(2 * SCALE.top_ns, 0)], 5)
-def test_that_few_frames_have_the_bars_they_have_among_many(
-    frames: list[tuple[int, int]], width: int
+@example([(2 * SCALE.top_ns, 0)], 5, XAxis.TIME)
+def test_that_the_newest_frames_have_the_bars_they_have_among_all(
+    frames: list[tuple[int, int]], width: int, axis: XAxis
 ) -> None:
     history = FrameHistory()
     for interval_ns, inspector_ns in frames:
         add_frame(history, interval_ns, inspector_ns=min(inspector_ns, interval_ns))
-    series = FrameSeries(history)
-    columns = series.columns(Window(-0.5, len(frames) - 0.5, max(width, len(frames))))
+    series = FrameSeries(history, axis)
+    low, high = series.bounds()
+    window = Window(low, high, max(width, len(frames)))
+    newest = series.newest_bars(series.first, window) or ()
+    assume(newest)
 
-    few = frame_bars(series, "interval", columns, SCALE)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_FEW", 0)
-        many = frame_bars(series, "interval", columns, SCALE)
+    few = newest_frame_bars(series, "interval", newest, SCALE)
+    all_ = frame_bars(series, "interval", series.columns(window), SCALE)
 
     assert [(fill, rects.tolist()) for fill, rects in few.layers] == [
-        (fill, rects.tolist()) for fill, rects in many.layers
+        (fill, rects.tolist()) for fill, rects in all_.layers
     ]
-    assert few.spikes.is_same(many.spikes)
+    assert few.spikes.is_same(all_.spikes)
 
 
 def test_that_a_column_of_many_frames_shows_their_mean_and_their_slowest() -> None:

@@ -50,6 +50,25 @@ def test_that_every_frame_in_view_is_in_exactly_one_column(
     assert (np.diff(columns.lefts) >= 0).all()
 
 
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=80), st.integers(1, 30), st.data())
+def test_that_the_slowest_frame_in_a_view_that_follows_is_the_first_of_the_longest(
+    intervals: list[int], shown: int, data: st.DataObject
+) -> None:
+    history = FrameHistory()
+    series = FrameSeries(history)
+    times = [each * MS for each in intervals]
+
+    for each in times:
+        add_frame(history, each)
+        if data.draw(st.booleans()):
+            continue
+        series.take_new_frames()
+        start = max(series.end - shown, 0)
+        in_view = times[start : series.end]
+        found = series.slowest_within("interval", start, series.end)
+        assert found == start + in_view.index(max(in_view))
+
+
 @given(some_series(), st.data())
 def test_that_the_maximum_of_the_columns_is_that_of_the_frames_in_view(
     series: FrameSeries, data: st.DataObject

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 
-from inspector.formats.arrangement.frame_bars import BarScale, Spikes, frame_bars
-from inspector.formats.arrangement.frame_series import FrameSeries, Window, XAxis
+from inspector.formats.arrangement.frame_bars import (
+    NO_SPIKES,
+    BarScale,
+    Spikes,
+    frame_bars,
+    newest_frame_bars,
+)
+from inspector.formats.arrangement.frame_series import FrameBar, FrameSeries, Window, XAxis
 from tests.ui.plotting.frames import MS, add_frame, usual_timeline
 from ui.kit.theme import Theme
 from ui.plotting.bulk_paint import fill_rects
@@ -27,14 +35,22 @@ class Painted:
         self._theme = theme
 
     def draw(
-        self, painter: QPainter, series: FrameSeries, window: Window, start: int, stop: int
+        self,
+        painter: QPainter,
+        series: FrameSeries,
+        window: Window,
+        pixels: range,
+        newest: Sequence[FrameBar] | None,
     ) -> Spikes:
-        painter.fillRect(start, 0, stop - start, window.height, QColor("white"))
-        columns = series.columns(window, start, stop)
-        if not len(columns):
-            return Spikes(*[columns.lefts] * 3)
+        painter.fillRect(pixels.start, 0, len(pixels), window.height, QColor("white"))
         scale = BarScale(window.height, 30 * MS, 16 * MS)
-        bars = frame_bars(series, "interval", columns, scale)
+        if newest:
+            bars = newest_frame_bars(series, "interval", newest, scale)
+        else:
+            columns = series.columns(window, pixels.start, pixels.stop)
+            if not len(columns):
+                return NO_SPIKES
+            bars = frame_bars(series, "interval", columns, scale)
         for fill, rects in bars.layers:
             fill_rects(painter, rects, color_of(fill, self._theme))
         return bars.spikes
