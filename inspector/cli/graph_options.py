@@ -88,7 +88,7 @@ def graph_options(
             is_in_pixels=preset is not None,
             figure=options.figure or "frames",
             interventions="interventions" not in options.without,
-            landmarks="bookmarks" not in options.without,
+            markers="bookmarks" not in options.without,
             inspector_budget_ms=inspector_ms,
         )
     except ValueError as error:

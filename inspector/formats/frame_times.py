@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Protocol, Self, TypeAlias
 
 from inspector.analysis.intervention_list import Intervention, interventions_between
-from inspector.analysis.landmarks import Landmark, landmarks_between, landmarks_within
+from inspector.analysis.markers import Marker, markers_between, markers_within
 from inspector.display_text import in_quotes
 from inspector.errors import ExportError
 from inspector.events.annotations import Annotation
@@ -90,7 +90,7 @@ class FrameTimes:
     history: FrameHistory  # Has all columns of these frames, perhaps of others too
     has_shares: bool = False  # Whether it was measured where the interval went
     interventions: tuple[Intervention, ...] = ()
-    landmarks: tuple[Landmark, ...] = ()  # Bookmarks, notes, named ranges and marks in these frames
+    markers: tuple[Marker, ...] = ()  # Bookmarks, notes, named ranges and marks in these frames
     # Why these are samples and not every frame, so that nothing can be said that depends on every
     # frame; empty if they are all.
     samples: str = ""
@@ -182,11 +182,11 @@ class FrameTimes:
         stop: int | None = None,
         annotations: Iterable[Annotation] = (),
     ) -> Self:
-        """Return frames as :meth:`from_history` does, with interventions and landmarks."""
+        """Return frames as :meth:`from_history` does, with interventions and markers."""
         return replace(
             cls.from_history(timeline.frames, start, stop),
             interventions=interventions_between(timeline, start, stop),
-            landmarks=landmarks_between(timeline, annotations, start, stop),
+            markers=markers_between(timeline, annotations, start, stop),
         )
 
     def between(self, start: int, stop: int) -> Self:
@@ -206,7 +206,7 @@ class FrameTimes:
                 for each in self.interventions
                 if first <= each.frame and (each.frame < end or (is_to_the_end and end))
             ),
-            landmarks=landmarks_within(self.landmarks, first, end),
+            markers=markers_within(self.markers, first, end),
         )
 
     @property

@@ -84,7 +84,7 @@ class ExportOptions:
         dots_per_inch: Resolution of a PNG; 144 is two pixels per point.
         is_in_pixels: Whether the size of an SVG is in pixels of this resolution, not in points.
         interventions: Whether interventions are shown and written.
-        landmarks: Whether bookmarks, notes, named ranges and marks are shown and written.
+        markers: Whether bookmarks, notes, named ranges and marks are shown and written.
         inspector_budget_ms: Frames over this budget because of the inspector alone do not count in
             numbers; ``None`` if all count.
         figure: What a graph shows.
@@ -100,7 +100,7 @@ class ExportOptions:
     dots_per_inch: float = DEFAULT_DPI
     is_in_pixels: bool = False
     interventions: bool = True
-    landmarks: bool = True
+    markers: bool = True
     inspector_budget_ms: float | None = None
     figure: FigureName = "frames"
 

@@ -203,12 +203,12 @@ def listening(address: str) -> tuple[socket.socket, str]:
 
 
 def _parsed(address: str) -> tuple[int, Any]:
-    carrier, _, place = address.partition(":")
-    if carrier == "unix" and place and hasattr(socket, "AF_UNIX"):
+    scheme, _, place = address.partition(":")
+    if scheme == "unix" and place and hasattr(socket, "AF_UNIX"):
         return socket.AF_UNIX, place
     host, _, port = place.rpartition(":")
     host = host.strip("[]")
-    if carrier != "tcp" or not port.isdigit():
+    if scheme != "tcp" or not port.isdigit():
         raise ValueError(f"not an address, unix:/path or tcp:127.0.0.1:PORT: {address!r}")
     if host not in _LOOPBACK:
         raise ValueError(f"not an address of this machine's own: {address!r}")

@@ -312,7 +312,7 @@ def _arranged(file: FrameFile, capture: Capture | None, stream: Stream | None = 
 def _annotations_of(file: FrameFile) -> list[Annotation]:
     """Return the bookmarks, notes and ranges in an export of ours; its marks as bookmarks."""
     found: list[Annotation] = []
-    for each in file.frames.landmarks:
+    for each in file.frames.markers:
         kind = each.kind if each.kind in KINDS else "bookmark"
         number = len(found) + 1
         with suppress(AnnotationError):

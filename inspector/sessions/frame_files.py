@@ -51,7 +51,7 @@ from inspector.formats.tables.frame_times_json import (
     JSON_FORMAT,
     JSON_VERSION,
     interventions_from_values,
-    landmarks_from_values,
+    markers_from_values,
 )
 from inspector.sessions.provenance import provenance_of_recording
 from inspector.sessions.session import frames_wait, loops_of
@@ -314,14 +314,17 @@ def _check_version(path: Path, head: dict[str, Any]) -> None:
 
 def _own_file(path: Path, head: dict[str, Any], columns: dict[str, NsColumn]) -> FrameFile:
     interventions = interventions_from_values(head.get("interventions"))
-    landmarks = landmarks_from_values(head.get("landmarks"))
+    markers = markers_from_values(head.get("landmarks"))
     frames = _frames(path, columns)
     samples = SAMPLES if head.get("samples") else ""
-    frames = replace(frames, interventions=interventions, landmarks=landmarks, samples=samples)
+    frames = replace(frames, interventions=interventions, markers=markers, samples=samples)
     there = sum(_count(head.get(name)) for name in ("interventions", "landmarks"))
-    damaged = there - len(interventions) - len(landmarks)
+    damaged = there - len(interventions) - len(markers)
     what = "entry" if damaged == 1 else "entries"
-    note = f"{damaged:,} {what} among interventions and landmarks cannot be read and were skipped."
+    note = (
+        f"{damaged:,} {what} among interventions, annotations and marks cannot be read and were "
+        "skipped."
+    )
     provenance = _provenance(path, head.get("provenance"))
     notes = (samples,) if samples else ()
     return FrameFile(frames, provenance, (note, *notes) if damaged else notes, has_work=True)

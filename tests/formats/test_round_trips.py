@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from inspector.analysis.intervention_list import Intervention
-from inspector.analysis.landmarks import LANDMARK_KINDS, Landmark
+from inspector.analysis.markers import MARKER_KINDS, Marker
 from inspector.formats.export import export_frames, exporters
 from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _COLUMNS: Final = frozenset(
     {"index", "at_ns", "interval_ns", "delta_ns", "busy_ns", "phases", "shares"}
 )
-_ALL: Final = _COLUMNS | {"interventions", "landmarks", "provenance"}
+_ALL: Final = _COLUMNS | {"interventions", "markers", "provenance"}
 #: What each format carries, by its key; nothing for those that are not read.
 CARRIED: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys(("png", "svg", "pdf", "html", "report", "timeline", "page"), frozenset()),
@@ -54,9 +54,9 @@ def frames_and_provenance(draw: st.DrawFn) -> tuple[FrameTimes, Provenance]:
     intervals = draw(st.lists(st.integers(0, _LONGEST_NS), min_size=1, max_size=40))
     count = len(intervals)
     column = st.lists(st.integers(0, 10**15), min_size=count, max_size=count)
-    kind = draw(st.sampled_from(LANDMARK_KINDS))
+    kind = draw(st.sampled_from(MARKER_KINDS))
     end_ns = draw(st.integers(0, 10**15)) if kind == "range" else None
-    landmark = Landmark(kind, draw(st.integers(0, 10**15)), 0, draw(_TEXT), draw(_TEXT), end_ns)
+    marker = Marker(kind, draw(st.integers(0, 10**15)), 0, draw(_TEXT), draw(_TEXT), end_ns)
     intervention = Intervention(
         number=draw(st.integers(1, 10**6)),
         is_hit=draw(st.booleans()),
@@ -83,7 +83,7 @@ def frames_and_provenance(draw: st.DrawFn) -> tuple[FrameTimes, Provenance]:
     frames = replace(
         frames,
         interventions=draw(st.sampled_from([(), (intervention,)])),
-        landmarks=draw(st.sampled_from([(), (landmark,)])),
+        markers=draw(st.sampled_from([(), (marker,)])),
     )
     created = datetime.fromtimestamp(draw(st.integers(0, 4 * 10**9)), UTC)
     rate = draw(st.sampled_from([None, Fraction(60), Fraction(60_000, 1_001)]))
@@ -131,7 +131,7 @@ def test_that_export_and_import_is_the_identity(
         assert np.array_equal(column(read.frames, name), column(frames, name)), name
     if "provenance" in carried:
         assert read.provenance == provenance
-        assert read.frames.landmarks == frames.landmarks
+        assert read.frames.markers == frames.markers
         assert read.frames.interventions == frames.interventions
 
 

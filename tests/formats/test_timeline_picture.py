@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.landmarks import Landmark
+from inspector.analysis.markers import Marker
 from inspector.clocks import ManualTimeSource
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.transport import Run
@@ -207,15 +207,15 @@ def test_that_bookmarks_and_ranges_are_named_and_everything_can_be_left_out(
     session: HostedSession,
 ) -> None:
     frames = FrameTimes.from_history(session.timeline.frames)
-    landmarks = (
-        Landmark("bookmark", 500_000_000, 30, "here"),
-        Landmark("range", 1_000_000_000, 60, "the fight", end_ns=3_000_000_000, last_frame=180),
-        Landmark("mark", 1_000_000_000, 60, "boss"),
+    markers = (
+        Marker("bookmark", 500_000_000, 30, "here"),
+        Marker("range", 1_000_000_000, 60, "the fight", end_ns=3_000_000_000, last_frame=180),
+        Marker("mark", 1_000_000_000, 60, "boss"),
     )
-    data = replace(frames, landmarks=landmarks), Events(session.history)
+    data = replace(frames, markers=markers), Events(session.history)
 
     picture = timeline_picture(data, ABOUT, ExportOptions())
-    without = timeline_picture(data, ABOUT, ExportOptions(interventions=False, landmarks=False))
+    without = timeline_picture(data, ABOUT, ExportOptions(interventions=False, markers=False))
 
     assert texts(lane(picture, "marks").items)[:2] == ["Marks", "here"]
     (edge,) = (
@@ -231,11 +231,11 @@ def test_that_bookmarks_and_ranges_are_named_and_everything_can_be_left_out(
 
 def test_that_marks_that_repeat_are_named_once_with_their_number(session: HostedSession) -> None:
     frames = FrameTimes.from_history(session.timeline.frames)
-    landmarks = tuple(
-        Landmark("mark", at_ms * MS, at_ms * 60 // 1_000, name)
+    markers = tuple(
+        Marker("mark", at_ms * MS, at_ms * 60 // 1_000, name)
         for at_ms, name in ((200, "wave"), (400, "wave"), (1_000, "boss"), (2_000, "wave"))
     )
-    data = replace(frames, landmarks=landmarks), Events(session.history)
+    data = replace(frames, markers=markers), Events(session.history)
 
     picture = timeline_picture(data, ABOUT, ExportOptions(interventions=False))
 

@@ -93,7 +93,7 @@ def test_that_what_is_damaged_beside_the_frames_is_said(
     assert len(read.frames) == len(frames)
     assert read.provenance.frame_rate is None
     assert read.notes == (
-        "4 entries among interventions and landmarks cannot be read and were skipped.",
+        "4 entries among interventions, annotations and marks cannot be read and were skipped.",
     )
 
 

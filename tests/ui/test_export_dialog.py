@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from inspector.analysis.intervention_list import Intervention
-from inspector.analysis.landmarks import Landmark
+from inspector.analysis.markers import Marker
 from inspector.analysis.statistics.frame_budget import DEFAULT_BUDGETS_MS
 from inspector.analysis.statistics.runs import ComparedRun
 from inspector.events.frame_history import FrameHistory
@@ -400,17 +400,17 @@ def test_that_interventions_are_exported_unless_switched_off(qtbot: QtBot, tmp_p
 
 
 def test_that_bookmarks_are_exported_unless_switched_off(qtbot: QtBot, tmp_path: Path) -> None:
-    bookmark = Landmark("bookmark", 1_600_000_000, 100, "the boss is late")
+    bookmark = Marker("bookmark", 1_600_000_000, 100, "the boss is late")
     ranges = (FrameRange("all", "All frames", 0, FRAMES),)
     provenance = Provenance("A game", datetime(2026, 1, 2, tzinfo=UTC), "1.0")
-    source = ExportSource(history(), ranges, provenance, landmarks=(bookmark,))
+    source = ExportSource(history(), ranges, provenance, markers=(bookmark,))
     dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
     qtbot.addWidget(dialog)
-    assert dialog.landmarks_box.isEnabled()
+    assert dialog.markers_box.isEnabled()
     assert choices_of(dialog)["landmarks"] == "yes"
 
     dialog.export_to(tmp_path / "with.svg")
-    dialog.landmarks_box.setChecked(False)
+    dialog.markers_box.setChecked(False)
     dialog.export_to(tmp_path / "without.svg")
 
     assert choices_of(dialog)["landmarks"] == "no"

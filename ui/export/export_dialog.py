@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.analysis.intervention_list import Intervention
-from inspector.analysis.landmarks import Landmark
+from inspector.analysis.markers import Marker
 from inspector.analysis.statistics.time_series import FrameFacts
 from inspector.display_text import counted
 from inspector.errors import ExportError
@@ -115,7 +115,7 @@ class ExportSource(Struct, frozen=True):
     ranges: tuple[FrameRange, ...]  # The ranges to choose from, all frames first
     provenance: Provenance  # Provenance of the frames
     interventions: tuple[Intervention, ...] = ()  # Interventions of the session
-    landmarks: tuple[Landmark, ...] = ()  # Bookmarks, notes, named ranges and marks
+    markers: tuple[Marker, ...] = ()  # Bookmarks, notes, named ranges and marks
     # Events of the session, of which traces are written; None without any.
     events: Events | None = None
     samples: str = ""  # Why the frames are samples; empty if they are all
@@ -157,7 +157,7 @@ class ExportDialog(QDialog):
         self._frames = replace(
             frames,
             interventions=source.interventions,
-            landmarks=source.landmarks,
+            markers=source.markers,
             samples=source.samples,
             facts=source.facts,
             beside=source.beside,
@@ -225,7 +225,7 @@ class ExportDialog(QDialog):
             dots_per_inch=self._resolution_box.currentData(),
             figure=self._figure_box.currentData(),
             interventions=self.interventions_box.isChecked(),
-            landmarks=self.landmarks_box.isChecked(),
+            markers=self.markers_box.isChecked(),
             inspector_budget_ms=self._inspector_budget_ms,
         )
         return preset.applied_to(options) if preset else options
@@ -473,9 +473,9 @@ class ExportDialog(QDialog):
         )
         self.interventions_box.setChecked(options.interventions)
         # Whether annotations and marks are exported; disabled without any
-        self.landmarks_box = QCheckBox("Bookmarks, notes, ranges and marks")
-        self.landmarks_box.setToolTip("Your annotations of the session, and the marks of the scene")
-        self.landmarks_box.setChecked(options.landmarks)
+        self.markers_box = QCheckBox("Bookmarks, notes, ranges and marks")
+        self.markers_box.setToolTip("Your annotations of the session, and the marks of the scene")
+        self.markers_box.setChecked(options.markers)
         self._width_box = _size_box("Width", SMALLEST_WIDTH_PT, options.width_pt)
         self._height_box = _size_box("Height", SMALLEST_HEIGHT_PT, options.height_pt)
         self._resolution_box = _box("Resolution", [(f"{dpi:g} dpi", dpi) for dpi in _RESOLUTIONS])
@@ -496,10 +496,10 @@ class ExportDialog(QDialog):
         form.addRow("&Budgets, fps or ms", self._budgets_line)
         form.addRow("", self._stacked_box)
         form.addRow("", self.interventions_box)
-        form.addRow("", self.landmarks_box)
+        form.addRow("", self.markers_box)
         form.addRow("", self._side_by_side_box)
         of_frames = (self._range_box, self._measure_box, self._stacked_box)
-        for row in (*of_frames, self.interventions_box, self.landmarks_box):
+        for row in (*of_frames, self.interventions_box, self.markers_box):
             form.setRowVisible(row, not self._figures)
         form.setRowVisible(self._side_by_side_box, bool(self._figures))
         form.addRow("&Colours", self._theme_box)
@@ -533,7 +533,7 @@ class ExportDialog(QDialog):
         self._side_by_side_box.toggled.connect(self._preview_soon)
         self._stacked_box.toggled.connect(self._preview_soon)
         self.interventions_box.toggled.connect(self._preview_soon)
-        self.landmarks_box.toggled.connect(self._preview_soon)
+        self.markers_box.toggled.connect(self._preview_soon)
 
     @Slot()
     def _on_range_chosen(self) -> None:
@@ -575,7 +575,7 @@ class ExportDialog(QDialog):
         self._stacked_box.setEnabled(is_picture and self._has_phases and is_of_frames)
         self._resolution_box.setEnabled(exporter.suffix.endswith(_PNG) and not self.preset)
         self.interventions_box.setEnabled(bool(frames.interventions))
-        self.landmarks_box.setEnabled(bool(frames.landmarks))
+        self.markers_box.setEnabled(bool(frames.markers))
 
 
 def _count(chosen: FrameRange) -> str:

@@ -60,9 +60,9 @@ class Flag(NamedTuple):
 def flags_of(frames: FrameTimes, options: ExportOptions) -> list[Flag]:
     """Return the flags, the earliest first; marks that repeat say how often: "wave ×24"."""
     found: list[Flag] = []
-    if options.landmarks:
-        counts = Counter(each.name for each in frames.landmarks if each.kind == "mark")
-        for each in frames.landmarks:
+    if options.markers:
+        counts = Counter(each.name for each in frames.markers if each.kind == "mark")
+        for each in frames.markers:
             count = counts[each.name] if each.kind == "mark" else 1
             name = f"{each.name} ×{count:,}" if count > 1 else each.name
             found.append(Flag(each.at_ns, each.frame, name, each.end_ns))

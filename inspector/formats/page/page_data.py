@@ -410,7 +410,7 @@ class _Session:
     def _add_marks(self, state: Timeline) -> None:
         marks: list[dict[str, Any]] = [
             {"at": each.at_ns, "kind": "mark", "text": each.text}
-            for each in (state.marks if self._options.landmarks else ())
+            for each in (state.marks if self._options.markers else ())
         ]
         for record in state.commands if self._options.interventions else ():
             text = f"{record.text} ({record.refusal})" if record.refusal else record.text
@@ -418,7 +418,7 @@ class _Session:
         for failure in state.failures:
             text = f"{failure.label}: {failure.traceback.strip().rpartition(chr(10))[2]}"
             marks.append({"at": failure.at_ns, "kind": "failed", "text": text})
-        for each in self._frames.landmarks if self._options.landmarks else ():
+        for each in self._frames.markers if self._options.markers else ():
             if each.kind != "mark":
                 name, more = (each.name, each.text) if each.name else (each.text, "")
                 found = {"at": each.at_ns, "kind": each.kind, "text": name, "end": each.end_ns}

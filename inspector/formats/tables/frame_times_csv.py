@@ -78,7 +78,7 @@ def _extra_columns(frames: FrameTimes, options: ExportOptions) -> dict[str, dict
     columns: dict[str, dict[int, str]] = {}
     if options.interventions:
         columns[INTERVENTIONS_COLUMN] = _labels(frames)
-    if options.landmarks:
+    if options.markers:
         columns[LANDMARKS_COLUMN], columns[RANGES_COLUMN] = _names(frames)
     return {name: cells for name, cells in columns.items() if cells}
 
@@ -88,12 +88,12 @@ def _cells(cells: dict[int, str], frames: list[int]) -> Iterable[str]:
 
 
 def _names(frames: FrameTimes) -> tuple[dict[int, str], dict[int, str]]:
-    """Return the names of landmarks, and those of ranges, by frame, quoted where needed."""
+    """Return the names of markers, and those of ranges, by frame, quoted where needed."""
     instants: dict[int, list[str]] = {}
     ranges: dict[int, list[str]] = {}
     first = int(frames.index[0]) if len(frames) else 0
     last = int(frames.index[-1]) if len(frames) else -1
-    for each in frames.landmarks:
+    for each in frames.markers:
         name = plain(each.name)
         if each.end_ns is None:
             instants.setdefault(each.frame, []).append(name)

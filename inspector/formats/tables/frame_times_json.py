@@ -16,7 +16,7 @@ from operator import attrgetter, methodcaller
 from typing import BinaryIO, Final
 
 from inspector.analysis.intervention_list import Intervention
-from inspector.analysis.landmarks import LANDMARK_KINDS, Landmark
+from inspector.analysis.markers import MARKER_KINDS, Marker
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
 from inspector.formats.frame_times import UNKNOWN_COLUMN, FrameTimes, NsColumn, Provenance
@@ -100,8 +100,8 @@ def head_of(
         head |= {"summary": None, "over_budget": None, "samples": frames.samples}
     if options.interventions and frames.interventions:
         head["interventions"] = [intervention_values(each) for each in frames.interventions]
-    if options.landmarks and frames.landmarks:
-        head["landmarks"] = [landmark_values(each) for each in frames.landmarks]
+    if options.markers and frames.markers:
+        head["landmarks"] = [marker_values(each) for each in frames.markers]
     return head
 
 
@@ -148,8 +148,8 @@ def interventions_from_values(values: object) -> tuple[Intervention, ...]:
     return tuple(found)
 
 
-def landmark_values(entry: Landmark) -> dict[str, object]:
-    """Return a landmark as JSON; values that only ranges have are null otherwise."""
+def marker_values(entry: Marker) -> dict[str, object]:
+    """Return a marker as JSON; values that only ranges have are null otherwise."""
     is_range = entry.end_ns is not None
     return {
         "kind": entry.kind,
@@ -162,13 +162,13 @@ def landmark_values(entry: Landmark) -> dict[str, object]:
     }
 
 
-def landmarks_from_values(values: object) -> tuple[Landmark, ...]:
-    """Return the landmarks of a JSON export, without damaged ones."""
+def markers_from_values(values: object) -> tuple[Marker, ...]:
+    """Return the markers of a JSON export, without damaged ones."""
     found = []
     for each in values if isinstance(values, list) else ():
         try:
             kind, end_ns = str(each["kind"]), each["end_ns"]
-            entry = Landmark(
+            entry = Marker(
                 kind=kind,
                 at_ns=int(each["at_ns"]),
                 frame=int(each["frame"]),
@@ -179,7 +179,7 @@ def landmarks_from_values(values: object) -> tuple[Landmark, ...]:
             )
         except (KeyError, TypeError, ValueError, OverflowError):
             continue
-        if kind in LANDMARK_KINDS and (kind == "range") == (end_ns is not None):
+        if kind in MARKER_KINDS and (kind == "range") == (end_ns is not None):
             found.append(entry)
     return tuple(found)
 

@@ -9,9 +9,9 @@ import sys
 
 def tell():  # type: () -> None  # noqa: ANN201 - the syntax of then
     """Say what this process is, and that it goes on without a probe."""
-    carrier, _, path = os.environ["TIMELINE_PROBE_CONNECT"].partition(":")
+    scheme, _, path = os.environ["TIMELINE_PROBE_CONNECT"].partition(":")
     host, _, port = path.rpartition(":")
-    is_unix = carrier == "unix"
+    is_unix = scheme == "unix"
     sock = socket.socket(socket.AF_UNIX if is_unix else socket.AF_INET)
     version = ".".join(map(str, sys.version_info[:2]))
     params = {

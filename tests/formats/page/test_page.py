@@ -18,7 +18,7 @@ import pytest
 from typing_extensions import override
 
 from inspector.analysis.explain.explain import explain
-from inspector.analysis.landmarks import Landmark
+from inspector.analysis.markers import Marker
 from inspector.analysis.statistics.column_summary import summary_of
 from inspector.calls.call import SCHEDULED, Call, CallId, call_of
 from inspector.cli import main as cli
@@ -106,10 +106,10 @@ def written(session: HostedSession, path: Path) -> Path:
     frames = FrameTimes.from_history(session.timeline.frames)
     events = Events(LogHistory(session.log), pictures=session.pictures)
     bookmarks = (
-        Landmark("note", 1_200_000_000, 72, "", "why <b>here</b>"),
-        Landmark("range", 2_000_000_000, 120, "slow", "and why", 3_000_000_000, 180),
+        Marker("note", 1_200_000_000, 72, "", "why <b>here</b>"),
+        Marker("range", 2_000_000_000, 120, "slow", "and why", 3_000_000_000, 180),
     )
-    frames = replace(frames, landmarks=bookmarks)
+    frames = replace(frames, markers=bookmarks)
     exporter = next(each for each in exporters() if each.key == "page")
     export_frames(frames, ABOUT, ExportOptions(), path, events=events, exporter=exporter)
     return path
@@ -327,7 +327,7 @@ def test_that_marks_and_what_was_done_can_be_left_out_of_a_page(
     kinds = []
     for name, options in (
         ("all", ExportOptions()),
-        ("few", ExportOptions(landmarks=False, interventions=False)),
+        ("few", ExportOptions(markers=False, interventions=False)),
     ):
         path = tmp_path / f"{name}.page.html"
         export_frames(frames, ABOUT, options, path, events=events, exporter=exporter_for(path))

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 import inspector
 from inspector.analysis.intervention_list import interventions_between
-from inspector.analysis.landmarks import landmarks_between
+from inspector.analysis.markers import markers_between
 from inspector.analysis.statistics.runs import ComparedRun
 from inspector.events.frame_history import FrameHistory
 from inspector.foreign.paths import is_folder
@@ -60,7 +60,7 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
         ranges,
         provenance_of(session),
         interventions_between(session.timeline),
-        landmarks_between(session.timeline, session.annotations),
+        markers_between(session.timeline, session.annotations),
         Events(session.history, 0, session.history.last_ns, pictures_of(session)),
         *(
             (session.samples, session.facts, session.unknown, session.beside)
@@ -133,7 +133,7 @@ def _kept_options(settings: Settings) -> ExportOptions:
             MOST_DOTS_PER_INCH,
         ),
         interventions=choices.get("interventions", "yes") != "no",
-        landmarks=choices.get("landmarks", "yes") != "no",
+        markers=choices.get("landmarks", "yes") != "no",
         figure=next((each for each in FIGURES if each == choices.get("figure")), "frames"),
     )
 
@@ -157,7 +157,7 @@ def choices_of(dialog: ExportDialog) -> dict[str, str]:
         "side_by_side": "yes" if dialog.is_side_by_side else "no",
         **own_size,
         "interventions": "yes" if options.interventions else "no",
-        "landmarks": "yes" if options.landmarks else "no",
+        "landmarks": "yes" if options.markers else "no",
     }
 
 

@@ -1,4 +1,4 @@
-"""Landmarks: bookmarks, notes, named ranges and marks of a session, by frame."""
+"""Markers: bookmarks, notes, named ranges and marks of a session, by frame."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Final
 from inspector.events.annotations import Annotation
 from inspector.events.timeline import Timeline
 
-#: The kinds of landmarks: annotations of users first, then marks of the scene.
-LANDMARK_KINDS: Final = ("bookmark", "note", "range", "mark")
+#: The kinds of markers: annotations of users first, then marks of the scene.
+MARKER_KINDS: Final = ("bookmark", "note", "range", "mark")
 
 
 @dataclass(frozen=True, slots=True)
-class Landmark:
+class Marker:
     """A user's bookmark, note or named range, or a mark of the scene."""
 
     kind: str
@@ -31,12 +31,12 @@ class Landmark:
             object.__setattr__(self, "last_frame", self.frame)
 
 
-def landmarks_between(
+def markers_between(
     timeline: Timeline,
     annotations: Iterable[Annotation] = (),
     start: int = 0,
     stop: int | None = None,
-) -> tuple[Landmark, ...]:
+) -> tuple[Marker, ...]:
     frames = timeline.frames
     if frames.end <= frames.first:
         return ()
@@ -45,7 +45,7 @@ def landmarks_between(
         return min(frames.frame_at(at_ns), frames.end - 1)
 
     found = [
-        Landmark(
+        Marker(
             each.kind,
             each.at_ns,
             frame_at(each.at_ns),
@@ -57,11 +57,11 @@ def landmarks_between(
         for each in annotations
     ]
     found += [
-        Landmark("mark", each.at_ns, frame_at(each.at_ns), each.text) for each in timeline.marks
+        Marker("mark", each.at_ns, frame_at(each.at_ns), each.text) for each in timeline.marks
     ]
-    found.sort(key=lambda each: (each.at_ns, LANDMARK_KINDS.index(each.kind)))
-    return landmarks_within(found, start, frames.end if stop is None else stop)
+    found.sort(key=lambda each: (each.at_ns, MARKER_KINDS.index(each.kind)))
+    return markers_within(found, start, frames.end if stop is None else stop)
 
 
-def landmarks_within(found: Iterable[Landmark], start: int, stop: int) -> tuple[Landmark, ...]:
+def markers_within(found: Iterable[Marker], start: int, stop: int) -> tuple[Marker, ...]:
     return tuple(each for each in found if each.last_frame >= start and each.frame < stop)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.landmarks import Landmark
+from inspector.analysis.markers import Marker
 from inspector.cli.main import main
 from inspector.commands.transport import StepFrames
 from inspector.events.annotations import Annotation
@@ -24,22 +24,22 @@ from inspector.formats.export import export_frames
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.formats.tables.frame_times_csv import CSV_COLUMNS, write_csv
-from inspector.formats.tables.frame_times_json import landmarks_from_values, write_json
+from inspector.formats.tables.frame_times_json import markers_from_values, write_json
 from inspector.sessions.frame_files import read_frame_file
 from inspector.testing import held_session, scene_file
 from tests.formats.conftest import MakeFrames
 
 MS = 1_000_000
 INTERVAL = 16_666_667
-BOSS = Landmark("bookmark", 500 * MS, 29, "boss, “appears”")
-NOTE = Landmark("note", 900 * MS, 53, "too slow here", "too slow here\nwhy?")
-FIGHT = Landmark("range", 600 * MS, 35, "fight", "", 1_200 * MS, 71)
-WAVE = Landmark("mark", 1_400 * MS, 83, "wave 2")
+BOSS = Marker("bookmark", 500 * MS, 29, "boss, “appears”")
+NOTE = Marker("note", 900 * MS, 53, "too slow here", "too slow here\nwhy?")
+FIGHT = Marker("range", 600 * MS, 35, "fight", "", 1_200 * MS, 71)
+WAVE = Marker("mark", 1_400 * MS, 83, "wave 2")
 
 
 @pytest.fixture
 def frames(make_frames: MakeFrames) -> FrameTimes:
-    return replace(make_frames([INTERVAL] * 100), landmarks=(BOSS, FIGHT, NOTE, WAVE))
+    return replace(make_frames([INTERVAL] * 100), markers=(BOSS, FIGHT, NOTE, WAVE))
 
 
 def group(picture: DisplayList, name: str) -> Group | None:
@@ -83,10 +83,10 @@ def test_that_names_never_hide_one_another_and_it_is_said_how_many_are_cut(
     for number in range(count):
         frame = dice.randrange(40, 60 if number % 2 else 100)
         name = f"mark {number} " + "and more " * dice.randrange(4)
-        many.append(Landmark("mark", (frame + 1) * INTERVAL, frame, name))
+        many.append(Marker("mark", (frame + 1) * INTERVAL, frame, name))
     many.sort(key=lambda each: each.at_ns)
 
-    picture = frame_graph(replace(frames, landmarks=tuple(many)), provenance, ExportOptions())
+    picture = frame_graph(replace(frames, markers=tuple(many)), provenance, ExportOptions())
 
     names = names_in(picture)
     for a, b in combinations(map(extent, names), 2):
@@ -100,7 +100,7 @@ def test_that_they_stand_at_their_frames_where_time_stood_still(
     make_frames: MakeFrames, provenance: Provenance
 ) -> None:
     still = make_frames([INTERVAL] * 10)
-    still = replace(still, at_ns=still.at_ns * 0, landmarks=(Landmark("mark", 0, 5, "here"),))
+    still = replace(still, at_ns=still.at_ns * 0, markers=(Marker("mark", 0, 5, "here"),))
 
     _, name = names_in(frame_graph(still, provenance, ExportOptions()))
 
@@ -110,9 +110,9 @@ def test_that_they_stand_at_their_frames_where_time_stood_still(
 def test_that_the_picture_without_them_is_as_it_was(
     frames: FrameTimes, provenance: Provenance
 ) -> None:
-    bare = frame_graph(replace(frames, landmarks=()), provenance, ExportOptions())
+    bare = frame_graph(replace(frames, markers=()), provenance, ExportOptions())
 
-    without = frame_graph(frames, provenance, ExportOptions(landmarks=False))
+    without = frame_graph(frames, provenance, ExportOptions(markers=False))
     assert svg_text(without) == svg_text(bare)
     assert group(bare, "marks") is None
 
@@ -135,15 +135,13 @@ def test_that_the_csv_names_them_in_columns_of_their_own(
     assert named == {"29": BOSS.name, "53": "too slow here", "83": "wave 2"}
     within = [int(row["frame"]) for row in rows if row["ranges"] == "fight"]
     assert within == list(range(35, 72))
-    assert list(csv_rows(frames, provenance, ExportOptions(landmarks=False))[0]) == list(
-        CSV_COLUMNS
-    )
+    assert list(csv_rows(frames, provenance, ExportOptions(markers=False))[0]) == list(CSV_COLUMNS)
 
 
 def test_that_a_name_that_a_spreadsheet_would_run_is_text_in_the_csv(
     frames: FrameTimes, provenance: Provenance
 ) -> None:
-    frames = replace(frames, landmarks=(Landmark("mark", 0, 5, "=cmd|' /C calc'!A0"),))
+    frames = replace(frames, markers=(Marker("mark", 0, 5, "=cmd|' /C calc'!A0"),))
 
     rows = csv_rows(frames, provenance, ExportOptions())
 
@@ -166,22 +164,22 @@ def test_that_the_json_lists_them_and_they_are_read_back(
         "name": "fight",
         "text": "",
     }
-    assert landmarks_from_values(values["landmarks"]) == frames.landmarks
+    assert markers_from_values(values["landmarks"]) == frames.markers
     export_frames(frames, provenance, ExportOptions(), tmp_path / "frames.json")
     read = read_frame_file(tmp_path / "frames.json")
-    assert read.frames.landmarks == frames.landmarks
+    assert read.frames.markers == frames.markers
 
 
 @pytest.mark.parametrize(
     "values", [None, {}, [1], [{}], [{**dict.fromkeys(("at_ns", "frame"), 1), "kind": "x"}]]
 )
-def test_that_damaged_landmarks_are_left_out(values: object) -> None:
-    assert landmarks_from_values(values) == ()
+def test_that_damaged_markers_are_left_out(values: object) -> None:
+    assert markers_from_values(values) == ()
 
 
 def test_that_a_part_of_the_frames_has_its_part_of_them(frames: FrameTimes) -> None:
     def kinds(start: int, stop: int) -> list[str]:
-        return [each.kind for each in frames.between(start, stop).landmarks]
+        return [each.kind for each in frames.between(start, stop).markers]
 
     assert kinds(0, 29) == []
     assert kinds(29, 36) == ["bookmark", "range"]
@@ -220,7 +218,7 @@ def test_that_frames_of_a_session_bring_what_people_left_in_it(tmp_path: Path) -
 
     frames = FrameTimes.from_timeline(session.timeline, 4, None, session.annotations)
 
-    assert [(each.name, each.frame, each.last_frame) for each in frames.landmarks] == [
+    assert [(each.name, each.frame, each.last_frame) for each in frames.markers] == [
         ("beyond the end", 4, 9),
         ("sixth", 5, 5),
     ]
