@@ -29,11 +29,15 @@ def next_rows(
     """
     timeline.resolve_dues()
     table = timeline.timers
-    places = np.arange(len(table)) if among is None else np.flatnonzero(among)
-    clocks, dues = (table.numpy(column)[places] for column in ("clock", "session_due"))
+    clocks, dues = table.numpy("clock"), table.numpy("session_due")
+    if among is None or among.all():
+        places, dues = np.arange(len(table)), dues.copy()
+    else:
+        places = np.flatnonzero(among)
+        clocks, dues = clocks[places], dues[places]
     rows: list[DetailRow] = []
     while len(rows) < most and len(dues) and (due_ns := int(dues.min())) < NEVER:
-        first = places[dues == due_ns]
+        first = places[np.flatnonzero(dues == due_ns)]
         place = int(first[table.numpy("order")[first].argmin()])
         site, label = table.site[place], table.label[place]
         # Few of many timers are on the same clock, and the others need no second look.
