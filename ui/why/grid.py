@@ -41,6 +41,7 @@ _NARROWEST_VALUE = 40
 #: Keys have at most this share of the width before their words are below each other.
 _MOST_FOR_KEYS = 0.38
 _TO_BE_SURE = 8
+_LAST_LATIN = "\u024f"
 #: Steps of a chain begin so far from the edge, with a dot before them.
 _STEP_INDENT = 16
 _DOT = 5
@@ -125,12 +126,13 @@ class ShownRow(Struct, eq=False):
         value = self.value
         if isinstance(value, QPlainTextEdit) or value.textFormat() != Qt.TextFormat.PlainText:
             return False
+        label, text, room = value, value.text(), self.room - _TO_BE_SURE
         if isinstance(self.key, LinkedLabel):
-            # What a list is of takes more lines than its values.
-            return False
-        text = value.text()
-        room = self.room - _TO_BE_SURE
-        return "\n" not in text and value.fontMetrics().horizontalAdvance(text) <= room
+            label, text, room = self.key, self.key.said, self.key_room - _TO_BE_SURE
+            # Letters of other fonts may be higher; small ones are no wider.
+            if max(text, default="") > _LAST_LATIN or _text_width(value) > self.room:
+                return False
+        return "\n" not in text and label.fontMetrics().horizontalAdvance(text) <= room
 
     def measure(self) -> bool:
         """Find out how high the row has to be; return whether anything has another place."""

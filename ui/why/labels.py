@@ -64,7 +64,7 @@ class ValueLabel(SelectableLabel):
 
     def __init__(self, text: str, parent: QWidget | None = None, caption: str = "") -> None:
         super().__init__(parent)
-        self._said, self._caption = text, caption
+        self.said, self._caption = text, caption  # As it was given
         self.setWordWrap(True)
         self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         # Long words such as paths must not widen the panel.
@@ -80,31 +80,31 @@ class ValueLabel(SelectableLabel):
     def set_text(self, text: str) -> None:
         """Show another text; one that is being marked for copying stays."""
         if not self.hasSelectedText():
-            self._said = text
+            self.said = text
             self.setText(breakable(text))
             self._name_for_readers()
 
     def has_number_wider_than(self, width: int) -> bool:
         """Whether a number with commas would have no room in so many pixels."""
         advance, words = self.fontMetrics().horizontalAdvance, _BETWEEN_WORDS.split
-        return "," in self._said and any(
-            advance(word) > width for word in words(breakable(self._said)) if "," in word
+        return "," in self.said and any(
+            advance(word) > width for word in words(breakable(self.said)) if "," in word
         )
 
     def fit_into(self, width: int) -> None:
         """Let numbers be broken behind their commas if one is wider than so many pixels."""
-        text = breakable(self._said)
+        text = breakable(self.said)
         if self.has_number_wider_than(width):
             text = text.replace(",", f",{_BREAK}")
         if text != self.text() and not self.hasSelectedText():
             self.setText(text)
 
     def _name_for_readers(self) -> None:
-        self.setAccessibleName(": ".join(filter(None, (self._caption, one_line(self._said)))))
+        self.setAccessibleName(": ".join(filter(None, (self._caption, one_line(self.said)))))
 
     def text_to_copy(self) -> str:
         """Return what is marked, else everything as it was said."""
-        return self.selectedText().replace(_BREAK, "") or self._said
+        return self.selectedText().replace(_BREAK, "") or self.said
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -186,7 +186,7 @@ class LinkedLabel(ValueLabel):
         return small_size(self.fontInfo().pixelSize())
 
     def set_pieces(self, pieces: Sequence[Piece], color: QColor) -> None:
-        self._said = "".join(piece.text for piece in pieces)
+        self.said = "".join(piece.text for piece in pieces)
         self._name_for_readers()
         html, place = "", 0
         spans: list[tuple[int, int]] = []

@@ -21,7 +21,7 @@ from pytestqt.qtbot import QtBot
 from ui.session.selection import Selection
 from ui.why.grid import RowGrid, ShownRow
 from ui.why.labels import LinesOfText, LinkedLabel, ValueLabel
-from ui.why.rows import DetailRow, LinkedText, RowKind, heading, linked, sentence
+from ui.why.rows import DetailRow, LinkedText, RowKind, heading, item, linked, sentence
 
 LONG = "RuntimeError: " + "x" * 300
 
@@ -228,6 +228,26 @@ def test_that_a_text_that_needs_more_lines_moves_what_is_below(
     assert after[1].height() > 3 * before[1].height()
     assert after[2].top() - before[2].top() == after[1].height() - before[1].height()
     grid.change(rows[1], DetailRow("Key 1", "0"))
+    assert [row.value.geometry() for row in rows] == before
+
+
+def test_that_entries_of_a_list_change_without_being_measured_while_they_take_a_line(
+    grid: RowGrid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [grid.add(item(LinkedText(f"timer {each}"), "root", "1 s")) for each in range(3)]
+    grid.finish()
+    before = [row.value.geometry() for row in rows]
+    runs = LayoutRuns(grid, monkeypatch)
+
+    grid.change(rows[1], item(LinkedText("another ×12"), "root", "2 s"))
+
+    assert (runs.measured, runs.stacked) == (0, 0)
+    # Letters of another font may be higher.
+    grid.change(rows[1], item(LinkedText("\u4e16\u754c"), "root", "2 s"))
+    assert runs.measured == 1
+    grid.change(rows[1], item(LinkedText("many words " * 20), "root", "2 s"))
+    assert rows[2].value.y() > before[2].y()
+    grid.change(rows[1], item(LinkedText("timer 1"), "root", "1 s"))
     assert [row.value.geometry() for row in rows] == before
 
 
