@@ -193,13 +193,15 @@ class MarksRow(QWidget):
             painter.fillRect(0, 0, self.width(), height, theme.color(ColorRole.BG))
             painter.save()
             painter.setClipRect(left, 0, self._width, height)
-            sheet, right, view = new_sheet(painter, theme), self.width(), self._view
-            lay_out_marks(
-                *(sheet, self._placed(), Row(0, height), right),
-                ranges=[(int(left + begin), int(left + end)) for begin, end, _ in self.ranges],
-                shown=None if view.shown is None else self._x_of(view.shown),
-            )
-            paint_sheet(painter, sheet)
+            right, view = self.width(), self._view
+            if self.groups or self.ranges:
+                sheet = new_sheet(painter, theme)
+                lay_out_marks(
+                    *(sheet, self._placed(), Row(0, height), right),
+                    ranges=[(int(left + begin), int(left + end)) for begin, end, _ in self.ranges],
+                    shown=self.line,
+                )
+                paint_sheet(painter, sheet)
             if view.series is not None:
                 area = QRectF(left, 0, right - left, height)
                 paint_playhead(painter, theme, area, view, self._x_of)
