@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QRect, QRectF, Qt
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 class _Words(NamedTuple):
     made_for: object  # What they depend on
-    said: list[PlacedText]
+    said: list[PlacedText]  # First what moves along with the instant shown
     late: list[tuple[Row, int]]  # The rows of what is late, and since when
     shown_x: int  # The pixel of the instant shown
     # From where to where that may be while they are right, but for the place of what stands
@@ -95,13 +96,17 @@ class LaneWords:
             for edges in late_line(due_ns, place, window, shown_x):
                 painter.fillRect(_rect(edges), orange)
         moved = shown_x - words.shown_x
+        painter.translate(moved, 0)
+        ink = ""
         for said in words.said:
-            if moved and said.is_before_line:
-                painter.translate(moved, 0)
-                self._say(painter, texts, said)
+            if moved and not said.is_before_line:
                 painter.translate(-moved, 0)
-            else:
-                self._say(painter, texts, said)
+                moved = 0
+            if said.color != ink:
+                ink = said.color
+                painter.setPen(_color(ink))
+            self._say(painter, texts, said)
+        painter.translate(-moved, 0)
         painter.setFont(font)
 
     def _words_of(
@@ -151,13 +156,14 @@ class LaneWords:
                 )
                 said.append(found)
                 from_x, until_x = max(from_x, least), min(until_x, most)
-        return _Words(None, [each for each in said if each], late, shown_x, from_x, until_x)
+        order = sorted(
+            (each for each in said if each), key=lambda each: (not each.is_before_line, each.color)
+        )
+        return _Words(None, order, late, shown_x, from_x, until_x)
 
     def _say(self, painter: QPainter, texts: KeptTexts, said: PlacedText) -> None:
         for edges, ground in said.patches:
-            painter.fillRect(_rect(edges), QColor(ground))
-        color = QColor(said.color)
-        painter.setPen(color)
+            painter.fillRect(_rect(edges), _color(ground))
         if said.chip is not None:
             painter.setBrush(self._theme.color(ColorRole.BG))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -166,7 +172,10 @@ class LaneWords:
             painter.setBrush(Qt.BrushStyle.NoBrush)
         texts.draw(painter, said.left, said.row, said.text)
         for bar in said.sign:
-            painter.fillRect(_rect(bar), color)
+            painter.fillRect(_rect(bar), _color(said.color))
+
+
+_color = lru_cache(maxsize=64)(QColor)
 
 
 def _rect(edges: Edges) -> QRect:
