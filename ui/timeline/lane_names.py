@@ -68,6 +68,12 @@ class PlacedRows(NamedTuple):
             finish(painter)
         self.paint_edge(painter, theme)
 
+    @property
+    def bottom(self) -> int:
+        """The pixel below the lowest row, at least 1."""
+        last = self.scrolled[-1:]
+        return max(1, self.pinned_box.height(), *(each.y + each.height for each in last))
+
     def is_placed_like(self, other: PlacedRows) -> bool:
         return self.pinned_box == other.pinned_box and all(
             [(each.y, each.height) for each in ours] == [(each.y, each.height) for each in theirs]

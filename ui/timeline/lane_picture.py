@@ -241,7 +241,8 @@ class LanePicture:
         turn = _turn(canvas)
         rows = self._place_rows(canvas, turn)
         grid = tuple(x for x, _ in canvas.view.ruler_ticks(window)[0] if x >= window.left)
-        box = QRect(window.left, 0, viewport.width() - window.left, viewport.height())
+        bottom = min(rows.bottom, viewport.height())
+        box = QRect(window.left, 0, viewport.width() - window.left, bottom)
         canvas.timeline.resolve_dues()
         away, ahead = _ahead_of(canvas.timeline, window)
         # The same object as long as it stays.
@@ -254,13 +255,16 @@ class LanePicture:
         marks = self._marks_of(canvas, window, shown, layout) if has_whole_pixels else None
         shift = None if marks is None else marks.shift_from(self._marks)
         self.lanes.paint(
-            *(painter, viewport.size(), shown),
-            lambda inner: self._all_lanes(inner, canvas, window, rows, grid),
+            *(painter, QSize(viewport.width(), bottom), shown),
+            lambda inner: self._all_lanes(inner, canvas, window, shown),
             is_moving=marks is None,
             moved=shift or 0,
             amend=lambda inner, _former: self._amend(inner, canvas, window, marks, shift, layout),
         )
         self._marks = marks
+        if bottom < viewport.height():
+            # To paint a few lines costs less than to copy them.
+            self._ground(painter, viewport.adjusted(0, bottom, 0, 0), grid)
         # They cover what reaches over the left edge.
         names = QSize(window.left, viewport.height())
         if self._states is None or self._states[0] != (rows, turn):
@@ -309,13 +313,11 @@ class LanePicture:
         painter: QPainter,
         canvas: LaneSurface,
         window: LaneWindow,
-        rows: PlacedRows,
-        grid: tuple[int, ...],
+        shown: _Shown,
     ) -> None:
-        viewport = canvas.viewport().rect()
         layout = _RowLayout(new_sheet(painter, self._theme))
-        self._ground(painter, viewport, grid)
-        rows.paint(
+        self._ground(painter, QRect(QPoint(), shown.box.bottomRight()), shown.grid)
+        shown.rows.paint(
             *(painter, self._theme),
             lambda _, placed: self._records(layout, canvas, placed, window),
             layout.paint,
