@@ -122,7 +122,7 @@ class BarsLayer:
         series = self.series
         if series is None or self.is_stacked or start >= stop:
             return 0
-        longest_ns = series.value_ns(self.measure, series.slowest_within(self.measure, start, stop))
+        longest_ns = series.longest_ns(self.measure, start, stop)
         return max(math.floor(self.area.height() * (1 - longest_ns / max(self.top_ns, 1))) - 1, 0)
 
     def pixels_per_view(self) -> int:

@@ -98,7 +98,6 @@ class MarksRow(QWidget):
             self.place()
         elif self._view.present_ns != self._present_ns:
             self._update_changed()
-        self._present_ns = self._view.present_ns
 
     def set_annotations(self, annotations: Sequence[Annotation]) -> None:
         if self._marks is not None:
@@ -123,6 +122,7 @@ class MarksRow(QWidget):
     def _update_changed(self) -> None:
         """Paint the row again if anything in it has another place."""
         view, line = self._view, self.line
+        self._present_ns = view.present_ns
         left, shown = self._left, (self.groups, self.ranges, self._width, line)
         # What comes after the instant shown is covered up to the present.
         if left != self._shown_left:
@@ -135,7 +135,8 @@ class MarksRow(QWidget):
     @property
     def line(self) -> int | None:
         """The pixel of the instant shown, ``None`` for none."""
-        return None if self._view.shown is None else self._x_of(self._view.shown)
+        shown = self._view.shown
+        return None if shown is None else self._x_of(shown)
 
     @property
     def _left(self) -> int:

@@ -76,8 +76,8 @@ class FrameSeries:
         self._end = 0
         # The starts of all frames read; asked for a dozen times in each refresh.
         self._begun_ns = array("q")
-        # Among which frames the slowest was looked for last, and which it is.
-        self._slowest: tuple[Measure, int, int, int] = measure, 0, 0, -1
+        # Among which frames the longest was looked for last, and which it is.
+        self._longest: tuple[Measure, int, int, int] = measure, 0, 0, -1
         # Frames that are complete have theirs with them, whoever draws them.
         known = history.computed
         self._pyramids: dict[Measure, Pyramid] = (
@@ -345,18 +345,24 @@ class FrameSeries:
 
     def slowest_within(self, measure: Measure, start: int, stop: int) -> int:
         """Return the index of the slowest of some frames, the first of several."""
-        of, former_start, former_stop, found = self._slowest
+        pyramid = self._pyramid(measure)
+        column = self._view(_column_name(measure))
+        return pyramid.index_of_maximum(column, start, stop, first=self.first)
+
+    def longest_ns(self, measure: Measure, start: int, stop: int) -> int:
+        """Return the longest of some times; where a view moves on, what is new is compared only."""
+        values: array[int] = getattr(self._history, _column_name(measure))
+        of, former_start, former_stop, found = self._longest
         is_later = of == measure and former_start <= start <= found
         if is_later and former_stop <= stop <= former_stop + _FEW:
-            # It stays in view for as long, and only what is new can be slower.
-            values, first = getattr(self._history, _column_name(measure)), self.first
-            found = max((found, *range(former_stop, stop)), key=lambda each: values[each - first])
+            for frame in range(former_stop, stop):
+                # The last of several, which stays in view for longest.
+                if values[frame - self.first] >= values[found - self.first]:
+                    found = frame
         else:
-            pyramid = self._pyramid(measure)
-            column = self._view(_column_name(measure))
-            found = pyramid.index_of_maximum(column, start, stop, first=self.first)
-        self._slowest = measure, start, stop, found
-        return found
+            found = self.slowest_within(measure, start, stop)
+        self._longest = measure, start, stop, found
+        return values[found - self.first]
 
     def values_of(self, column: str | Phase | Share, frames: NsColumn) -> NsColumn:
         return self._view(column)[frames - self.first]
