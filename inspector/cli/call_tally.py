@@ -114,7 +114,7 @@ class _Range:
     least: int | None = None
     most: int | None = None
 
-    def take(self, value: int) -> None:
+    def add(self, value: int) -> None:
         if self.least is None or self.most is None:
             self.least = self.most = value
         elif value < self.least:
@@ -124,8 +124,8 @@ class _Range:
 
     def include(self, other: _Range) -> None:
         if other.least is not None and other.most is not None:
-            self.take(other.least)
-            self.take(other.most)
+            self.add(other.least)
+            self.add(other.most)
 
 
 @dataclass(slots=True)
@@ -152,7 +152,7 @@ class _Timers(_Group):
     # Expected firings of timers that are gone; pending ones are added last.
     expected_of_gone: int = 0
 
-    def take(self, other: _Timers) -> None:
+    def merge(self, other: _Timers) -> None:
         """Count what another has counted."""
         self.size += other.size
         self.calls += other.calls
@@ -170,7 +170,7 @@ class _Timers(_Group):
 
     def add_delay(self, delay_ns: int) -> None:
         if delay_ns != _NOT_SEEN:
-            self.delays_ns.take(delay_ns)
+            self.delays_ns.add(delay_ns)
 
     def lend_first(self, interval_ns: int, to: _Timers) -> None:
         """Give the one-shot that was the first wait of what repeats now to its period."""
@@ -182,7 +182,7 @@ class _Timers(_Group):
                 self.size, self.calls, self.late = self.size - 1, self.calls - 1, self.late - late
                 self.expected_of_gone -= 1
                 moved = _Timers(self.clock_id, 1, 1, late=late, max_lateness_ns=late_ns)
-                to.take(moved)
+                to.merge(moved)
                 to.add_delay(delay_ns)
                 to.expected_of_gone += 1
                 return
@@ -340,7 +340,7 @@ class CallTally:
         untouched = ((group, delay_ns) for _, group, delay_ns in self._untouched.each())
         for group, delay_ns in chain(once, untouched):
             if delay_ns != _NOT_SEEN:
-                delays[id(group)].take(delay_ns)
+                delays[id(group)].add(delay_ns)
         for timer in self._waiting.values():
             group = timer.group
             if timer.interval_ns and group.clock_id in clocks:
@@ -391,7 +391,7 @@ class CallTally:
                 continue
             together = _Timers(clock_id, label=label)
             for group in groups:
-                together.take(group)
+                together.merge(group)
             expected[id(together)] = sum(expected[id(group)] for group in groups)
             delays[id(together)] = delay = _Range()
             for group in groups:
@@ -499,7 +499,7 @@ class CallTally:
             timer.group = group = self._timers_of(before.clock_id, before.label, interval_ns)
             group.size += 1
             group.add_site(timer.site)
-            group.intervals_ns.take(interval_ns)
+            group.intervals_ns.add(interval_ns)
             if not timer.interval_ns:
                 before.size -= 1
                 before.lend_first(interval_ns, group)
@@ -557,7 +557,7 @@ class CallTally:
             if done == 0 and delay_ns >= 0:
                 timer.delay_ns = delay_ns
                 if interval_ns:
-                    timer.group.delays_ns.take(delay_ns)
+                    timer.group.delays_ns.add(delay_ns)
 
     def _on_ticks_missed(self, _at_ns: int, timer_id: int, ticks: int, _kind: int) -> None:
         if (timer := self._waiting_timer(timer_id)) is not None:
@@ -651,7 +651,7 @@ class CallTally:
 
 def _add_interval(group: _Members, interval_ns: int) -> None:
     if interval_ns > 0:
-        group.intervals_ns.take(interval_ns)
+        group.intervals_ns.add(interval_ns)
 
 
 def _system_line(timeline: Timeline, member: MemberState, calls: int) -> SystemLine:

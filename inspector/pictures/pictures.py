@@ -136,7 +136,7 @@ class Pictures:
         self._bytes -= sum(map(len, self._packed[place:]))
         del self._frames[place:], self._packed[place:]
 
-    def take(self, drawing: Drawing | None, frame: int, log: EventLog) -> None:
+    def draw(self, drawing: Drawing | None, frame: int, log: EventLog) -> None:
         """Draw the picture of a frame, unless it cannot be drawn.
 
         Args:

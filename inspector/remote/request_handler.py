@@ -323,7 +323,7 @@ class RequestHandler:
             self._clients += 1
             return Client(f"client {self._clients}", send)
 
-    def take(self, client: Client, line: bytes) -> None:
+    def handle(self, client: Client, line: bytes) -> None:
         """Take a request as it came."""
 
         def send(answer: object) -> None:

@@ -57,7 +57,7 @@ def _serve_stdio(handler: RequestHandler) -> None:
 
     client = handler.connect(send)
     for line in lines_of(partial(os.read, read)):
-        handler.take(client, line)
+        handler.handle(client, line)
     handler.leave(client)
 
 
@@ -109,7 +109,7 @@ def _talk(handler: RequestHandler, connected: socket.socket) -> None:
     with closing(connected):
         with suppress(OSError):
             for line in lines_of(connected.recv):
-                handler.take(client, line)
+                handler.handle(client, line)
         handler.leave(client)
 
 

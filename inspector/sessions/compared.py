@@ -182,7 +182,7 @@ def run_of_session(session: Session, name: str) -> Callable[[Progress], Compared
     def make(on_progress: Progress) -> ComparedRun:
         on_progress(0.0)
         fold = CallFold(base, strings)
-        fold.take(events)
+        fold.fold(events)
         return ComparedRun(
             *(name, times_ns[times_ns > 0], fold.calls(length_ns)),
             columns=partial(columns_of, times_ns, beside, lasts_ns),

@@ -300,7 +300,7 @@ class HostedSession(UniformSession):
 
     def _draw(self) -> None:
         run = self._run
-        self.pictures.take(run.stage.drawing, run.frames_run - 1, run.log)
+        self.pictures.draw(run.stage.drawing, run.frames_run - 1, run.log)
         run.leave_if_forked()
 
     def before_frame(self) -> None:

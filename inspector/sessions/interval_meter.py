@@ -48,7 +48,7 @@ class KnownShares:
         self.calls_ns = 0
         self._frames = frames
 
-    def take(self, frame: int, interval_ns: int) -> SharesEvent | None:
+    def measured(self, frame: int, interval_ns: int) -> SharesEvent | None:
         frames = self._frames
         if not frames.first <= frame < frames.end:
             return None
@@ -154,7 +154,7 @@ class IntervalMeter:
             if self.is_calling():
                 self._collected_in_calls_ns += took_ns
 
-    def take(self, _frame: int, interval_ns: int) -> SharesEvent | None:
+    def measured(self, _frame: int, interval_ns: int) -> SharesEvent | None:
         shares, self._shares_ns = self._shares_ns, [0, 0, 0, 0, 0]
         if not self._is_in_wake:
             # A step: its time has not passed.

@@ -351,7 +351,7 @@ class SceneRun:
             return
         timers, known = self._timers, self.shares
         self._charge_timers()
-        shares = None if known is None else known.take(self.frames_run, interval_ns)
+        shares = None if known is None else known.measured(self.frames_run, interval_ns)
         timers_ns, timers.busy_ns = timers.busy_ns, 0
         own_ns = self.director.run_frame(interval_ns, cut_ns, timers_ns, shares)
         self.leave_if_forked()

@@ -19,7 +19,7 @@ MS = 1_000_000
 def reader_at(*events: RawEvent) -> EventReader:
     reader = EventReader(STRINGS)
     for event in events:
-        reader.take(event)
+        reader.fold(event)
     return reader
 
 
@@ -122,11 +122,11 @@ def test_that_a_move_is_about_the_member_that_moves() -> None:
 def test_that_a_member_is_known_until_the_frame_is_over_in_which_it_goes() -> None:
     reader = reader_at(*MEMBER, (0, EventKind.MEMBER_REMOVED, 3, 0, 0))
     assert parsed_condition('member == "boss"').holds(reader)
-    reader.take(CALLED)
+    reader.fold(CALLED)
     assert parsed_condition('member == "boss" and calls == 1').holds(reader)
 
-    reader.take(LONG_FRAME)
-    reader.take(CALLED)
+    reader.fold(LONG_FRAME)
+    reader.fold(CALLED)
 
     assert not parsed_condition('member contains ""').holds(reader)
     assert not parsed_condition("calls > 0").holds(reader)
@@ -136,7 +136,7 @@ def test_that_calls_are_counted_for_the_event_that_ends_one_only() -> None:
     reader = reader_at(*MEMBER, CALLED)
     assert parsed_condition("calls == 1").holds(reader)
 
-    reader.take(RENAMED)
+    reader.fold(RENAMED)
 
     assert not parsed_condition("calls >= 0").holds(reader)
 
@@ -144,7 +144,7 @@ def test_that_calls_are_counted_for_the_event_that_ends_one_only() -> None:
 def test_that_what_was_below_a_member_goes_with_it() -> None:
     reader = reader_at(*MEMBER, (0, EventKind.MEMBER_REMOVED, 3, 0, 0), LONG_FRAME)
 
-    reader.take((0, EventKind.CALL_ENDED, 4, 0, 1))
+    reader.fold((0, EventKind.CALL_ENDED, 4, 0, 1))
 
     assert not parsed_condition('member contains ""').holds(reader)
 
@@ -252,7 +252,7 @@ def test_that_any_words_are_read_or_refused_in_words(text: str) -> None:
 @given(st.text(alphabet=string.printable, max_size=30))
 def test_that_every_name_can_be_quoted(name: str) -> None:
     reader = EventReader(["", name, "game"])
-    reader.take((0, EventKind.TIMER_ADDED, 5, 1, 1))
+    reader.fold((0, EventKind.TIMER_ADDED, 5, 1, 1))
     assert parsed_condition(f"timer == {quoted(name)}").holds(reader)
 
 

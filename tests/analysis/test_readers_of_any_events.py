@@ -58,9 +58,9 @@ class _Window:
         self.sorter.release(events[-1][0])
         news = list(self.history.events(self.cursor, self.history.end))
         for event in news:
-            self.fields.take(event)
+            self.fields.fold(event)
             self.names.note(event)
-        self.samples.take(news)
+        self.samples.fold(news)
         list(frames_in(range(self.cursor, self.history.end), news))
         self.cursor = self.history.end
         while self.lanes.read(self.history, self.timeline):

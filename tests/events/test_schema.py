@@ -267,7 +267,7 @@ def _conditions(history: LogHistory) -> None:
     conditions = [parsed_condition(f"{field.name} == {field.name}") for field in EVENT_FIELDS]
     reader = EventReader(history.strings)
     for is_asked, event in _with_those_to_ask_about(history):
-        reader.take(event)
+        reader.fold(event)
         for condition in conditions if is_asked else ():
             condition.holds(reader)
 

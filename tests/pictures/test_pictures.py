@@ -135,7 +135,7 @@ def test_that_old_pictures_are_forgotten_within_the_budget() -> None:
     pictures = Pictures(budget_bytes=20_000)
 
     for frame in range(100):
-        pictures.take(drawing, frame, NoLog())  # type: ignore[arg-type]
+        pictures.draw(drawing, frame, NoLog())  # type: ignore[arg-type]
 
     assert pictures.kept_bytes <= 20_000
     assert pictures.at(99) is not None

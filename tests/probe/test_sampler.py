@@ -57,7 +57,7 @@ asyncio.run(main())
 
 def samples(receiver: Receiver) -> list[Sample]:
     found = Samples(receiver.texts)
-    found.take(receiver.events)
+    found.fold(receiver.events)
     return [each for mine in found.by_clock.values() for each in mine if each.is_look]
 
 
@@ -194,7 +194,7 @@ def test_that_a_sleep_within_a_turn_is_a_blocking_call_with_its_line() -> None:
         process.stdin.flush()
         receiver.wait_for(lambda: sum(map(is_asleep, samples(receiver))) > 8)
     found = Samples(receiver.texts)
-    found.take(receiver.events)
+    found.fold(receiver.events)
     ((clock, mine),) = found.by_clock.items()
     sleeping = [each for each in mine if each.is_look and is_asleep(each)]
     computing = next(each for each in mine if each.is_look)
@@ -221,9 +221,9 @@ def test_that_samples_of_which_events_are_missing_have_no_stack() -> None:
         receiver.wait_for(lambda: len(samples(receiver)) > 12)
     events = [event for event in receiver.events if event[1] in SAMPLE_KINDS]
     whole, torn = Samples(receiver.texts), Samples(receiver.texts)
-    whole.take(events)
+    whole.fold(events)
     place = len(events) // 2
-    torn.take([*events[:place], *events[place + 4 :]])
+    torn.fold([*events[:place], *events[place + 4 :]])
     (sampled,) = whole.by_clock
     known = {each.at_ns: each.stack for each in whole.by_clock[sampled]}
     assert all(each.stack in {(), known[each.at_ns]} for each in torn.by_clock[sampled])

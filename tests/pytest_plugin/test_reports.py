@@ -104,7 +104,7 @@ def test_that_a_loop_that_does_not_run_is_not_said_to_be_blocked(tmp_path: Path)
     try:
         history = session.history
         samples = Samples(history.strings)
-        samples.take(history.events(history.first, history.end))
+        samples.fold(history.events(history.first, history.end))
         within = history.state_at(history.first_ns + 10**9)
         names = {within.clocks[clock].name for clock in samples.by_clock}
     finally:

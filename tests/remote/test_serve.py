@@ -237,7 +237,7 @@ def test_that_a_session_that_fails_is_closed_and_others_go_on(
 def test_that_a_client_that_takes_no_answers_has_gone(handler: RequestHandler, scene: str) -> None:
     deaf = handler.connect(Mock(side_effect=BrokenPipeError))
     handler.ask(deaf, "session.open", {"path": scene, "source": "virtual"})
-    handler.take(deaf, b"{}")
+    handler.handle(deaf, b"{}")
     assert _asker(handler)("session.list")["result"]["value"] == []
 
 
@@ -330,7 +330,7 @@ def test_that_each_of_many_malformed_requests_is_answered_by_an_error(
     count = 0
     for seed in rounds(1_000):
         for _ in range(4):
-            handler.take(client, _malformed(random.Random(f"{seed} {count}")))
+            handler.handle(client, _malformed(random.Random(f"{seed} {count}")))
             count += 1
     assert "result" in _asker(handler)("server.about")
     assert len(lines) == count
@@ -353,8 +353,8 @@ def test_that_a_batch_is_answered_by_one_line(handler: RequestHandler) -> None:
     lines: Queue[bytes] = Queue()
     client = handler.connect(lines.put)
     good = {"jsonrpc": "2.0", "method": "session.list"}
-    handler.take(client, json.dumps([{**good, "id": 1}, good, 3, {**good, "id": 2}]).encode())
-    handler.take(client, json.dumps({**good, "id": 3}).encode())
+    handler.handle(client, json.dumps([{**good, "id": 1}, good, 3, {**good, "id": 2}]).encode())
+    handler.handle(client, json.dumps({**good, "id": 3}).encode())
     answers, next_answer = (json.loads(lines.get(timeout=30)) for _ in range(2))
     assert [each["id"] for each in answers] == [1, None, 2]
     assert next_answer["id"] == 3
@@ -562,7 +562,7 @@ def test_that_requests_follow_a_session_that_is_being_opened(
     requests = [("session.open", opening), ("session.wait", {"seconds": 2}), ("session.timers", {})]
     for number, (name, params) in enumerate(requests):
         request = {"jsonrpc": "2.0", "id": number, "method": name, "params": params}
-        handler.take(client, json.dumps(request).encode())
+        handler.handle(client, json.dumps(request).encode())
     handler.ask(client, "session.state", {})
 
     answers = [json.loads(line) for line in lines]
@@ -582,7 +582,7 @@ def test_that_what_waits_for_a_session_is_answered_when_that_is_closed(
     for name, params in (("session.wait", {"seconds": 5_000}), ("session.close", {})):
         given = {**params, "session": 1}
         request = {"jsonrpc": "2.0", "id": name, "method": name, "params": given}
-        handler.take(client, json.dumps(request).encode())
+        handler.handle(client, json.dumps(request).encode())
     until_s = time.monotonic() + 60
     while len(lines) < 2:
         assert time.monotonic() < until_s

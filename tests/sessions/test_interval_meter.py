@@ -65,7 +65,7 @@ class Thread:
         self.meter.wake(self.now_ns)
 
     def shares(self, interval_ns: int) -> dict[Share, int]:
-        event = self.meter.take(0, interval_ns)
+        event = self.meter.measured(0, interval_ns)
         assert event is not None
         numbers = (*durations_of(event[0]), *durations_of(event[1]), event[2])
         return dict(zip(Share, numbers, strict=True))
@@ -75,7 +75,7 @@ class Thread:
 def thread() -> Iterator[Thread]:
     thread = Thread()
     thread.wake()
-    thread.meter.take(0, 0)
+    thread.meter.measured(0, 0)
     yield thread
     thread.meter.close()
 
@@ -184,7 +184,7 @@ def test_that_time_does_not_count_while_nothing_is_wanted(thread: Thread) -> Non
 def test_that_a_step_has_no_shares(thread: Thread) -> None:
     end_frame(thread, 16 * MS)
 
-    assert thread.meter.take(1, 16 * MS) is None
+    assert thread.meter.measured(1, 16 * MS) is None
 
 
 def test_that_another_threads_collections_are_not_counted(thread: Thread) -> None:
@@ -216,7 +216,7 @@ def test_that_shares_are_never_negative_and_never_more_than_the_interval(
     thread = Thread()
     try:
         thread.wake()
-        thread.meter.take(0, 0)
+        thread.meter.measured(0, 0)
         began_ns = thread.now_ns
         for what, duration_ns in steps:
             match what:

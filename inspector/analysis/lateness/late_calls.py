@@ -106,7 +106,7 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
     while start < history.end:
         end = min(start + _STRETCH, history.end)
         cursors, events = history.numbered(start, end)
-        samples.take(events)
+        samples.fold(events)
         for cursor, (at_ns, kind, subject, a, b) in zip(cursors, events, strict=True):
             step = schedules.steps.get(kind)
             if step is not None:

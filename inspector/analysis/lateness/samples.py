@@ -149,7 +149,7 @@ class Samples:
         self._open: defaultdict[int, _Open] = defaultdict(_Open)
         self._steps = handlers_of(self)
 
-    def take(self, events: Iterable[RawEvent]) -> None:
+    def fold(self, events: Iterable[RawEvent]) -> None:
         """Take events; others than those of samples pass by."""
         steps = self._steps
         for at_ns, kind, subject, a, b in events:
@@ -252,5 +252,5 @@ def samples_around(history: History, begin_ns: int, end_ns: int) -> Samples:
     start = history.cursor_at(begin_ns - AROUND_NS - _WHOLE_NS - 1)
     end = history.cursor_at(end_ns + AROUND_NS)
     start = max(start, history.first, end - _MOST_EVENTS)
-    found.take(history.events(start, end))
+    found.fold(history.events(start, end))
     return found

@@ -61,7 +61,7 @@ class LongFrames:
         """Forget the frame before, as events behind it are missing."""
         self._before = self._former = None
 
-    def take(self, frame: FrameEvents, rate: Fraction = _ONE) -> None:
+    def add(self, frame: FrameEvents, rate: Fraction = _ONE) -> None:
         """Take a frame at its end; ``rate`` is how fast the time of its loop passes."""
         longest_ns = self._longest_ns
         took_ns = frame.busy_ns if self.budget.by_busy else frame.interval_ns

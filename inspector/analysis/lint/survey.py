@@ -242,7 +242,7 @@ class _Surveyor:
         if frame.cursor < 0:
             self.scheduled.forget_frame()
             return
-        self.survey.long_frames.take(frame, *self._rate)
+        self.survey.long_frames.add(frame, *self._rate)
         self.scheduled.end_frame(frame.index)
 
     def finish(self) -> None:

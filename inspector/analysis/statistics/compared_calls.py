@@ -71,7 +71,7 @@ def calls_of(
     fold = CallFold(history.state_before(first), history.strings)
     for start in range(first, end, _AT_ONCE):
         on_progress((start - first) / max(end - first, 1))
-        fold.take(history.events(start, min(start + _AT_ONCE, end)))
+        fold.fold(history.events(start, min(start + _AT_ONCE, end)))
     return fold.calls(history.last_ns - history.first_ns)
 
 
@@ -88,7 +88,7 @@ class CallFold:
         self._members = MemberNames(strings, base.members.by_id.values())
         self._samples: dict[tuple[int, str], CallSamples] = {}
 
-    def take(self, events: Iterable[RawEvent]) -> None:
+    def fold(self, events: Iterable[RawEvent]) -> None:
         members = self._members
         for event in events:
             at_ns, kind, subject, a, b = event

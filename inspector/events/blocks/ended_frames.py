@@ -32,7 +32,7 @@ class FrameCollector:
         self._open = np.zeros(_ROWS, np.int64)
         self._open[[_AT, _DELTA, *range(_CUT, _ROWS)]] = open_frame
 
-    def take(
+    def fold(
         self, block: Block, first_cursor: int, places: NDArray[np.intp] | None = None
     ) -> Block:
         """Return the frames that ended in a block, in the columns of ``frames``.

@@ -92,7 +92,7 @@ def fold_numbers(timeline: Timeline, numbers: Numbers) -> None:
         block = np.frombuffer(numbers, np.int64).reshape(-1, EVENT_COLUMNS).T
         if not of_kinds(block, _of_loops).any():
             frames = timeline.frames
-            ended = FrameCollector(frames.end, timeline.open_frame).take(block, 0)[OF_HISTORY:]
+            ended = FrameCollector(frames.end, timeline.open_frame).fold(block, 0)[OF_HISTORY:]
             fold_block(timeline, block, frames.end)
             frames.extend([array("q", column.tobytes()) for column in ended])
             return

@@ -89,7 +89,7 @@ class EventReader:
             self._members.learn(member)
             self._calls[member.id] = member.calls
 
-    def take(self, event: RawEvent) -> None:
+    def fold(self, event: RawEvent) -> None:
         self.event = event
         self.frame = self._next_frame
         at_ns, kind, subject, a, b = event

@@ -90,19 +90,19 @@ class JsonTraceReader(TraceReader):
         self._events = 0
         self._threads: dict[object, int] = {}
 
-    def _take_piece(self, text: bytes) -> bytes:
+    def _read_piece(self, text: bytes) -> bytes:
         if not self._has_begun:
             text = self._from_first_event(text)
             if not self._has_begun:
                 return text
-        rest = self._take_whole(text)
+        rest = self._read_whole(text)
         while len(rest) > _LONGEST_EVENT:
-            rest = self._take_whole(self._behind_damage(rest))
+            rest = self._read_whole(self._behind_damage(rest))
         return rest
 
-    def _take_end(self, rest: bytes) -> None:
+    def _read_end(self, rest: bytes) -> None:
         while rest.strip(_BLANKS + b"]}"):
-            rest = self._take_whole(self._behind_damage(rest))
+            rest = self._read_whole(self._behind_damage(rest))
 
     def capture(self) -> Capture:
         if not self._has_begun:
@@ -120,7 +120,7 @@ class JsonTraceReader(TraceReader):
         self._has_begun = True
         return text[found.end() :]
 
-    def _take_whole(self, text: bytes) -> bytes:
+    def _read_whole(self, text: bytes) -> bytes:
         """Take the events that are whole; returns the rest of the text."""
         ends, is_over = _event_ends(text)
         if len(ends):
@@ -128,22 +128,22 @@ class JsonTraceReader(TraceReader):
             try:
                 found = _decode_many(b"[" + events + b"]")
             except _PROBLEMS:
-                self._take_singly(text, ends)
+                self._read_singly(text, ends)
             else:
-                self._take(found)
+                self._read(found)
         if is_over:
             self._is_over = True
             return b""
         return text[ends[-1] :] if len(ends) else text
 
-    def _take_singly(self, text: bytes, ends: NDArray[np.int64]) -> None:
+    def _read_singly(self, text: bytes, ends: NDArray[np.int64]) -> None:
         """Take events one by one, because one of them is damaged."""
         start = 0
         for end in ends.tolist():
             event = text[start:end].strip(_BLANKS)
             start = end
             try:
-                self._take([_decode_one(event)])
+                self._read([_decode_one(event)])
             except _PROBLEMS:
                 self._events += 1
                 self._builder.note_damage(f"event {self._events:,}")
@@ -155,7 +155,7 @@ class JsonTraceReader(TraceReader):
         found = _BETWEEN_EVENTS.search(text)
         return b"" if found is None else text[found.end() - 1 :]
 
-    def _take(self, events: list[_Event]) -> None:
+    def _read(self, events: list[_Event]) -> None:
         handlers = self._HANDLERS
         for event in events:
             self._events += 1
@@ -238,7 +238,7 @@ class JsonTraceReader(TraceReader):
             self._threads[key] = number
         return number
 
-    def _take_name(self, event: _Event) -> None:
+    def _read_name(self, event: _Event) -> None:
         if event.name not in ("process_name", "thread_name"):
             return
         try:
@@ -263,7 +263,7 @@ class JsonTraceReader(TraceReader):
         **dict.fromkeys("stf", _flow),
         "C": _count,
         **dict.fromkeys(_IGNORED, _ignore),
-        "M": _take_name,
+        "M": _read_name,
     }
 
 

@@ -119,7 +119,7 @@ class OtlpReader:
             return False
         text = next(self._lines, None)
         if text is not None:
-            self._take(text)
+            self._read(text)
             return True
         self._has_ended = True
         for service, spans in self._services.items():
@@ -157,7 +157,7 @@ class OtlpReader:
         if pending.strip():
             yield bytes(pending)
 
-    def _take(self, text: bytes) -> None:
+    def _read(self, text: bytes) -> None:
         self._documents_read += 1
         try:
             document = _decode_document(text.removeprefix(b"\xef\xbb\xbf"))

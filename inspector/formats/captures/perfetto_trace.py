@@ -167,14 +167,14 @@ class PerfettoReader(TraceReader):
         self._counters: dict[int, _Counter] = {}
         self._counter_names: dict[int, tuple[str, str]] = {}
 
-    def _take_piece(self, text: bytes) -> bytes:
-        at = self._take_packets(text)
+    def _read_piece(self, text: bytes) -> bytes:
+        at = self._read_packets(text)
         if len(text) - at > _LONGEST_PACKET:
             message = f"{self._path} has a packet of more than 64 MB, so it is damaged."
             raise CaptureError(message)
         return text[at:]
 
-    def _take_end(self, rest: bytes) -> None:
+    def _read_end(self, rest: bytes) -> None:
         if rest:
             self._note_damage()
 
@@ -192,7 +192,7 @@ class PerfettoReader(TraceReader):
     def _note_damage(self) -> None:
         self._builder.note_damage(f"packet {self._packets + 1:,}")
 
-    def _take_packets(self, data: bytes, depth: int = 0) -> int:
+    def _read_packets(self, data: bytes, depth: int = 0) -> int:
         """Take the whole packets; returns where the first that is not whole begins."""
         at, end = 0, len(data)
         while at < end:
@@ -212,35 +212,35 @@ class PerfettoReader(TraceReader):
             if start + size > end:
                 return at
             try:
-                self._take_packet(data, start, start + size, depth)
+                self._read_packet(data, start, start + size, depth)
             except (DamageError, zlib.error, UnicodeDecodeError):
                 self._note_damage()
             self._packets += 1
             at = start + size
         return at
 
-    def _take_packet(self, data: bytes, start: int, end: int, depth: int) -> None:
+    def _read_packet(self, data: bytes, start: int, end: int, depth: int) -> None:
         found = {each[0]: each for each in fields_in(data, start, end)}
         if packed := found.get(_COMPRESSED):
             if depth < 1:
                 expander = zlib.decompressobj()
                 inner = expander.decompress(data[packed[2] : packed[3]], _MOST_EXPANDED)
-                self._take_packets(inner, depth + 1)
+                self._read_packets(inner, depth + 1)
             return
         if _COMPRESSED_ZSTD in found:
             self._builder.ignore("packets compressed with zstd")
             return
         sequence = self._sequences.setdefault(number_of(found, _SEQUENCE), _Sequence())
-        self._take_definitions(data, found, sequence)
+        self._read_definitions(data, found, sequence)
         event, frame = found.get(_TRACK_EVENT), found.get(_FRAME)
         if event or frame:
             at_ns = self._instant(found, sequence)
             if event:
-                self._take_event(data, event, sequence, at_ns)
+                self._read_event(data, event, sequence, at_ns)
             if frame:
-                self._take_frame(data, frame, at_ns)
+                self._read_frame(data, frame, at_ns)
 
-    def _take_definitions(self, data: bytes, found: dict[int, Field], sequence: _Sequence) -> None:
+    def _read_definitions(self, data: bytes, found: dict[int, Field], sequence: _Sequence) -> None:
         """Take what later packets of the sequence refer to."""
         if number_of(found, _FLAGS) & _CLEARED:
             sequence.names.clear()
@@ -248,7 +248,7 @@ class PerfettoReader(TraceReader):
             sequence.texts.clear()
             sequence.clocks.clear()
         if snapshot := found.get(_CLOCK_SNAPSHOT):
-            self._take_clocks(data, snapshot, sequence)
+            self._read_clocks(data, snapshot, sequence)
         if defaults := found.get(_DEFAULTS):
             values = message_in(data, defaults)
             sequence.clock = number_of(values, _CLOCK_ID)
@@ -261,9 +261,9 @@ class PerfettoReader(TraceReader):
                     name = message_in(data, each)
                     known[number_of(name, 1)] = text_of(data, name.get(2))
         if track := found.get(_TRACK):
-            self._take_track(data, track)
+            self._read_track(data, track)
 
-    def _take_clocks(self, data: bytes, snapshot: Field, sequence: _Sequence) -> None:
+    def _read_clocks(self, data: bytes, snapshot: Field, sequence: _Sequence) -> None:
         for each in fields_in(data, snapshot[2], snapshot[3]):
             if each[:2] == (1, BYTES):
                 clock = message_in(data, each)
@@ -281,7 +281,7 @@ class PerfettoReader(TraceReader):
             value = clock[0] = clock[0] + value
         return value * clock[1]
 
-    def _take_track(self, data: bytes, track: Field) -> None:
+    def _read_track(self, data: bytes, track: Field) -> None:
         values = message_in(data, track)
         number = number_of(values, 1)
         name = text_of(data, values.get(2)) or text_of(data, values.get(10))
@@ -321,7 +321,7 @@ class PerfettoReader(TraceReader):
                 path.append(found.name)
         return found.process or "Perfetto", " / ".join(filter(None, reversed(path)))
 
-    def _take_event(self, data: bytes, event: Field, sequence: _Sequence, at_ns: int) -> None:
+    def _read_event(self, data: bytes, event: Field, sequence: _Sequence, at_ns: int) -> None:
         builder = self._builder
         values = message_in(data, event)
         kind = number_of(values, 9)
@@ -411,7 +411,7 @@ class PerfettoReader(TraceReader):
                 value = read(data, each)
         return name, entries or values or value
 
-    def _take_frame(self, data: bytes, frame: Field, at_ns: int) -> None:
+    def _read_frame(self, data: bytes, frame: Field, at_ns: int) -> None:
         builder = self._builder
         for each in fields_in(data, frame[2], frame[3]):
             if each[1] != BYTES:

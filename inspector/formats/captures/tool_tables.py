@@ -176,7 +176,7 @@ class FrameTableReader:
         if rows is None:
             self._is_over = True
             return False
-        self._take(rows)
+        self._read(rows)
         return True
 
     def capture(self) -> Capture:
@@ -221,7 +221,7 @@ class FrameTableReader:
             are_rendered: Whether they are only those that the program has rendered.
         """
         for rows in self._blocks:
-            places, owners = self._take(rows)
+            places, owners = self._read(rows)
             wanted = owners == owner
             if are_rendered and self._is_generated:
                 wanted &= np.frombuffer(self._is_generated, dtype=np.int8).copy() == 0
@@ -230,7 +230,7 @@ class FrameTableReader:
                 del each[:]
             yield rows, places[wanted]
 
-    def _take(self, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+    def _read(self, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
         """Keep the frames in some rows; return which rows they are, and the streams they are of."""
         limit = MAX_NS - 1 if self._is_cumulative else _LONGEST_NS
         values = rows.values_ns(self._at, self._digits, limit)

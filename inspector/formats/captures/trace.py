@@ -345,10 +345,10 @@ class TraceReader(ABC):
         piece = next(self._pieces, None)
         if piece is None:
             self._is_over = True
-            self._take_end(self._rest)
+            self._read_end(self._rest)
             self._rest = b""
             return False
-        self._rest = self._take_piece(self._rest + piece)
+        self._rest = self._read_piece(self._rest + piece)
         self._builder.pack()
         return True
 
@@ -357,11 +357,11 @@ class TraceReader(ABC):
         return self._builder.capture(self._path, self.kind, notes, is_last=self._is_over)
 
     @abstractmethod
-    def _take_piece(self, text: bytes) -> bytes:
+    def _read_piece(self, text: bytes) -> bytes:
         """Take what is whole; returns the rest."""
 
     @abstractmethod
-    def _take_end(self, rest: bytes) -> None:
+    def _read_end(self, rest: bytes) -> None:
         """Take what is left at the end of the file."""
 
     def _notes(self) -> Iterable[str]:

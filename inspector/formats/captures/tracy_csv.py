@@ -129,18 +129,18 @@ class TracyReader(TraceReader):
         self._form = form
         self._line = 0
 
-    def _take_piece(self, text: bytes) -> bytes:
+    def _read_piece(self, text: bytes) -> bytes:
         end = text.rfind(b"\n") + 1
-        self._take(text[:end].split(b"\n")[:-1])
+        self._read(text[:end].split(b"\n")[:-1])
         if len(text) - end > _LONGEST_LINE:
             message = f"{self._path} has a line of more than 1 MB, so it is not a table of Tracy."
             raise CaptureError(message)
         return text[end:]
 
-    def _take_end(self, rest: bytes) -> None:
-        self._take(rest.splitlines())
+    def _read_end(self, rest: bytes) -> None:
+        self._read(rest.splitlines())
 
-    def _take(self, lines: list[bytes]) -> None:
+    def _read(self, lines: list[bytes]) -> None:
         builder, form, separator = self._builder, self._form, self._separator
         count = len(form.columns)
         for line in lines:

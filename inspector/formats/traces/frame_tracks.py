@@ -31,7 +31,7 @@ class FrameTrack:
         self._frame: FrameEvents | None = None
         self._details: dict[tuple[int, int], SliceDetails] = {}
 
-    def take(self, frame: FrameEvents) -> None:
+    def add(self, frame: FrameEvents) -> None:
         """Write the frame before, which ends at the latest where this one begins."""
         details = {} if self._calls is None else self._calls.pop_details()
         if frame.cursor >= 0:
@@ -177,4 +177,4 @@ class LoopTracks:
             self._writer.track(number, name, above)
             track = FrameTrack(self._writer, number, above)
             self._tracks[clock_id] = track
-        track.take(frame)
+        track.add(frame)

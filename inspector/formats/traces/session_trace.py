@@ -86,7 +86,7 @@ def write_trace(events: Events, writer: TraceWriter, title: str) -> None:
     loops = LoopTracks(state, strings, writer)
     last_ns = history.last_ns if end_ns is None else min(end_ns, history.last_ns)
     seen = SampleTracks(strings, writer, (start_ns, last_ns))
-    readers = (FrameEventReader(shown.take), calls, reader, timers, loops, seen.samples)
+    readers = (FrameEventReader(shown.add), calls, reader, timers, loops, seen.samples)
     steps = merged(*map(handlers_of, readers))
     for start in range(first, last, _AT_ONCE):
         for event in history.events(start, min(start + _AT_ONCE, last)):

@@ -170,13 +170,13 @@ class Breakpoints:
             return []
         batch = self._log.read(self._cursor)
         if self._stacks is not None:
-            self._stacks.take(batch.events)
+            self._stacks.fold(batch.events)
         cursor = batch.cursor - len(batch.events)
         found: list[BreakpointHit] = []
         reader = self._reader
         conditions = [each for each in self._conditions if each[0] not in besides]
         for event in batch.events:
-            reader.take(event)
+            reader.fold(event)
             for number, condition in conditions:
                 if condition.holds(reader):
                     self._hit(number, event, cursor, found)
@@ -222,8 +222,8 @@ class _Stacks:
         self._samples = Samples(strings)
         self._parents = {clock.id: clock.parent_id for clock in timeline.clocks.values()}
 
-    def take(self, events: Sequence[RawEvent]) -> None:
-        self._samples.take(events)
+    def fold(self, events: Sequence[RawEvent]) -> None:
+        self._samples.fold(events)
         for _, kind, subject, a, _ in events:
             if kind == CLOCK_ADDED:
                 self._parents[subject] = a

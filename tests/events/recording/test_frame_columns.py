@@ -41,7 +41,7 @@ def test_that_frames_are_found_however_the_events_are_divided() -> None:
         found = []
         while cursor < len(events):
             some = chance.randrange(1, 60)
-            frames = collector.take(block_of(events[cursor : cursor + some]), cursor)
+            frames = collector.fold(block_of(events[cursor : cursor + some]), cursor)
             found += frames.T.tolist()
             timeline.apply_all(events[cursor : cursor + some])
             cursor += some

@@ -197,8 +197,8 @@ class RecordingFile:
 
     def _add_block(self, block: Block) -> None:
         count = block.shape[1]
-        self._tables.take(block, self._cursor)
-        self._frames.take(block, self._cursor)
+        self._tables.add(block, self._cursor)
+        self._frames.add(block, self._cursor)
         self._cursor += count
         self._unfolded += count
         self._is_after_command = int(block[1, -1]) in _BEFORE_DETAILS

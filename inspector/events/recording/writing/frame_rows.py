@@ -89,8 +89,8 @@ class WrittenFrames:
             self._collectors[clock_id] = FrameCollector(frames.end, open_frame)
             self._rows_of(clock_id).add_history(frames, cursor)
 
-    def take(self, block: Block, first_cursor: int) -> None:
-        self._rows_of(0).add(self._collectors[0].take(block, first_cursor))
+    def add(self, block: Block, first_cursor: int) -> None:
+        self._rows_of(0).add(self._collectors[0].fold(block, first_cursor))
         places = np.flatnonzero(of_kinds(block, _of_loops))
         if not places.size:
             return
@@ -101,7 +101,7 @@ class WrittenFrames:
             exchange(events, 0, clock_id)
             if clock_id not in self._collectors:
                 self._collectors[clock_id] = FrameCollector(0, Timeline([]).open_frame)
-            found = self._collectors[clock_id].take(events, first_cursor, own)
+            found = self._collectors[clock_id].fold(events, first_cursor, own)
             self._rows_of(clock_id).add(found)
 
     def _rows_of(self, clock_id: int) -> FrameRows:

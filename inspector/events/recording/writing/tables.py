@@ -66,10 +66,10 @@ class PlainTables:
         for hit in timeline.hits[seen.get("hits", 0) :]:
             self._add("hits", [None, hit.at_ns, hit.number, hit.frame, hit.text])
 
-    def take(self, block: Block, first_cursor: int) -> None:
+    def add(self, block: Block, first_cursor: int) -> None:
         timers = np.flatnonzero(of_kinds(block, _of_timers))
         if timers.size:
-            self._timers.take(block[:, timers])
+            self._timers.add(block[:, timers])
         rare = np.flatnonzero(of_kinds(block, self._rare))
         cursors = (rare + first_cursor).tolist()
         for self._cursor, (at_ns, kind, subject, a, b) in zip(

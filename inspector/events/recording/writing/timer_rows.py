@@ -56,7 +56,7 @@ class TimerRows:
         }
         self._touched.update(self._pending)
 
-    def take(self, events: Block) -> None:
+    def add(self, events: Block) -> None:
         found = TimerEvents(events)
         is_new = found.added >= 0
         came_and_went = is_new & (found.ended >= 0)
