@@ -71,8 +71,11 @@ class PlacedRows(NamedTuple):
     @property
     def bottom(self) -> int:
         """The pixel below the lowest row, at least 1."""
-        last = self.scrolled[-1:]
-        return max(1, self.pinned_box.height(), *(each.y + each.height for each in last))
+        least = max(1, self.pinned_box.height())
+        if not self.scrolled:
+            return least
+        last = self.scrolled[-1]
+        return max(least, last.y + last.height)
 
     def is_placed_like(self, other: PlacedRows) -> bool:
         return self.pinned_box == other.pinned_box and all(

@@ -50,7 +50,7 @@ from ui.timeline.lane_picture import LanePicture
 
 MS = 1_000_000
 #: Of Python functions, to paint some lanes that follow and in which nothing new happens.
-_MOST_CALLS = 500
+_MOST_CALLS = 510
 
 
 class RowByRow(LanePicture):
