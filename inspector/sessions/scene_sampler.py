@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Event, Lock, Thread, get_ident, get_native_id
-from time import monotonic_ns, sleep
+from time import monotonic_ns
 from typing import Final, cast
 
 from inspector.events.schema import SCHEMA
@@ -94,15 +94,17 @@ class SceneSampler:
         self._sampler = Sampler(cast("Program", self._scene))
         self._lock = Lock()
         self._wanted = Event()
-        self._is_closed = False
+        self._closed = Event()
         self._sampler.begin()
-        Thread(target=self._run, name="scene sampler", daemon=True).start()
+        self._thread = Thread(target=self._run, name="scene sampler", daemon=True)
+        self._thread.start()
 
     def close(self) -> None:
-        self._is_closed = True
+        self._closed.set()
         self._wanted.set()
-        with self._lock:
-            self._sampler.end()
+        # As long as it waits for its next look, it holds the session.
+        self._thread.join()
+        self._sampler.end()
 
     def begin_wake(self) -> None:
         self._scene.frames.began_ns = monotonic_ns()
@@ -153,14 +155,13 @@ class SceneSampler:
 
     def _run(self) -> None:
         sampler, frames = self._sampler, self._scene.frames
-        while not self._is_closed:
+        while not self._closed.is_set():
             wait_ns = sampler.wait_ns(self._next_look_ns())
             if monotonic_ns() - max(frames.began_ns, frames.ended_ns) > _REST_NS:
                 if not frames.began_ns:
                     self._wanted.clear()
                     self._wanted.wait()
                 sampler.wait_ns(LONG_NS)
-            sleep(wait_ns / 1e9)
-            with self._lock:
-                if not self._is_closed:
+            if not self._closed.wait(wait_ns / 1e9):
+                with self._lock:
                     sampler.look()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from contextlib import closing
-from threading import Semaphore
-from time import sleep
+from threading import Event, Semaphore
 from typing import TYPE_CHECKING
 
 import pytest
@@ -97,12 +97,13 @@ def test_that_it_looks_once_a_wake_up_when_that_may_be_a_long_one(
     waits_s: list[float] = []
     has_waited = Semaphore(0)
 
-    def note(seconds: float) -> None:
-        waits_s.append(seconds)
-        has_waited.release()
-        sleep(0.001)
+    class Noting(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            waits_s.append(timeout or 0)
+            has_waited.release()
+            return super().wait(0.001)
 
-    monkeypatch.setattr(scene_sampler, "sleep", note)
+    monkeypatch.setattr(scene_sampler, "Event", Noting)
     monkeypatch.setattr(scene_sampler, "_REST_NS", 1 << 62)
     until_ns = iter((12_000_000, None, -1_000_000, 500_000_000))
     sampler = SceneSampler(1, lambda: next(until_ns, None))
@@ -111,3 +112,21 @@ def test_that_it_looks_once_a_wake_up_when_that_may_be_a_long_one(
             assert has_waited.acquire(timeout=10)
 
     assert waits_s[:4] == [0.022, 0.01, 0.01, 0.03]
+
+
+def test_that_nothing_holds_the_session_once_it_is_closed() -> None:
+    has_looked = Event()
+
+    class Session:
+        def until_wake_ns(self) -> int | None:
+            has_looked.set()
+            return None
+
+    session = Session()
+    gone = weakref.ref(session)
+    sampler = SceneSampler(1, session.until_wake_ns)
+    assert has_looked.wait(10)
+    sampler.close()
+    del session, sampler
+
+    assert gone() is None

@@ -122,15 +122,10 @@ def open_scenes(window):
     gc.disable()  # Not by chance.
     for scene in sorted(resource_path("scenes").glob("*.py"))[:3]:
         window.bridge.open_path(scene)
-    QTimer.singleShot(300, lambda: tell(window, 100))
+    QTimer.singleShot(300, lambda: tell(window))
 
-def tell(window, times):
+def tell(window):
     logs = [each for each in gc.get_objects() if type(each).__name__ == "EventLog"]
-    if len(logs) > 1 and times:
-        # Seldom, a cycle of what was being built when it went holds it.
-        gc.collect()
-        QTimer.singleShot(100, lambda: tell(window, times - 1))
-        return
     print(len(logs), "log, that of the session:", logs == [window.bridge.session.log])
     window.close()
 
