@@ -6,6 +6,7 @@ by one takes ten times as long as adding whole columns.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterator
 from typing import Final, TypeAlias
@@ -16,9 +17,12 @@ from inspector.vocabulary import TIMER_ADDED, TIMER_ARMED, TIMER_ORIGIN, Numbers
 
 #: Numbers per event.
 WIDTH: Final = 5
-_KINDS: Final = array("q", (TIMER_ADDED, TIMER_ORIGIN, TIMER_ARMED))
 #: Fewer timers are not worth a search.
-_FEWEST: Final = 64
+_FEWEST: Final = 32
+#: The kinds of the events of many.
+_MANY_NEW: Final = re.compile(
+    b"(?:%s){%d,}" % (re.escape(bytes((TIMER_ADDED, TIMER_ORIGIN, TIMER_ARMED))), _FEWEST)
+)
 
 Column: TypeAlias = "array[int]"
 
@@ -42,19 +46,19 @@ class NewTimers(Struct, frozen=True):
 
 def new_timers_apart(block: Numbers) -> Iterator[NewTimers | Iterator[RawEvent]]:
     """Yield the events of a block in their order, many new timers as one."""
-    begin, end = _stretch(block)
-    if begin:
-        yield events_of(block[:begin])
-    if isinstance(block, array) and begin < end:
+    done = 0
+    for begin, end in _stretches(block):
+        assert isinstance(block, array), "no others have any"
         columns = [block[begin + place : end : 3 * WIDTH] for place in range(3 * WIDTH)]
         number, clock, label = columns[2:5]
-        events, at_ns = block[begin:end], columns[0]
         if number == columns[7] == columns[12]:
-            yield NewTimers(events, at_ns, number, clock, label, *columns[8:10], *columns[13:])
-        else:
-            yield events_of(events)
-    if end < len(block):
-        yield events_of(block[end:])
+            if done < begin:
+                yield events_of(block[done:begin])
+            times, rest = columns[0], (*columns[8:10], *columns[13:])
+            yield NewTimers(block[begin:end], times, number, clock, label, *rest)
+            done = end
+    if done < len(block):
+        yield events_of(block[done:] if done else block)
 
 
 def events_of(numbers: Numbers) -> Iterator[RawEvent]:
@@ -63,21 +67,17 @@ def events_of(numbers: Numbers) -> Iterator[RawEvent]:
     return zip(each, each, each, each, each, strict=True)
 
 
-def _stretch(block: Numbers) -> tuple[int, int]:
-    """Return at which numbers many new timers begin and end; 0 and 0 without them."""
-    if len(block) < 3 * WIDTH * _FEWEST or not isinstance(block, array):
-        return 0, 0
+def _stretches(block: Numbers) -> Iterator[tuple[int, int]]:
+    """Yield at which numbers many new timers begin and end."""
+    if not isinstance(block, array) or len(block) < 3 * WIDTH * _FEWEST:
+        return
     kinds = block[1::WIDTH]
     if kinds.count(TIMER_ADDED) < _FEWEST:
-        return 0, 0
-    begin = kinds.index(TIMER_ADDED)
-    kinds = kinds[begin:]
-    expected = (_KINDS * (len(kinds) // len(_KINDS) + 1))[: len(kinds)]
-    alike = len(kinds)
-    if kinds != expected:
-        pairs = enumerate(zip(kinds, expected, strict=True))
-        alike = next(place for place, (kind, wanted) in pairs if kind != wanted)
-    timers = alike // len(_KINDS)
-    if timers < _FEWEST:
-        return 0, 0
-    return WIDTH * begin, WIDTH * (begin + len(_KINDS) * timers)
+        return
+    try:
+        texts = bytes(kinds.tolist())
+    except ValueError:
+        # Of a damaged file, or of a newer program.
+        return
+    for found in _MANY_NEW.finditer(texts):
+        yield WIDTH * found.start(), WIDTH * found.end()

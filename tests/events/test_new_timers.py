@@ -20,6 +20,7 @@ from inspector.vocabulary import (
     TIMER_ADDED,
     TIMER_ARMED,
     TIMER_ORIGIN,
+    Numbers,
     RawEvent,
 )
 from tests.events.recording.recorded_worlds import described
@@ -62,6 +63,24 @@ def test_that_many_timers_are_folded_as_each_is(seed: int) -> None:
     assert described(together) == described(one_by_one)
     assert list(together.timers.id) == list(one_by_one.timers.id)
     assert together.timers_version == one_by_one.timers_version
+
+
+def test_that_many_timers_are_found_in_each_place_where_they_are_set() -> None:
+    """Setting them is interrupted by another clock, and by a kind that no byte holds."""
+    log = EventLog()
+    tree = ClockTree(log)
+    for name in ("a", "b", "c"):
+        clock = tree.root.child(name)
+        for _ in range(40):
+            clock.set_timeout(1, lambda: None)
+    numbers = packed(log.numbers(0, log.end))
+
+    def together(numbers: Numbers) -> list[int]:
+        return [len(part) for part in new_timers_apart(numbers) if isinstance(part, NewTimers)]
+
+    assert together(numbers) == [40, 40, 40]
+    assert together([*numbers]) == together(numbers[: 15 * 30]) == []
+    assert together(packed([*numbers, 0, 256, 0, 0, 0])) == []
 
 
 def _triples(ids: Iterable[int], clock: int = 1) -> list[RawEvent]:

@@ -146,19 +146,19 @@ def _keep_calls(keep: NDArray[np.bool_], fold: _Folds, block: Block) -> list[tup
 class _Timers(Struct):
     """The effect of the skipped events of timers that were set among them."""
 
-    fires: list[tuple[int, int]]  # Remaining timers and their number of skipped firings
-    orders: list[tuple[int, int]]  # Remaining timers and their order
+    timers: NDArray[np.int64]
+    fires: NDArray[np.int64]  # How many of their firings were skipped
+    orders: NDArray[np.int64]  # Their order, -1 for unchanged
     last_order: int
 
     def finish(self, timeline: Timeline) -> None:
         """Apply it to a timeline into which everything else was folded."""
         table = timeline.timers
-        for timer_id, more in self.fires:
-            if timer_id in table:
-                table.fired[table.index(timer_id)] += more
-        for timer_id, order in self.orders:
-            if timer_id in table:
-                table.order[table.index(timer_id)] = order
+        rows = table.rows_of(self.timers)
+        is_there = rows >= 0
+        table.numpy("fired")[rows[is_there]] += self.fires[is_there]
+        is_there &= self.orders >= 0
+        table.numpy("order")[rows[is_there]] = self.orders[is_there]
         timeline._last_order = self.last_order
 
 
@@ -168,24 +168,22 @@ def _keep_timers(
     """Keep what ends, sets and changes timers; what changes those set before is applied at once."""
     found = np.flatnonzero(fold == Fold.TIMER.value)
     if not found.size:
-        return _Timers([], [], timeline._last_order)
+        none = np.empty(0, np.int64)
+        return _Timers(none, none, none, timeline._last_order)
     told = TimerEvents(block[:, found])
     timers = told.timers
     came, stays = told.added >= 0, told.ended < 0
-    rows = timeline.timers.rows_of(timers.tolist())
+    rows = timeline.timers.rows_of(timers)
     is_known = stays & ~came & (told.origin < 0) & (rows >= 0)
     remains = stays & ~is_known
     keep[found[told.is_end & ~came[told.group]]] = True
     keep[found[told.is_new & stays[told.group]]] = True
     for last in (told.armed, told.fired):
         keep[found[last[(last >= 0) & remains]]] = True
-    many = remains & (told.fires > 1)
-    fires = list(zip(timers[many].tolist(), (told.fires[many] - 1).tolist(), strict=True))
     orders, ordered = _orders(told, rows, timeline)
     _change(timeline, told, np.flatnonzero(is_known), rows, orders)
-    theirs = (orders >= 0) & remains
-    numbers = zip(timers[theirs].tolist(), orders[theirs].tolist(), strict=True)
-    return _Timers(fires, list(numbers), timeline._last_order + ordered)
+    fires = np.maximum(told.fires[remains] - 1, 0)
+    return _Timers(timers[remains], fires, orders[remains], timeline._last_order + ordered)
 
 
 def _orders(
