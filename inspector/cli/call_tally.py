@@ -244,7 +244,7 @@ class _Untouched:
             group.add_site(site)
         return True
 
-    def take(self, timer_id: int) -> _Waiting:
+    def pop(self, timer_id: int) -> _Waiting:
         """Remove a timer of which something comes."""
         row = self.row.pop(timer_id)
         due_ns, group = self._due_ns[row], self._groups[self._group[row]]
@@ -477,7 +477,7 @@ class CallTally:
     def _waiting_timer(self, timer_id: int) -> _Waiting | None:
         timer = self._waiting.get(timer_id)
         if timer is None and timer_id in self._untouched.row:
-            timer = self._waiting[timer_id] = self._untouched.take(timer_id)
+            timer = self._waiting[timer_id] = self._untouched.pop(timer_id)
         return timer
 
     def _add_timer(self, timer_id: int, clock_id: int, label: int) -> _Waiting:

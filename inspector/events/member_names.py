@@ -79,7 +79,7 @@ class MemberNames:
         # The state may be ahead of the events, so that what was above it is below it now.
         is_above = self._is_at_or_above(member.id, member.parent_id)
         parent_id = 0 if is_above else member.parent_id
-        self.take_out(member.id)
+        self.detach(member.id)
         known = KnownMember(member.name, parent_id, member.kind, member.clock_id)
         self._known[member.id] = known
         self._hang(member.id, parent_id)
@@ -101,7 +101,7 @@ class MemberNames:
         # Going up from there would never end.
         if self._is_at_or_above(number, parent):
             return None
-        self.take_out(number)
+        self.detach(number)
         known = self._known[number] = KnownMember(self._text(name), parent)
         self._hang(number, parent)
         return known
@@ -123,12 +123,12 @@ class MemberNames:
         found = self._known.get(number)
         if found is None or self._is_at_or_above(number, parent):
             return None
-        self.take_out(number)
+        self.detach(number)
         found.parent_id = parent
         self._hang(number, parent)
         return found
 
-    def take_out(self, number: int) -> None:
+    def detach(self, number: int) -> None:
         """Remove a member with everything below it from its parent; it stays known."""
         known = self._known.get(number)
         beside = None if known is None else self._below.get(known.parent_id)
@@ -139,7 +139,7 @@ class MemberNames:
 
     def forget(self, number: int) -> list[int]:
         """Forget a member with everything below it; returns what was forgotten."""
-        self.take_out(number)
+        self.detach(number)
         gone = self.branch(number)
         for each in gone:
             self._known.pop(each, None)

@@ -30,7 +30,7 @@ class SceneThreads:
     def follow(self) -> None:
         """Begin to take errors, until :meth:`leave`."""
         if not _known():
-            threading.excepthook = _taking(threading.excepthook)
+            threading.excepthook = _hook_after(threading.excepthook)
         _followed.append(ref(self))
 
     def leave(self) -> None:
@@ -47,12 +47,12 @@ def _known() -> list[SceneThreads]:
     return [threads for each in _followed if (threads := each()) is not None]
 
 
-def _taking(
+def _hook_after(
     before: Callable[[threading.ExceptHookArgs], object],
 ) -> Callable[[threading.ExceptHookArgs], object]:
     """Return what gives errors of threads to their scenes, and the others to ``before``."""
 
-    def take(args: threading.ExceptHookArgs) -> None:
+    def except_hook(args: threading.ExceptHookArgs) -> None:
         error = args.exc_value
         scenes = [] if error is None else [each for each in _known() if each.has(error)]
         if error is None or not scenes:
@@ -64,5 +64,5 @@ def _taking(
             name = "a thread" if args.thread is None else args.thread.name
             owner.failures.append((name, user_traceback(error)))
 
-    take.before = before  # type: ignore[attr-defined]
-    return take
+    except_hook.before = before  # type: ignore[attr-defined]
+    return except_hook

@@ -244,7 +244,7 @@ class _Strip:
     def __call__(self) -> None:
         for _ in range(_TURNS):
             self.frames.add()
-            self.series.take_new_frames()
+            self.series.read_new_frames()
             self.strip.set_visible(*self.series.bounds())
             QApplication.processEvents()
 

@@ -72,10 +72,10 @@ class BranchActions(QObject):
         scale = Fraction(scheduler.fields.get(Field.RATE, RATE_DENOMINATOR), RATE_DENOMINATOR)
         title = f"Time scale of {scheduler.name}"
 
-        def take(rate: Fraction) -> None:
+        def set_scale(rate: Fraction) -> None:
             bridge.submit(SetTimeScale(number, rate))
 
-        rate_prompt(title, scale, take, self._theme, self._window).open()
+        rate_prompt(title, scale, set_scale, self._theme, self._window).open()
 
     def ask_for_transition(self) -> None:
         timeline, bridge = self._bridge.timeline, self._bridge

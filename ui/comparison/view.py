@@ -266,10 +266,10 @@ class ComparisonView(QWidget):
             if isinstance(problem, ColumnChoiceError) and path is not None:
                 to = number if side.sources else -1
 
-                def take(column: str) -> None:
+                def add_column(column: str) -> None:
                     self.add([Source.of_file(path, column)], to)
 
-                ask_for_column(path, problem.columns, take, self)
+                ask_for_column(path, problem.columns, add_column, self)
                 self._refresh_state()
                 return
             if len(self.sides) > 1 or any(not each.is_read for each in self.sides):

@@ -93,7 +93,7 @@ class MarksRow(QWidget):
         self._marks = None if timeline is None else TimelineMarks(timeline)
         self.place()
 
-    def take_news(self) -> None:
+    def refresh(self) -> None:
         if self._marks is not None and self._marks.add_new():
             self.place()
         elif self._view.present_ns != self._present_ns:

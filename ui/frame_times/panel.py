@@ -201,11 +201,11 @@ class FrameTimesPanel(QWidget):
         self._choose_usual_measure()
         self._loop_choice.refresh()
         if not self.has_frames:
-            self.view.take_news()
+            self.view.read_new_frames()
         else:
             self.plot.refresh()
-        self.ruler.take_news()
-        self.marks.take_news()
+        self.ruler.follow_present()
+        self.marks.refresh()
 
     # ---------------------------------------------------------------- shared with others
 

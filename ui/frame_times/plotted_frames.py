@@ -169,7 +169,7 @@ class PlottedFrames(QWidget):
         self.view.set_pixels(self._bars.pixels_per_view())
         # Another width has brought everything in line, but with the frames of before.
         self._is_settled = False
-        self.view.take_news()
+        self.view.read_new_frames()
         end = 0 if self.series is None else self.series.end
         has_news, self._shown_end = end != self._shown_end, end
         if is_forced or (has_news and not self._is_settled):

@@ -100,7 +100,7 @@ class Ruler(QWidget):
         theme.changed.connect(self._refresh_header)
         self._refresh_header()
 
-    def take_news(self) -> None:
+    def follow_present(self) -> None:
         """Show the present where it has moved on in a view that stays."""
         if self._view.present_ns != self._present:
             self._present = self._view.present_ns

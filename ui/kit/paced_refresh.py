@@ -31,7 +31,7 @@ class RefreshTurns(Protocol):
     def period_ms(self, least_ms: int) -> int:
         """Return how far apart refreshes are now that are ``least_ms`` apart at best."""
 
-    def take_turn(self, owner: QObject, refresh: Callable[[], object]) -> None:
+    def queue_turn(self, owner: QObject, refresh: Callable[[], object]) -> None:
         """Have something refreshed in a turn of its own."""
 
     def follow(self, follower: PacedRefresh) -> None:
@@ -68,7 +68,7 @@ class PacedRefresh(QObject):
         self.is_waiting = False
         self._has_turn = self._was_seen = self._is_out_of_sight = False
         self._looked_ns = -_LOOK_NS
-        self._last_chance = single_shot(self, self._take_turn)
+        self._last_chance = single_shot(self, self._queue_turn)
 
     def follow(self) -> None:
         """Have a refresh asked for whenever the session was refreshed, too."""
@@ -94,7 +94,7 @@ class PacedRefresh(QObject):
             self._last_chance.start(self._pace.period_ms(self.least_ms))
         else:
             self._was_seen = True
-            self._take_turn()
+            self._queue_turn()
 
     def _watch(self, *, is_out_of_sight: bool) -> None:
         """While it is out of sight, wait until it is shown or painted."""
@@ -114,7 +114,7 @@ class PacedRefresh(QObject):
             self._watch(is_out_of_sight=False)
             if not self._last_chance.isActive():
                 # In the next turn, when the widget counts as visible.
-                self._take_turn()
+                self._queue_turn()
         return False
 
     def _is_in_sight(self, now_ns: int) -> bool:
@@ -124,10 +124,10 @@ class PacedRefresh(QObject):
         return is_in_sight(self._widget)
 
     @Slot()
-    def _take_turn(self) -> None:
+    def _queue_turn(self) -> None:
         if self.is_waiting and not self._has_turn:
             self._has_turn = True
-            self._pace.take_turn(self, self._pass_on)
+            self._pace.queue_turn(self, self._pass_on)
 
     def _pass_on(self) -> None:
         self._has_turn = False

@@ -30,7 +30,7 @@ from .theme import ColorRole, Theme
 
 
 def ask_for_column(
-    path: Path, columns: Iterable[str], take: Callable[[str], object], parent: QWidget
+    path: Path, columns: Iterable[str], accept: Callable[[str], object], parent: QWidget
 ) -> None:
     """Ask which column of a table has the frame times, without blocking the loop."""
     dialog = QInputDialog(parent)
@@ -39,7 +39,7 @@ def ask_for_column(
     dialog.setWindowTitle("Column of frame times")
     dialog.setLabelText(f"Which column of {path.name} has the frame times, in milliseconds?")
     dialog.setComboBoxItems([one_line(column) for column in columns])
-    dialog.textValueSelected.connect(take)
+    dialog.textValueSelected.connect(accept)
     without_icons(dialog)
     dialog.open()
 
@@ -170,7 +170,7 @@ class GoToPrompt(Prompt):
 def rate_prompt(
     title: str,
     rate: Fraction,
-    take: Callable[[Fraction], object],
+    accept: Callable[[Fraction], object],
     theme: Theme,
     parent: QWidget | None,
 ) -> Prompt:
@@ -182,7 +182,7 @@ def rate_prompt(
     return Prompt(
         title,
         question,
-        lambda text: take(parse_rate(text)),
+        lambda text: accept(parse_rate(text)),
         theme,
         parent,
         proposed=rate_to_text(rate),

@@ -108,7 +108,7 @@ class LabRunner(QObject):
         self._is_in_step = False
         self._turn = QTimer(self)
         self._turn.setInterval(0)
-        self._turn.timeout.connect(self._take_turn)
+        self._turn.timeout.connect(self._run_turn)
 
     @property
     def is_running(self) -> bool:
@@ -127,7 +127,7 @@ class LabRunner(QObject):
             steps.close()
 
     @Slot()
-    def _take_turn(self) -> None:
+    def _run_turn(self) -> None:
         steps = self._steps
         if steps is None or self._is_in_step:
             return

@@ -177,7 +177,7 @@ class SharedView(QObject):
                 self.choose_frames(self._chosen_frames)
             self._move(lambda: None)
 
-    def take_news(self) -> None:
+    def read_new_frames(self) -> None:
         series, timeline = self.series, self.timeline
         if series is None or timeline is None:
             return
@@ -185,7 +185,7 @@ class SharedView(QObject):
         news = series, timeline.events_folded, timeline.at_ns, timeline.frames.end
         if news != self._news:
             self._news = news
-            series.take_new_frames()
+            series.read_new_frames()
             if self.settle():
                 self.moved.emit()
 

@@ -207,10 +207,10 @@ def ask_priority(scheduler: MemberState, requests: MenuRequests, parent: QWidget
 def ask_for_rate(bridge: SessionBridge, clock: ClockState, theme: Theme, parent: QWidget) -> None:
     clock_id = clock.id
 
-    def take(rate: Fraction) -> None:
+    def set_rate(rate: Fraction) -> None:
         bridge.submit(rate_command(clock_id, rate))
 
-    prompt = rate_prompt(f"Rate of {clock.name}", clock.rate, take, theme, parent)
+    prompt = rate_prompt(f"Rate of {clock.name}", clock.rate, set_rate, theme, parent)
     previewer = Previewer(bridge, prompt)
 
     def preview(text: str) -> None:

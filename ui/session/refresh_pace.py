@@ -320,7 +320,7 @@ class RefreshPace(QObject):
         else:
             self._followers.remove(follower)
 
-    def take_turn(self, owner: QObject, refresh: Callable[[], object]) -> None:
+    def queue_turn(self, owner: QObject, refresh: Callable[[], object]) -> None:
         """Have something refreshed in a turn to come, unless its owner is gone by then."""
         self._pieces.append((owner, refresh))
         if not self._next_turn.isActive():

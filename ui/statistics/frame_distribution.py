@@ -155,7 +155,7 @@ class FrameDistribution(QWidget):
     def _set_wanted(
         self, wanted: Wanted, text: str, sorted_times: Distribution | None = None
     ) -> None:
-        self._times.take(wanted, sorted_times)
+        self._times.set_wanted(wanted, sorted_times)
         self._refresh_frames(text)
         self._metrics.request(self._times.wanted)
 

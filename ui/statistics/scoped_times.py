@@ -108,7 +108,7 @@ class ScopedTimes:
             return range(self.frames.stop, wanted.frames.stop)
         return wanted.frames
 
-    def take(self, wanted: Wanted, sorted_times: Distribution | None = None) -> bool:
+    def set_wanted(self, wanted: Wanted, sorted_times: Distribution | None = None) -> bool:
         """Take frames, sorted if known; returns whether they are others than before."""
         if wanted == self.wanted:
             return False

@@ -162,7 +162,7 @@ class LaneSurface(QAbstractScrollArea):
     def refresh(self, *, has_texts: bool = True) -> None:
         """Show what is new; of what runs, texts only with ``has_texts``."""
         self.text_turn += has_texts
-        self.view.take_news()
+        self.view.read_new_frames()
         window = self._fold_away()
         changed = self.viewport().rect()
         is_other_past, self._drawn_past = self.past is not self._drawn_past, self.past

@@ -81,7 +81,7 @@ class TimelinePanel(QWidget):
         self.previewer = Previewer(bridge, self)
         self._pace = PacedRefresh(self, bridge.pace, _LANES_MS)
         self._text_pace = PacedRefresh(self, bridge.pace)
-        self._pause = single_shot(self, self._take_turn, _PAUSE_MS)
+        self._pause = single_shot(self, self._queue_turn, _PAUSE_MS)
         self._known = 0  # Up to which event lanes are arranged
         self._connect()
         self._on_budgets_changed(bridge.budgets_ms)
@@ -169,8 +169,8 @@ class TimelinePanel(QWidget):
         self.notice.set_text(text)
 
     @Slot()
-    def _take_turn(self) -> None:
-        self._bridge.pace.take_turn(self, self._read_on)
+    def _queue_turn(self) -> None:
+        self._bridge.pace.queue_turn(self, self._read_on)
 
     def _read_on(self) -> None:
         """Read the next events of a long log; show them when they are many, or all."""

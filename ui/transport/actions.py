@@ -91,26 +91,26 @@ class TransportActions(QObject):
         self._ask_how_many(title, "Frames to go back", self.step_back_many)
 
     def _ask_how_many(self, title: str, question: str, step: Callable[[], None]) -> None:
-        def take(text: str) -> None:
+        def step_typed(text: str) -> None:
             count = count_in(text.replace(",", ""))
             if not count or count > MAX_STEP_FRAMES:
                 raise ValueError(f"type a number of frames from 1 to {MAX_STEP_FRAMES:,}")
             self.set_step_frames(count)
             step()
 
-        self._ask(title, question, take, proposed=f"{self.step_frames}")
+        self._ask(title, question, step_typed, proposed=f"{self.step_frames}")
 
     def _ask(
         self,
         title: str,
         question: str,
-        take: Callable[[str], object],
+        accept: Callable[[str], object],
         *,
         proposed: str = "",
         hint: str = "",
     ) -> None:
         Prompt(
-            title, question, take, self._theme, self._window, proposed=proposed, hint=hint
+            title, question, accept, self._theme, self._window, proposed=proposed, hint=hint
         ).open()
 
     def toggle_running(self) -> None:

@@ -131,7 +131,7 @@ class WhyPanel(QWidget):
         head, rows = _split(self.current_rows())
         if self._why.is_reading and not self._reads_on:
             self._reads_on = True
-            self._bridge.pace.take_turn(self, self._read_on)
+            self._bridge.pace.queue_turn(self, self._read_on)
         if head != self._head:
             self._set_head(head)
         if [_shape_of(row) for row in rows] == [_shape_of(shown.row) for shown in self._shown]:
@@ -188,7 +188,7 @@ class WhyPanel(QWidget):
             self.refresh()
         else:
             self._reads_on = True
-            self._bridge.pace.take_turn(self, self._read_on)
+            self._bridge.pace.queue_turn(self, self._read_on)
 
     def current_rows(self) -> list[DetailRow]:
         bridge = self._bridge

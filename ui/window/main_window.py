@@ -116,7 +116,7 @@ class MainWindow(QMainWindow):
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - as above
         hearers = self._hearers.get(event.type())
-        return hearers is not None and any(take(event) for take in hearers)
+        return hearers is not None and any(handle(event) for handle in hearers)
 
     def dress(self) -> None:
         """Give all windows of the program their font, and controls their looks."""

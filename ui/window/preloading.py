@@ -42,7 +42,7 @@ class Preloading(QObject):
         super().__init__(parent)
         self._bridge = bridge
         self._missing = deque(_MODULES)
-        self._start = single_shot(self, self._take_turn, _AFTER_MS)
+        self._start = single_shot(self, self._queue_turn, _AFTER_MS)
         bridge.session_changed.connect(self._begin)
 
     @Slot()
@@ -51,8 +51,8 @@ class Preloading(QObject):
             self._start.start()
 
     @Slot()
-    def _take_turn(self) -> None:
-        self._bridge.pace.take_turn(self, self.load_next)
+    def _queue_turn(self) -> None:
+        self._bridge.pace.queue_turn(self, self.load_next)
 
     def load_next(self) -> None:
         """Import the next module, and ask for another turn; after the last, tell so."""
@@ -61,4 +61,4 @@ class Preloading(QObject):
             return
         with quick_imports():
             import_module(self._missing.popleft(), __package__)
-        self._take_turn()
+        self._queue_turn()

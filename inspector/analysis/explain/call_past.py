@@ -155,7 +155,7 @@ class CallPast(ClockChangeReader):
                 if (kind := event[1]) in wanted and (event[2] == number or kind not in own)
             ]
             for place, event in mine:
-                self._take(place, event)
+                self._fold_event(place, event)
             if self._mine is not None:
                 self._mine += mine
                 if len(self._mine) > KEPT_EVENTS:
@@ -173,12 +173,12 @@ class CallPast(ClockChangeReader):
         for place, event in self._mine:
             if place >= cursor:
                 break
-            past._take(place, event)
+            past._fold_event(place, event)
         if past.added == self.added:
             past._begun = self._begun
         return past
 
-    def _take(self, cursor: int, event: RawEvent) -> None:
+    def _fold_event(self, cursor: int, event: RawEvent) -> None:
         at_ns, kind, subject, a, b = event
         step = self._steps.get(kind)
         if step is not None:

@@ -103,7 +103,7 @@ class ScheduledCalls:
                 group.cleared += 1
                 group.pending -= 1
         # Later changes of its parent do not concern it.
-        self._names.take_out(subject)
+        self._names.detach(subject)
 
     def _branch(self, subject: int) -> list[SurveyedMember]:
         calls = (self._members.get(number) for number in self._names.branch(subject))

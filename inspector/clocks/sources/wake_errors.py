@@ -51,7 +51,7 @@ class WakeErrors:
     def settle(self) -> None:
         """Drop all but the newest 1 024 delays when twice as many have come."""
         if len(self._waiting) >= KEPT_WAKES:
-            self._take_waiting()
+            self._add_waiting()
 
     def clear(self) -> None:
         """Start the measurement again."""
@@ -66,7 +66,7 @@ class WakeErrors:
         Percentiles are nearest-rank (Hyndman & Fan 1996, type 1), so each is a measured delay.
         """
         if self._waiting:
-            self._take_waiting()
+            self._add_waiting()
         if self._summary is None and self._count:
             ordered = sorted(self._newest)
             self._summary = WakeErrorSummary(
@@ -78,7 +78,7 @@ class WakeErrors:
             )
         return self._summary
 
-    def _take_waiting(self) -> None:
+    def _add_waiting(self) -> None:
         waiting = self._waiting
         self._count += len(waiting)
         self._max_ns = max(self._max_ns, *waiting)

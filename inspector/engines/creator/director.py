@@ -178,7 +178,7 @@ class CreatorDirector:
             self._purge()
         if self.is_ended:
             return
-        self._take_delta(now_ms)
+        self._update_delta(now_ms)
         # The delta is read each time: a resume during the frame sets it to 0.
         if not self.is_paused:
             self._emit(DirectorEvent.BEFORE_UPDATE, self.delta)
@@ -229,7 +229,7 @@ class CreatorDirector:
 
     # -------------------------------------------------------------------- time
 
-    def _take_delta(self, stamp_ms: float | None) -> None:
+    def _update_delta(self, stamp_ms: float | None) -> None:
         now_ms = (self.dialect.reads_stamp and stamp_ms) or self._now_ms()
         delta = (now_ms - self._last_ms) / 1000
         if delta < 0:

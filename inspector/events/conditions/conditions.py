@@ -117,7 +117,7 @@ class _Parser:
     def token(self) -> _Token | None:
         return self._tokens[self._next] if self._next < len(self._tokens) else None
 
-    def _take(self, *texts: str) -> _Token | None:
+    def _accept(self, *texts: str) -> _Token | None:
         token = self.token
         if token is None or token.kind == "text" or token.text.lower() not in texts:
             return None
@@ -130,7 +130,7 @@ class _Parser:
 
     def either(self, depth: int) -> _Test:
         tests = [self._both(depth)]
-        while self._take("or"):
+        while self._accept("or"):
             tests.append(self._both(depth))
         if len(tests) == 1:
             return tests[0]
@@ -138,7 +138,7 @@ class _Parser:
 
     def _both(self, depth: int) -> _Test:
         tests = [self._negated(depth)]
-        while self._take("and"):
+        while self._accept("and"):
             tests.append(self._negated(depth))
         if len(tests) == 1:
             return tests[0]
@@ -147,11 +147,11 @@ class _Parser:
     def _negated(self, depth: int) -> _Test:
         if depth > _MAX_DEPTH:
             raise _error(f"this is nested more than {_MAX_DEPTH} deep", self._place)
-        if self._take("not"):
+        if self._accept("not"):
             test = self._negated(depth + 1)
             return lambda reader: not test(reader)
         begin = self._next
-        if self._take("("):
+        if self._accept("("):
             # Either a condition in brackets or a calculation; the former is tried first.
             try:
                 inner = self.either(depth + 1)
@@ -174,12 +174,12 @@ class _Parser:
         return token.text in {*_COMPARISONS, *_SUMS, *_PRODUCTS} or token.text == "contains"
 
     def _closed(self) -> None:
-        if not self._take(")"):
+        if not self._accept(")"):
             raise _error("a closing bracket is missing", self._place)
 
     def _comparison(self, depth: int) -> _Test:
         left = self._sum(depth)
-        token = self._take(*_COMPARISONS, "contains")
+        token = self._accept(*_COMPARISONS, "contains")
         if token is None:
             raise _error("a comparison is missing here, such as > 5ms", self._place)
         right = self._sum(depth)
@@ -197,13 +197,13 @@ class _Parser:
 
     def _sum(self, depth: int) -> _Operand:
         operand = self._product(depth)
-        while token := self._take(*_SUMS):
+        while token := self._accept(*_SUMS):
             operand = self._calculated(token, operand, self._product(depth))
         return operand
 
     def _product(self, depth: int) -> _Operand:
         operand = self._operand(depth)
-        while token := self._take(*_PRODUCTS):
+        while token := self._accept(*_PRODUCTS):
             operand = self._calculated(token, operand, self._operand(depth))
         return operand
 
@@ -216,11 +216,11 @@ class _Parser:
     def _operand(self, depth: int) -> _Operand:
         if depth > _MAX_DEPTH:
             raise _error(f"this is nested more than {_MAX_DEPTH} deep", self._place)
-        if self._take("("):
+        if self._accept("("):
             operand = self._sum(depth + 1)
             self._closed()
             return operand
-        if (minus := self._take("-")) is not None:
+        if (minus := self._accept("-")) is not None:
             zero = _Operand(lambda _: 0, FieldType.NUMBER, minus.place)
             operand = self._operand(depth + 1)
             zero = _Operand(zero.read, operand.type, zero.place)

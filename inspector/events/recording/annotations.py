@@ -65,7 +65,7 @@ def annotate(path: Path, annotation: Annotation) -> int:
 
 def remove(path: Path, number: int) -> bool:
     """Delete an annotation from a recording; returns whether it existed."""
-    return bool(_changed(path, lambda connection: _take_out(connection, number)))
+    return bool(_changed(path, lambda connection: _delete(connection, number)))
 
 
 def annotate_all(path: Path, changes: Iterable[AnnotationChange]) -> list[int]:
@@ -89,7 +89,7 @@ def write_annotations(
         if isinstance(change, Annotation):
             numbers.append(_put(connection, change))
         else:
-            _take_out(connection, change)
+            _delete(connection, change)
             numbers.append(change)
     return numbers
 
@@ -102,7 +102,7 @@ def _put(connection: sqlite3.Connection, annotation: Annotation) -> int:
     return annotation.id or int(cursor.lastrowid or 0)
 
 
-def _take_out(connection: sqlite3.Connection, number: int) -> int:
+def _delete(connection: sqlite3.Connection, number: int) -> int:
     return connection.execute("DELETE FROM annotations WHERE id=?", (number,)).rowcount
 
 

@@ -83,7 +83,7 @@ class FrameSeries:
         self._pyramids: dict[Measure, Pyramid] = (
             {} if known is None else known.setdefault(FrameSeries, {})
         )
-        self.take_new_frames()
+        self.read_new_frames()
 
     @property
     def history(self) -> FrameHistory:
@@ -116,7 +116,7 @@ class FrameSeries:
         """Do what drawing the frames would otherwise have to wait for."""
         self._pyramid(self.measure)
 
-    def take_new_frames(self) -> int:
+    def read_new_frames(self) -> int:
         before = self._end
         self._end = self._history.end
         if self._end == before:

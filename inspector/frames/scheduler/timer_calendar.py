@@ -140,7 +140,7 @@ class TimerCalendar:
         buckets = self._buckets
         self._limit_ns = now_ns
         try:
-            while batch := self._take(now_ns):
+            while batch := self._pop_due(now_ns):
                 self._batch = batch
                 self._iterator = iterator = iter(batch)
                 entry = batch[0]
@@ -172,7 +172,7 @@ class TimerCalendar:
             self._interrupt()
             self._limit_ns = None
 
-    def _take(self, now_ns: int) -> list[Entry]:
+    def _pop_due(self, now_ns: int) -> list[Entry]:
         """Remove and return the next calls, or nothing if nothing is due."""
         near = self._near
         last = now_ns >> BUCKET_SHIFT

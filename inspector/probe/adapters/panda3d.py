@@ -99,7 +99,7 @@ class PandaAdapter(Adapter):
         clock, panda_clock = self._clock, self._panda_clock
         self._manager = manager
         if not clock.is_plain and self._mode is None:
-            self._take_clock()
+            self._slave_clock()
         if self.program.emit is not None and clock.is_held:
             self.program.wait_while_held(clock, self._keep_alive)
         # Virtual time goes on from frame to frame.
@@ -138,7 +138,7 @@ class PandaAdapter(Adapter):
             self._is_turning = False
         return self.next_turn_ns(self._clock, has_frames=bool(managers.taskMgr.getTasks()))
 
-    def _take_clock(self) -> None:
+    def _slave_clock(self) -> None:
         """Tell Panda3D's clock its time from now on, unless a frame has a length of its own."""
         panda_clock, modes = self._panda_clock, self._core.ClockObject
         mode = panda_clock.getMode()

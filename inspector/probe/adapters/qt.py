@@ -100,12 +100,12 @@ class QtAdapter(Adapter):
         loop = self._loops.get(get_ident())
         return None if loop is None else loop.timers.get(number)
 
-    def take(self, timer: Any) -> Optional[_QtTimer]:
+    def pop(self, timer: Any) -> Optional[_QtTimer]:
         """Give up a timer that is about to be started again, and return it."""
-        found: Optional[_QtTimer] = self.program.guarded(self, self._take, timer)
+        found: Optional[_QtTimer] = self.program.guarded(self, self._pop, timer)
         return found
 
-    def _take(self, timer: Any) -> Optional[_QtTimer]:
+    def _pop(self, timer: Any) -> Optional[_QtTimer]:
         return self.loop().timers.pop(_value(timer.timerId()), None)
 
     def forget(self, number: int) -> None:
@@ -508,11 +508,11 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
         if program.emit is None:
             call(timer, *args)
             return
-        again = adapter.take(timer)
+        again = adapter.pop(timer)
         call(timer, *args)
-        program.guarded(adapter, take_over, timer, again)
+        program.guarded(adapter, add_started, timer, again)
 
-    def take_over(timer: Any, again: Optional[_QtTimer]) -> None:
+    def add_started(timer: Any, again: Optional[_QtTimer]) -> None:
         if timer.isActive():
             adapter.loop().add(
                 timer,
@@ -590,7 +590,7 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
         if program.emit is None:
             basic_start(self, msec, *args)
             return
-        again = adapter.take(self)
+        again = adapter.pop(self)
         basic_start(self, msec, *args)
         precision = args[0] if args[1:] else core.Qt.TimerType.CoarseTimer
         name = "" if again else _timer_name(self)
@@ -645,9 +645,9 @@ def _hook_single_shot(adapter: QtAdapter) -> None:
         timer.timeout.connect(lambda: kept.discard(timer))
         timer.timeout.connect(call)
         core.QTimer.start.__wrapped__(timer, msec)
-        program.guarded(adapter, take_over, timer, msec, call)
+        program.guarded(adapter, add_started, timer, msec, call)
 
-    def take_over(timer: Any, msec: int, call: Any) -> None:
+    def add_started(timer: Any, msec: int, call: Any) -> None:
         number, precision = _value(timer.timerId()), timer.timerType()
         adapter.loop().add(timer, number, msec, precision, is_once=True, name=name_of(call))
 

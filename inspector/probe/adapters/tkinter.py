@@ -341,7 +341,7 @@ class _TclTimer:
         self.script = None
         return self.present
 
-    def take_away(self) -> None:
+    def cancel_in_tcl(self) -> None:
         """Have Tcl forget when it is due, but not what it calls."""
         tcl = self.hooks.tcl
         if self.script is None:
@@ -357,7 +357,7 @@ class _TclTimer:
             if self.present is None and not hooks.clock.is_held:
                 self.present = hooks.tcl.call("after", "idle", self.script)
             return
-        self.take_away()
+        self.cancel_in_tcl()
         real_ns = hooks.clock.real_ns_until(self.due_ns)
         if hooks.adapter.state == "failed":
             real_ns = real_ns or 0
@@ -474,7 +474,7 @@ class TclHooks:
             timer.report()
         if timer.is_idle:
             if sets_itself_again and clock.is_held:
-                timer.take_away()
+                timer.cancel_in_tcl()
         elif not clock.is_plain:
             timer.follow()
 

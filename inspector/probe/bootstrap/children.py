@@ -46,7 +46,7 @@ _handed_on: dict[str, str] = {}
 _starting: set[int] = set()
 
 
-def taken_from_environment() -> dict[str, Any] | None:
+def pop_start_arguments() -> dict[str, Any] | None:
     """Return the arguments for ``timeline_probe.start``, ``None`` if there is no token.
 
     The token leaves ``os.environ``, which programs print and log.
@@ -121,7 +121,7 @@ def _wrap_popen(subprocess: ModuleType) -> None:
         finally:
             _starting.discard(thread)
 
-    _take_after(__init__, start)
+    _wraps(__init__, start)
     subprocess.Popen.__init__ = _giving(__init__, _POPEN_ENV + 1)
 
 
@@ -140,7 +140,7 @@ def _giving(start: Any, position: int) -> Any:
             kwargs["env"] = _with_probe(os.environ, command, folder)
         return start(*args, **kwargs)
 
-    return _take_after(starting, start)
+    return _wraps(starting, start)
 
 
 def _words(command: Any) -> list[str]:
@@ -187,7 +187,7 @@ def node_options(given: str, command: Any, folder: Any = None) -> str:
     return f"{others} {_PRELOAD}".strip() if _may_preload(command, folder) else others
 
 
-def _take_after(function: Any, original: Any) -> Any:
+def _wraps(function: Any, original: Any) -> Any:
     """Do what ``functools.wraps`` does, whose import takes a tenth of the probe's."""
     for name in ("__module__", "__name__", "__qualname__", "__doc__"):
         setattr(function, name, getattr(original, name))

@@ -28,9 +28,7 @@ def from_environment() -> None:
     if any(_HELPER in each for each in command):
         return
     probe = load()
-    start = __import__(
-        f"{_NAME}.bootstrap.children", fromlist=["children"]
-    ).taken_from_environment()
+    start = __import__(f"{_NAME}.bootstrap.children", fromlist=["children"]).pop_start_arguments()
     if start is not None:
         start["only_children"] = any(_FORK_SERVER in each for each in command)
         probe.start(**start)

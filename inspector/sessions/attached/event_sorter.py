@@ -194,7 +194,7 @@ class EventSorter:
             del numbers[place : place + _WIDTH]
         told: Numbers = numbers
         if self.other is not None:
-            told = self.other.take(numbers)
+            told = self.other.append(numbers)
         self.log.append(told)  # type: ignore[arg-type] # five an event
         return len(numbers) // _WIDTH
 

@@ -564,7 +564,7 @@ class ProbeServer:
         self._news.append((news, size))
         self.on_news()
 
-    def take(self, most_bytes: int) -> list[News]:
+    def pop_news(self, most_bytes: int) -> list[News]:
         """Return what is new, in its order, until it is so much."""
         found, taken = [], 0
         while self._news and taken < most_bytes:

@@ -157,7 +157,7 @@ class OtherLog:
         self.log = log.exchanged(numbers, base)  # The events
         self.history = LogHistory(self.log)  # The past
 
-    def take(self, numbers: list[int]) -> Numbers:
+    def append(self, numbers: list[int]) -> Numbers:
         """Take new events, five numbers each; returns them with the frames of the first loop."""
         self.log.append(numbers)  # type: ignore[arg-type] # five an event
         return _exchanged(numbers, self._shown, self._first)

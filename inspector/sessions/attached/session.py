@@ -148,7 +148,7 @@ class AttachedSession:
         )
         self.undoing = self._target.undoing  # The inverses of commands
         self._by_link: dict[ProbeLink, JoinedProgram] = {}
-        self._takers: dict[str, tuple[type[Any], Callable[[JoinedProgram, Any], None]]] = {
+        self._handlers: dict[str, tuple[type[Any], Callable[[JoinedProgram, Any], None]]] = {
             "Events.texts": (TextsMessage, self._on_texts),
             "Events.keyframe": (KeyframeMessage, self._on_keyframe),
             "Events.lost": (LostMessage, self._on_lost),
@@ -372,7 +372,7 @@ class AttachedSession:
         if self._is_closed:
             return 0
         until_ns = self._settled_until_ns()
-        self._take_news()
+        self._handle_news()
         for batch in self.acceptor.next_batches():
             # Taken next time: nothing may overtake it.
             until_ns = min(until_ns, self._first_ns(batch))
@@ -387,8 +387,8 @@ class AttachedSession:
             self.log.settle()
         return count
 
-    def _take_news(self) -> None:
-        for news in self.acceptor.take(_TAKEN_BYTES):
+    def _handle_news(self) -> None:
+        for news in self.acceptor.pop_news(_TAKEN_BYTES):
             self._dispatch(news)
 
     def _first_ns(self, batch: Batch) -> int:
@@ -468,10 +468,10 @@ class AttachedSession:
             program.link.request("Events.keyframe", {})
         elif isinstance(news, Ended):
             self._end_program(program, news)
-        elif news.method in self._takers:
+        elif news.method in self._handlers:
             # Others are of a newer probe.
-            kind, take = self._takers[news.method]
-            take(program, decoded(news.params, kind))
+            kind, handle = self._handlers[news.method]
+            handle(program, decoded(news.params, kind))
 
     def _on_texts(self, program: JoinedProgram, texts: TextsMessage) -> None:
         if not program.translation.add_texts(texts.first, texts.texts):
@@ -622,7 +622,7 @@ class AttachedSession:
         elif problem := self._why_no_probe(opened) or opened.problem():
             # A program may have answered before its end was known.
             is_connecting = self.acceptor.connecting_since_ns is not None
-            self._take_news()
+            self._handle_news()
             if not (is_connecting or self.programs):
                 self.opening_problem = self.opening_problem or AttachError(problem)
                 self._finish(problem, self.now_ns)

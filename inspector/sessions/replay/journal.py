@@ -287,7 +287,7 @@ class Script:
             self._next += 1
         return None
 
-    def take(self) -> None:
+    def advance(self) -> None:
         self._next += 1
 
     def reading_ns(self) -> int | None:

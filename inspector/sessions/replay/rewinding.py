@@ -169,7 +169,7 @@ class ScriptFollower:
             # A step may continue after its last frame; hits from then on belong to the next.
             if entry.frame != self._frames_run or after_frame != (hit.frame < entry.frame):
                 break
-            script.take()
+            script.advance()
             known = run.breakpoints.get(hit.number)
             if known is not None:
                 hit = replace(hit, action=known.action)
@@ -195,7 +195,7 @@ class ScriptFollower:
             if entry is None:
                 break
             if entry.code == REWIND_ENTRY and entry.applied is not None:
-                script.take()
+                script.advance()
                 self._go_back_in_place(entry.value, entry.applied)
             elif entry.applied is not None:
                 if (
@@ -208,7 +208,7 @@ class ScriptFollower:
             elif entry.hit is not None:
                 break
             else:
-                script.take()
+                script.advance()
                 self._let_happen(entry)
             yield
 
@@ -257,7 +257,7 @@ class ScriptFollower:
                 return
             if entry.frame != self._frames_run:
                 return
-            script.take()
+            script.advance()
             for _ in self._run.apply_steps(
                 applied.command, entry.value, place=place, by=applied.by, host_ms=applied.host_ms
             ):

@@ -62,7 +62,7 @@ def test_that_the_longest_time_in_a_view_that_follows_is_that_of_all_its_frames(
         add_frame(history, each)
         if data.draw(st.booleans()):
             continue
-        series.take_new_frames()
+        series.read_new_frames()
         start = max(series.end - shown, 0)
         found = series.longest_ns("interval", start, series.end)
         assert found == max(times[start : series.end])
@@ -204,7 +204,7 @@ def test_that_new_frames_are_in_the_pyramids_at_once() -> None:
     series.slowest_within("busy", 0, 100)
 
     add_frame(history, busy_ns=90 * MS)
-    added = series.take_new_frames()
+    added = series.read_new_frames()
 
     assert added == 1
     assert series.slowest_within("busy", 0, 101) == 100

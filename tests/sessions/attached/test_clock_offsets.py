@@ -60,7 +60,7 @@ def told(clock: Callable[[Hand], int], seconds: int) -> list[News]:
     acceptor = DryServer(hand)
     connection = PlayedConnection(hand, lambda: clock(hand), hand.now_ns + seconds * SECOND)
     ProbeLink(connection, acceptor).run(dials=False, token=acceptor.token)
-    return list(acceptor.take(1 << 20))
+    return list(acceptor.pop_news(1 << 20))
 
 
 def offsets(news: list[News]) -> list[int]:

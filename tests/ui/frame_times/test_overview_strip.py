@@ -54,7 +54,7 @@ def test_that_new_frames_are_added_without_drawing_the_rest(strip: OverviewStrip
 
     for _ in range(500):
         add_frame(timeline.frames)
-        series.take_new_frames()
+        series.read_new_frames()
         strip.set_visible(0, 1)
 
     assert strip.picture.full_redraws == 1
@@ -68,7 +68,7 @@ def test_that_everything_is_drawn_again_only_now_and_then(strip: OverviewStrip) 
 
     for _ in range(4_000):
         add_frame(timeline.frames)
-        series.take_new_frames()
+        series.read_new_frames()
         strip.set_visible(0, 1)
 
     # 1.15 ** 8 is 3.06.
@@ -87,7 +87,7 @@ def test_that_a_spike_in_the_newest_frame_is_seen_at_once(
 
     add_frame(timeline.frames, 16 * MS)
     add_frame(timeline.frames, 800 * MS)
-    series.take_new_frames()
+    series.read_new_frames()
     strip.set_visible(0, 0)
 
     (place,) = strip.picture.spikes.places.tolist()

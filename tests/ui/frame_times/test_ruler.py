@@ -159,7 +159,7 @@ def test_that_a_ruler_that_follows_looks_as_if_painted_anew(
         add_frame(timeline.frames)
         add_frame(timeline.frames)
         timeline.set_present(timeline.frames.at_ns[-1])
-        view.take_news()
+        view.read_new_frames()
 
         image = ruler.grab(strip).toImage()
 

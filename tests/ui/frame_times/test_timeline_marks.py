@@ -41,7 +41,7 @@ class Marked:
 
     def refresh(self) -> None:
         self.plot.refresh()
-        self.row.take_news()
+        self.row.refresh()
 
     def text_at(self, frame: int) -> str:
         return self.row.text_at(self.plot.pixel_of_frame(frame).x())

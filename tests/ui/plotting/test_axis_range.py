@@ -30,7 +30,7 @@ def test_that_a_following_view_keeps_the_newest_frame_within_a_pixel_of_its_righ
 
     for _ in range(50):
         add_frame(series.history)
-        series.take_new_frames()
+        series.read_new_frames()
         view.settle(*series.bounds(), WIDTH)
         assert series.bounds()[1] <= view.high <= series.bounds()[1] + view.span / WIDTH
 
@@ -75,7 +75,7 @@ def test_that_a_fitted_view_stays_put_for_a_while_as_frames_come() -> None:
 
     for _ in range(1_000):
         add_frame(series.history)
-        series.take_new_frames()
+        series.read_new_frames()
         view.settle(*series.bounds(), WIDTH)
         places.add((view.low, view.high))
 
@@ -110,7 +110,7 @@ def test_that_moving_stops_following() -> None:
 
     view.pan(-100)
     add_frame(series.history)
-    series.take_new_frames()
+    series.read_new_frames()
     view.settle(*series.bounds(), WIDTH)
 
     assert view.mode is ViewMode.FREE

@@ -81,7 +81,7 @@ def test_that_frames_drawn_one_by_one_give_the_picture_of_all(
 
     for _ in range(count // 20):
         add_frame(history, int(random.integers(MS, 45 * MS)))
-        grown.series.take_new_frames()
+        grown.series.read_new_frames()
         grown.show(low, high)
 
     at_once = Painted(FrameSeries(history, axis), theme)
@@ -103,7 +103,7 @@ def test_that_a_scrolled_picture_is_the_one_that_is_drawn_anew(
     for _ in range(60):
         for _ in range(added):
             add_frame(history, int(random.integers(MS, 45 * MS)))
-        scrolled.series.take_new_frames()
+        scrolled.series.read_new_frames()
         low = np.ceil((scrolled.series.end - frames_in_view) / pixel) * pixel
         scrolled.show(low, low + frames_in_view)
 
@@ -131,7 +131,7 @@ def test_that_one_more_of_a_million_frames_draws_next_to_nothing(theme: Theme) -
 
     for _ in range(100):
         add_frame(history)
-        painted.series.take_new_frames()
+        painted.series.read_new_frames()
         painted.show(-0.5, 1_020_000)
 
     assert painted.picture.full_redraws == 1
@@ -144,10 +144,10 @@ def test_that_a_spike_is_drawn_at_once_among_frames_that_can_wait(theme: Theme) 
     painted.show(-0.5, 1_020_000)
 
     add_frame(history)
-    painted.series.take_new_frames()
+    painted.series.read_new_frames()
     assert painted.show(-0.5, 1_020_000) == (0, 0)
     add_frame(history, 99 * MS)
-    painted.series.take_new_frames()
+    painted.series.read_new_frames()
     start, stop = painted.show(-0.5, 1_020_000)
 
     assert start < stop

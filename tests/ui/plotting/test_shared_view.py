@@ -96,7 +96,7 @@ def test_that_lanes_without_frames_are_shown_by_time() -> None:
     before = view.x_axis.value
     assert view.lane_window(0, WIDTH).x(2_000 * MS) > 0
     add_frame(timeline.frames)
-    view.take_news()
+    view.read_new_frames()
     assert [before, view.x_axis.value] == ["time", "frame"]
 
 

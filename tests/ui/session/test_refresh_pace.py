@@ -254,7 +254,7 @@ class Hands:
             self.done.append(name)
             self.now_ns += takes_ms * MS
 
-        self.pace.take_turn(self.pace, refresh)
+        self.pace.queue_turn(self.pace, refresh)
 
     def run_frames(self, seconds: float, *, late: float, own: float) -> None:
         """Let frames pass, a share of them late, while the window takes a share of the time."""
@@ -391,7 +391,7 @@ def test_that_what_passes_between_turns_counts_as_a_pause(hands: Hands) -> None:
 
 def test_that_a_turn_of_what_is_gone_is_left_out(hands: Hands) -> None:
     owner = QObject()
-    hands.pace.take_turn(owner, lambda: hands.done.append("gone"))
+    hands.pace.queue_turn(owner, lambda: hands.done.append("gone"))
     hands.ask("there")
     delete(owner)
 

@@ -225,10 +225,10 @@ def test_that_only_new_frames_are_read_while_a_session_runs(
         return numpy(self, column, start, stop)  # type: ignore[arg-type]
 
     times = ScopedTimes()
-    times.take(Wanted(history, "interval", range(150)))
+    times.set_wanted(Wanted(history, "interval", range(150)))
     monkeypatch.setattr(type(history), "numpy", noting)
-    times.take(Wanted(history, "interval", range(160)))
-    times.take(Wanted(history, "interval", range(160)))
+    times.set_wanted(Wanted(history, "interval", range(160)))
+    times.set_wanted(Wanted(history, "interval", range(160)))
 
     assert read == [10]
     assert len(times.distribution) == 160
@@ -255,7 +255,7 @@ def test_that_frames_that_only_the_inspector_made_late_can_be_left_out(world: Wo
     times = ScopedTimes()
     times.choose((30 * MS, 50 * MS))
     wanted = Wanted(cast("FrameHistory", Sharing()), "interval", range(20), budget)
-    times.take(wanted)
+    times.set_wanted(wanted)
 
     assert times.left_out == 1
     assert times.marked is not None

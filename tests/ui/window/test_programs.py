@@ -523,12 +523,12 @@ def test_that_the_view_stays_at_the_stop_of_a_held_program_while_time_passes(
     seen = []
     for later_ns in (1, 60_000_000_000):
         session.timeline.set_present(stopped_ns + later_ns)
-        view.take_news()
+        view.read_new_frames()
         seen.append((view.range.low, view.range.high))
 
     assert seen[0] == seen[1]
     assert seen[0][0] <= stopped_ns / 1e9 <= seen[0][1]
     shell.trigger("run-or-hold")
     attached.until(lambda: session.timeline.is_running)
-    view.take_news()
+    view.read_new_frames()
     assert view.range.low <= view.present_ns / 1e9 <= view.range.high

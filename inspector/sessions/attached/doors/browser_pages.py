@@ -53,7 +53,7 @@ class BrowserPages:
         self.refusal = ""
         self.has_adopted = False
         self.first_page = threading.Event()
-        self._takes: Final[dict[str, Callable[[Params, str], None]]] = {
+        self._handlers: Final[dict[str, Callable[[Params, str], None]]] = {
             "Target.attachedToTarget": self._attached,
             "Target.detachedFromTarget": self._detached,
             "Inspector.targetCrashed": self._crashed,
@@ -101,10 +101,10 @@ class BrowserPages:
     # ------------------------------------------------------- in the thread that reads
 
     def _on_event(self, method: str, params: Params, session: str) -> None:
-        take = self._takes.get(method)
-        if take is not None:
+        handle = self._handlers.get(method)
+        if handle is not None:
             with suppress(CdpError):
-                take(params, session)
+                handle(params, session)
 
     def _attached(self, params: Params, parent: str) -> None:
         session, info = params.get("sessionId"), params.get("targetInfo")

@@ -259,7 +259,7 @@ class Cdp:
             with self._lock:
                 answer = self._waiting.get(number)
             if answer is not None:
-                answer.take(message)
+                answer.complete(message)
         elif isinstance(method, str):
             params, session = message.get("params"), message.get("sessionId")
             self._on_event(
@@ -275,7 +275,7 @@ class _Answer:
         self.result: Params = {}
         self.refusal = ""
 
-    def take(self, message: Params) -> None:
+    def complete(self, message: Params) -> None:
         error, result = message.get("error"), message.get("result")
         if isinstance(error, dict):
             self.refusal = str(error.get("message", "refused"))[:500] or "refused"

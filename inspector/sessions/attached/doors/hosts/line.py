@@ -250,7 +250,7 @@ class HostLine:
                     connection.put(again)
                     self._connection = connection
                 for kind, channel, payload in found:
-                    self._take(kind, channel, payload)
+                    self._handle_record(kind, channel, payload)
             except OSError:
                 break
             except BrokenRecordError:
@@ -268,7 +268,7 @@ class HostLine:
                 self._supervisor.close()
             self._changed.notify_all()
 
-    def _take(self, kind: int, channel: int, payload: bytes) -> None:
+    def _handle_record(self, kind: int, channel: int, payload: bytes) -> None:
         if kind == OPENED and self._channels is not None:
             self._channels.begin(self, channel, _decoded(payload, ProbeThere))
         elif kind == DATA and self._channels is not None:
@@ -280,11 +280,11 @@ class HostLine:
         elif kind == SUPERVISOR:
             self._pass_on(payload)
         elif kind == QUESTION:
-            self._take_answer(_decoded(payload, dict[str, Any]))
+            self._add_answer(_decoded(payload, dict[str, Any]))
         elif kind == END:
             self.end()
 
-    def _take_answer(self, answer: dict[str, Any]) -> None:
+    def _add_answer(self, answer: dict[str, Any]) -> None:
         with self._changed:
             if "problem" in answer:
                 self.problem = foreign_line(str(answer["problem"]))

@@ -97,8 +97,8 @@ class Relay:
     def run(self) -> None:
         """Serve until the inspector or the program has ended, then leave nothing behind."""
         try:
-            self._selector.register(self._lines, selectors.EVENT_READ, self._take_line)
-            self._selector.register(self._dialled, selectors.EVENT_READ, self._take_probe)
+            self._selector.register(self._lines, selectors.EVENT_READ, self._accept_line)
+            self._selector.register(self._dialled, selectors.EVENT_READ, self._accept_probe)
             if self._settings["argv"]:
                 self._launch()
             while not self._is_over:
@@ -114,7 +114,7 @@ class Relay:
 
     # -------------------------------------------------------------------- the line
 
-    def _take_line(self, _events: int) -> None:
+    def _accept_line(self, _events: int) -> None:
         line, _ = self._lines.accept()
         if not _is_same_user(line):
             line.close()
@@ -153,7 +153,7 @@ class Relay:
         self._heard_s = monotonic()
         self._outgoing += again
         for kind, channel, payload in found:
-            self._take(kind, channel, payload)
+            self._handle_record(kind, channel, payload)
         self._flush()
         self._set_full()
 
@@ -179,7 +179,7 @@ class Relay:
         events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._outgoing else 0)
         self._selector.modify(line, events, self._serve_line)
 
-    def _take(self, kind: int, channel: int, payload: bytes) -> None:
+    def _handle_record(self, kind: int, channel: int, payload: bytes) -> None:
         probe = self._probes.get(channel)
         if kind == DATA and probe is not None:
             self._send(probe, payload)
@@ -194,7 +194,7 @@ class Relay:
 
     # ------------------------------------------------------------------ the probes
 
-    def _take_probe(self, _events: int) -> None:
+    def _accept_probe(self, _events: int) -> None:
         connected, _ = self._dialled.accept()
         if _is_same_user(connected):
             self.begin(connected)

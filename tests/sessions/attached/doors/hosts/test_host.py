@@ -342,10 +342,10 @@ def test_that_each_line_of_the_supervisor_is_passed_on_once() -> None:
     line = HostLine("there", ((), ()), {}, None, len)
     theirs, ours = socket.socketpair()
     with theirs, ours:
-        line._take(SUPERVISOR, 0, b"before ")
+        line._handle_record(SUPERVISOR, 0, b"before ")
         line.carry_supervisor(ours, sys.stderr)
-        line._take(SUPERVISOR, 0, b"first ")
-        line._take(SUPERVISOR, 0, b"second")
+        line._handle_record(SUPERVISOR, 0, b"first ")
+        line._handle_record(SUPERVISOR, 0, b"second")
         ours.shutdown(socket.SHUT_RDWR)
 
         assert theirs.recv(1_000) == b"before first second"
