@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TextIO
 from inspector import __version__
 from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
-from inspector.remote.opened import Client
+from inspector.remote.opened import ConnectedClient
 from inspector.remote.request_handler import RequestHandler
 from inspector.remote.serving import own_streams
 
@@ -52,7 +52,7 @@ class Tools:
         """Begin as a client of a handler; what is refused raises ``refused``."""
         self._handler = handler
         self._refused = refused
-        self._client: Client = handler.connect(lambda _line: None)
+        self._client: ConnectedClient = handler.connect(lambda _line: None)
 
     async def _ask(self, method: str, **params: object) -> dict[str, Any]:
         given = {name: value for name, value in params.items() if value is not None}

@@ -24,7 +24,7 @@ class Works(Protocol):
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
-class Client:
+class ConnectedClient:
     name: str  # What others are told of it
     send: Callable[[bytes], object]  # Sends an answer; called in any thread, one at a time
     is_gone: bool = False  # Whether it has left
@@ -35,7 +35,7 @@ class Client:
 class _Kept:
     """A change of a client that is undone when it goes."""
 
-    client: Client
+    client: ConnectedClient
     number: int
     text: str
     inverse: Command
@@ -48,15 +48,19 @@ class OpenSession:
     number: int
     session: Session  # The session itself
     kind: str  # attached, scene, recording or capture
-    owner: Client | None  # The client that has opened it; None if it stays
+    owner: ConnectedClient | None  # The client that has opened it; None if it stays
     worker: Works  # Carries out requests to it
     host: SystemTimeSource | None = None  # What wakes a scene in real time
     path: str = ""  # The file of a recording or capture
     # The changes to undo when their clients go, by their subjects.
     kept: dict[Hashable, _Kept] = field(default_factory=dict)
-    asked_by: dict[int, Client] = field(default_factory=dict)  # Who gave a command, by its number
+    asked_by: dict[int, ConnectedClient] = field(
+        default_factory=dict
+    )  # Who gave a command, by its number
 
-    def note(self, client: Client, command: Command, number: int, *, was_running: bool) -> None:
+    def note(
+        self, client: ConnectedClient, command: Command, number: int, *, was_running: bool
+    ) -> None:
         """Remember what undoes a command that was carried out."""
         session = self.session
         self.asked_by[number] = client
@@ -83,11 +87,11 @@ class OpenSession:
             inverse = former.inverse
         self.kept[key] = _Kept(client, number, command.sentence(session.timeline), inverse)
 
-    def note_hold(self, client: Client) -> None:
+    def note_hold(self, client: ConnectedClient) -> None:
         """Remember that a client has had the program begin held."""
         self.kept["transport"] = _Kept(client, 0, "hold", Run())
 
-    def let_go(self, client: Client) -> None:
+    def let_go(self, client: ConnectedClient) -> None:
         """Undo what a client holds, the newest first."""
         for key, kept in reversed(self.kept.copy().items()):
             if kept.client is client:
@@ -95,7 +99,7 @@ class OpenSession:
                 self.session.submit(kept.inverse)
         self.session.refresh()
 
-    def state(self, client: Client) -> dict[str, Any]:
+    def state(self, client: ConnectedClient) -> dict[str, Any]:
         """Return what it does, and who holds what in it."""
         session, timeline = self.session, self.session.timeline
         status = session.status
@@ -121,7 +125,7 @@ class OpenSession:
             "held_count": len(held),
         }
 
-    def _asker(self, number: int, client: Client) -> str:
+    def _asker(self, number: int, client: ConnectedClient) -> str:
         if not number:
             return "the program"
         asker = self.asked_by.get(number)

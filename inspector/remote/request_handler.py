@@ -37,7 +37,7 @@ from inspector.remote.methods import (
     is_granted,
     plain,
 )
-from inspector.remote.opened import Client, OpenSession
+from inspector.remote.opened import ConnectedClient, OpenSession
 from inspector.sessions.session import SessionPhase
 
 logger = logging.getLogger(__name__)
@@ -66,8 +66,6 @@ NOT_YET: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """An answer that takes time."""
-
     poll: Callable[[], object]  # Returns the answer, or NOT_YET
     timeout_s: float  # How long it may take
     late: str  # What is said when that is over
@@ -81,10 +79,8 @@ def _run_host(host: SystemTimeSource | None) -> None:
 
 @dataclass(slots=True)
 class Asked:
-    """A request that is carried out."""
-
     handler: RequestHandler  # Where
-    client: Client  # Who asks
+    client: ConnectedClient  # Who asks
     worker: Worker  # Carries it out
     shown: OpenSession | None = None  # The session whose state is answered
     state: dict[str, Any] | None = None  # That of a session that has another worker
@@ -252,7 +248,7 @@ class Worker:
             logger.exception("a session failed, and is closed")
             self.remove()
 
-    def let_go(self, client: Client) -> None:
+    def let_go(self, client: ConnectedClient) -> None:
         """Undo what a client holds that has gone, and close a session of its own."""
         opened = self.opened
         if opened is not None:
@@ -303,9 +299,9 @@ class RequestHandler:
         self._clients = 0
         self._workers: set[Worker] = set()
         #: That of the session that a client has opened last.
-        self._newest: WeakKeyDictionary[Client, Worker] = WeakKeyDictionary()
+        self._newest: WeakKeyDictionary[ConnectedClient, Worker] = WeakKeyDictionary()
         #: Those of clients, for requests that are to no session.
-        self._general: WeakKeyDictionary[Client, Worker] = WeakKeyDictionary()
+        self._general: WeakKeyDictionary[ConnectedClient, Worker] = WeakKeyDictionary()
 
     # ------------------------------------------------------ from any thread
 
@@ -317,13 +313,13 @@ class RequestHandler:
     def forget(self, worker: Worker) -> None:
         self._workers.discard(worker)
 
-    def connect(self, send: Callable[[bytes], object]) -> Client:
+    def connect(self, send: Callable[[bytes], object]) -> ConnectedClient:
         """Take in a client, to whom answers are sent by ``send``."""
         with self._numbers:
             self._clients += 1
-            return Client(f"client {self._clients}", send)
+            return ConnectedClient(f"client {self._clients}", send)
 
-    def handle(self, client: Client, line: bytes) -> None:
+    def handle(self, client: ConnectedClient, line: bytes) -> None:
         """Take a request as it came."""
 
         def send(answer: object) -> None:
@@ -362,7 +358,7 @@ class RequestHandler:
         for place, each in enumerate(message):
             self._answer(client, each, partial(collect, place))
 
-    def leave(self, client: Client) -> None:
+    def leave(self, client: ConnectedClient) -> None:
         """Let go what a client holds."""
         with self._numbers:
             client.is_gone = True
@@ -372,7 +368,7 @@ class RequestHandler:
         if general is not None:
             general.close()
 
-    def ask(self, client: Client, name: str, params: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, client: ConnectedClient, name: str, params: dict[str, Any]) -> dict[str, Any]:
         """Carry out one request, and return its answer: a result, or an error."""
         answer: Future[dict[str, Any]] = Future()
         request = {"jsonrpc": "2.0", "id": 1, "method": name, "params": params}
@@ -395,7 +391,7 @@ class RequestHandler:
             self._last_number += 1
             return self._last_number
 
-    def found(self, client: Client, number: int) -> OpenSession | None:
+    def found(self, client: ConnectedClient, number: int) -> OpenSession | None:
         """Return a session by its number; 0 is the newest of the client, or of all."""
         if number:
             return self.sessions.get(number)
@@ -408,13 +404,13 @@ class RequestHandler:
         what = f"session {number}" if number else "session"
         return f"There is no {what}; open are: {there}."
 
-    def states(self, client: Client) -> list[dict[str, Any]]:
+    def states(self, client: ConnectedClient) -> list[dict[str, Any]]:
         """Return the states of all sessions; one that does something else says that."""
         known = [(each, self._state_of(each, client)) for each in list(self.sessions.values())]
         return [state for each, state in known if each.number in self.sessions]
 
     @staticmethod
-    def _state_of(opened: OpenSession, client: Client) -> dict[str, Any]:
+    def _state_of(opened: OpenSession, client: ConnectedClient) -> dict[str, Any]:
         try:
             found: dict[str, Any] = opened.worker.call(partial(opened.state, client), _BUSY_S)
         except TimeoutError:
@@ -430,7 +426,7 @@ class RequestHandler:
             }
         return found
 
-    def _answer(self, client: Client, message: object, respond: _Respond) -> None:
+    def _answer(self, client: ConnectedClient, message: object, respond: _Respond) -> None:
         """Have a request carried out by whom it is for."""
         problem = _problem(message)
         if problem:
@@ -449,7 +445,7 @@ class RequestHandler:
         asked = Asked(self, client, worker)
         worker.post(partial(self._carry_out, asked, message.get("id"), (found, params), reply))
 
-    def _worker_for(self, client: Client, found: Method, params: Any) -> Worker:  # noqa: ANN401 - of a method
+    def _worker_for(self, client: ConnectedClient, found: Method, params: Any) -> Worker:  # noqa: ANN401 - of a method
         if found.opens:
             self._newest[client] = worker = self._worker(is_of_session=True)
             return worker
@@ -466,7 +462,7 @@ class RequestHandler:
         assert isinstance(opened.worker, Worker)
         return opened.worker
 
-    def _general_of(self, client: Client) -> Worker:
+    def _general_of(self, client: ConnectedClient) -> Worker:
         """Return the worker of a client, so that what takes long holds up no other."""
         with self._numbers:
             found = self._general.get(client)
