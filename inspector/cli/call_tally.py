@@ -271,7 +271,6 @@ class CallTally:
     """
 
     def __init__(self, log: EventLog) -> None:
-        """Start with the log's base."""
         self.lost = 0  # Events dropped from the log before they could be counted
         self._log = log
         self._cursor = log.first

@@ -183,7 +183,6 @@ class TimerTable:
         return self._rows.rows_of(timer_ids)
 
     def pending_rows(self, timer_ids: Iterable[int]) -> list[int]:
-        """Return the present rows of those timers that are pending."""
         return [row for row in map(self._rows.get, timer_ids) if row >= 0]
 
     def session_dues(self, timer_ids: Iterable[int]) -> list[int]:

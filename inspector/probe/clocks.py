@@ -288,7 +288,6 @@ class Clocks:
                     self.emit(event)
 
     def remove(self, clock: Clock) -> None:
-        """Remove a clock with everything below it."""
         with self.lock:
             if clock.is_removed:
                 return
@@ -302,7 +301,6 @@ class Clocks:
                 self.emit((self.present_ns(), CLOCK_REMOVED, clock.number, 0, 0))
 
     def branch(self, clock: Clock) -> Iterator[Clock]:
-        """Yield a clock and everything below it."""
         yield clock
         for child in clock.children:
             yield from self.branch(child)

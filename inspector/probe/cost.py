@@ -27,7 +27,6 @@ MEASURED_CALLS = _CALLS * _ROUNDS
 
 
 def took_ns(call: Callable[[], object]) -> float:
-    """Return the processor time of a call in nanoseconds."""
     rounds = []
     for _ in range(_ROUNDS):
         began_ns = thread_time_ns()

@@ -396,7 +396,6 @@ class TaskTeller:
             self._readers.clear()
 
     def restart(self) -> None:
-        """Begin with nothing that is known."""
         self._telling, self._next_ns = None, 0
         if self._every_ns:
             self._told.clear()

@@ -113,7 +113,6 @@ class Texts:
         return known
 
     def is_hidden(self, frame: FrameType) -> bool:
-        """Return whether a frame is of a library that is skipped."""
         hidden = self._is_hidden.get(frame.f_code.co_filename)
         return self._hides(frame) if hidden is None else hidden
 

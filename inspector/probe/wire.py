@@ -69,7 +69,6 @@ class WireError(Exception):
 
 
 def frame(kind: int, payload: bytes) -> bytes:
-    """Return a frame for a stream socket."""
     return _HEADER.pack(len(payload) + 1, kind) + payload
 
 
@@ -239,7 +238,6 @@ def whole(params: dict[str, Any], name: str, lowest: int = 0, highest: int = MAX
 
 
 def text(params: dict[str, Any], name: str) -> str:
-    """Return a text of the parameters."""
     value = params.get(name)
     if not isinstance(value, str):
         raise WireError(BAD_PARAMS, f"{name} is a text")

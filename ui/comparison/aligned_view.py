@@ -81,8 +81,6 @@ _LEAST_MS: Final = 0.01
 
 
 class _Line(Struct, frozen=True, eq=False):
-    """A run along the axis."""
-
     name: str
     times_ns: NDArray[np.int64]  # Its frame times
     lasts_ns: NDArray[np.int64]  # How long each frame lasts, or each sample holds

@@ -17,8 +17,6 @@ _NEWS: Final = 128
 
 
 class DurationScale:
-    """The duration at the upper edge of a plot."""
-
     def __init__(self) -> None:
         self.least = USUAL_BUDGETS  # How many budgets it has at least
         self.top_ns = self.least * DEFAULT_BUDGET_NS  # That duration

@@ -67,8 +67,6 @@ class What(IntEnum):
 
 
 class LabForm(QWidget):
-    """The controls in one line."""
-
     changed = Signal()  # The input has changed
     file_wanted = Signal(str)  # The user wants a file dialog: "timers", "scene" or "frame times"
 

@@ -478,7 +478,6 @@ class LanePicture:
     def _foreseen(
         self, canvas: LaneSurface, row: LaneRow, lane: Lane, window: LaneWindow
     ) -> _Coming | None:
-        """Return what is predicted of a timer."""
         timeline, pending = canvas.timeline, lane.pending
         if not pending or window.high <= timeline.at_ns or row.kind is not LaneKind.TIMER:
             return None

@@ -308,7 +308,6 @@ class LaneSurface(QAbstractScrollArea):
         return number_of
 
     def is_selected(self, row: LaneRow) -> bool:
-        """Return whether a row is about the selection of all panels."""
         return is_about(row, self._selection)
 
     def is_pointed(self, row: LaneRow) -> bool:

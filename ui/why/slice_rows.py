@@ -22,8 +22,6 @@ _LONGEST: Final = 400
 
 @runtime_checkable
 class KnowsSlices(Protocol):
-    """A past that knows each slice of a trace."""
-
     def slice_ended(self, member: int, at_ns: int) -> int | None:
         """Return the index of the slice with a member's name that ended at an instant."""
 

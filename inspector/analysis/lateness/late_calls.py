@@ -82,7 +82,6 @@ def window_of(
 def lateness_at(
     history: History, timeline: Timeline, timer_id: int, begin_ns: int, end_ns: int
 ) -> Lateness:
-    """Return what made one call late."""
     samples = samples_around(history, begin_ns, end_ns)
     clock_id = timeline.timers.clock[timeline.timers.index(timer_id)]
     clocks = loop_clocks(timeline, samples, clock_id)

@@ -47,7 +47,6 @@ class ComparedRun:
     distribution: Distribution = field(init=False)
 
     def __post_init__(self) -> None:
-        """Sort the frame times."""
         if not len(self.times_ns):
             raise CaptureError(f"{self.name} has no frames. Choose another one to compare.")
         object.__setattr__(self, "distribution", Distribution(self.times_ns))

@@ -327,7 +327,6 @@ class Ticker:
             self.reporter.call_ended(number, began_ns)
 
     def report_ms(self, number: int, field: Field, milliseconds: float) -> None:
-        """Report an instant or a duration."""
         if number:
             self.reporter.set_seconds(number, field, milliseconds / 1000)
 

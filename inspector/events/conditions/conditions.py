@@ -94,8 +94,6 @@ class _Token(Struct, frozen=True):
 
 
 class _Operand(Struct, frozen=True):
-    """One side of a comparison or calculation."""
-
     read: _Read
     type: FieldType
     place: int

@@ -42,8 +42,6 @@ class Window(Struct, frozen=True):
 
 
 class FrameBar(NamedTuple):
-    """A frame that has a column of its own."""
-
     left: int  # In pixels from the left edge of the view
     right: int
     width: float  # How long it is on the axis, in fractions of pixels

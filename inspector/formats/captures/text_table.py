@@ -418,7 +418,6 @@ def read_table(source: CaptureSource, known_names: Container[str], wanted: str |
 
 
 def is_number(cell: str) -> bool:
-    """Return whether a cell is a finite number."""
     return len(cell) <= MOST_CHARACTERS and _NUMBER.fullmatch(cell) is not None
 
 

@@ -246,7 +246,6 @@ def _rows(found: RunDifference) -> Iterator[tuple[str, ...]]:
 
 
 def number_text(value: float, unit: str) -> str:
-    """Return a number of any size with its unit."""
     digits = f"{value:,.2f}" if abs(value) >= 1 or not value else f"{value:.3g}"
     return f"{digits} {unit}".strip()
 

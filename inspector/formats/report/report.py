@@ -88,7 +88,6 @@ def write_text(text: str, path: Path, errors: str = "replace") -> None:
 def write_html(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions, stream: BinaryIO
 ) -> None:
-    """Write frame times as an HTML report."""
     stream.write(html_of(report_of(frames, provenance, options)).encode())
 
 

@@ -284,7 +284,6 @@ class PygameAdapter(Adapter):
         return self.ticks_ms()
 
     def sleep(self, milliseconds: int) -> None:
-        """Sleep for local milliseconds."""
         self._reads_time = True
         self._sleep_until(self._local_ns() + milliseconds * _MS)
 

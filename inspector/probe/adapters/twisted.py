@@ -212,7 +212,6 @@ class ReactorHooks:
             return None
 
     def is_shown(self, call: Any) -> bool:
-        """Return whether the inspector knows of a call."""
         timer = vars(call).get("timeline_timer")
         return timer is not None and timer.number in self._adapter.program.timers
 

@@ -80,7 +80,6 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
 def figure_dialog(
     runs: Sequence[ComparedRun], folder: Path, settings: Settings, theme: Theme, parent: QWidget
 ) -> ExportDialog:
-    """Return the dialog for a figure of several runs."""
     about = Provenance("", datetime.now(UTC), inspector.__version__)
     source = ExportSource(
         FrameHistory(), (), about, figures=tuple(shown_of(each, about) for each in runs)

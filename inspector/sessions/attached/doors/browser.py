@@ -182,7 +182,6 @@ def page_url(target: str) -> str:
 
 
 def find_browser() -> str:
-    """Return the path of Chromium or Chrome."""
     found = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
     found = found or next((path for path in _MAC if Path(path).exists()), None)
     if found is None:
