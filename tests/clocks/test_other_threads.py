@@ -58,6 +58,9 @@ class _Ground:
         self.callback = self.director.on("update", abs)
         self.scheduler = Scheduler(self.root)
         self.call = self.scheduler.schedule(abs, 1)
+        self.held_call = self.scheduler.schedule(float, 1, paused=True)
+        self.update = self.scheduler.schedule_update(self, callback=abs)
+        self.pause = self.scheduler.pause_target(self.paused)
         self.machine = StateMachine("off", {"start": Edge("off", "on")}, clock=self.root)
         self.stage = Stage(self.transport, self.director, lambda _: False)
         self.tree.run_to(SECOND)
@@ -71,7 +74,9 @@ class _Ground:
         timers = [(timer.id, timer.due_ns) for timer in self.root.pending()]
         callbacks = [self.director.callbacks(phase) for phase in Phase]
         calls = [str(call) for call in self.scheduler.timers()]
-        return clocks, timers, callbacks, calls, self.machine.state, self.transport.is_running
+        updates = [str(update) for update in self.scheduler.updates()]
+        machine, is_running = self.machine.state, self.transport.is_running
+        return clocks, timers, callbacks, calls, updates, machine, is_running
 
 
 #: Everything public that changes something.
@@ -109,8 +114,12 @@ CHANGES: dict[str, Callable[[_Ground], object]] = {
     "pause_target": lambda it: it.scheduler.pause_target(abs),
     "pause_all": lambda it: it.scheduler.pause_all(),
     "time_scale": lambda it: setattr(it.scheduler, "time_scale", 2),
+    "scheduler.resume": lambda it: it.scheduler.resume(it.pause),
+    "scheduler.update": lambda it: it.scheduler.update(1),
     "call.pause": lambda it: it.call.pause(),
+    "call.resume": lambda it: it.held_call.resume(),
     "call.unschedule": lambda it: it.call.unschedule(),
+    "update.priority": lambda it: setattr(it.update, "priority", 5),
     "machine.go": lambda it: it.machine.go("start"),
     "machine.reset": lambda it: it.machine.reset(),
     "loop": lambda it: start_loop(it.root, 10, int),

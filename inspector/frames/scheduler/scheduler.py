@@ -148,12 +148,13 @@ class Scheduler(RunByClock):
 
         Raises:
             ValueError: The delta is negative or not a number.
-            RuntimeError: Called from inside a frame.
+            RuntimeError: Called from inside a frame, or from another thread.
         """
+        self.reporter.check_thread()
         self.update_ns(seconds_to_ns(delta))
 
     def update_ns(self, delta_ns: int) -> None:
-        """Do what :meth:`update` does, with the delta in nanoseconds."""
+        """Do what :meth:`update` does in nanoseconds, on a thread that has been checked."""
         if self.is_in_frame:
             raise RuntimeError("a frame is running; a callback cannot run another")
         if checked_ns(delta_ns) < 0:

@@ -53,6 +53,8 @@ class Pause:
 
     def resume(self) -> bool:
         """Undo this pause; other pauses remain in effect."""
+        if self._records:
+            self._records[0].reporter.check_thread()
         if not self.is_active:
             return False
         self.is_active = False
