@@ -33,7 +33,7 @@ class Marker:
 
 def markers_between(
     timeline: Timeline,
-    annotations: Iterable[Annotation] = (),
+    annotations: Iterable[Annotation],
     start: int = 0,
     stop: int | None = None,
 ) -> tuple[Marker, ...]:

@@ -146,7 +146,7 @@ class RunReport:
         return self.tally.lost + sum(probe.lost for probe in self.probes)
 
 
-def report_text(report: RunReport, *, most_timers: int = 20) -> str:
+def report_text(report: RunReport, *, most_timers: int) -> str:
     """Return the report as a page of text; timers that are not exact come first."""
     timers = report.timers
     tables = (

@@ -246,7 +246,7 @@ def write_file(
     format_for(path, formats).write_files(path, data, provenance, options)
 
 
-def write_document(first: DisplayList, stream: BinaryIO, more: Sequence[DisplayList] = ()) -> None:
+def write_document(first: DisplayList, stream: BinaryIO, more: Sequence[DisplayList]) -> None:
     """Write pages as one PDF.
 
     Raises:

@@ -96,7 +96,7 @@ def facts_in(
     frames: range,
     refresh_ms: float,
     facts: FrameFacts | None,
-    beside: Beside | None = None,
+    beside: Beside | None,
 ) -> FrameFacts:
     """Return what is known of frames of a session besides their times."""
     if facts is not None or beside is not None:

@@ -439,7 +439,7 @@ class Link:
                 if "error" in message:
                     raise LinkClosed(message["error"]["message"])
                 if "result" in message:
-                    _check_hello(message["result"], "inspector")
+                    _check_hello(message["result"])
                     self._dialled = None
                     self._attach(connection, messages)
                     return
@@ -501,7 +501,7 @@ class Link:
                 given.encode(), self._token.encode()
             ):
                 raise WireError(wire.WRONG_TOKEN, "The token is wrong.")
-            _check_hello(params, "inspector")
+            _check_hello(params)
             if self._attachment is not None:
                 raise WireError(wire.NOT_POSSIBLE, "Another inspector is attached.")
         except WireError as error:
@@ -575,11 +575,11 @@ class _Waiting:
         return [self._by_number[number] for number, _ in ready]
 
 
-def _check_hello(hello: dict[str, Any], role: str) -> None:
+def _check_hello(hello: dict[str, Any]) -> None:
     if hello.get("protocol") != wire.PROTOCOL:
         raise WireError(wire.WRONG_VERSION, f"This probe speaks protocol {wire.PROTOCOL}.")
-    if hello.get("role") != role:
-        raise WireError(wire.BAD_PARAMS, f"A probe speaks with an {role} only.")
+    if hello.get("role") != "inspector":
+        raise WireError(wire.BAD_PARAMS, "A probe speaks with an inspector only.")
 
 
 def command_line() -> list[str]:

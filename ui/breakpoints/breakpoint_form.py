@@ -57,8 +57,8 @@ class BreakpointForm(QWidget):
     breakpoint_given = Signal(object)  # Breakpoint: a breakpoint that makes sense
     names_wanted = Signal()  # The user is about to type the name of what to look out for
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._said_as = ColorRole.RED
         self.kind = QComboBox()

@@ -113,8 +113,8 @@ class AlignedView(QWidget):
     # What the runs have at the pointer or the keys' place, empty for nothing
     frames_read = Signal(str)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._runs: tuple[ComparedRun, ...] = ()
         self._lines: list[_Line] = []

@@ -81,8 +81,8 @@ class ComparisonView(QWidget):
     # Runs are to be drawn in a figure, which is proposed for a folder: list[ComparedRun], Path
     figure_wanted = Signal(object, object)
 
-    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, bridge: SessionBridge, theme: Theme) -> None:
+        super().__init__()
         self.setAccessibleName("Comparison")
         self.setAcceptDrops(True)
         self.setAutoFillBackground(True)

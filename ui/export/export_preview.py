@@ -17,8 +17,8 @@ from ..kit.picture import paint
 class ExportPreview(QWidget):
     """Shows exactly what PNG, PDF and SVG will show, from the same display list."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName("Preview of the exported picture")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._picture: DisplayList | None = None

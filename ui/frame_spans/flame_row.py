@@ -60,8 +60,8 @@ class FlameRow(QWidget):
     #: The menu of a span was asked for, at a position of the screen.
     menu_requested = Signal(object, object)  # Span, QPoint
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.spans: tuple[FrameSpan, ...] = ()
         self._words = ""
@@ -169,9 +169,9 @@ class FlameRow(QWidget):
             self._paint_span(painter, number, span)
         for number, span in enumerate(self.spans):
             if self._is_chosen(span):
-                self._paint_outline(painter, number, theme.color(ColorRole.TEXT), 2)
+                self._paint_outline(painter, number, theme.color(ColorRole.TEXT))
         if self._current is not None and self.hasFocus():
-            self._paint_outline(painter, self._current, theme.color(ColorRole.BLUE), 2)
+            self._paint_outline(painter, self._current, theme.color(ColorRole.BLUE))
 
     def _paint_ruler(self, painter: QPainter) -> None:
         theme = self._theme
@@ -231,9 +231,9 @@ class FlameRow(QWidget):
         flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(box, int(flags), elided)
 
-    def _paint_outline(self, painter: QPainter, number: int, color: QColor, width: int) -> None:
+    def _paint_outline(self, painter: QPainter, number: int, color: QColor) -> None:
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(color, width))
+        painter.setPen(QPen(color, 2))
         painter.drawRect(self.rect_of(number).adjusted(0, 1, -1, -1))
 
     def _color_of(self, span: FrameSpan) -> QColor:

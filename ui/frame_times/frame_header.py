@@ -64,7 +64,7 @@ def phases_legend(
 class FrameLegend(QWidget):
     """What the colours of bars mean, a line for each."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None) -> None:
         super().__init__(parent)
         self._theme = theme
         self.entries: tuple[tuple[AnyFill, str], ...] = PACES
@@ -136,7 +136,7 @@ class _Header(QWidget):
 class OverviewHeader(_Header):
     """Of the whole session: P99, and links to the longest frame and those over budget."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None) -> None:
         super().__init__(theme, parent)
         self.p99 = self._muted()
         layout = QHBoxLayout(self)

@@ -24,7 +24,7 @@ _LONGEST_NAME: Final = 30
 class LoopChoice(QToolButton):
     """Names the loop or stream whose frames are shown, and lists the others; hidden without."""
 
-    def __init__(self, bridge: SessionBridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionBridge, parent: QWidget | None) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._shown: tuple[int, int] | None = None

@@ -59,7 +59,7 @@ class MarksRow(QWidget):
     holds_moved = Signal(object)  # list[int]
     playhead_moved = Signal(object)  # int: a mark was double-clicked; its instant of session time
 
-    def __init__(self, theme: Theme, view: SharedView, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, view: SharedView, parent: QWidget | None) -> None:
         super().__init__(parent)
         self.groups: list[MarkGroup] = []
         # Named ranges: left and right edge in pixels, and number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QIcon, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit
 from typing_extensions import override
 
 from .guards import guarded
@@ -24,8 +24,8 @@ class FilterLine(QLineEdit):
     filter_changed = Signal(str)  # The new text, without blanks around it
     left_downwards = Signal()  # The Down key was pressed, the list below wants the focus
 
-    def __init__(self, placeholder: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, placeholder: str) -> None:
+        super().__init__()
         self.setPlaceholderText(placeholder)
         self.setAccessibleName(placeholder)
         self.setClearButtonEnabled(True)

@@ -45,8 +45,8 @@ def color_text(label: QLabel, color: QColor) -> None:
 class ElidedLabel(QLabel):
     """One line of text; what was cut off can be read in its tooltip."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 

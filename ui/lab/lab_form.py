@@ -70,8 +70,8 @@ class LabForm(QWidget):
     changed = Signal()  # The input has changed
     file_wanted = Signal(str)  # The user wants a file dialog: "timers", "scene" or "frame times"
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._recorded: dict[str, tuple[int, ...]] = {}
         self._session_frames: Callable[[], tuple[int, ...]] = tuple
         self._open_scene: Callable[[], Path | None] = lambda: None

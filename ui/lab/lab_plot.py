@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea
 from typing_extensions import override
 
 from inspector.engines.lab.drift import DriftChart, drift_chart, drift_groups
@@ -62,8 +62,8 @@ class LabPlot(QAbstractScrollArea):
     firing_read = Signal(str)  # A sentence about the current firing, empty for none
     result_chosen = Signal(object)  # LabResult: a run was clicked or reached with the arrow keys
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._results: tuple[LabResult, ...] = ()
         self._rows: list[LabResult | str] = []

@@ -179,8 +179,8 @@ class MachineDiagram(QWidget):
     transition_chosen = Signal(str)  # A transition was clicked, possible or not
     transition_pointed = Signal(str)  # The transition under the pointer, empty for none
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.shape_shown = NO_SHAPE
         self._order: tuple[str, ...] = ()

@@ -54,8 +54,8 @@ class DistributionView(QWidget):
     band_chosen = Signal(object)  # tuple[int, int] | None
     bin_read = Signal(str)  # What is known of the bin under the pointer, empty for none
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.empty_text = ""  # Said instead of a chart without data
         self._theme = theme
         self.setAccessibleName("Distribution of frame times")
@@ -74,7 +74,7 @@ class DistributionView(QWidget):
         self.setMouseTracking(True)
 
     def set_curves(
-        self, curves: Sequence[Curve], budgets_ms: Sequence[float], *, empty_text: str = ""
+        self, curves: Sequence[Curve], budgets_ms: Sequence[float], *, empty_text: str
     ) -> None:
         """Show other frames, or more of them; ``empty_text`` without any."""
         self._curves = tuple(each for each in curves if len(each.times))

@@ -86,8 +86,8 @@ class SceneCanvas(QWidget):
     menu_wanted = Signal(object)  # QPoint: the context menu was asked for; where on the screen
     double_clicked = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         # Describes an owner, for the tooltip
         self.text_of: Callable[[ShapeOwner], str] = lambda _owner: ""
         self.painting_ns = 0  # Processor time that painting took last

@@ -22,8 +22,8 @@ _MARGINS: Final = (16, 4, 16, 12)
 
 
 class ProgramCard(QWidget):
-    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, bridge: SessionBridge, theme: Theme) -> None:
+        super().__init__()
         self._bridge = bridge
         self._theme = theme
         self._titles = {title: plain_label(title) for title in _SHOWN}

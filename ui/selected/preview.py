@@ -34,7 +34,7 @@ class PreviewCard(QFrame):
     It never takes the focus, so what is typed and highlighted below it goes on.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None) -> None:
         """Make an empty card, hidden."""
         super().__init__(parent, Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint)
         self.setObjectName("preview_card")

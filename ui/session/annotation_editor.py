@@ -41,7 +41,7 @@ class AnnotationEditor(QObject):
     # A stretch is to be brought into view, in session nanoseconds
     span_wanted = Signal(object)  # tuple[int, int]
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None) -> None:
         super().__init__(parent)
         self._range_sources: list[tuple[int, WeakMethod[RangeSource]]] = []
         self._annotations: Annotations | None = None

@@ -111,7 +111,6 @@ class SessionBridge(QObject):
 
     def __init__(
         self,
-        parent: QObject | None = None,
         *,
         make_source: Callable[[Precision], TimeSource] | None = None,
         make_session: Callable[[Path, TimeSource], Session] | None = None,
@@ -122,7 +121,7 @@ class SessionBridge(QObject):
         Scenes run on the Qt event loop and in this process unless ``make_source`` and
         ``make_session`` say otherwise. The clock tells what refreshing costs.
         """
-        super().__init__(parent)
+        super().__init__()
         # What follows a failure in scenes that are opened from now on
         self.failure_policy = FailurePolicy.CONTINUE
         # What the settings know the session by: the absolute path of its file, else its first

@@ -46,7 +46,7 @@ class FrameFocus(QObject):
     changed = Signal()  # Another measure is plotted, or other frames are in view or chosen
     marked_changed = Signal()  # Other frames are marked
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None) -> None:
         super().__init__(parent)
         self.measure: Measure = "interval"  # Which time of the frames is plotted
         self.visible: Frames = (0, 0)  # The first frame in view and the one behind the last

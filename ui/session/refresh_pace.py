@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from time import perf_counter_ns, thread_time_ns
+from time import thread_time_ns
 from typing import Final, Protocol
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -132,7 +132,7 @@ class RefreshPace(QObject):
         self,
         parent: QObject | None = None,
         *,
-        clock: Callable[[], int] = perf_counter_ns,
+        clock: Callable[[], int],
         processor_clock: Callable[[], int] = thread_time_ns,
     ) -> None:
         """Stand still.

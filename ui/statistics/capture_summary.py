@@ -102,8 +102,8 @@ class ToolsSay(QWidget):
 class CaptureSummary(QWidget):
     """The distribution of the frames beside what tools say; as high as the tray."""
 
-    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, bridge: SessionBridge, theme: Theme) -> None:
+        super().__init__()
         self.setAccessibleName("Summary of the capture")
         self.tools = ToolsSay(theme)
         title = ElidedLabel()

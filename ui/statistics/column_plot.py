@@ -90,7 +90,7 @@ def read_columns(
     interval_ns: NDArray[np.int64],
     lasts_ns: NDArray[np.int64],
     *,
-    are_frames: bool = True,
+    are_frames: bool,
 ) -> list[ShownColumn]:
     """Read columns of a capture; in any thread.
 

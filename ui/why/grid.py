@@ -57,7 +57,7 @@ def _text_width(label: QLabel | QPlainTextEdit) -> int:
 
 @guarded
 class ShareBar(QWidget):
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None) -> None:
         super().__init__(parent)
         self._share = 0.0
         self._color = QColor(Qt.GlobalColor.gray)

@@ -15,7 +15,7 @@ from inspector.vocabulary import NEVER, Field, LifeCycle, MemberKind, Phase, rat
 from ..kit.texts.member_texts import CALLS, edge_text, machine_transitions, member_run_state
 from ..kit.texts.run_states import RunStateKind
 from ..session.bridge import Selection
-from .reason_rows import NOTHING_TOLD, Told
+from .reason_rows import Told
 from .rows import (
     MOST_LISTED,
     DetailRow,
@@ -35,7 +35,7 @@ _RUNS = (RunStateKind.RUNNING, RunStateKind.HELD)
 
 
 def member_rows(
-    timeline: Timeline, number: int, strings: Sequence[str], told: Told = NOTHING_TOLD
+    timeline: Timeline, number: int, strings: Sequence[str], told: Told
 ) -> list[DetailRow]:
     member = timeline.members.by_id.get(number)
     if member is None:

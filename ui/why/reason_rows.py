@@ -46,9 +46,6 @@ class Told(Struct, frozen=True):
     scores: tuple[DetailRow, ...] = ()  # What came of predictions
 
 
-NOTHING_TOLD: Final = Told()
-
-
 class WhyRows:
     """Explains what is selected, a few times a second at most, and goes on where it was."""
 
@@ -235,7 +232,7 @@ def _clause_end(text: str) -> int:
     return end
 
 
-def when_text(at_ns: int, again_ns: Sequence[int] = ()) -> str:
+def when_text(at_ns: int, again_ns: Sequence[int]) -> str:
     """Return one or several instants: ``0:24.500``, ``0:25, 0:39 and 0:50``."""
     if not again_ns:
         return format_at(at_ns)

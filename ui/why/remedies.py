@@ -133,8 +133,8 @@ class RemedyBar(QWidget):
 
     keyboard_left = Signal()  # It was hidden while one of its buttons had the keyboard
 
-    def __init__(self, bridge: SessionBridge, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, bridge: SessionBridge) -> None:
+        super().__init__()
         self._bridge = bridge
         self._steps = UndoSteps()
         self._remedies: list[Remedy] = []

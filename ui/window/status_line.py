@@ -355,7 +355,7 @@ def _log_texts(session: Session) -> tuple[str, str]:
 class FailureNote(QToolButton):
     """Counts the failures of the session; a click is for showing them."""
 
-    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._theme = theme

@@ -64,8 +64,8 @@ class Blocks:
     The samples of a turn are kept until it is over and no event can tell more of it.
     """
 
-    def __init__(self, strings: Sequence[str] = ("",)) -> None:
-        self.samples = Samples(strings)  # Takes the events; settle follows
+    def __init__(self) -> None:
+        self.samples = Samples([""])  # Takes the events; settle follows
         self._settled: defaultdict[int, list[Block]] = defaultdict(list)
         self._latest: dict[int, list[Block]] = {}
         #: By loop: how many samples were looked at, and whether their last turn was over.

@@ -136,7 +136,7 @@ def _leaking(survey: Survey, group: TimerGroup) -> str:
     return f"their clock has been stopped for {format_duration(stopped_ns)}"
 
 
-def never_called(survey: Survey, known: Collection[int] = ()) -> Iterator[Finding]:
+def never_called(survey: Survey, known: Collection[int]) -> Iterator[Finding]:
     """Find timers blocked since before they were set, but for those that are ``known``."""
     groups: dict[tuple[int, int], tuple[Blocker, list[SurveyedTimer | SurveyedMember]]] = {}
     of_clocks: dict[int, tuple[Blocker, ...]] = {}

@@ -131,8 +131,8 @@ def finding_steps(
     start: int | None = None,
     end: int | None = None,
     *,
-    budget: FrameBudget = _USUAL_BUDGET,
-    state: Timeline | None = None,
+    budget: FrameBudget,
+    state: Timeline | None,
 ) -> Generator[float, None, list[Finding]]:
     """Do what :func:`findings` does a few milliseconds at a time; yields the share done."""
     first = history.first if start is None else max(start, history.first)

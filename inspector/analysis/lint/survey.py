@@ -37,7 +37,7 @@ QUARTERS: Final = 4
 
 
 def surveying(
-    history: History, start: int, end: int, budget: FrameBudget, state: Timeline | None = None
+    history: History, start: int, end: int, budget: FrameBudget, state: Timeline | None
 ) -> Generator[int, None, Survey]:
     """Survey the events between two cursors in short steps; yields the cursor reached."""
     survey = Survey(history, history.state_before(end) if state is None else state, budget)

@@ -66,8 +66,8 @@ class ColumnChange:
 def column_changes(
     before: Sequence[Sequence[RunColumn]],
     after: Sequence[Sequence[RunColumn]],
-    on_progress: Callable[[float], None] = lambda _done: None,
-    pairs: int = 1,
+    on_progress: Callable[[float], None],
+    pairs: int,
 ) -> list[ColumnChange]:
     """Return what has become of the columns that all runs have.
 

@@ -30,7 +30,7 @@ def text_width(text: str, size: float, *, is_bold: bool = False) -> float:
     return sum(face.advance(ord(char)) for char in text) * size / face.units_per_em
 
 
-def has_every_character(text: str, *, is_bold: bool = False) -> bool:
+def has_every_character(text: str, *, is_bold: bool) -> bool:
     face = font(is_bold=is_bold)
     return all(face.has(ord(char)) for char in text)
 

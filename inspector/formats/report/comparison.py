@@ -286,7 +286,7 @@ def csv_of(rows: Sequence[Sequence[object]]) -> str:
 
 
 def json_of(
-    found: Sequence[RunDifference], tested: Sequence[Sequence[Mapping[str, object]]] = ()
+    found: Sequence[RunDifference], tested: Sequence[Sequence[Mapping[str, object]]]
 ) -> str:
     of_each = tested or [()] * len(found)
     values = [comparison_values(*each) for each in zip(found, of_each, strict=True)]

@@ -51,7 +51,6 @@ class KivyAdapter(Adapter):
         behaviors = (clocks.ClockBaseBehavior, clocks.ClockBaseInterruptBehavior)
         self._clock = self.program.clock("Kivy", adapter=self)
         self._base_s = behaviors[0].time() - self._clock.local_ns() / _NS
-        self._event_class = clocks.ClockEvent
         for behavior in behaviors:
             self._hook_waiting(behavior)
         self._hook_frames(behaviors[0])

@@ -141,12 +141,6 @@ class ByeMessage(Message, frozen=True):
     reason: Text = ""
 
 
-class ChildMessage(Message, frozen=True):
-    """A child process that will dial by itself."""
-
-    pid: Whole
-
-
 def decoded(params: dict[str, Any], kind: type[_T]) -> _T:
     """Return parameters as what they are to be."""
     try:

@@ -161,7 +161,7 @@ def first_difference(
 
 
 def difference_steps(
-    expected: RunEvents, found: RunEvents, *, may_go_on: RunEvents | None = None
+    expected: RunEvents, found: RunEvents, *, may_go_on: RunEvents | None
 ) -> Generator[None, None, ReplayDifference | None]:
     """Find the first difference, a few thousand events at a time."""
     start = _first_common_frame(expected, found) if expected.lost or found.lost else -1

@@ -66,7 +66,7 @@ class ColumnChoices(QObject):
         view: PaintedTable,
         columns: Sequence[ColumnEnum],
         choices: MutableMapping[str, str],
-        sorted_by: int = -1,
+        sorted_by: int,
     ) -> None:
         """Take over what was kept.
 
@@ -368,7 +368,7 @@ def forget_columns(window: QWidget, choices: MutableMapping[str, str]) -> None:
 class ShorteningHeader(QHeaderView):
     """Titles over columns; where one has no room, a shorter one instead, or its beginning."""
 
-    def __init__(self, short_titles: Mapping[ColumnT, str], parent: QWidget | None = None) -> None:
+    def __init__(self, short_titles: Mapping[ColumnT, str], parent: QWidget | None) -> None:
         """Make movable titles; by column, a shorter one for want of room."""
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._short_titles = {int(column): title for column, title in short_titles.items()}

@@ -62,7 +62,7 @@ class AboutDialog(QDialog):
 
 
 class ExtensionsDialog(QDialog):
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Extensions")
         self.setObjectName("extensions")

@@ -25,10 +25,8 @@ class SceneGallery(QWidget):
 
     scene_chosen = Signal(object)  # Path: the file of a scene to open
 
-    def __init__(
-        self, scenes: Sequence[SceneFile], hint: str = "", parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, scenes: Sequence[SceneFile], hint: str = "") -> None:
+        super().__init__()
         self._summaries: dict[str, str] = {}
         self.list = QListWidget()
         self.list.setAccessibleName("Built-in scenes")

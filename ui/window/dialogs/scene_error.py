@@ -155,7 +155,7 @@ class SceneErrorView(QWidget):
 class SceneErrorDialog(QDialog):
     """The same beside a session that goes on."""
 
-    def __init__(self, status: SessionStatus, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, status: SessionStatus, theme: Theme, parent: QWidget | None) -> None:
         super().__init__(parent)
         self.setObjectName("scene_error_dialog")
         self.setWindowTitle("Not opened")

@@ -112,7 +112,7 @@ def sections_of(pattern: str, entries: Sequence[PaletteEntry], found: Found) -> 
 class CommandPalette(QDialog):
     """Lists what is found; arrows move, Enter chooses, Tab shows what else it can do."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None) -> None:
         super().__init__(parent)
         self.setObjectName("command_palette")
         self.setWindowTitle("Find anything")

@@ -37,7 +37,7 @@ class StoredFrames:
     Every frame is checked when this is made, and only where each is and when it began is kept.
     """
 
-    def __init__(self, file: OpenFile, schema_version: int, clock_id: int | None = None) -> None:
+    def __init__(self, file: OpenFile, schema_version: int, clock_id: int | None) -> None:
         """Check the frames of a loop; ``None`` for those that are shown."""
         self._file = file
         self._table, self._which = "frame_chunks", ""

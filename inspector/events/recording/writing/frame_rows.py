@@ -25,7 +25,7 @@ _ADD_OF_LOOP: Final = INSERT.format("loop_frames", ",".join("?" * (1 + len(FRAME
 
 
 class FrameRows:
-    def __init__(self, connection: sqlite3.Connection, clock_id: int = 0) -> None:
+    def __init__(self, connection: sqlite3.Connection, clock_id: int) -> None:
         self._connection = connection
         self._clock_id = clock_id
         self._stored = 0
