@@ -17,13 +17,13 @@ from inspector.sessions.session import AttachesPrograms, Session
 from inspector.timebase import NS_PER_MS
 
 from .kit.guards import guarded
-from .kit.paced_refresh import PacedRefresh
 from .kit.source_menu import add_source_actions
 from .kit.table.columns import Column, ColumnEnum
 from .kit.table.models import ListTableModel
 from .kit.table.table_panel import TablePanel
 from .kit.table.table_view import TableView
 from .kit.theme import ColorRole, Theme
+from .kit.throttled_refresh import ThrottledRefresh
 from .session.bridge import SessionBridge
 
 #: The pace at which programs are asked for their tasks, and that of the table.
@@ -85,11 +85,10 @@ class TasksPanel(TablePanel):
         self._words = ""
         self._shown: tuple[object, ...] = ()
         self.lay_out()
-        self._pace = PacedRefresh(self, bridge.pace, _TABLE_MS)
-        self._pace.follow()
-        bridge.playhead_changed.connect(self._pace.request)
+        self._throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh, _TABLE_MS)
+        self._throttle.follow()
+        bridge.playhead_changed.connect(self._throttle.request)
         bridge.session_changed.connect(self._on_session_changed)
-        self._pace.due.connect(self.refresh)
         self.view.selectionModel().selectionChanged.connect(self._limit_others)
         self.update_counts()
 
@@ -97,7 +96,7 @@ class TasksPanel(TablePanel):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._ask(self._bridge.session)
-        self._pace.request()
+        self._throttle.request()
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:
@@ -121,7 +120,7 @@ class TasksPanel(TablePanel):
         self._say_words("")
         self._ask(session if self.isVisible() else None)
         self.update_counts()
-        self._pace.request()
+        self._throttle.request()
 
     @Slot()
     def refresh(self) -> None:

@@ -108,11 +108,11 @@ class Noted:
 
 
 def is_refreshing(bridge: SessionBridge) -> bool:
-    return bridge.pace.next_ms is not None
+    return bridge.refresh_timer.next_ms is not None
 
 
 def is_quick(bridge: SessionBridge) -> bool:
-    return 0 < (bridge.pace.next_ms or 0) <= REFRESH_MS
+    return 0 < (bridge.refresh_timer.next_ms or 0) <= REFRESH_MS
 
 
 def wait_ms(milliseconds: int) -> None:

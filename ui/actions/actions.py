@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QToolButton
 
 from inspector.display_text import as_plain
 
-from ..kit.paced_refresh import single_shot
 from ..kit.theme import Theme
+from ..kit.throttled_refresh import single_shot
 from .descriptions import ActionDescription, ActionFacts, HandlerT, why_not
 from .menus import MenuId
 

@@ -23,7 +23,6 @@ from inspector.vocabulary import NEVER, Field, MemberKind, rate_text, ratio_text
 
 from ..kit.clipboard import copy_text
 from ..kit.guards import guarded
-from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_panel import TablePanel
@@ -32,6 +31,7 @@ from ..kit.texts.clock_texts import next_dues, path_text, rate_algebra
 from ..kit.texts.member_texts import CALLS, member_run_state, next_call_text
 from ..kit.texts.run_states import RunState, run_state_of
 from ..kit.theme import ColorRole, Theme
+from ..kit.throttled_refresh import ThrottledRefresh
 from ..selected.commands import clock_toggle, member_toggle
 from ..selected.menus import MenuRequests, add_clock_actions, add_member_actions
 from ..selected.preview import Previewer
@@ -318,19 +318,18 @@ class ClockTreePanel(TablePanel):
         self._pointed = 0
         self.previewer = Previewer(bridge, self)
         self.lay_out()
-        self._pace = PacedRefresh(self, bridge.pace)
+        self._throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh)
         self._connect()
         self.set_session(bridge.session)
 
     def _connect(self) -> None:
         bridge, view = self._bridge, self.view
-        self._pace.follow()
-        bridge.playhead_changed.connect(self._pace.request)
+        self._throttle.follow()
+        bridge.playhead_changed.connect(self._throttle.request)
         bridge.session_changed.connect(self.set_session)
         bridge.selection_changed.connect(self.on_selection_changed)
         bridge.pointed_changed.connect(self._on_pointed_changed)
         self._theme.changed.connect(self._refresh_rows)
-        self._pace.due.connect(self.refresh)
         RowPointing(view).pointed.connect(self._point_at_row)
         view.selectionModel().currentRowChanged.connect(self._select_row)
         for key in ENTER:

@@ -15,10 +15,10 @@ from inspector.sessions.session import Session
 
 from ..kit.clipboard import copy_text
 from ..kit.layouts import menu_button, tool_button
-from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole, Theme
+from ..kit.throttled_refresh import ThrottledRefresh
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .event_list_model import MAX_ROWS, EventListModel
 
@@ -74,7 +74,7 @@ class EventListPanel(TablePanel):
         )
         self.follow_button.setChecked(True)
         self.lay_out(kinds_button, self.subject_button, self.follow_button)
-        self._pace = PacedRefresh(self, bridge.pace)
+        self._throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh)
         self._connect()
         self.set_session(bridge.session)
         if _SHOWN_KINDS in bridge.panel_choices:
@@ -97,11 +97,10 @@ class EventListPanel(TablePanel):
 
     def _connect(self) -> None:
         bridge, view = self._bridge, self.view
-        self._pace.follow()
+        self._throttle.follow()
         bridge.session_changed.connect(self.set_session)
         bridge.selection_changed.connect(self.on_selection_changed)
         bridge.playhead_changed.connect(self._on_playhead_moved)
-        self._pace.due.connect(self.refresh)
         self.subject_button.toggled.connect(self._apply_subject)
         self.follow_button.toggled.connect(self._apply_following)
         view.verticalScrollBar().actionTriggered.connect(self._notice_scrolling)

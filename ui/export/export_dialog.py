@@ -67,10 +67,10 @@ from inspector.vocabulary import Measure
 
 from ..kit.labels import plain_label
 from ..kit.layouts import REST, button_box, fill, fill_dialog, in_row
-from ..kit.paced_refresh import single_shot
 from ..kit.range_note import RangeNote
 from ..kit.save_dialog import SaveDialog, file_stem
 from ..kit.theme import ColorRole, Theme
+from ..kit.throttled_refresh import single_shot
 from .export_preview import ExportPreview
 
 if TYPE_CHECKING:

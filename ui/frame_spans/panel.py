@@ -34,12 +34,12 @@ from inspector.vocabulary import MemberKind
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, fill, open_menu, splitter, tool_button
-from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..kit.source_menu import add_source_actions
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_view import TableView
 from ..kit.theme import Theme, phase_color
+from ..kit.throttled_refresh import ThrottledRefresh, single_shot
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .flame_row import FlameRow, span_text
 
@@ -267,7 +267,7 @@ class FrameSpansPanel(QWidget):
             text = "this frame" if count == 1 else f"the last {count} frames"
             self.range_box.addItem(f"Table: {text}", count)
         self._lay_out()
-        self._pace = PacedRefresh(self, bridge.pace, _PERIOD_MS)
+        self._throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh, _PERIOD_MS)
         self._connect()
         self.on_selection_changed(bridge.selection)
         self.refresh()
@@ -411,7 +411,7 @@ class FrameSpansPanel(QWidget):
                 self._refresh_title(self._shown[0])
             else:
                 self._shown = None
-                self._pace.request()
+                self._throttle.request()
 
     def _add_up(self) -> None:
         """Add up frames for the table for a moment, and again in the next turn."""
@@ -536,11 +536,10 @@ class FrameSpansPanel(QWidget):
 
     def _connect(self) -> None:
         bridge = self._bridge
-        self._pace.follow()
+        self._throttle.follow()
         bridge.session_changed.connect(self.set_session)
         bridge.selection_changed.connect(self.on_selection_changed)
-        bridge.playhead_changed.connect(self._pace.request)
-        self._pace.due.connect(self.refresh)
+        bridge.playhead_changed.connect(self._throttle.request)
         self.flame.span_chosen.connect(self._choose_span)
         self.flame.span_hovered.connect(self._read_span)
         self.flame.menu_requested.connect(self._open_menu)

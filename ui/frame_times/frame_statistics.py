@@ -21,7 +21,7 @@ from inspector.vocabulary import Measure, Share
 
 from ..kit.background import Background
 from ..kit.guards import guarded
-from ..kit.paced_refresh import single_shot
+from ..kit.throttled_refresh import single_shot
 
 _PERIOD_MS: Final = 250
 #: Statistics take at most this share of the processor, whatever the range.

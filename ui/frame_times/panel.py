@@ -34,8 +34,8 @@ from inspector.vocabulary import Measure
 from ..kit.clipboard import add_copying
 from ..kit.guards import guarded
 from ..kit.layouts import hairline
-from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import Theme
+from ..kit.throttled_refresh import ThrottledRefresh
 from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .budget_menu import BudgetMenu
@@ -111,8 +111,10 @@ class FrameTimesPanel(QWidget):
         self.overview_header = OverviewHeader(theme, self)
         self.capture_header = CaptureHeader(bridge, theme, self._menu, self)
         self._lay_out()
-        self._pace = PacedRefresh(self, bridge.pace, _PLOT_MS)
-        self._strip_pace = PacedRefresh(self.strip, bridge.pace, _STRIP_MS)
+        self._throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh, _PLOT_MS)
+        self._strip_throttle = ThrottledRefresh(
+            self.strip, bridge.refresh_timer, self._refresh_strip, _STRIP_MS
+        )
         self._connect_parts()
         self._connect_bridge()
         self._on_budgets_changed(bridge.budgets_ms)
@@ -307,7 +309,7 @@ class FrameTimesPanel(QWidget):
         self._check_axis()
         if self.view.is_following:
             # It moves with every frame, by less than a pixel there.
-            self._strip_pace.request()
+            self._strip_throttle.request()
         else:
             self._mark_in_strip()
             self._want_statistics()
@@ -315,10 +317,10 @@ class FrameTimesPanel(QWidget):
     @Slot()
     def _on_news(self) -> None:
         # A new frame is less than a pixel there, and its numbers are text.
-        self._strip_pace.request()
+        self._strip_throttle.request()
 
     @Slot()
-    def _refresh_paced(self) -> None:
+    def _refresh_strip(self) -> None:
         self._mark_in_strip()
         self._want_statistics()
 
@@ -521,7 +523,6 @@ class FrameTimesPanel(QWidget):
         self.view.moved.connect(self._on_view_changed)
         self.view.margins_changed.connect(self._place_headers)
         self.plot.frames_added.connect(self._on_news)
-        self._strip_pace.due.connect(self._refresh_paced)
         self.plot.frame_hovered.connect(self._share_hover)
         self.plot.frame_clicked.connect(self._share_selection)
         self.view.following_changed.connect(self.follow_action.setChecked)
@@ -540,8 +541,7 @@ class FrameTimesPanel(QWidget):
         left_out.toggled.connect(self._leave_out)
         self._bridge.session_changed.connect(self._on_session_changed)
         self._bridge.status_changed.connect(self._word_empty)
-        self._pace.due.connect(self.refresh)
-        self._bridge.refreshed.connect(self._pace.request)
+        self._bridge.refreshed.connect(self._throttle.request)
         self._bridge.selection_changed.connect(self._on_selection_changed)
         self._bridge.budgets_changed.connect(self._on_budgets_changed)
         self._bridge.frame_focus.marked_changed.connect(self._on_marked_changed)

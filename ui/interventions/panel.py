@@ -18,12 +18,12 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
 
 from ..kit.layouts import tool_button
-from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole, Theme
+from ..kit.throttled_refresh import ThrottledRefresh
 from ..session.bridge import Selection, SessionBridge
 
 _MS_PER_SECOND: Final = 1_000
@@ -171,15 +171,14 @@ class InterventionsPanel(TablePanel):
         self._asked: set[int] = set()
         self.undo_button = tool_button("Undo", "Undo the selected intervention")
         self.lay_out(self.undo_button)
-        self._pace = PacedRefresh(self, bridge.pace)
+        self._throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh)
         self._connect()
         self.set_session()
 
     def _connect(self) -> None:
         bridge, view = self._bridge, self.view
-        self._pace.follow()
+        self._throttle.follow()
         bridge.session_changed.connect(self.set_session)
-        self._pace.due.connect(self.refresh)
         self.undo_button.clicked.connect(self.undo_marked)
         view.clicked.connect(self._on_clicked)
         view.selectionModel().selectionChanged.connect(self._refresh_undoable)

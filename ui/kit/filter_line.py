@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from .guards import guarded
 from .icons import icon_size
-from .paced_refresh import single_shot
+from .throttled_refresh import single_shot
 
 #: Long enough for two quick keys to make one change, short enough to feel immediate.
 _SETTLE_MS = 120

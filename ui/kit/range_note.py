@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QDoubleSpinBox, QLabel, QSpinBox, QW
 from typing_extensions import override
 
 from .guards import guarded
-from .paced_refresh import single_shot
+from .throttled_refresh import single_shot
 
 #: How long a refusal lies over what is below it, unless it is put away before.
 _NOTE_MS: Final = 8_000

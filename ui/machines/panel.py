@@ -23,11 +23,11 @@ from inspector.vocabulary import TRANSITION_REFUSED, MemberKind
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, fill, splitter
-from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole, Theme
+from ..kit.throttled_refresh import ThrottledRefresh
 from ..plotting.machines import NO_SHAPE, shape_of
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .machine_diagram import MachineDiagram
@@ -167,7 +167,7 @@ class StateMachinesPanel(QWidget):
         self.view = TableView(self.model, "Transitions", bridge.panel_choices)
         self.notice = self.view.notice
         self._lay_out()
-        self._pace = PacedRefresh(self, bridge.pace)
+        self._throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh)
         self._connect()
         self.set_session(bridge.session)
 
@@ -321,11 +321,10 @@ class StateMachinesPanel(QWidget):
 
     def _connect(self) -> None:
         bridge = self._bridge
-        self._pace.follow()
+        self._throttle.follow()
         bridge.session_changed.connect(self.set_session)
         bridge.selection_changed.connect(self.on_selection_changed)
-        bridge.playhead_changed.connect(self._pace.request)
-        self._pace.due.connect(self.refresh)
+        bridge.playhead_changed.connect(self._throttle.request)
         self.chooser.activated.connect(self._choose_machine)
         self.diagram.transition_chosen.connect(self._make_transition)
         self.diagram.transition_pointed.connect(self._point_at)

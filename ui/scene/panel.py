@@ -25,9 +25,9 @@ from ..kit.fonts import in_type
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, plain_label
 from ..kit.layouts import REST, bar, fill, hairline, open_menu
-from ..kit.paced_refresh import PacedRefresh, is_in_sight, single_shot
 from ..kit.texts.run_states import run_state_of
 from ..kit.theme import Theme
+from ..kit.throttled_refresh import ThrottledRefresh, is_in_sight, single_shot
 from ..selected.menus import MenuRequests, add_clock_actions, menu_text
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .canvas import NOTHING, Marked, SceneCanvas, ShapeOwner
@@ -112,17 +112,16 @@ class ScenePanel(QWidget):
         self._lent_to: QStackedWidget | None = None
         self._layout = fill(self, top, self._picture_row, self.notice, REST, hairline(), spacing=0)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._pace = PacedRefresh(self, bridge.pace, _PICTURE_MS)
-        self._pace.due.connect(self.refresh)
-        self._fading = single_shot(self, self._pace.request, _FADING_MS)
+        self._throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh, _PICTURE_MS)
+        self._fading = single_shot(self, self._throttle.request, _FADING_MS)
         self._written = ""
         self._forgetting = single_shot(self, self._forget_written, _WRITTEN_MS)
-        self._pace.follow()
+        self._throttle.follow()
         bridge.facts_due.connect(self._watch)
         bridge.session_changed.connect(self._on_session_changed)
-        bridge.playhead_changed.connect(self._pace.request)
-        bridge.selection_changed.connect(self._pace.request)
-        bridge.pointed_changed.connect(self._pace.request)
+        bridge.playhead_changed.connect(self._throttle.request)
+        bridge.selection_changed.connect(self._throttle.request)
+        bridge.pointed_changed.connect(self._throttle.request)
         self.canvas.chosen.connect(self.select)
         self.canvas.double_clicked.connect(partial(bridge.action_wanted.emit, "enlarge-scene"))
         self.canvas.pointed.connect(self._point_at)
@@ -141,7 +140,7 @@ class ScenePanel(QWidget):
         self._fired.clear()
         self._rings.clear()
         self._watch()
-        self._pace.request()
+        self._throttle.request()
 
     @Slot()
     def _watch(self) -> None:
@@ -158,7 +157,7 @@ class ScenePanel(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._watch()
-        self._pace.request()
+        self._throttle.request()
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:
@@ -187,7 +186,7 @@ class ScenePanel(QWidget):
             if self._lent_to is not None:
                 self._lent_to.setCurrentIndex(0)
             self._moment = None
-            self._pace.least_ms = _SELDOM_MS if why == _NO_PICTURE else _PICTURE_MS
+            self._throttle.least_ms = _SELDOM_MS if why == _NO_PICTURE else _PICTURE_MS
             self.canvas.set_picture(None, {}, {}, NOTHING, NOTHING)
             self.readout.set_text("" if self.program is None else self.program.state)
             return
@@ -198,7 +197,7 @@ class ScenePanel(QWidget):
         marks = self._marked(self._bridge.selection), self._marked(self._bridge.pointed)
         self.canvas.set_picture(picture, looks, self._ring_shares(), *marks)
         took_ms = (thread_time_ns() - began_ns + self.canvas.painting_ns) / NS_PER_MS
-        self._pace.least_ms = round(min(max(took_ms * _FRAMES_PER_MS, _PICTURE_MS), _SELDOM_MS))
+        self._throttle.least_ms = round(min(max(took_ms * _FRAMES_PER_MS, _PICTURE_MS), _SELDOM_MS))
         self._say()
         if self._wants_export:
             self._wants_export = False
@@ -286,7 +285,7 @@ class ScenePanel(QWidget):
 
     def _note_firings(self, timeline: Timeline, picture: Picture) -> None:
         """Begin a ring around each timer of the picture that was called since the last time."""
-        table, now_ms = timeline.timers, self._bridge.pace.now_ns() // NS_PER_MS
+        table, now_ms = timeline.timers, self._bridge.refresh_timer.now_ns() // NS_PER_MS
         timers = {shape.timer for shape in picture.shapes}
         fired = {each: table.fired[table.index(each)] for each in timers if each in table}
         for timer_id, count in fired.items():
@@ -295,11 +294,11 @@ class ScenePanel(QWidget):
         self._fired = fired
 
     def _ring_shares(self) -> dict[int, float]:
-        now_ms = self._bridge.pace.now_ns() // NS_PER_MS
+        now_ms = self._bridge.refresh_timer.now_ns() // NS_PER_MS
         self._rings = {
             number: at_ms for number, at_ms in self._rings.items() if now_ms - at_ms < _RING_MS
         }
-        if self._rings and not self._bridge.pace.is_lively:
+        if self._rings and not self._bridge.refresh_timer.is_lively:
             self._fading.start()
         else:
             self._fading.stop()

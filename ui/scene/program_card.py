@@ -12,8 +12,8 @@ from inspector.sessions.session import AttachedProgram, AttachesPrograms
 
 from ..kit.labels import ElidedLabel, color_text, plain_label
 from ..kit.layouts import REST, bar, fill, tool_button
-from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole, Theme
+from ..kit.throttled_refresh import ThrottledRefresh
 from ..session.bridge import SessionBridge
 
 #: The facts that stand here; Why has all of them.
@@ -47,9 +47,8 @@ class ProgramCard(QWidget):
         buttons = bar(self.detach_button, self.end_button, REST, margins=(0, 4, 0, 0))
         fill(self, grid, buttons, spacing=8)
         self.setContentsMargins(*_MARGINS)
-        self._pace = PacedRefresh(self, bridge.pace)
-        self._pace.due.connect(self.refresh)
-        self._pace.follow()
+        self._throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh)
+        self._throttle.follow()
         bridge.session_changed.connect(self.refresh)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()

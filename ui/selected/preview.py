@@ -19,7 +19,7 @@ from inspector.display_text import one_line
 
 from ..kit.labels import plain_label
 from ..kit.layouts import fill
-from ..kit.paced_refresh import single_shot
+from ..kit.throttled_refresh import single_shot
 from ..session.bridge import SessionBridge
 from .commands import rate_command
 

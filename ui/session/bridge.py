@@ -38,7 +38,7 @@ from .opening import (
 )
 from .playhead import Playhead
 from .qt_time_source import Precision, QtTimeSource
-from .refresh_pace import QUIET_REFRESH_MS, REFRESH_MS, RefreshPace
+from .refresh_timer import QUIET_REFRESH_MS, REFRESH_MS, RefreshTimer
 from .selection import Selection, SelectionKind, is_same_thing
 
 if TYPE_CHECKING:
@@ -161,8 +161,8 @@ class SessionBridge(QObject):
         # Frame times to compare with, the most important first
         self.budgets_ms: tuple[float, ...] = (1000 / 60, 1000 / 120, 1000 / 30)
         self.precision = Precision.ECONOMICAL
-        self.pace = RefreshPace(self, clock=clock)
-        self.pace.due.connect(self._refresh_in_turn)
+        self.refresh_timer = RefreshTimer(self, clock=clock)
+        self.refresh_timer.due.connect(self._refresh_in_turn)
         self._was_following: bool | None = None
         self._frames_seen = self._commands_seen = self._facts_due_ns = 0
         self.annotations = AnnotationEditor(self)
@@ -275,7 +275,7 @@ class SessionBridge(QObject):
         self._scene_path = path
         self._source = source
         if isinstance(source, QtTimeSource):
-            self.pace.until_wake_ns = source.until_wake_ns
+            self.refresh_timer.until_wake_ns = source.until_wake_ns
             source.on_entry = self._entries.on_entry
         self._adopt(session)
 
@@ -364,8 +364,8 @@ class SessionBridge(QObject):
     # --------------------------------------------------------------- refreshes
 
     def request_refresh(self) -> None:
-        """Have the window refreshed as soon as its pace allows; from any thread."""
-        self.pace.request()
+        """Have the window refreshed soon; from any thread."""
+        self.refresh_timer.request()
 
     @Slot()
     def refresh_now(self) -> None:
@@ -376,18 +376,18 @@ class SessionBridge(QObject):
     def _refresh_in_turn(self) -> None:
         if self.session is None:
             return
-        self.pace.begin_turn()
+        self.refresh_timer.begin_turn()
         events = self._poll_session(self.session)
         self._note_frames(self.session)
         self.refreshed.emit(events)
-        self.pace.tell_followers()
+        self.refresh_timer.tell_followers()
         self._tell_facts()
         self._update_status()
-        self.pace.end_turn(has_news=bool(events))
+        self.refresh_timer.end_turn(has_news=bool(events))
 
     def _tell_facts(self) -> None:
-        commands, now_ns = len(self.timeline.commands), self.pace.now_ns()
-        is_soon = now_ns < self._facts_due_ns and self.pace.phase is SessionPhase.RUNNING
+        commands, now_ns = len(self.timeline.commands), self.refresh_timer.now_ns()
+        is_soon = now_ns < self._facts_due_ns and self.refresh_timer.phase is SessionPhase.RUNNING
         if not is_soon or commands != self._commands_seen:
             self._commands_seen, self._facts_due_ns = commands, now_ns + _FACTS_MS * NS_PER_MS
             self.facts_due.emit()
@@ -525,7 +525,7 @@ class SessionBridge(QObject):
         session, self.session = self.session, None
         self._source = self._problem = self._door = None
         self._unseen.stop()
-        self.pace.forget_session()
+        self.refresh_timer.forget_session()
         if session is not None:
             with self._entries:
                 session.close()
@@ -558,7 +558,7 @@ class SessionBridge(QObject):
     @Slot()
     def _refresh_unseen(self) -> None:
         """Take what programs send while the window is hidden: they would have to wait."""
-        if not self.pace.is_visible:
+        if not self.refresh_timer.is_visible:
             self.refresh_now()
 
     def _poll_session(self, session: Session) -> int:
@@ -591,10 +591,10 @@ class SessionBridge(QObject):
         seen, self._frames_seen = self._frames_seen, frames.end
         is_here = not (session.is_recorded or session.expects_news)
         if not is_here or session.status.phase is not SessionPhase.RUNNING:
-            self.pace.note_standstill()
+            self.refresh_timer.note_standstill()
             return
         start = max(seen, frames.first) - frames.first
-        self.pace.note_frames(
+        self.refresh_timer.note_frames(
             frames.interval_ns[start:],
             NS_PER_SECOND / float(session.frame_rate),
             busy_ns=sum(frames.busy_ns[start:]),
@@ -615,9 +615,9 @@ class SessionBridge(QObject):
         session = self.session
         status = (self._problem or _NO_SESSION) if session is None else session.status
         recorder = None if session is None else session.recorder
-        self.pace.phase = None if session is None else status.phase
+        self.refresh_timer.phase = None if session is None else status.phase
         has_news = session is not None and session.expects_news
-        self.pace.is_writing = has_news or (recorder is not None and recorder.is_writing)
+        self.refresh_timer.is_writing = has_news or (recorder is not None and recorder.is_writing)
         if status is not self.status and status != self.status:
             self.status = status
             self.status_changed.emit(status)

@@ -30,8 +30,8 @@ from ..kit.background import Background
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, choice_buttons, fill, tool_button
-from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..kit.theme import Theme
+from ..kit.throttled_refresh import ThrottledRefresh, single_shot
 from ..plotting.distribution_view import NONE_OF_SAMPLES, DistributionView
 from ..session.bridge import SelectionKind, SessionBridge
 from ..session.frame_focus import MetricOptions
@@ -79,7 +79,7 @@ class FrameDistribution(QWidget):
         self._sorting: tuple[Wanted, str] | None = None
         self._metrics = _PacedMetrics(bridge, self)
         self._lay_out(head)
-        self._pace = PacedRefresh(self, bridge.pace)
+        self._throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh)
         self._connect()
         self._offer_scopes()
         self._refresh_band_buttons()
@@ -105,12 +105,11 @@ class FrameDistribution(QWidget):
 
     def _connect(self) -> None:
         bridge = self._bridge
-        self._pace.follow()
+        self._throttle.follow()
         bridge.session_changed.connect(self._on_session_changed)
-        bridge.budgets_changed.connect(self._pace.request)
-        bridge.frame_focus.changed.connect(self._pace.request)
+        bridge.budgets_changed.connect(self._throttle.request)
+        bridge.frame_focus.changed.connect(self._throttle.request)
         bridge.annotations.changed.connect(self._offer_scopes)
-        self._pace.due.connect(self.refresh)
         self.scope_box.activated.connect(self.refresh)
         self.kind_buttons.idClicked.connect(self._on_kind_chosen)
         self.view.band_chosen.connect(self._choose)
@@ -129,14 +128,14 @@ class FrameDistribution(QWidget):
             for scope in scopes(self._bridge.annotations.items):
                 self.scope_box.addItem(scope.title, scope.id)
             self.scope_box.setCurrentIndex(max(self.scope_box.findData(current), 0))
-        self._pace.request()
+        self._throttle.request()
 
     @Slot(object)
     def _on_session_changed(self, _session: object) -> None:
         self._sorter.cancel()
         self._times.forget()
         self.view.choose_nothing()
-        self._pace.request()
+        self._throttle.request()
 
     @Slot()
     def refresh(self) -> None:

@@ -24,10 +24,10 @@ from ..kit.clipboard import add_copying, copy_text
 from ..kit.guards import guarded
 from ..kit.labels import EmptyNotice
 from ..kit.layouts import fill, open_menu
-from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..kit.source_menu import add_source_actions
 from ..kit.texts.clock_texts import path_text
 from ..kit.theme import Theme
+from ..kit.throttled_refresh import ThrottledRefresh, single_shot
 from ..plotting.shared_view import SharedView
 from ..selected.commands import clock_toggle, rate_command, submit
 from ..selected.menus import (
@@ -79,8 +79,8 @@ class TimelinePanel(QWidget):
         fill(self, self.choices, (self.canvas, 1), spacing=0)
         self.view.put_header(self.choices)
         self.previewer = Previewer(bridge, self)
-        self._pace = PacedRefresh(self, bridge.pace, _LANES_MS)
-        self._text_pace = PacedRefresh(self, bridge.pace)
+        self._throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh, _LANES_MS)
+        self._text_throttle = ThrottledRefresh(self, bridge.refresh_timer, self._refresh_texts)
         self._pause = single_shot(self, self._queue_turn, _PAUSE_MS)
         self._known = 0  # Up to which event lanes are arranged
         self._connect()
@@ -114,7 +114,7 @@ class TimelinePanel(QWidget):
     def _on_playhead_moved(self, at_ns: int | None) -> None:
         self.view.set_playhead_ns(at_ns)
         self._drawn = ()
-        self._pace.request()
+        self._throttle.request()
 
     @Slot()
     def _on_annotations_changed(self) -> None:
@@ -131,8 +131,8 @@ class TimelinePanel(QWidget):
         is_moving = self._bridge.timeline.at_ns not in self._drawn[1:2]
         if events or is_moving:
             # Texts first: what takes long is followed by a paint, which is then one for both.
-            self._text_pace.request()
-            self._pace.request()
+            self._text_throttle.request()
+            self._throttle.request()
 
     @Slot()
     def refresh(self) -> None:
@@ -170,7 +170,7 @@ class TimelinePanel(QWidget):
 
     @Slot()
     def _queue_turn(self) -> None:
-        self._bridge.pace.queue_turn(self, self._read_on)
+        self._bridge.refresh_timer.queue_turn(self, self._read_on)
 
     def _read_on(self) -> None:
         """Read the next events of a long log; show them when they are many, or all."""
@@ -179,7 +179,7 @@ class TimelinePanel(QWidget):
             return
         left = self._read(session.history)
         if not left or store.cursor >= self._known + _SHOWN_AT_ONCE:
-            self._pace.request()
+            self._throttle.request()
 
     def _read(self, history: History) -> int:
         left = self.canvas.store.read(history, self._bridge.timeline)
@@ -197,7 +197,7 @@ class TimelinePanel(QWidget):
         super().showEvent(event)
         self.view.make_room_for_lanes(are_shown=True)
         # In the next turn, when it counts as visible.
-        self._pace.request()
+        self._throttle.request()
 
     # ---------------------------------------------------------------- shared with others
 
@@ -441,8 +441,6 @@ class TimelinePanel(QWidget):
         bridge.budgets_changed.connect(self._on_budgets_changed)
         bridge.annotations.changed.connect(self._on_annotations_changed)
         bridge.rows_limited.connect(self.choices.filter_line.set_filter)
-        self._pace.due.connect(self.refresh)
-        self._text_pace.due.connect(self._refresh_texts)
         self.choices.filter_line.filter_changed.connect(self._choose_words)
         self.choices.filter_line.left_downwards.connect(canvas.setFocus)
         self.choices.ruler_chosen.connect(self.choose_ruler)
@@ -450,7 +448,7 @@ class TimelinePanel(QWidget):
         canvas.instant_hovered.connect(self._share_hover)
         canvas.subject_pointed.connect(bridge.point_at)
         canvas.subject_chosen.connect(self._share_selection)
-        self.view.moved.connect(self._pace.request)
+        self.view.moved.connect(self._throttle.request)
         self.view.following_changed.connect(self.follow_action.setChecked)
         canvas.playhead_moved.connect(bridge.set_playhead)
         canvas.menu_requested.connect(self._open_menu)

@@ -21,11 +21,11 @@ from inspector.vocabulary import MemberKind
 from ..kit.clipboard import copy_text
 from ..kit.labels import say
 from ..kit.layouts import ShorteningButton, bar, fill, in_row, tool_button
-from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import ENTER, RowPointing, TableView
 from ..kit.texts.member_texts import UNSCHEDULABLE
 from ..kit.theme import Theme
+from ..kit.throttled_refresh import ThrottledRefresh
 from ..selected.commands import member_toggle, submit
 from ..selected.menus import (
     MenuRequests,
@@ -148,7 +148,7 @@ class TimerQueuePanel(TablePanel):
         self.branch_button = ShorteningButton()
         self.branch_button.setCheckable(True)
         self._lay_out()
-        self._pace = PacedRefresh(self, bridge.pace)
+        self._throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh)
         self._connect()
         self.set_session(bridge.session)
 
@@ -165,13 +165,12 @@ class TimerQueuePanel(TablePanel):
 
     def _connect(self) -> None:
         bridge = self._bridge
-        self._pace.follow()
+        self._throttle.follow()
         bridge.session_changed.connect(self.set_session)
         bridge.selection_changed.connect(self.on_selection_changed)
         bridge.pointed_changed.connect(self._on_pointed_changed)
-        bridge.playhead_changed.connect(self._pace.request)
+        bridge.playhead_changed.connect(self._throttle.request)
         bridge.rows_limited.connect(self.filter_line.set_filter)
-        self._pace.due.connect(self.refresh)
         self.branch_button.toggled.connect(self._apply_branch)
         for button in self.group_buttons.values():
             button.toggled.connect(self._apply_groups)

@@ -38,8 +38,8 @@ from ..kit.guards import guarded
 from ..kit.icons import icon_size
 from ..kit.labels import color_text, plain_label
 from ..kit.layouts import tool_button
-from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..kit.theme import ColorRole, Theme
+from ..kit.throttled_refresh import ThrottledRefresh, single_shot
 from ..session.bridge import SessionBridge
 from .frame_rate import frame_rate_to_text, measured_frame_rate
 from .rate_cells import RateCells
@@ -391,10 +391,9 @@ class TransportBar(QWidget):
 
     def connect_bridge(self, bridge: SessionBridge) -> None:
         self._bridge = bridge
-        pace = PacedRefresh(self, bridge.pace)
-        pace.due.connect(self.refresh_numbers)
-        pace.follow()
-        bridge.playhead_changed.connect(pace.request)
+        throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh_numbers)
+        throttle.follow()
+        bridge.playhead_changed.connect(throttle.request)
         bridge.status_changed.connect(self.refresh_numbers)
         bridge.session_changed.connect(self.refresh_numbers)
         self.rates.rate_requested.connect(self._request_rate)
@@ -493,7 +492,7 @@ class TransportBar(QWidget):
         if path is None or bridge is None:
             self._recording_since_ns = None
         elif self._recording_since_ns is None:
-            self._recording_since_ns = bridge.pace.now_ns()
+            self._recording_since_ns = bridge.refresh_timer.now_ns()
         since_ns = self._recording_since_ns
         if was_recording is not (since_ns is not None):
             self._refresh_record_icon()
@@ -503,7 +502,7 @@ class TransportBar(QWidget):
                 button.setAccessibleName(action.description.plain_title)
                 button.setToolTip(action.toolTip())
             return
-        lasted_ns = bridge.pace.now_ns() - since_ns
+        lasted_ns = bridge.refresh_timer.now_ns() - since_ns
         action.setIconText(format_instant(lasted_ns)[:-2])
         lost = recorder.lost
         missing = (

@@ -20,8 +20,8 @@ from ..kit.fonts import large_size, small_size
 from ..kit.guards import guarded
 from ..kit.labels import announce, color_text, plain_label
 from ..kit.layouts import REST, bar, fill, in_row, tool_button
-from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole, Theme
+from ..kit.throttled_refresh import ThrottledRefresh
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from ..session.overruled_rates import OverruledRates
 from ..session.stops import StopNotices
@@ -68,7 +68,7 @@ class WhyPanel(QWidget):
         self.remedies = RemedyBar(bridge)
         self._area = QScrollArea()
         self._lay_out()
-        self._pace = PacedRefresh(self, bridge.pace)
+        self._throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh)
         self._connect()
         self._apply_theme()
 
@@ -101,14 +101,13 @@ class WhyPanel(QWidget):
 
     def _connect(self) -> None:
         bridge = self._bridge
-        self._pace.follow()
-        bridge.status_changed.connect(self._pace.request)
+        self._throttle.follow()
+        bridge.status_changed.connect(self._throttle.request)
         bridge.session_changed.connect(self.set_session)
         bridge.selection_changed.connect(self.on_selection_changed)
-        bridge.playhead_changed.connect(self._pace.request)
-        bridge.frame_focus.changed.connect(self._pace.request)
+        bridge.playhead_changed.connect(self._throttle.request)
+        bridge.frame_focus.changed.connect(self._throttle.request)
         self._theme.changed.connect(self._apply_theme)
-        self._pace.due.connect(self.refresh)
         self.grid.link_activated.connect(self._follow_link)
         self.about.followed.connect(self._follow_link)
         self.grid.copy_all_requested.connect(self.copy_all)
@@ -131,7 +130,7 @@ class WhyPanel(QWidget):
         head, rows = _split(self.current_rows())
         if self._why.is_reading and not self._reads_on:
             self._reads_on = True
-            self._bridge.pace.queue_turn(self, self._read_on)
+            self._bridge.refresh_timer.queue_turn(self, self._read_on)
         if head != self._head:
             self._set_head(head)
         if [_shape_of(row) for row in rows] == [_shape_of(shown.row) for shown in self._shown]:
@@ -188,7 +187,7 @@ class WhyPanel(QWidget):
             self.refresh()
         else:
             self._reads_on = True
-            self._bridge.pace.queue_turn(self, self._read_on)
+            self._bridge.refresh_timer.queue_turn(self, self._read_on)
 
     def current_rows(self) -> list[DetailRow]:
         bridge = self._bridge

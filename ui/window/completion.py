@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Slot
 from inspector.resources import resource_path
 from inspector.stop_signals import exit_code_of
 
-from ..kit.paced_refresh import single_shot
+from ..kit.throttled_refresh import single_shot
 from ..session.bridge import SessionBridge
 from .contents import WindowContents
 from .endless_code import EndlessCode

@@ -38,8 +38,8 @@ from ..clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS, BranchActions
 from ..interventions.intervention_undo import UNDO_ACTIONS, UndoActions
 from ..kit.filter_line import FilterLine
 from ..kit.layouts import fill, open_menu
-from ..kit.paced_refresh import single_shot
 from ..kit.prompts import ask_for_column
+from ..kit.throttled_refresh import single_shot
 from ..selected.commands import submit_action
 from ..session.bridge import Selection, SessionBridge
 from ..session.qt_time_source import Precision
@@ -301,7 +301,7 @@ class WindowContents(QObject):
     def _tell_visibility(self) -> None:
         window = self._window
         is_visible = window.isVisible() and not window.isMinimized()
-        self._bridge.pace.set_visible(is_visible=is_visible)
+        self._bridge.refresh_timer.set_visible(is_visible=is_visible)
 
     def _close_topmost(self) -> bool:
         """End what takes time, close tray or look-back, or deselect; returns if it did."""

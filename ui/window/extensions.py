@@ -9,7 +9,7 @@ from inspector.extensions import GROUPS, Registry, are_installed, registry_of, r
 from inspector.extensions import logger as extension_problems
 
 from ..actions.panels import PANELS
-from ..kit.paced_refresh import single_shot
+from ..kit.throttled_refresh import single_shot
 
 if TYPE_CHECKING:
     from .main_window import MainWindow

@@ -28,8 +28,8 @@ from typing_extensions import override
 
 from ..actions.actions import DescribedAction
 from ..kit.guards import guarded
-from ..kit.paced_refresh import single_shot
 from ..kit.theme import ColorRole, Theme
+from ..kit.throttled_refresh import single_shot
 
 _THICKNESS: Final = 2
 #: These say by a cursor or a mark that they have the keyboard, or are no place to be in. Others

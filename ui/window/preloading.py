@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.window_loader import quick_imports
 
-from ..kit.paced_refresh import single_shot
+from ..kit.throttled_refresh import single_shot
 from ..session.bridge import SessionBridge
 
 #: Not while a scene is being opened.
@@ -52,7 +52,7 @@ class Preloading(QObject):
 
     @Slot()
     def _queue_turn(self) -> None:
-        self._bridge.pace.queue_turn(self, self.load_next)
+        self._bridge.refresh_timer.queue_turn(self, self.load_next)
 
     def load_next(self) -> None:
         """Import the next module, and ask for another turn; after the last, tell so."""

@@ -13,7 +13,7 @@ from inspector.resources import resource_path
 from inspector.sessions.session import SessionPhase, ShowsCapture
 from inspector.window_loader import quick_imports
 
-from ..kit.paced_refresh import single_shot
+from ..kit.throttled_refresh import single_shot
 from ..plotting.shared_view import SharedView
 from .handlers.window_actions import WindowActions
 

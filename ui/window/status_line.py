@@ -26,8 +26,8 @@ from ..kit.fonts import in_type
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, announce, say
 from ..kit.layouts import fill_across, tool_button
-from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..kit.theme import Theme
+from ..kit.throttled_refresh import ThrottledRefresh, single_shot
 from ..session.bridge import SessionBridge
 from ..session.overruled_rates import OverruledRate, OverruledRates
 
@@ -266,9 +266,8 @@ class LogNote(QToolButton):
         in_type(self, "small", is_muted=True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.clicked.connect(self._open_events)
-        pace = PacedRefresh(self, bridge.pace, _COUNT_MS)
-        pace.due.connect(self.refresh)
-        pace.follow()
+        throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh, _COUNT_MS)
+        throttle.follow()
         bridge.session_changed.connect(self.refresh)
         self.refresh()
 

@@ -242,7 +242,7 @@ def test_that_rings_fade_with_the_refreshes_while_there_are_any(
 
 
 def test_that_each_refresh_of_a_running_session_shows_a_picture(panel: ScenePanel) -> None:
-    assert panel._pace.least_ms < REFRESH_MS
+    assert panel._throttle.least_ms < REFRESH_MS
 
 
 def test_that_the_menu_pauses_the_clock_of_the_shape(
@@ -319,16 +319,16 @@ def test_that_a_picture_that_takes_long_to_paint_is_shown_less_often(
     assert session.title
     panel.canvas.painting_ns = 0
     panel.refresh()
-    quick = panel._pace.least_ms
+    quick = panel._throttle.least_ms
     panel.canvas.painting_ns = 4_000_000
     panel.refresh()
-    slow = panel._pace.least_ms
+    slow = panel._throttle.least_ms
     panel.canvas.painting_ns = 400_000_000
     panel.refresh()
 
     assert quick == 20
     assert 66 < slow < 150
-    assert panel._pace.least_ms == 150
+    assert panel._throttle.least_ms == 150
 
 
 @pytest.mark.parametrize(

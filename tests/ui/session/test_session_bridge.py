@@ -109,16 +109,16 @@ def test_that_facts_are_looked_at_five_times_a_second_and_at_once_after_a_comman
     for _ in range(50):
         now_ns += 20 * MS
         session.add_frames(1)
-        bridge.pace.due.emit()
+        bridge.refresh_timer.due.emit()
     assert looks == 1 + 5
 
     session.log.append((0, COMMAND, 1, session.log.intern("paused"), 0))
-    bridge.pace.due.emit()
+    bridge.refresh_timer.due.emit()
     assert looks == 1 + 5 + 1
 
     session.phase = SessionPhase.HELD
-    bridge.pace.due.emit()
-    bridge.pace.due.emit()
+    bridge.refresh_timer.due.emit()
+    bridge.refresh_timer.due.emit()
     assert looks == 1 + 5 + 1 + 1
     bridge.close()
 

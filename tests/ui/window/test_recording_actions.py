@@ -190,11 +190,11 @@ def test_that_a_held_scene_is_looked_at_until_its_recording_is_ended(
     shell.trigger("record")
     for _ in range(3):
         shell.bridge.refresh_now()
-    assert shell.bridge.pace.next_ms is not None
+    assert shell.bridge.refresh_timer.next_ms is not None
 
     shell.trigger("record")
 
-    qtbot.waitUntil(lambda: shell.bridge.pace.next_ms is None)
+    qtbot.waitUntil(lambda: shell.bridge.refresh_timer.next_ms is None)
 
 
 def test_that_so_much_of_the_past_is_written_as_is_typed(

@@ -15,7 +15,7 @@ from inspector.foreign.numbers import count_in
 
 from ..guards import guarded
 from ..layouts import open_menu
-from ..paced_refresh import single_shot
+from ..throttled_refresh import single_shot
 from .columns import ColumnEnum, apart_columns
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QStyle, QStyleOptionFoc
 from typing_extensions import override
 
 from ..guards import UNKNOWN, guarded, note_fault
-from ..paced_refresh import single_shot
+from ..throttled_refresh import single_shot
 from .cell_painting import Cell, CellPainter, PaintedCell, RowCells
 
 if TYPE_CHECKING:

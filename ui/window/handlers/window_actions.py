@@ -21,9 +21,9 @@ from ...actions.menus import MenuId
 from ...kit.filter_line import FilterLine
 from ...kit.fonts import FontChoice, TextSize
 from ...kit.guards import guarded
-from ...kit.paced_refresh import is_in_sight
 from ...kit.table.column_choices import forget_columns
 from ...kit.theme import ThemeChoice
+from ...kit.throttled_refresh import is_in_sight
 from ...selected.commands import commands_of_actions
 from ...selected.preview import Previewer
 from ..dialogs.replacing import replace_session

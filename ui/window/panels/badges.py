@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Slot
 from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import NEVER
 
-from ...kit.paced_refresh import PacedRefresh, single_shot
+from ...kit.throttled_refresh import ThrottledRefresh, single_shot
 from ...session.bridge import SessionBridge
 from .places import Placeholder
 
@@ -38,10 +38,9 @@ class Badges(QObject):
         self._findings_seen = 0
         self._watched: list[FindingsPanel | TimerQueuePanel] = []
         self._still = single_shot(self, self.look_for_findings, _STILL_MS)
-        pace = PacedRefresh(window, bridge.pace, _COUNT_MS)
-        pace.due.connect(self.refresh_counts)
-        pace.follow()
-        self._panels.visibility_changed.connect(pace.request)
+        throttle = ThrottledRefresh(window, bridge.refresh_timer, self.refresh_counts, _COUNT_MS)
+        throttle.follow()
+        self._panels.visibility_changed.connect(throttle.request)
         bridge.session_changed.connect(self._on_session_changed)
         bridge.status_changed.connect(self._on_status_changed)
         self.refresh_counts()

@@ -13,7 +13,7 @@ from ...kit.fonts import text_scale
 from ...kit.guards import guarded
 from ...kit.labels import ElidedLabel
 from ...kit.layouts import fill, hairline, in_row, tool_button
-from ...kit.paced_refresh import PacedRefresh
+from ...kit.throttled_refresh import ThrottledRefresh
 from ...session.bridge import Selection, SessionBridge
 from ...session.stops import StopNotices
 from .window_panels import WindowPanels
@@ -46,9 +46,8 @@ class WhyLine(QWidget):
         parts = self.name, (self.answer, 1), self.button
         fill(self, hairline(), (in_row(*parts, margins=(12, 0, 12, 0), spacing=8), 1), spacing=0)
         self._fit()
-        pace = PacedRefresh(self, bridge.pace)
-        pace.due.connect(self.refresh)
-        pace.follow()
+        throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh)
+        throttle.follow()
         for changed in (
             bridge.selection_changed,
             bridge.playhead_changed,

@@ -27,8 +27,8 @@ from ...kit.layouts import (
     splitter,
     tool_button,
 )
-from ...kit.paced_refresh import is_in_sight, single_shot
 from ...kit.theme import Theme
+from ...kit.throttled_refresh import is_in_sight, single_shot
 from ..focus import enter, tab_through
 from .foot_tabs import FootTabs
 from .places import Arrangement, PanelPlace, Placeholder, Reveal

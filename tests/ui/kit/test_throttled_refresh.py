@@ -10,17 +10,17 @@ from shiboken6 import delete
 
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
-from ui.kit import paced_refresh
-from ui.kit.paced_refresh import PacedRefresh
-from ui.session.refresh_pace import RefreshPace
+from ui.kit import throttled_refresh
+from ui.kit.throttled_refresh import ThrottledRefresh
+from ui.session.refresh_timer import RefreshTimer
 
 
 class Hands:
-    """A pace whose clock is set by hand."""
+    """A timer whose clock is set by hand."""
 
     def __init__(self) -> None:
         self.now_ns = 10 * NS_PER_SECOND
-        self.pace = RefreshPace(clock=lambda: self.now_ns, processor_clock=lambda: 0)
+        self.timer = RefreshTimer(clock=lambda: self.now_ns, processor_clock=lambda: 0)
 
 
 class Counted:
@@ -30,16 +30,15 @@ class Counted:
         self.widget = QWidget()
         qtbot.addWidget(self.widget)
         self.hands = hands
-        self.pace = PacedRefresh(self.widget, hands.pace, least_ms=50)
+        self.timer = ThrottledRefresh(self.widget, hands.timer, self._count_one, least_ms=50)
         self.count = 0
-        self.pace.due.connect(self._count_one)
 
     def _count_one(self) -> None:
         self.count += 1
 
     def ask(self) -> None:
         """Ask for a refresh, and let everybody have a turn."""
-        self.pace.request("anything")
+        self.timer.request("anything")
         QCoreApplication.processEvents()
 
 
@@ -56,7 +55,7 @@ def counted(qtbot: QtBot, hands: Hands) -> Counted:
 def test_that_the_first_request_is_passed_on_in_the_next_turn(counted: Counted) -> None:
     counted.widget.show()
 
-    counted.pace.request()
+    counted.timer.request()
     assert counted.count == 0
     QCoreApplication.processEvents()
 
@@ -74,8 +73,7 @@ def test_that_one_request_a_period_is_passed_on(counted: Counted, hands: Hands) 
 
 def test_that_text_is_refreshed_five_to_ten_times_a_second(qtbot: QtBot, hands: Hands) -> None:
     counted = Counted(qtbot, hands)
-    counted.pace = PacedRefresh(counted.widget, hands.pace)
-    counted.pace.due.connect(counted._count_one)
+    counted.timer = ThrottledRefresh(counted.widget, hands.timer, counted._count_one)
     counted.widget.show()
     for step in range(60):
         hands.now_ns = 10 * NS_PER_SECOND + step * NS_PER_SECOND // 60
@@ -86,7 +84,7 @@ def test_that_text_is_refreshed_five_to_ten_times_a_second(qtbot: QtBot, hands: 
 
 def test_that_periods_grow_while_the_window_gives_way(counted: Counted, hands: Hands) -> None:
     counted.widget.show()
-    hands.pace.slowing.factor = 2.0
+    hands.timer.slowing.factor = 2.0
     for step in range(60):
         hands.now_ns = 10 * NS_PER_SECOND + step * NS_PER_SECOND // 60
         counted.ask()
@@ -100,11 +98,11 @@ def test_that_the_last_request_is_never_lost(counted: Counted, qtbot: QtBot) -> 
     counted.ask()
     assert counted.count == 1
 
-    with qtbot.waitSignal(counted.pace.due):
+    with qtbot.waitSignal(counted.timer.due):
         pass
 
     assert counted.count == 2
-    assert not counted.pace.is_waiting
+    assert not counted.timer.is_waiting
 
 
 def test_that_widgets_asked_together_are_refreshed_together(qtbot: QtBot, hands: Hands) -> None:
@@ -128,7 +126,7 @@ def test_that_a_hidden_widget_is_refreshed_when_it_is_shown(counted: Counted, qt
     counted.ask()
     assert counted.count == 0
 
-    with qtbot.waitSignal(counted.pace.due):
+    with qtbot.waitSignal(counted.timer.due):
         counted.widget.show()
 
     assert counted.count == 1
@@ -187,13 +185,13 @@ def test_that_what_is_refreshed_often_is_looked_for_now_and_then(
     counted: Counted, hands: Hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[QWidget] = []
-    is_in_sight = paced_refresh.is_in_sight
+    is_in_sight = throttled_refresh.is_in_sight
 
     def look(widget: QWidget) -> bool:
         looks.append(widget)
         return is_in_sight(widget)
 
-    monkeypatch.setattr(paced_refresh, "is_in_sight", look)
+    monkeypatch.setattr(throttled_refresh, "is_in_sight", look)
     counted.widget.show()
 
     for _ in range(40):
@@ -207,7 +205,7 @@ def test_that_what_is_refreshed_often_is_looked_for_now_and_then(
 def test_that_a_paint_does_not_release_the_brake(counted: Counted) -> None:
     counted.widget.show()
     counted.ask()
-    counted.pace.request()
+    counted.timer.request()
 
     counted.widget.repaint()
     QCoreApplication.processEvents()
@@ -219,45 +217,45 @@ def test_that_nothing_runs_without_requests(counted: Counted) -> None:
     counted.widget.show()
     counted.ask()
 
-    assert not counted.pace._last_chance.isActive()
+    assert not counted.timer._last_chance.isActive()
 
 
 def test_that_a_follower_whose_period_is_not_over_waits_for_the_next_refresh(
     counted: Counted, hands: Hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     requests: list[object] = []
-    request = PacedRefresh.request
+    request = ThrottledRefresh.request
 
-    def note(pace: PacedRefresh) -> None:
-        requests.append(pace)
-        request(pace)
+    def note(timer: ThrottledRefresh) -> None:
+        requests.append(timer)
+        request(timer)
 
-    monkeypatch.setattr(PacedRefresh, "request", note)
+    monkeypatch.setattr(ThrottledRefresh, "request", note)
     counted.widget.show()
-    counted.pace.follow()
-    hands.pace.phase = SessionPhase.RUNNING
+    counted.timer.follow()
+    hands.timer.phase = SessionPhase.RUNNING
     for _ in range(10):
-        hands.pace.tell_followers()
+        hands.timer.tell_followers()
         QCoreApplication.processEvents()
         hands.now_ns += 10 * NS_PER_MS
     assert counted.count == len(requests) == 2
 
     # Nothing follows once it is held, so the last one is not lost.
-    hands.pace.tell_followers()
+    hands.timer.tell_followers()
     QCoreApplication.processEvents()
     hands.now_ns += NS_PER_MS
-    hands.pace.tell_followers()
-    assert counted.pace.is_waiting
-    hands.pace.phase = SessionPhase.HELD
-    hands.pace.end_turn(has_news=False)
+    hands.timer.tell_followers()
+    assert counted.timer.is_waiting
+    hands.timer.phase = SessionPhase.HELD
+    hands.timer.end_turn(has_news=False)
     assert len(requests) == 4
 
 
 def test_that_a_follower_that_is_gone_is_forgotten(counted: Counted, hands: Hands) -> None:
-    counted.pace.follow()
-    delete(counted.pace)
+    counted.timer.follow()
+    delete(counted.timer)
 
-    hands.pace.tell_followers()
-    hands.pace.tell_followers()
+    hands.timer.tell_followers()
+    hands.timer.tell_followers()
 
     assert counted.count == 0

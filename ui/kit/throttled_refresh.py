@@ -34,12 +34,12 @@ class RefreshTurns(Protocol):
     def queue_turn(self, owner: QObject, refresh: Callable[[], object]) -> None:
         """Have something refreshed in a turn of its own."""
 
-    def follow(self, follower: PacedRefresh) -> None:
+    def follow(self, follower: ThrottledRefresh) -> None:
         """Have something asked for a refresh whenever the session was refreshed."""
 
 
 @guarded
-class PacedRefresh(QObject):
+class ThrottledRefresh(QObject):
     """Passes requests on once a period at most, never loses the last, waits while hidden.
 
     Time is cut into periods that are the same for all widgets, and the first request
@@ -52,17 +52,25 @@ class PacedRefresh(QObject):
 
     due = Signal()  # Time to bring the widget up to date
 
-    def __init__(self, widget: QWidget, pace: RefreshTurns, least_ms: int = TEXT_MS) -> None:
+    def __init__(
+        self,
+        widget: QWidget,
+        timer: RefreshTurns,
+        refresh: Callable[[], object],
+        least_ms: int = TEXT_MS,
+    ) -> None:
         """Brake the refreshes of a widget.
 
         Args:
             widget: The widget; also the owner in the sense of Qt.
-            pace: Whose turn it is, and how much longer than usual periods are.
+            timer: Whose turn it is, and how much longer than usual periods are.
+            refresh: Brings the widget up to date; ``due`` is connected with it.
             least_ms: Length of a period at best.
         """
         super().__init__(widget)
+        self.due.connect(refresh)
         self._widget = widget
-        self._pace = pace
+        self._timer = timer
         self.least_ms = least_ms  # Length of a period at best
         self.period_end_ns = 0
         self.is_waiting = False
@@ -72,7 +80,7 @@ class PacedRefresh(QObject):
 
     def follow(self) -> None:
         """Have a refresh asked for whenever the session was refreshed, too."""
-        self._pace.follow(self)
+        self._timer.follow(self)
 
     @Slot()
     @Slot(object)
@@ -81,7 +89,7 @@ class PacedRefresh(QObject):
         self.is_waiting = True
         if self._has_turn:
             return
-        now_ns = self._pace.now_ns()
+        now_ns = self._timer.now_ns()
         is_too_soon = now_ns < self.period_end_ns
         if is_too_soon and self._last_chance.isActive():
             return
@@ -91,7 +99,7 @@ class PacedRefresh(QObject):
         if is_out_of_sight:
             return
         if is_too_soon:
-            self._last_chance.start(self._pace.period_ms(self.least_ms))
+            self._last_chance.start(self._timer.period_ms(self.least_ms))
         else:
             self._was_seen = True
             self._queue_turn()
@@ -127,7 +135,7 @@ class PacedRefresh(QObject):
     def _queue_turn(self) -> None:
         if self.is_waiting and not self._has_turn:
             self._has_turn = True
-            self._pace.queue_turn(self, self._pass_on)
+            self._timer.queue_turn(self, self._pass_on)
 
     def _pass_on(self) -> None:
         self._has_turn = False
@@ -137,8 +145,8 @@ class PacedRefresh(QObject):
             return
         if was_seen or is_in_sight(self._widget):
             self.is_waiting = False
-            length_ns = self._pace.period_ms(self.least_ms) * NS_PER_MS
-            self.period_end_ns = (self._pace.now_ns() // length_ns + 1) * length_ns
+            length_ns = self._timer.period_ms(self.least_ms) * NS_PER_MS
+            self.period_end_ns = (self._timer.now_ns() // length_ns + 1) * length_ns
             self._last_chance.stop()
             self.due.emit()
         else:

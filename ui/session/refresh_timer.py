@@ -1,4 +1,4 @@
-"""The pace of refreshes: as often as is worth while, and never while the window is hidden.
+"""When the window is refreshed: as often as is worth while, and never while the window is hidden.
 
 The scene comes first: what there is to do is done in small pieces, as many in a turn of the
 event loop as take little time together, and none just before the scene is due. What a turn has
@@ -114,7 +114,7 @@ class Follower(Protocol):
         """Ask for a refresh."""
 
 
-class RefreshPace(QObject):
+class RefreshTimer(QObject):
     """Says when to refresh, and whose turn it is.
 
     Refreshes follow one another while the session runs or is written to a file, and after a
@@ -205,7 +205,7 @@ class RefreshPace(QObject):
         self._timer.stop()
 
     def request(self) -> None:
-        """Ask for a refresh as soon as the pace allows; from any thread."""
+        """Ask for a refresh soon; from any thread."""
         self._requested.emit()
 
     def set_visible(self, *, is_visible: bool) -> None:

@@ -14,13 +14,13 @@ from inspector.commands.scene import AddMark
 from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.sessions.session import SessionPhase
 from tests.ui.bridge_stand import MS, Noted, PlayedSession, is_quick, is_refreshing, wait_ms
-from ui.kit.paced_refresh import TEXT_MS
+from ui.kit.throttled_refresh import TEXT_MS
 from ui.session.bridge import (
     QUIET_REFRESH_MS,
     REFRESH_MS,
     SessionBridge,
 )
-from ui.session.refresh_pace import WRITING_REFRESH_MS, RefreshPace
+from ui.session.refresh_timer import WRITING_REFRESH_MS, RefreshTimer
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_that_a_running_session_in_which_nothing_happens_is_refreshed_slowly(
 
     for _ in range(20):
         bridge.refresh_now()
-    assert REFRESH_MS < (bridge.pace.next_ms or 0) <= QUIET_REFRESH_MS
+    assert REFRESH_MS < (bridge.refresh_timer.next_ms or 0) <= QUIET_REFRESH_MS
     session.add_frames(1)
     bridge.refresh_now()
 
@@ -145,29 +145,29 @@ def test_that_a_refresh_that_takes_long_is_followed_by_as_long_a_pause(
     bridge.refreshed.connect(draw)
     bridge.refresh_now()
 
-    assert bridge.pace.next_ms == 40
+    assert bridge.refresh_timer.next_ms == 40
 
 
 def test_that_a_hidden_window_is_not_refreshed(bridge: SessionBridge) -> None:
     session = PlayedSession(SessionPhase.RUNNING)
     bridge.set_session(session)
 
-    bridge.pace.set_visible(is_visible=False)
+    bridge.refresh_timer.set_visible(is_visible=False)
     bridge.submit(AddMark("here"))
 
-    assert not bridge.pace.is_visible
+    assert not bridge.refresh_timer.is_visible
     assert not is_refreshing(bridge)
 
 
 def test_that_a_window_shown_again_catches_up(bridge: SessionBridge, qtbot: QtBot) -> None:
     session = PlayedSession()
     bridge.set_session(session)
-    bridge.pace.set_visible(is_visible=False)
+    bridge.refresh_timer.set_visible(is_visible=False)
     session.add_frames(5)
     session.refreshes = 0
 
     with qtbot.waitSignal(bridge.refreshed) as blocker:
-        bridge.pace.set_visible(is_visible=True)
+        bridge.refresh_timer.set_visible(is_visible=True)
 
     assert blocker.args == [5 * 2]
 
@@ -194,18 +194,18 @@ def test_that_a_held_session_is_refreshed_slowly_while_it_is_written_to_a_file(
     qapp: QCoreApplication,
 ) -> None:
     assert qapp is not None
-    pace = RefreshPace(clock=lambda: 0)
-    pace.phase, pace.is_writing = SessionPhase.HELD, True
-    pace.begin_turn()
+    timer = RefreshTimer(clock=lambda: 0)
+    timer.phase, timer.is_writing = SessionPhase.HELD, True
+    timer.begin_turn()
 
-    pace.end_turn(has_news=False)
-    assert pace.next_ms == WRITING_REFRESH_MS
-    pace.end_turn(has_news=True)
-    assert pace.next_ms == REFRESH_MS
-    pace.is_writing = False
-    pace.end_turn(has_news=False)
+    timer.end_turn(has_news=False)
+    assert timer.next_ms == WRITING_REFRESH_MS
+    timer.end_turn(has_news=True)
+    assert timer.next_ms == REFRESH_MS
+    timer.is_writing = False
+    timer.end_turn(has_news=False)
 
-    assert pace.next_ms is None
+    assert timer.next_ms is None
 
 
 def test_that_a_refresh_asked_for_inside_a_refresh_comes_after_it(
@@ -227,25 +227,27 @@ def test_that_a_refresh_asked_for_inside_a_refresh_comes_after_it(
 
 
 class Hands:
-    """A pace whose clocks are set by hand, and what was done in which order."""
+    """A timer whose clocks are set by hand, and what was done in which order."""
 
     def __init__(self) -> None:
         self.now_ns = 0
         self.computed_ns = 0
         self.wake_ns: int | None = None
         self.done: list[str] = []
-        self.pace = RefreshPace(clock=lambda: self.now_ns, processor_clock=lambda: self.computed_ns)
-        self.pace.phase = SessionPhase.RUNNING
-        self.pace.until_wake_ns = self.until_wake_ns
-        self.pace.due.connect(self.take_news)
+        self.timer = RefreshTimer(
+            clock=lambda: self.now_ns, processor_clock=lambda: self.computed_ns
+        )
+        self.timer.phase = SessionPhase.RUNNING
+        self.timer.until_wake_ns = self.until_wake_ns
+        self.timer.due.connect(self.take_news)
 
     def until_wake_ns(self) -> int | None:
         return None if self.wake_ns is None else self.wake_ns - self.now_ns
 
     def take_news(self) -> None:
-        self.pace.begin_turn()
+        self.timer.begin_turn()
         self.done.append("news")
-        self.pace.end_turn(has_news=True)
+        self.timer.end_turn(has_news=True)
 
     def ask(self, name: str, takes_ms: int = 0) -> None:
         """Ask for a turn that takes some time."""
@@ -254,7 +256,7 @@ class Hands:
             self.done.append(name)
             self.now_ns += takes_ms * MS
 
-        self.pace.queue_turn(self.pace, refresh)
+        self.timer.queue_turn(self.timer, refresh)
 
     def run_frames(self, seconds: float, *, late: float, own: float) -> None:
         """Let frames pass, a share of them late, while the window takes a share of the time."""
@@ -262,7 +264,7 @@ class Hands:
             is_late = number % 10 < late * 10
             self.now_ns += FRAME_NS
             self.computed_ns += round(own * FRAME_NS)
-            self.pace.note_frames([2 * FRAME_NS if is_late else FRAME_NS], FRAME_NS, busy_ns=0)
+            self.timer.note_frames([2 * FRAME_NS if is_late else FRAME_NS], FRAME_NS, busy_ns=0)
 
 
 FRAME_NS = 16_666_667
@@ -319,7 +321,7 @@ def test_that_a_turn_ends_early_enough_to_be_painted_before_the_scene_is_due(han
     for name in ("plot", "tree", "table"):
         hands.ask(name, takes_ms=1)
 
-    hands.pace._do_piece()
+    hands.timer._do_piece()
 
     # Of 9 ms, 6 are left after two and as long again for their painting.
     assert hands.done == ["plot", "tree"]
@@ -329,7 +331,7 @@ def test_that_nothing_new_is_taken_in_until_all_had_their_turn(hands: Hands, qtb
     for name in ("plot", "tree", "table"):
         hands.ask(name)
 
-    hands.pace._become_due()
+    hands.timer._become_due()
     qtbot.waitUntil(lambda: "news" in hands.done)
 
     assert hands.done == ["plot", "tree", "table", "news"]
@@ -348,14 +350,14 @@ def test_that_no_work_begins_just_before_the_scene_is_due(hands: Hands) -> None:
 
 
 def test_that_a_refresh_is_put_off_that_would_come_just_before_a_frame(hands: Hands) -> None:
-    hands.pace.note_frames([FRAME_NS], FRAME_NS, busy_ns=0)
+    hands.timer.note_frames([FRAME_NS], FRAME_NS, busy_ns=0)
     for left_ms, next_ms in ((15, 33), (12, REFRESH_MS), (35, 36), (40, REFRESH_MS)):
         hands.wake_ns = hands.now_ns + left_ms * MS
 
         hands.take_news()
 
         # Frames come after 15 and 31.7 ms; after 12, 28.7 and 45.3; and so on.
-        assert hands.pace.next_ms == next_ms
+        assert hands.timer.next_ms == next_ms
 
 
 def test_that_a_scene_that_is_due_all_the_time_is_shown_all_the_same(
@@ -374,7 +376,7 @@ def test_that_turns_that_take_long_are_followed_by_as_long_a_pause(hands: Hands)
 
     turns_until(hands, 3)
 
-    assert hands.pace.next_ms == 90
+    assert hands.timer.next_ms == 90
 
 
 def test_that_what_passes_between_turns_counts_as_a_pause(hands: Hands) -> None:
@@ -386,12 +388,12 @@ def test_that_what_passes_between_turns_counts_as_a_pause(hands: Hands) -> None:
     hands.ask("table", takes_ms=1)
     turns_until(hands, 3)
 
-    assert hands.pace.next_ms == 2 * 21 - 36
+    assert hands.timer.next_ms == 2 * 21 - 36
 
 
 def test_that_a_turn_of_what_is_gone_is_left_out(hands: Hands) -> None:
     owner = QObject()
-    hands.pace.queue_turn(owner, lambda: hands.done.append("gone"))
+    hands.timer.queue_turn(owner, lambda: hands.done.append("gone"))
     hands.ask("there")
     delete(owner)
 
@@ -401,21 +403,21 @@ def test_that_a_turn_of_what_is_gone_is_left_out(hands: Hands) -> None:
 
 
 def test_that_the_window_gives_way_when_frames_slip(hands: Hands) -> None:
-    assert hands.pace.period_ms(REFRESH_MS) == REFRESH_MS
+    assert hands.timer.period_ms(REFRESH_MS) == REFRESH_MS
 
     hands.run_frames(1, late=0.2, own=0.5)
 
-    assert hands.pace.period_ms(REFRESH_MS) > REFRESH_MS
-    assert hands.pace.period_ms(TEXT_MS) > TEXT_MS
+    assert hands.timer.period_ms(REFRESH_MS) > REFRESH_MS
+    assert hands.timer.period_ms(TEXT_MS) > TEXT_MS
 
 
 def test_that_the_window_is_never_refreshed_less_than_four_times_a_second(hands: Hands) -> None:
     hands.run_frames(60, late=1, own=0.9)
     hands.take_news()
 
-    assert hands.pace.next_ms == 250
-    assert hands.pace.period_ms(16) <= 250
-    assert hands.pace.period_ms(TEXT_MS) == 250
+    assert hands.timer.next_ms == 250
+    assert hands.timer.period_ms(16) <= 250
+    assert hands.timer.period_ms(TEXT_MS) == 250
 
 
 def test_that_the_window_goes_back_to_its_pace_when_no_frame_slips(hands: Hands) -> None:
@@ -423,7 +425,7 @@ def test_that_the_window_goes_back_to_its_pace_when_no_frame_slips(hands: Hands)
 
     hands.run_frames(60, late=0, own=0.9)
 
-    assert hands.pace.period_ms(REFRESH_MS) == REFRESH_MS
+    assert hands.timer.period_ms(REFRESH_MS) == REFRESH_MS
 
 
 def test_that_a_pace_that_made_frames_late_is_tried_again_less_and_less_often(
@@ -431,8 +433,8 @@ def test_that_a_pace_that_made_frames_late_is_tried_again_less_and_less_often(
 ) -> None:
     def seconds_until_faster() -> float:
         hands.run_frames(1, late=1, own=0.9)
-        factor, seconds = hands.pace.slowing.factor, 0.0
-        while hands.pace.slowing.factor >= factor:
+        factor, seconds = hands.timer.slowing.factor, 0.0
+        while hands.timer.slowing.factor >= factor:
             hands.run_frames(0.5, late=0, own=0.9)
             seconds += 0.5
         return seconds
@@ -451,15 +453,15 @@ def test_that_a_pace_that_made_frames_late_is_tried_again_less_and_less_often(
 def test_that_a_scene_that_is_slow_by_itself_does_not_slow_the_window(hands: Hands) -> None:
     hands.run_frames(60, late=1, own=0.1)
 
-    assert hands.pace.period_ms(REFRESH_MS) == REFRESH_MS
+    assert hands.timer.period_ms(REFRESH_MS) == REFRESH_MS
 
 
 def test_that_what_passes_while_the_scene_is_held_tells_nothing(hands: Hands) -> None:
     hands.run_frames(0.4, late=1, own=0.9)
-    hands.pace.note_standstill()
+    hands.timer.note_standstill()
     hands.now_ns += 100 * FRAME_NS
     hands.computed_ns += 100 * FRAME_NS
 
-    hands.pace.note_frames([], FRAME_NS, busy_ns=0)
+    hands.timer.note_frames([], FRAME_NS, busy_ns=0)
 
-    assert hands.pace.period_ms(REFRESH_MS) == REFRESH_MS
+    assert hands.timer.period_ms(REFRESH_MS) == REFRESH_MS
