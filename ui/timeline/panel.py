@@ -92,13 +92,14 @@ class TimelinePanel(QWidget):
     @Slot(object)
     def set_session(self, session: Session | None) -> None:
         """Show another session from its start, as far as it is kept."""
-        store = LaneStore()
+        has_rates = not isinstance(session, ShowsCapture)
+        store = LaneStore(has_rates=has_rates)
         store.set_annotations(self._bridge.annotations.items)
         strings = ("",) if session is None else session.history.strings
         # Hidden, it is not painted for a long time, and the picture holds the lanes in it.
         self.canvas.picture.forget()
         self.canvas.is_live = session is not None and not session.is_recorded
-        self.canvas.has_controls = not isinstance(session, ShowsCapture)
+        self.canvas.has_controls = has_rates
         self.canvas.set_session(self._bridge.timeline, strings, store, self._delayed_by)
         self.canvas.on_selection_changed(self._bridge.selection)
         self._on_playhead_moved(self._bridge.playhead_ns)

@@ -75,13 +75,16 @@ def overview_rows(  # noqa: PLR0913 - the session in two states, and what is wan
     if session is None:
         return [sentence("No scene is open. Open one to see its clocks and timers.")]
     timeline.resolve_dues()
-    if timeline is present or session.is_recorded:
+    is_at_end = timeline is present
+    if is_at_end or session.is_recorded:
         pictures = pictures_of(session)
         body = ", a bar or a body in the scene"
         others = body if pictures is not None and pictures.is_described else " or a bar"
         rows = [about(f"Nothing is selected. Click a lane{others}.")] if timeline.clocks else []
         rows += [heading(session.title or "Session"), *_timer_rows(session, timeline)]
-        rows += [heading("So far"), *_counted_rows(session, timeline)]
+        so_far = "In all" if is_at_end else "Up to this instant"
+        rows += [heading(so_far if session.is_recorded else "So far")]
+        rows += _counted_rows(session, timeline)
         if session.is_recorded and session.history.missing:
             rows.append(DetailRow("Missing", counted(session.history.missing, "event")))
         if session.status.phase is not SessionPhase.FAILED:

@@ -173,7 +173,7 @@ class MainWindow(QMainWindow):
             self.settings = self.settings.without_recent_scene(str(path))
             open_scene = self.actions_by_id["open"].trigger
             self.notice.say_until_dismissed(
-                f"{path} no longer exists.", ("Open scene …", open_scene)
+                f"{path} no longer exists.", ("Open file …", open_scene)
             )
             return
         self.settings = self.settings.with_recent_scene(path)

@@ -69,7 +69,8 @@ class ClockPast(Steps):
 
 
 class ClockPasts:
-    def __init__(self) -> None:
+    def __init__(self, *, has_rates: bool = True) -> None:
+        self.has_rates = has_rates  # Whether a rate can be other than 1, so that it is worth a word
         self.strings: Sequence[str] = ("",)
         self.by_id: dict[int, ClockPast] = {}
         self.version = 0  # Increases when a clock is added, removed or moved

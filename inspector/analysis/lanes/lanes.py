@@ -139,8 +139,8 @@ class LaneStore:
     # The most events to read at once, in some 3 ms, so that a long log does not block the window
     most_at_once = 4_096
 
-    def __init__(self) -> None:
-        self.clocks = ClockPasts()
+    def __init__(self, *, has_rates: bool = True) -> None:
+        self.clocks = ClockPasts(has_rates=has_rates)
         self.blocks = Blocks()  # In which stretches functions blocked the loops of clocks
         self.lanes: dict[LaneKey, Lane] = {}
         self.annotations: tuple[Annotation, ...] = ()

@@ -348,6 +348,8 @@ class ClockLayout:
         heights = np.ceil(inner.height * np.maximum(rates, 0) / highest).astype(np.int64)
         bottoms = np.full(count, inner.bottom)
         self._body(pixel_rects(x0, bottoms - heights, x1, bottoms))
+        if not clocks.has_rates:
+            return
         rights = np.minimum(x1, self._head(clocks, number, window))
         for place in (rates > 0).nonzero()[0].tolist():
             rate, left = rate_chip(int(rates[place])), int(x0[place]) + _PAD

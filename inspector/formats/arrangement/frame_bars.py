@@ -205,15 +205,19 @@ def _teeth(left: int, top: int, right: int) -> PixelRects:
     return np.column_stack((xs, ys, xs, ys + 1)).astype(np.int32)
 
 
-def _cut(edges: Iterable[Sequence[int]], wide: int) -> list[tuple[AnyFill, PixelRects]]:
+def _cut(
+    edges: Iterable[Sequence[int]], bars: list[tuple[AnyFill, PixelRects]]
+) -> list[tuple[AnyFill, PixelRects]]:
     """Return the zigzags at which bars end that go on beyond the plot, by left and right edge.
 
     A tinted bar has it along its top, another one as a gap.
     """
+    tint = PaceFill(Pace.OVER_TWICE, Tone.TINT)
+    tinted = {left for fill, rects in bars if fill == tint for left in rects[:, 0].tolist()}
     gaps: list[PixelRects] = []
     teeth: list[PixelRects] = []
     for left, right in edges:
-        if right - left < wide:
+        if left not in tinted:
             gaps.append(_teeth(left, _CUT_AT, right - 1))
         else:
             teeth.append(_teeth(left, 0, right - 1))
@@ -273,7 +277,7 @@ def newest_frame_bars(
         layers += _share_layers(np.array(shares, dtype=np.int32))
     if not cut:
         return Bars(tuple(layers), NO_SPIKES)
-    layers += _cut((edges for *edges, _ in cut), scale.wide)
+    layers += _cut((edges for *edges, _ in cut), layers)
     return Bars(tuple(layers), Spikes.among(*np.array(cut, np.int64).T))
 
 
@@ -347,7 +351,7 @@ def _with_spikes(
     rights = _with_gaps(columns)[beyond]
     lefts = columns.lefts[beyond]
     cut = zip(lefts.tolist(), rights.tolist(), strict=True)
-    layers += _cut(cut, scale.wide)
+    layers += _cut(cut, layers)
     kept = tuple((fill, rects) for fill, rects in layers if len(rects))
     return Bars(kept, Spikes.among(lefts, rights, highest_ns[beyond]))
 

@@ -60,6 +60,8 @@ _PERCENT: Final = 100
 _OF_MULTIPROCESSING: Final = "child of multiprocessing"
 #: The adapters whose loops wait for events; their frames are turns of these.
 _WAITING: Final = frozenset({"asyncio", "tkinter", "trio", "Twisted", "uvloop"})
+#: How implementations that say their names in lower case spell them.
+_IMPLEMENTATIONS: Final = {"cpython": "CPython", "pypy": "PyPy", "graalpy": "GraalPy"}
 _STATES: Final = {"active": "seen", "failed": "cannot be seen"}
 
 
@@ -244,11 +246,12 @@ class JoinedProgram:
     @property
     def facts(self) -> list[tuple[str, str]]:
         runtime = self.runtime
+        name = _IMPLEMENTATIONS.get(runtime.implementation, runtime.implementation)
         found = [
             ("State", self.ended or ("silent" if self.is_silent else "attached")),
             ("Process", self.process_text.removeprefix("process ")),
             ("Command", " ".join(self.argv)),
-            ("Runs on", f"{runtime.implementation or runtime.language} {runtime.version}".strip()),
+            ("Runs on", f"{name or runtime.language} {runtime.version}".strip()),
             ("Connection", self.link.text),
             ("Permissions", GRANT_TEXTS[self.grant]),
             ("Clock", self.clock_text),

@@ -302,6 +302,16 @@ def test_that_a_bar_beyond_the_plot_is_cut_off_by_a_gap() -> None:
     assert len(set(cut[:, 1].tolist())) > 3
 
 
+@pytest.mark.parametrize("count", [2, 12])
+def test_that_a_wide_bar_in_budget_has_no_red_where_it_is_cut_off(count: int) -> None:
+    series = FrameSeries(timeline_of([10 * MS, 4 * MS, *[MS] * (count - 2)]).frames)
+    columns = series.columns(Window(-0.5, count - 0.5, 100 * count))
+
+    layers = frame_bars(series, "interval", columns, BarScale(300, 5 * MS, BUDGET_NS)).layers
+
+    assert {fill for fill, _ in layers} == {PaceFill(Pace.IN_BUDGET, Tone.STRONG), Fill.CUT}
+
+
 def inspected(*frames_ms: tuple[int, int]) -> FrameSeries:
     """Return frames by their interval and the inspector's share of it."""
     history = FrameHistory()

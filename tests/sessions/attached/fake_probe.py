@@ -125,7 +125,7 @@ def hello(token: str, **more: object) -> dict[str, Any]:
         "parent_pid": 1,
         "name": "server",
         "argv": ["server.py"],
-        "runtime": {"language": "python", "version": "3.11", "implementation": "CPython"},
+        "runtime": {"language": "python", "version": "3.11", "implementation": "cpython"},
         "clock_ns": 0,
         "grant": "full",
         "adapters": [{"name": "asyncio", "library": "asyncio", "state": "active"}],

@@ -121,4 +121,5 @@ def test_that_a_program_says_what_is_permitted_and_whose_clock_it_has(
     facts = dict(attachment.session.programs[0].facts)
 
     assert facts["Permissions"] == "full control"
+    assert facts["Runs on"] == "CPython 3.11"
     assert facts["Clock"] == "shared with the inspector"

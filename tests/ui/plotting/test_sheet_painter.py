@@ -263,6 +263,15 @@ def lines_of(clocks: ClockPasts, shown: LaneWindow, text_size: float) -> list[Li
     return [cast("Line", each) for entries in texts for each in entries]
 
 
+def test_that_clocks_without_rates_say_none() -> None:
+    clocks, shown = pasts(*root_clock(0)), window(0, 1_000, 1_000)
+    assert [line.text for line in lines_of(clocks, shown, 11)] == ["×1"]
+
+    clocks.has_rates = False
+
+    assert lines_of(clocks, shown, 11) == []
+
+
 @pytest.mark.parametrize("text_size", [11.0, 16.5, 22.0])
 @pytest.mark.parametrize("paused_ms", [100, 250, 400, 550, 700, 900])
 def test_that_words_about_a_clock_leave_its_local_time_room_at_any_size_of_text(

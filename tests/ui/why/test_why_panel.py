@@ -546,6 +546,20 @@ def test_that_the_transport_of_a_recording_is_told_as_past(stand: Stand) -> None
     assert stand.value("Transport") == f"was {now}"
 
 
+def test_that_counts_of_a_recording_are_of_all_of_it_or_up_to_what_is_shown(stand: Stand) -> None:
+    stand.run_to_ms(100)
+    assert "So far" in stand.lines()
+
+    stand.session.is_recorded = True
+    stand.run_to_ms(200)
+    assert "In all" in stand.lines()
+    stand.bridge.set_playhead(150_000_000)
+    stand.panel.refresh()
+
+    assert "Up to this instant" in stand.lines()
+    assert "So far" not in stand.lines()
+
+
 def test_that_events_that_fell_off_are_told(stand: Stand) -> None:
     stand.session.log.budget_bytes = 3 * BYTES_PER_EVENT
     stand.session.log.settle()

@@ -339,6 +339,7 @@ def test_that_a_trace_has_its_slices_on_the_timeline(shell: Shell, tmp_path: Pat
     canvas.grab()
 
     assert len(rows) == 2
+    assert not canvas.store.clocks.has_rates
     reading = canvas.reader.read(rows[0], 33e6, 1e3)
     assert reading is not None
     assert reading.lines == ("timers", "00:00.032600, took 1.00 ms")

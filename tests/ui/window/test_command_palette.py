@@ -231,7 +231,7 @@ def test_that_panels_and_commands_come_before_settings_and_scenes() -> None:
 
 def test_that_opening_a_scene_comes_after_what_it_is_asked_for_by_a_verb() -> None:
     scene = PaletteEntry("scene", "Open Boss", kind=EntryKind.SCENE, name="Boss")
-    command = PaletteEntry("command", "Open scene …")
+    command = PaletteEntry("command", "Open file …")
 
     assert found_ids("open", scene, command) == ["command", "scene"]
     assert found_ids("boss", command, scene) == ["scene"]

@@ -70,7 +70,7 @@ def _help(page: PageEntry) -> ActionDescription[WindowActions]:
 
 OPEN_ACTIONS: Final[tuple[ActionDescription[WindowActions], ...]] = (
     ActionDescription(
-        "open", "&Open scene …", MenuId.SCENE, WindowActions.open_scene,
+        "open", "&Open file …", MenuId.SCENE, WindowActions.open_scene,
         shortcuts=("Ctrl+O",), icon="open",
         tip="Choose a Python file that defines build(stage), a recording (.tlrec), or a capture "
         "of another program; they can also be dropped on the window.",
