@@ -281,6 +281,7 @@ class _Watch:
                 adapters=tuple(
                     each.library or each.name for each in program.adapters if each.state == "active"
                 ),
+                not_followed=program.not_followed,
                 cpu_ns=program.cost_cpu_ns,
                 interval_ns=program.cost_interval_ns,
                 events=program.events,

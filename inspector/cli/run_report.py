@@ -79,6 +79,7 @@ class ProbeLine:
     pid: int | None  # Its process; None for a page of a browser
     runtime: str
     adapters: tuple[str, ...]  # The libraries whose clocks and timers were read
+    not_followed: str  # What of its time was not, or empty
     cpu_ns: int  # Processor time of the probe
     interval_ns: int  # The time over which it was measured
     events: int
@@ -386,6 +387,8 @@ def _closing(report: RunReport, timers: Sequence[TimerCount]) -> str:
         lines.append(f"{exact:,} of {len(repeating):,} repeating timers have their exact count.")
     if report.lost_events:
         lines.append(f"{report.lost_events:,} events were lost; the counts are too low.")
+    not_followed = dict.fromkeys(filter(None, (each.not_followed for each in report.probes)))
+    lines.extend(f"Not followed: {each}." for each in not_followed)
     lines.extend(report.commands_refused)
     failures = report.timeline.failures
     if failures:

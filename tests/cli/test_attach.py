@@ -169,6 +169,7 @@ def test_that_the_report_names_clocks_timers_and_the_cost_of_the_probe(
     assert "asyncio loop" in out
     assert "sleep in tick" in out
     assert "probe, ms" in out
+    assert "Not followed: lock.acquire(timeout=…), which uses the system clock." in out
 
 
 def test_that_the_exit_code_of_the_program_is_passed_on(run: Run, ticker: Path) -> None:

@@ -235,8 +235,10 @@ def _counted_rows(session: Session, timeline: Timeline) -> list[DetailRow]:
     kept = f", {frames.first:,} no longer in the log" if frames.first else ""
     rows = [DetailRow(counted_are, f"{frames.end:,}{kept}")]
     if len(frames):
-        longest = frames.frame(longest_frame(frames))
-        text = f"{format_duration(longest.interval_ns)} at {format_at(longest.at_ns)}"
+        # Of a loop that waits for events, what it does is plotted, not how long it waited.
+        longest = frames.frame(longest_frame(frames, "busy" if session.waits else "interval"))
+        took_ns = longest.busy_ns if session.waits else longest.interval_ns
+        text = f"{format_duration(took_ns)} at {format_at(longest.at_ns)}"
         rows.append(linked("Longest", [LinkedText(text, Selection.frame(longest.index))]))
     if timeline.commands:
         last = timeline.commands[-1]

@@ -463,12 +463,12 @@ class FrameSeries:
         return self._first_not_before(math.floor(x * NS_PER_SECOND), "right")
 
 
-def longest_frame(history: FrameHistory) -> int:
-    """Return the frame with the longest interval, the first of several, where there are any."""
+def longest_frame(history: FrameHistory, measure: Measure = "interval") -> int:
+    """Return the frame in which a measure is longest, the first of several, where there are any."""
     first, end = history.first, history.end
     if history.computed is not None:
-        return FrameSeries(history).slowest_within("interval", first, end)
-    return first + int(np.argmax(history.numpy("interval_ns", first, end)))
+        return FrameSeries(history).slowest_within(measure, first, end)
+    return first + int(np.argmax(history.numpy(_column_name(measure), first, end)))
 
 
 def _column_name(measure: Measure) -> str:

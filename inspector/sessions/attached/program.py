@@ -60,6 +60,7 @@ _PERCENT: Final = 100
 _OF_MULTIPROCESSING: Final = "child of multiprocessing"
 #: The adapters whose loops wait for events; their frames are turns of these.
 _WAITING: Final = frozenset({"asyncio", "tkinter", "trio", "Twisted", "uvloop"})
+_NOT_FOLLOWED: Final = "lock.acquire(timeout=…), which uses the system clock"
 #: How implementations that say their names in lower case spell them.
 _IMPLEMENTATIONS: Final = {"cpython": "CPython", "pypy": "PyPy", "graalpy": "GraalPy"}
 _STATES: Final = {"active": "seen", "failed": "cannot be seen"}
@@ -244,6 +245,12 @@ class JoinedProgram:
         return ", ".join(parts)
 
     @property
+    def not_followed(self) -> str:
+        """What of its time no adapter can follow, empty for nothing that is known."""
+        reads = {each.name for each in self.adapters if each.state == "active"}
+        return _NOT_FOLLOWED if "python_time" in reads else ""
+
+    @property
     def facts(self) -> list[tuple[str, str]]:
         runtime = self.runtime
         name = _IMPLEMENTATIONS.get(runtime.implementation, runtime.implementation)
@@ -265,6 +272,7 @@ class JoinedProgram:
             name = " ".join(filter(None, (each.library or each.name, each.version)))
             said = _STATES[each.state] + (f": {each.message}" if each.message else "")
             found.append((f"{name}", said))
+        found.append(("Not followed", self.not_followed))
         names = ((each.library or each.name).replace("_", " ") for each in waiting)
         found.append(("Not loaded", ", ".join(names)))
         return [(title, text) for title, text in found if text]

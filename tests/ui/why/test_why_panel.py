@@ -560,6 +560,22 @@ def test_that_counts_of_a_recording_are_of_all_of_it_or_up_to_what_is_shown(stan
     assert "So far" not in stand.lines()
 
 
+def test_that_the_longest_turn_is_the_one_that_worked_longest(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for interval_ns, busy_ns in ((500_000_000, 1_000_000), (400_000_000, 300_000_000)):
+        stand.session.timeline.frames.append(
+            0, interval_ns, interval_ns, busy_ns, 0, [0] * 7, (0,) * 5
+        )
+    stand.run_to_ms(1)
+    assert stand.value("Longest").startswith("500 ms at")
+
+    monkeypatch.setattr(PlayedSession, "waits", True)
+    stand.run_to_ms(2)
+
+    assert stand.value("Longest").startswith("300 ms at")
+
+
 def test_that_events_that_fell_off_are_told(stand: Stand) -> None:
     stand.session.log.budget_bytes = 3 * BYTES_PER_EVENT
     stand.session.log.settle()

@@ -454,6 +454,20 @@ def test_that_libraries_that_are_not_loaded_share_a_line(attached: ProgramInWind
     assert program.facts[-1] == ("Not loaded", "trio, clock tree")
 
 
+def test_that_what_waits_by_the_system_clock_is_said_of_python_programs(
+    attached: ProgramInWindow,
+) -> None:
+    (program,) = attached.session.programs.values()
+    assert "Not followed" not in dict(program.facts)
+
+    adapters = [{"name": "python_time", "library": "time", "state": "active"}]
+    attached.probe.tell("Program.changed", adapters=adapters)
+    attached.until(lambda: program.adapters[0].name == "python_time")
+
+    said = "lock.acquire(timeout=…), which uses the system clock"
+    assert dict(program.facts)["Not followed"] == said
+
+
 def test_that_the_keyboard_is_with_no_button_when_the_window_comes_to_the_front(
     attached: ProgramInWindow,
 ) -> None:
