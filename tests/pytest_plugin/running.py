@@ -82,6 +82,8 @@ def run_tests(
     words += [word for name in loaded for word in ("-p", name)]
     folder = paths[0].parent
     words += ["-c", os.devnull, "--rootdir", str(folder), "--timeout=60"]
+    # Else it is looked for tests from the root: through the folders of all tests that have run.
+    words += ["--confcutdir", str(folder)]
     # Not among those of whole runs, of which pytest keeps three.
     words += ["--basetemp", str(folder / "temporary"), *args]
     if "asyncio" in plugins:
