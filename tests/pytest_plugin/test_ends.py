@@ -356,7 +356,7 @@ TIMING_OUT = """
     def test_sleeping(timeline):
         time.sleep(1000)
 
-    @pytest.mark.timeout(1)
+    @pytest.mark.timeout(0.1)
     @pytest.mark.timeline(autojump=True)
     def test_computing(timeline):
         threading.Timer(5, print).start()
