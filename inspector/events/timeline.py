@@ -252,6 +252,12 @@ class Timeline:
         return index - (at_ns < last.at_ns + last.busy_ns)
 
     @property
+    def lasts_since_ns(self) -> int | None:
+        """When the frame began that has not ended; ``None`` if all have."""
+        ended_ns = self.frames.at_ns[-1] if len(self.frames) else 0
+        return self._frame_at_ns if self._frame_at_ns > ended_ns else None
+
+    @property
     def open_frame(self) -> list[int]:
         """The frame that has not ended: start, delta, cut, phases and shares."""
         begun = [self._frame_at_ns, self._frame_delta_ns, self._frame_cut_ns]

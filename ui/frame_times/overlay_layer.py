@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -13,7 +13,8 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from inspector.analysis.interval_shares import named_shares, shares_text
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.events.frame_history import Frame, FrameHistory
-from inspector.formats.arrangement.frame_bars import budget_text
+from inspector.formats.arrangement.fills import Pace, PaceFill, Tone, fill_color
+from inspector.formats.arrangement.frame_bars import EDGE, budget_text, zigzag
 from inspector.formats.arrangement.frame_series import FrameSeries, Window
 from inspector.formats.drawing.pixel_rects import PixelRects, pixel_rects
 from inspector.timebase import format_duration, format_instant
@@ -23,6 +24,7 @@ from ..kit.theme import ColorRole, Theme
 from ..plotting.bulk_paint import fill_rects
 from ..plotting.readout import Line, paint_box, paint_playhead, paint_readout
 from ..plotting.shared_view import SharedView
+from ..plotting.sheet_painter import theme_colors
 
 if TYPE_CHECKING:
     from .bars_layer import BarsLayer
@@ -33,6 +35,8 @@ _HEAD: Final = 5
 _SHADE: Final = 0.3
 #: A selected frame narrower than this is shown as a line.
 _NARROW: Final = 3
+#: How far below the top of a frame that lasts it is said for how long.
+_TEXT_BELOW: Final = 12
 #: Pixels to either side of the pointer; of the frames there the longest is meant.
 _REACH: Final = 8
 #: Fewer frames than this are wide enough to be hit exactly.
@@ -45,12 +49,22 @@ class Readout(Struct, frozen=True):
     pointer: QPointF  # Where the pointer is in the plot
 
 
+class Lasting(NamedTuple):
+    """A frame that has not ended, although it is over twice its budget."""
+
+    low: float  # Where it began on the axis
+    high: float  # The present
+    share: float  # How much of the scale it is high, up to 1
+    text: str  # How long it takes so far
+
+
 class OverlayLayer:
     """Painted over the bars, so that pointing at them does not compute them again."""
 
     def __init__(self, theme: Theme, view: SharedView) -> None:
         # Where the selected frame begins and ends on the axis
         self.selected: tuple[float, float] | None = None
+        self.lasting: Lasting | None = None
         self.series: FrameSeries | None = None
         # Numbers of the frames that another panel marks, None for none
         self.marked: NDArray[np.int64] | None = None
@@ -68,7 +82,10 @@ class OverlayLayer:
         view = self._view
         return bool(self.holds or self.empty_text) or any(
             each is not None
-            for each in (self.selected, self.marked, self.readout, view.hover, view.chosen_edges)
+            for each in (
+                *(self.lasting, self.selected, self.marked, self.readout),
+                *(view.hover, view.chosen_edges),
+            )
         )
 
     def set_selected(self, series: FrameSeries | None, frame: int | None) -> None:
@@ -98,6 +115,9 @@ class OverlayLayer:
             return min(max(x, area.left() - 2.0), area.right() + 2.0)
 
         self._draw_holds(painter, area)
+        if self.lasting is not None:
+            left, right = round(x_of(self.lasting.low)), round(x_of(self.lasting.high))
+            self._draw_lasting(painter, area, left, right, self.lasting)
         if self.marked is not None and self.series is not None:
             self._draw_marked(painter, area, self.series, self.marked)
         if view.chosen_edges is not None:
@@ -121,6 +141,26 @@ class OverlayLayer:
         painter.setPen(pen)
         for x in self.holds:
             painter.drawLine(QPointF(x + 0.5, area.top()), QPointF(x + 0.5, area.bottom()))
+
+    def _draw_lasting(
+        self, painter: QPainter, area: QRectF, left: int, right: int, lasting: Lasting
+    ) -> None:
+        """Draw a bar as one that is over twice its budget, with a tint up to the present."""
+        top = area.top() + round((1 - lasting.share) * area.height())
+        bar = QRectF(left, top, right - left, area.bottom() - top)
+        red = self._theme.color(ColorRole.RED)
+        # Over the last frame, which is drawn as wide as the one before it.
+        tint = fill_color(PaceFill(Pace.OVER_TWICE, Tone.TINT), theme_colors(self._theme))
+        painter.fillRect(bar, QColor(tint))
+        painter.fillRect(QRectF(left, top, min(EDGE, right - left), bar.height()), red)
+        if lasting.share >= 1 and right > left:
+            fill_rects(painter, zigzag(left, round(area.top()), right - 1), red)
+        metrics = painter.fontMetrics()
+        if metrics.horizontalAdvance(lasting.text) + 2 * _PAD <= right - left:
+            painter.setPen(self._theme.color(ColorRole.TEXT))
+            box = bar.adjusted(0, _TEXT_BELOW, 0, 0)
+            flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
+            painter.drawText(box, int(flags), lasting.text)
 
     def _draw_marked(
         self, painter: QPainter, area: QRectF, series: FrameSeries, marked: NDArray[np.int64]

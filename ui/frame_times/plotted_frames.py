@@ -9,9 +9,11 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
+from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.frame_bars import scale_ticks
 from inspector.formats.arrangement.frame_series import FrameSeries, XAxis
+from inspector.timebase import NS_PER_SECOND, format_duration
 from inspector.tokens import size_by_height, size_by_width
 from inspector.vocabulary import Measure, Phase
 
@@ -21,7 +23,7 @@ from ..kit.theme import ColorRole, Theme
 from ..plotting.shared_view import SharedView
 from .bars_layer import LABEL_BAND, BarsLayer
 from .duration_scale import DEFAULT_BUDGET_NS, DurationScale
-from .overlay_layer import FramePointer, OverlayLayer, Readout
+from .overlay_layer import FramePointer, Lasting, OverlayLayer, Readout
 
 RUNNING_TEXT: Final = "No frame has run yet."
 EMPTY_TEXT: Final = f"{RUNNING_TEXT} Space runs the scene."
@@ -170,6 +172,7 @@ class PlottedFrames(QWidget):
         # Another width has brought everything in line, but with the frames of before.
         self._is_settled = False
         self.view.read_new_frames()
+        self._overlay.lasting = self._lasting()
         end = 0 if self.series is None else self.series.end
         has_news, self._shown_end = end != self._shown_end, end
         if is_forced or (has_news and not self._is_settled):
@@ -180,6 +183,24 @@ class PlottedFrames(QWidget):
         self._present_ns = self.view.present_ns
         if has_news or is_forced:
             self.frames_added.emit()
+
+    def _lasting(self) -> Lasting | None:
+        """Return the frame of a program that has not ended, once it is over twice its budget."""
+        timeline = self.view.timeline
+        if timeline is None or not timeline.is_running or self.view.x_axis is not XAxis.TIME:
+            return None
+        since_ns = timeline.lasts_since_ns
+        if since_ns is None or timeline.frames_of not in timeline.clocks:
+            return None
+        took_ns = timeline.at_ns - since_ns
+        if took_ns <= FrameBudget(self._budget_ns).longest_missing_one_ns or any(
+            clock.n == 0 for clock in timeline.path(timeline.frames_of)
+        ):
+            # What stands still, or has ended, does not work.
+            return None
+        low, high = since_ns / NS_PER_SECOND, timeline.at_ns / NS_PER_SECOND
+        text = f"{format_duration(took_ns)} so far"
+        return Lasting(low, high, min(took_ns / self.top_ns, 1.0), text)
 
     def used_phases(self) -> tuple[Phase, ...]:
         """Return the phases in which recent frames spent time; all before there are any."""

@@ -32,7 +32,7 @@ _GAP_FROM: Final = 4
 #: A bar at least this wide has an outline around the inspector's share, else an upper edge.
 _OUTLINED_FROM: Final = 3
 #: Width of the edge of a wide bar, and width and height of a tooth where it is cut off.
-_EDGE: Final = 3
+EDGE: Final = 3
 _TOOTH: Final = 4
 #: How far below the upper edge bars are cut off that go on beyond it.
 _CUT_AT: Final = 3
@@ -190,7 +190,7 @@ def _pace_layers(
         if is_wide.any():
             wide = rects[is_wide]
             edges = wide.copy()
-            edges[:, 2] = edges[:, 0] + _EDGE - 1
+            edges[:, 2] = edges[:, 0] + EDGE - 1
             return [
                 (PaceFill(pace, Tone.TINT), wide),
                 (PaceFill(pace, Tone.STRONG), np.concatenate((rects[~is_wide], edges))),
@@ -198,7 +198,7 @@ def _pace_layers(
     return [(PaceFill(pace, Tone.STRONG), rects)]
 
 
-def _teeth(left: int, top: int, right: int) -> PixelRects:
+def zigzag(left: int, top: int, right: int) -> PixelRects:
     """Return the zigzag at which a bar is cut off, two pixels thick."""
     xs = np.arange(left, right + 1, dtype=np.int32)
     ys = top + _TOOTH - np.abs((xs - left) % (2 * _TOOTH) - _TOOTH)
@@ -218,9 +218,9 @@ def _cut(
     teeth: list[PixelRects] = []
     for left, right in edges:
         if left not in tinted:
-            gaps.append(_teeth(left, _CUT_AT, right - 1))
+            gaps.append(zigzag(left, _CUT_AT, right - 1))
         else:
-            teeth.append(_teeth(left, 0, right - 1))
+            teeth.append(zigzag(left, 0, right - 1))
             above = teeth[-1].copy()
             above[:, 1], above[:, 3] = 0, above[:, 1] - 1
             gaps.append(above)

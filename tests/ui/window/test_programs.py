@@ -27,6 +27,7 @@ from ui.frame_spans.panel import FrameSpansPanel
 from ui.frame_times.loop_choice import LoopChoice
 from ui.frame_times.panel import FrameTimesPanel
 from ui.kit.texts.run_states import run_state_of
+from ui.kit.theme import ColorRole
 from ui.scene.panel import ScenePanel
 from ui.session.bridge import Selection
 from ui.timeline.panel import TimelinePanel
@@ -179,6 +180,48 @@ def test_that_turns_of_a_loop_that_waits_are_plotted_by_their_work(
         (now_ns, FRAME_BEGAN, 1, 0, 0), (now_ns, FRAME_ENDED, 1, 100_000_000, 2_000_000)
     )
     attached.until(lambda: panel.measure == "busy")
+
+
+def _begin_a_turn(attached: ProgramInWindow) -> int:
+    """Let a turn be over, and another begin; return its instant when it lasts too long."""
+    plot, now_ns = attached.shell.window.frame_times.plot, time.monotonic_ns()
+    attached.probe.events(
+        (now_ns - 1_000_000, FRAME_BEGAN, 1, 0, 0),
+        (now_ns, FRAME_ENDED, 1, 16_000_000, 1_000_000),
+        (now_ns, FRAME_BEGAN, 1, 0, 0),
+    )
+    attached.until(lambda: plot._overlay.lasting is not None)
+    return now_ns
+
+
+def test_that_a_turn_that_lasts_is_drawn_before_it_has_ended(attached: ProgramInWindow) -> None:
+    plot = attached.shell.window.frame_times.plot
+
+    now_ns = _begin_a_turn(attached)
+
+    lasting = plot._overlay.lasting
+    assert lasting is not None
+    assert lasting.high - lasting.low > 2 / 60
+    assert lasting.text.endswith(" ms so far")
+    attached.until(lambda: plot._overlay.lasting is not None and plot._overlay.lasting.share >= 1)
+    edge = plot.area().left() + round(
+        plot.area().width() * (lasting.low - plot.view.range.low) / plot.view.range.span
+    )
+    image = plot.grab().toImage()
+    assert image.pixelColor(int(edge), image.height() // 2) == plot._theme.color(ColorRole.RED)
+    ended_ns = time.monotonic_ns()
+    attached.probe.events((ended_ns, FRAME_ENDED, 1, ended_ns - now_ns, ended_ns - now_ns))
+    attached.until(lambda: plot._overlay.lasting is None)
+
+
+def test_that_a_turn_does_not_last_while_its_loop_is_held(attached: ProgramInWindow) -> None:
+    plot, shell = attached.shell.window.frame_times.plot, attached.shell
+    _begin_a_turn(attached)
+
+    shell.trigger("run-or-hold")
+
+    attached.until(lambda: shell.bridge.status.phase is SessionPhase.HELD)
+    attached.until(lambda: plot._overlay.lasting is None)
 
 
 def test_that_a_hidden_window_takes_what_programs_send(attached: ProgramInWindow) -> None:
