@@ -228,6 +228,24 @@ def test_that_neighbours_are_loaded_anew_on_reload_and_leave_no_trace(tmp_path: 
     assert not (tmp_path / "__pycache__").exists()
 
 
+def test_that_a_neighbour_comes_before_a_module_of_its_name_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    scene_file(tmp_path / "elsewhere", "NAME = 'elsewhere'\n", "named_alike.py")
+    monkeypatch.syspath_prepend(tmp_path / "elsewhere")
+    scene_file(tmp_path, "NAME = 'beside'\n", "named_alike.py")
+    path = scene_file(
+        tmp_path,
+        "import named_alike\ndef build(stage):\n    stage.root.child(named_alike.NAME)\n",
+    )
+
+    session = held_session(path)
+
+    assert [clock.name for clock in session.timeline.clocks.values()] == ["root", "beside"]
+    session.close()
+
+
 def test_that_a_callback_may_import_a_neighbour_later(tmp_path: Path) -> None:
     scene_file(tmp_path, "NAME = 'late'\n", "imported_late.py")
     path = scene_file(
