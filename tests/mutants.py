@@ -224,7 +224,7 @@ def _is_without_effect(node: ast.AST) -> bool:  # noqa: PLR0911 - a row of cases
             return True
         case ast.keyword(arg="copy", value=ast.Constant(value=False)):
             return True
-        case ast.Assign(targets=[ast.Name(id="__all__" | "__slots__")]):
+        case ast.Assign(targets=[ast.Name(id="__all__" | "__slots__" | "TYPE_CHECKING")]):
             return True
         case ast.AnnAssign(value=None):
             return True
@@ -293,8 +293,9 @@ def _opposite(op: ast.AST) -> Any:  # noqa: ANN401 - of the same kind
     return _OPPOSITES[type(op)]()
 
 
-def tests_for(path: Path, tests: Path) -> list[str]:
-    """Return the test files that import a module or stand beside it; the nearest first."""
+@cache
+def tests_for(path: Path, tests: Path) -> tuple[list[str], list[str]]:
+    """Return the test files that import a module, the nearest first, and those beside it."""
     module = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
     package, _, name = module.rpartition(".")
     beside = tests.joinpath(*path.parts[1:-1])
@@ -311,8 +312,11 @@ def tests_for(path: Path, tests: Path) -> list[str]:
             importing.append(file)
         elif beside in file.parents:
             rest.append(file)
-    in_folder = sorted(importing, key=lambda file: beside not in file.parents)
-    return [str(file.relative_to(tests.parent)) for file in [*near, *in_folder, *rest]]
+    near += sorted(importing, key=lambda file: beside not in file.parents)
+    near_names, rest_names = (
+        [str(file.relative_to(tests.parent)) for file in files] for files in (near, rest)
+    )
+    return near_names, rest_names
 
 
 def measure_lines(file: Path) -> None:
@@ -372,7 +376,8 @@ class Lines:
 
     def tests_of(self, mutant: Mutant) -> list[list[str]]:
         """Return the tests that execute a line: the nearest and quickest, and then the others."""
-        near = _places_of_tests(mutant.path)
+        nearest, beside = tests_for(mutant.path, PROJECT / "tests")
+        near = {file: i for i, file in enumerate([*nearest, *beside])}
         tests: set[str] = set()
         for path in self._data.measured_files():
             if path.endswith(f"/{mutant.path.as_posix()}"):
@@ -389,7 +394,7 @@ class Lines:
         of_file: Counter[str] = Counter()
         for test in sorted(tests, key=lambda test: (self._seconds(test), test)):
             file = test.partition("::")[0]
-            is_about = test in executing or subject in test
+            is_about = test in executing or subject in test or file in nearest
             # Some of each file come before all of the nearest: there may be thousands.
             ranks[test] = not is_about, of_file[file] // _SOME_TESTS, near.get(file, len(near))
             of_file[file] += is_about
@@ -406,11 +411,6 @@ class Lines:
 
     def _seconds(self, test: str) -> float:
         return self._duration_s.get(test, _TEST_S)
-
-
-@cache
-def _places_of_tests(path: Path) -> dict[str, int]:
-    return {file: i for i, file in enumerate(tests_for(path, PROJECT / "tests"))}
 
 
 class Copy:
