@@ -23,6 +23,7 @@ from gi.repository import (  # type: ignore[import-not-found]  # noqa: E402 - af
 
 WINDOW = "Timeline Inspector"
 SLOWER = "Rate of everything: 0.25"
+ROWS = ("enemies, clock, ", "boss arrives, timer, ")
 PATIENCE_S = 60
 MOST_CHILDREN = 200
 
@@ -45,18 +46,25 @@ def all_below(accessible: Any) -> Iterator[tuple[str, str, Any]]:
         yield from all_below(child)
 
 
-def window() -> Any:
-    """Return the window once its lanes can be read."""
+def contents() -> list[tuple[str, str, Any]]:
+    """Return what is in the window, once its lanes can be read.
+
+    They come by and by, and a row that goes while it is read is not there.
+    """
     deadline = time.monotonic() + PATIENCE_S
+    found: list[tuple[str, str, Any]] = []
     while time.monotonic() < deadline:
         for application in children(Atspi.get_desktop(0)):
             for frame in children(application):
-                if WINDOW in frame.get_name() and any(
-                    "boss arrives" in name for _role, name, _each in all_below(frame)
-                ):
-                    return frame
+                if WINDOW in frame.get_name():
+                    found = list(all_below(frame))
+                    names = [name for _role, name, _each in found]
+                    if all(any(name.startswith(row) for name in names) for row in ROWS):
+                        return found
         time.sleep(0.2)
-    raise SystemExit("the window cannot be read")
+    if not found:
+        raise SystemExit("the window cannot be read")
+    return found
 
 
 def press(button: Any) -> None:
@@ -66,7 +74,7 @@ def press(button: Any) -> None:
 
 def main() -> None:
     Atspi.init()
-    frame, said = window(), []
+    below, said = contents(), []
     loop = GLib.MainLoop()
 
     def hear(event: Any) -> None:
@@ -75,8 +83,8 @@ def main() -> None:
 
     listener = Atspi.EventListener.new(hear)
     listener.register("object:announcement")
-    parts = [(role, name) for role, name, _each in all_below(frame)]
-    slower = next(each for _role, name, each in all_below(frame) if name == SLOWER)
+    parts = [(role, name) for role, name, _each in below]
+    slower = next(each for _role, name, each in below if name == SLOWER)
     press(slower)
     GLib.timeout_add_seconds(PATIENCE_S // 2, loop.quit)
     loop.run()
