@@ -441,7 +441,10 @@ class WindowContents(QObject):
             # Without frames either, they say that there are none.
             is_needed = bool(timeline.clocks) or not timeline.frames.end
         if place.is_wanted and place.isHidden() is is_needed:
+            has_keyboard = place.isAncestorOf(self._window.focusWidget())
             place.need(is_needed=is_needed)
+            if has_keyboard:
+                self._give_keyboard()
 
     @Slot(object)
     def _need_frames(self, _events: int = 0) -> None:

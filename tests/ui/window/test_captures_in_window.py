@@ -187,6 +187,22 @@ def test_that_frames_of_a_capture_have_the_width_of_the_window(
     assert header_of(shell).isHidden()
 
 
+def test_that_frames_get_the_keyboard_that_lanes_had_before_a_capture(
+    shell: Shell, tmp_path: Path
+) -> None:
+    lanes, plot = shell.window.panels.panel("timeline"), shell.window.frame_times.plot
+    assert isinstance(lanes, TimelinePanel)
+    lanes.canvas.setFocus()
+    settle()
+    assert lanes.isAncestorOf(shell.window.focusWidget())
+
+    shell.window.open_path(table(tmp_path))
+    settle()
+
+    # A button would keep Space, which plays.
+    assert shell.window.focusWidget() is plot
+
+
 def test_that_the_side_column_of_a_capture_is_opened_for_that_alone(
     shell: Shell, tmp_path: Path
 ) -> None:
