@@ -102,9 +102,12 @@ class OverlayLayer:
     def paint(self, painter: QPainter, area: QRectF) -> None:
         view = self._view
         if self.empty_text:
+            flags = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
+            # Lines of budgets go around it.
+            place = painter.boundingRect(area, flags, self.empty_text)
+            painter.fillRect(place.adjusted(-_PAD, 0, _PAD, 0), self._theme.color(ColorRole.BG))
             painter.setPen(self._theme.color(ColorRole.MUTED))
-            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            painter.drawText(area, int(flags), self.empty_text)
+            painter.drawText(area, flags, self.empty_text)
             return
         painter.save()
         painter.setClipRect(area)

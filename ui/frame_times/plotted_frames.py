@@ -27,8 +27,8 @@ from .overlay_layer import FramePointer, Lasting, OverlayLayer, Readout
 
 RUNNING_TEXT: Final = "No frame has run yet."
 EMPTY_TEXT: Final = f"{RUNNING_TEXT} Space runs the scene."
-NONE_IN_FILE_TEXT: Final = "This {} holds no frames"
-NONE_SEEN_TEXT: Final = "No frames have been seen in this program"
+NONE_IN_FILE_TEXT: Final = "This {} holds no frames."
+NONE_SEEN_TEXT: Final = "No frames have been seen in this program."
 NO_SCENE_TEXT: Final = "No scene is open."
 _RECENT_FRAMES: Final = 600
 #: Room for the durations alone.

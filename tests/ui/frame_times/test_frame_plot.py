@@ -73,12 +73,25 @@ def picture(plot: FramePlot) -> QImage:
     return image
 
 
+def test_that_no_line_of_a_budget_runs_through_what_an_empty_plot_says(plot: FramePlot) -> None:
+    plot.set_timeline(timeline_of([]), NONE_IN_FILE_TEXT.format("recording"))
+    middle = plot.area().toRect().center()
+    plain = picture(plot).copy(middle.x() - 20, middle.y() - 4, 40, 8)
+
+    plot.set_budgets_ns((*plot.budgets_ns, plot.top_ns // 2))
+
+    assert picture(plot).copy(middle.x() - 20, middle.y() - 4, 40, 8) == plain
+    # Beside it there is one.
+    beside = {picture(plot).pixel(x, middle.y() + y) for x in range(300, 340) for y in (-1, 0, 1)}
+    assert len(beside) > 1
+
+
 def test_that_an_empty_plot_says_what_to_do(plot: FramePlot) -> None:
     assert plot._overlay.empty_text == NO_SCENE_TEXT
     plot.set_timeline(timeline_of([]))
     assert plot._overlay.empty_text == EMPTY_TEXT
     plot.set_timeline(timeline_of([]), NONE_IN_FILE_TEXT.format("recording"))
-    assert plot._overlay.empty_text == "This recording holds no frames"
+    assert plot._overlay.empty_text == "This recording holds no frames."
 
     plot.set_timeline(usual_timeline(3))
 

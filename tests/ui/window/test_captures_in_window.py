@@ -668,4 +668,4 @@ def test_that_a_trace_of_microseconds_is_seen_whole(shell: Shell, tmp_path: Path
     assert 40e-6 < view.range.high < 43e-6
     plot = shell.window.findChild(FramePlot)
     assert plot is not None
-    assert plot._overlay.empty_text == "This capture holds no frames"
+    assert plot._overlay.empty_text == "This capture holds no frames."

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.events.conditions.breakpoint import BreakKind
+from tests.sessions.test_captured import trace
 from tests.ui.shell import Shell, open_shell
 from ui.findings import FindingsPanel
 from ui.kit.filter_line import FilterLine
@@ -62,6 +63,12 @@ def titles(shell: Shell, pattern: str) -> list[list[tuple[str, str]]]:
     found = PaletteFinder(shell.window).find(pattern)
     lists = (found.objects, found.times, found.commands, found.panels)
     return [[(each.title, each.category) for each in entries] for entries in lists]
+
+
+def test_that_threads_of_a_trace_are_not_said_to_be_held(shell: Shell, tmp_path: Path) -> None:
+    shell.window.open_path(trace(tmp_path))
+
+    assert ("thread 1", "clock") in titles(shell, "thread 1")[0]
 
 
 def test_that_timers_say_when_they_are_due_or_when_they_fired(shell: Shell) -> None:

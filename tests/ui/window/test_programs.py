@@ -482,7 +482,9 @@ def test_that_a_program_without_frames_is_not_called_held(attached: ProgramInWin
     frame = window.panels.panel("frame_spans")
     window.frame_times.plot.refresh(is_forced=True)
 
-    assert window.frame_times.plot._overlay.empty_text == "No frames have been seen in this program"
+    assert (
+        window.frame_times.plot._overlay.empty_text == "No frames have been seen in this program."
+    )
     assert isinstance(frame, FrameSpansPanel)
     assert frame.notice.text() == "No frame has ended yet in this program."
 

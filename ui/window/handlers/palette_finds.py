@@ -20,6 +20,7 @@ from inspector.commands.transport import StepTo, StepToNextTimer
 from inspector.display_text import counted
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.events.states import ClockState
+from inspector.sessions.session import ShowsCapture
 from inspector.timebase import format_at, format_duration, parse_duration_ns
 from inspector.vocabulary import NEVER, rate_chip
 
@@ -170,6 +171,10 @@ class PaletteFinder:
         """Return what an object is, and when it is due."""
         timeline = self._bridge.timeline
         if thing.clock is not None:
+            session: object = self._bridge.session
+            if isinstance(session, ShowsCapture):
+                # It has neither been held nor slowed.
+                return "clock"
             state = run_state_of(timeline, thing.clock.id)
             rate = "" if thing.clock.rate == 1 else f" · {rate_chip(thing.clock.rate_n)}"
             return f"clock · {state.brief or state.text}{rate}"
