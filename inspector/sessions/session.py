@@ -115,6 +115,10 @@ class AttachedProgram(Protocol):
         """Whether nothing was heard of it for a second, though it is attached."""
 
     @property
+    def state(self) -> str:
+        """Whether it is attached, does not answer, or how it ended."""
+
+    @property
     def brief(self) -> str:
         """Adapters, cost and loss in a few words, or that it does not answer."""
 

@@ -71,8 +71,7 @@ class ProgramCard(QWidget):
         program, count = self._program, len(self._programs)
         if program is None:
             return "connecting"
-        state = dict(program.facts).get("State", "")
-        return f"{state}, 1 of {count}" if count > 1 else state
+        return f"{program.state}, 1 of {count}" if count > 1 else program.state
 
     @Slot()
     @Slot(object)

@@ -25,8 +25,9 @@ class JoinedPrograms:
         return [each for each in self.by_number.values() if each.is_attached]
 
     def of_clock(self, clock_id: int) -> JoinedProgram | None:
-        program = self.by_number.get(program_of_clock(clock_id))
-        return None if is_above_programs(clock_id) else program
+        if is_above_programs(clock_id):
+            return None
+        return self.by_number.get(program_of_clock(clock_id))
 
     def own_clocks(self) -> list[tuple[JoinedProgram, int]]:
         clocks = self._sorter.timeline.clocks
@@ -34,10 +35,9 @@ class JoinedPrograms:
         waiting = [ROOT_ID] if ROOT_ID in clocks else []
         while waiting:
             clock_id = waiting.pop()
-            program = self.of_clock(clock_id)
             if is_above_programs(clock_id):
                 waiting += reversed(clocks[clock_id].children)
-            elif program is not None and program.is_attached:
+            elif (program := self.of_clock(clock_id)) is not None and program.is_attached:
                 found.append((program, clock_id))
         return found
 

@@ -229,6 +229,10 @@ class JoinedProgram:
         return [each for each in self.adapters if each.message]
 
     @property
+    def state(self) -> str:
+        return self.ended or ("silent" if self.is_silent else "attached")
+
+    @property
     def brief(self) -> str:
         if self.is_silent:
             return f"{self.name} does not answer"
@@ -255,7 +259,7 @@ class JoinedProgram:
         runtime = self.runtime
         name = _IMPLEMENTATIONS.get(runtime.implementation, runtime.implementation)
         found = [
-            ("State", self.ended or ("silent" if self.is_silent else "attached")),
+            ("State", self.state),
             ("Process", self.process_text.removeprefix("process ")),
             ("Command", " ".join(self.argv)),
             ("Runs on", f"{name or runtime.language} {runtime.version}".strip()),

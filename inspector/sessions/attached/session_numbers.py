@@ -34,9 +34,9 @@ def own_clock(clock_id: int) -> int:
 
 def is_above_programs(clock_id: int) -> bool:
     """Return whether a clock is the session's own, at session time: the root, or of a family."""
-    return clock_id <= ROOT_ID or is_family(clock_id)
+    return clock_id <= ROOT_ID or (clock_id - ROOT_ID) & ABOVE_PROGRAM == ABOVE_PROGRAM
 
 
 def is_family(clock_id: int) -> bool:
     """Return whether a clock is the session's own above a program and its children."""
-    return clock_id > ROOT_ID and own_clock(clock_id) == ABOVE_PROGRAM
+    return clock_id > ROOT_ID and is_above_programs(clock_id)
