@@ -207,6 +207,25 @@ def test_that_a_timer_that_is_overdue_does_not_keep_other_programs_from_a_step(
     assert first.asked[-1][1] == {"clock": 1, "local_ns": wait_ns, "cause": 2}
 
 
+def test_that_a_timer_that_is_due_now_does_not_keep_other_programs_from_a_step(
+    attachment: Attachment,
+) -> None:
+    session = attachment.session
+    first = running(attachment)
+    second = attachment.join(pid=5, name="worker")
+    second.keyframe((1, "soon", 300 * MS))
+    attachment.settle(lambda: len(session.own_clocks()) == 2)
+    session.submit(Hold())
+    attachment.settle(lambda: not session.is_running)
+    now_ns = session.timeline.local_ns(SECOND)
+    second.timer(2, "now", now_ns)
+    attachment.settle(lambda: now_ns in session.timeline.timers.due)
+    assert session.timeline.local_ns(SECOND) == now_ns
+    session.submit(StepToNextTimer())
+    attachment.settle(lambda: len(session.timeline.commands) == 2)
+    assert first.asked[-1][1] == {"clock": 1, "local_ns": 300 * MS - now_ns, "cause": 2}
+
+
 def test_that_a_program_joins_held_programs_held(attachment: Attachment) -> None:
     session = attachment.session
     running(attachment)
