@@ -232,7 +232,11 @@ class MachineDiagram(QWidget):
     def minimumSizeHint(self) -> QSize:
         more = max(len(self._order) - _FEW, 0)
         usual = QSizeF(180 + _MORE_WIDTH * more, 120 + _MORE_HEIGHT * more)
-        return (usual * max(self.fontMetrics().height() / _USUAL_LINE, 1.0)).toSize()
+        return (usual * self._letters()).toSize()
+
+    def _letters(self) -> float:
+        """Return how large the letters are, as a multiple of the usual size; at least 1."""
+        return max(self.fontMetrics().height() / _USUAL_LINE, 1.0)
 
     # ---------------------------------------------------------------- arranging
 
@@ -246,8 +250,9 @@ class MachineDiagram(QWidget):
         bold = QFont(self.font())
         bold.setBold(True)
         advance = QFontMetricsF(bold).horizontalAdvance
+        most = _WIDEST_NODE * self._letters()
         widths = {
-            state: min(advance(one_line(f"● {state}")) + 2 * _NODE_PAD, _WIDEST_NODE)
+            state: min(advance(one_line(f"● {state}")) + 2 * _NODE_PAD, most)
             for state in self._order
         }
         widest = max(widths.values())

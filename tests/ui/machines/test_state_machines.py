@@ -271,6 +271,20 @@ def test_that_a_state_has_room_for_its_name_while_it_is_the_present_one(
     assert QFontMetricsF(font).horizontalAdvance("● shut") <= room
 
 
+def test_that_a_name_that_has_room_at_the_usual_size_has_it_at_twice_the_size(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    font = panel.font()
+    font.setPointSizeF(2 * font.pointSizeF())
+    panel.setFont(font)
+    show_flow(panel, bridge, session)
+    font.setBold(True)
+
+    room = panel.diagram.box_of("game over").width() - 8
+
+    assert QFontMetricsF(font).horizontalAdvance("● game over") <= room
+
+
 def test_that_large_letters_do_not_lay_states_over_one_another(
     panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
 ) -> None:
