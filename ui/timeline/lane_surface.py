@@ -164,6 +164,9 @@ class LaneSurface(QAbstractScrollArea):
         self.text_turn += has_texts
         self.view.read_new_frames()
         window = self._fold_away()
+        if self.pointer is not None and self.view.is_following:
+            # Something else is under the pointer now.
+            self.point_at(self.pointer)
         changed = self.viewport().rect()
         is_other_past, self._drawn_past = self.past is not self._drawn_past, self.past
         if not has_texts:
@@ -517,6 +520,8 @@ class LaneSurface(QAbstractScrollArea):
         # A view that follows moves because of news, which are shown with the next refresh.
         if not self.view.is_following:
             self._fold_away()
+            if self.pointer is not None:
+                self.point_at(self.pointer)
             self.viewport().update()
 
     @Slot()

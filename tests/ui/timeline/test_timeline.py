@@ -273,6 +273,26 @@ def test_that_a_pause_says_who_stands_still_since_when_and_because_of_whom(
     assert "stopped: game paused since 00:02.000 (by the program)" in canvas.reading.lines
 
 
+@pytest.mark.parametrize("is_following", [True, False])
+def test_that_what_is_read_is_below_the_pointer_when_the_view_has_moved(
+    panel: TimelinePanel, bridge: SessionBridge, session: LanesSession, *, is_following: bool
+) -> None:
+    canvas = panel.canvas
+    former = canvas.view.range.low
+    place = canvas.place_of(row_of(canvas, "spawn"), 1_000 * MS)
+    canvas.point_at(place)
+    if is_following:
+        session.play(9_000)
+        bridge.refresh_now()
+        panel.refresh()
+    else:
+        canvas.view.pan(0.1)
+
+    assert canvas.view.range.low > former
+    assert canvas.view.hover == pytest.approx(canvas.axis_at(place.x()))
+    assert bridge.hover_ns == pytest.approx(canvas.at_x(place.x()), abs=1)
+
+
 def test_that_dragging_with_shift_measures_session_time_and_local_time(
     qtbot: QtBot, panel: TimelinePanel
 ) -> None:
