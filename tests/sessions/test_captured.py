@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tracemalloc
 import weakref
 from threading import current_thread, main_thread
@@ -459,7 +460,8 @@ def test_that_of_a_class_one_instance_is_asked_what_its_sessions_can_do() -> Non
             raise AttributeError(name)
 
     assert not isinstance(Other(), ShowsCapture)
-    assert asked
+    # From Python 3.12 on, it is the class that is asked.
+    assert asked or sys.version_info >= (3, 12)
     asked.clear()
 
     assert not isinstance(Other(), ShowsCapture)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 import zlib
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -258,10 +259,8 @@ def file(session: HostedSession, tmp_path: Path) -> Path:
 
 
 def change(path: Path, text: str, *values: object) -> None:
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(text, values)
-    connection.close()
 
 
 def test_that_a_damaged_picture_is_one_sentence(file: Path) -> None:

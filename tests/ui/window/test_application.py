@@ -71,6 +71,9 @@ ON_DEMAND = {
 }
 HEAVY = {"numpy", "pyqtgraph", "asyncio", "msgspec", "decimal", "ssl"}
 SLOW = {"dataclasses", "platform", "platformdirs"}
+if sys.version_info >= (3, 14):
+    # What PySide6 imports to print tracebacks imports it.
+    SLOW.remove("dataclasses")
 main_window.MainWindow.__init__ = watch
 sys.exit(application.main())
 """
