@@ -56,7 +56,8 @@ def test_that_time_passes_as_on_the_machine_while_others_are_awaited(tmp_path: P
     @pytest.mark.timeline(autojump=True, outside="pass")
     def test_passing(awaited, timeline):
         assert awaited() == b"answer"
-        assert 0.2 < timeline.now < 60
+        # Of 0.3 s, some had passed if this process waited for its turn.
+        assert 0.05 < timeline.now < 60
 
     @pytest.mark.parametrize("awaited", AWAITED)
     @pytest.mark.timeline(autojump=True, outside="stand")
