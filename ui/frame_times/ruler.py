@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final, NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
@@ -12,6 +13,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QPixmap,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
@@ -82,6 +84,8 @@ class Ruler(QWidget):
         self._present = 0
         self.picture = KeptPicture()  # The instants; looking back, texts give way to the label
         self._shown: _Shown | None = None
+        self._handle = QPixmap()
+        self._handle_look: object = None
         self.name = QLabel(self)
         self.name.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -333,15 +337,24 @@ class Ruler(QWidget):
         paint_sheet(painter, sheet)
 
     def _paint_handle(self, painter: QPainter, x: float) -> None:
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.color(ColorRole.BLUE))
-        unit = text_scale(self)
-        half, top, x = _GRIP * unit, self.height() - _GRIP_HEIGHT * unit, round(x)
-        corners = [(x - half, top), (x + half, top), (x, self.height())]
-        painter.drawPolygon([QPointF(*corner) for corner in corners])
-        painter.restore()
+        unit, ratio, color = text_scale(self), self.devicePixelRatioF(), ColorRole.BLUE
+        half, high = _GRIP * unit, _GRIP_HEIGHT * unit
+        wide, top = math.ceil(half), math.floor(self.height() - high)
+        height = self.height() - top
+        look = unit, ratio, self._theme.color(color).rgba(), height
+        if look != self._handle_look:
+            # Kept, as smooth edges take as long as all the rest.
+            self._handle_look = look
+            self._handle = QPixmap(math.ceil(2 * wide * ratio), math.ceil(height * ratio))
+            self._handle.setDevicePixelRatio(ratio)
+            self._handle.fill(Qt.GlobalColor.transparent)
+            with QPainter(self._handle) as inner:
+                inner.setRenderHint(QPainter.RenderHint.Antialiasing)
+                inner.setPen(Qt.PenStyle.NoPen)
+                inner.setBrush(self._theme.color(color))
+                corners = (wide - half, height - high), (wide + half, height - high), (wide, height)
+                inner.drawPolygon([QPointF(*corner) for corner in corners])
+        painter.drawPixmap(round(x) - wide, top, self._handle)
 
     def _paint_label(self, painter: QPainter, label: tuple[QRectF, str, str], x: float) -> None:
         box, at, away = label
