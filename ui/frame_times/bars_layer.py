@@ -1,12 +1,12 @@
 """The frames themselves: bars, values of what goes on beyond the plot, budget lines."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPixmap, QTransform
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
@@ -128,28 +128,36 @@ class BarsLayer:
     def pixels_per_view(self) -> int:
         return max(1, round(self.area.width() * self.ratio))
 
-    def paint(self, painter: QPainter, exposed: QRectF) -> None:
+    def paint(self, painter: QPainter, exposed: Iterable[QRect]) -> None:
+        """Paint what is exposed, in some rectangles."""
         self.bring_up_to_date()
         ratio, pixmap = self.ratio, self.picture.pixmap
         painter.save()
-        painter.setClipRect(exposed)
-        origin = painter.worldTransform().map(self.area.topLeft())
-        painter.setWorldTransform(
-            QTransform(
-                *(1 / ratio, 0, 0, 1 / ratio),
-                *(round(origin.x() * ratio) / ratio, round(origin.y() * ratio) / ratio),
-            )
+        plain = painter.worldTransform()
+        origin = plain.map(self.area.topLeft())
+        pixels = QTransform(
+            *(1 / ratio, 0, 0, 1 / ratio),
+            *(round(origin.x() * ratio) / ratio, round(origin.y() * ratio) / ratio),
         )
-        if pixmap is not None and self.series is not None:
-            left = int((exposed.left() - self.area.left()) * ratio)
-            width = int((exposed.right() - self.area.left()) * ratio) + 1 - left
-            part = QRectF(left, 0, width, pixmap.height)
-            pixmap.draw(painter, part, part)
-        else:
-            painter.fillRect(
-                *(0, 0, self.pixels_per_view(), round(self.area.height() * ratio)),
-                self._theme.color(ColorRole.BG),
-            )
+        for each in exposed:
+            part = QRectF(each).intersected(self.area)
+            # Within one rectangle rows are copied; within several, threads would blend spans.
+            painter.setWorldTransform(plain)
+            painter.setClipRect(part)
+            painter.setWorldTransform(pixels)
+            if pixmap is not None and self.series is not None:
+                left = int((part.left() - self.area.left()) * ratio)
+                width = int((part.right() - self.area.left()) * ratio) + 1 - left
+                columns = QRectF(left, 0, width, pixmap.height)
+                pixmap.draw(painter, columns, columns)
+            else:
+                painter.fillRect(
+                    *(0, 0, self.pixels_per_view(), round(self.area.height() * ratio)),
+                    self._theme.color(ColorRole.BG),
+                )
+        painter.setWorldTransform(plain)
+        painter.setClipRect(self.area)
+        painter.setWorldTransform(pixels)
         self._draw_budgets(painter)
         painter.restore()
         self._lay_out_spikes()
@@ -174,7 +182,7 @@ class BarsLayer:
         painter.fillRect(pixels.start, 0, len(pixels), window.height, background)
         budget_ns = self.budgets_ns[0] if self.budgets_ns else self.top_ns
         scale = BarScale(window.height, self.top_ns, budget_ns, round(_WIDE * self.ratio))
-        if newest and not self.is_stacked:
+        if newest is not None and not self.is_stacked:
             bars = newest_frame_bars(series, self.measure, newest, scale)
         else:
             columns = series.columns(window, pixels.start, pixels.stop)

@@ -1,10 +1,11 @@
 """The frames of a session as they are drawn, and how the view of them is moved."""
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
@@ -328,7 +329,7 @@ class PlottedFrames(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        exposed, area = QRectF(event.rect()), self._bars.area
+        exposed, area = event.rect(), self._bars.area
         # A painter that outlives its event takes Qt down with it.
         with QPainter(self) as painter:
             if self.devicePixelRatioF() != self._bars.ratio:
@@ -336,9 +337,9 @@ class PlottedFrames(QWidget):
             painter.setFont(self._bars.font)
             if exposed.left() < area.left():
                 self._paint_scale(painter)
-            part = exposed.intersected(area)
-            if not part.isEmpty():
-                self._bars.paint(painter, part)
+            if area.intersects(exposed):
+                # The stubs do not say that a region is one.
+                self._bars.paint(painter, cast("Iterable[QRect]", event.region()))
                 self._overlay.paint(painter, area)
 
     def _paint_scale(self, painter: QPainter) -> None:

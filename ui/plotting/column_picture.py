@@ -46,7 +46,7 @@ class ColumnPicture:
     def forget(self) -> None:
         self._window = None
 
-    def bring_up_to_date(  # noqa: PLR0911 - whatever needs no drawing
+    def bring_up_to_date(  # noqa: C901 - whatever needs no drawing
         self, series: FrameSeries, measure: Measure, window: Window, look: Hashable
     ) -> tuple[int, int]:
         """Draw what is missing; return the columns that changed, first and after the last.
@@ -92,13 +92,17 @@ class ColumnPicture:
             if are_shared:
                 # The column at the left edge has lost some of its frames.
                 self._draw_part(series, window, range(1))
-            self._draw_part(series, window, range(start, window.width), bars)
-            return 0, window.width
         end = math.ceil((series.bounds()[1] - window.low) / window.per_pixel) + 1
         end = min(max(end, start + 1), window.width)
+        came = window.width - shift
+        if shift and end < came:
+            # What is between is as empty as before.
+            self._draw_part(series, window, range(came, window.width), ())
+        elif shift:
+            end = window.width
         if start < end:
             self._draw_part(series, window, range(start, end), bars)
-        return start, end
+        return (0, window.width) if shift else (start, end)
 
     def _can_wait(self, series: FrameSeries, measure: Measure, first: int) -> bool:
         """Return whether the new frames make no visible difference.

@@ -44,7 +44,7 @@ class Painted:
     ) -> Spikes:
         painter.fillRect(pixels.start, 0, len(pixels), window.height, QColor("white"))
         scale = BarScale(window.height, 30 * MS, 16 * MS)
-        if newest:
+        if newest is not None:
             bars = newest_frame_bars(series, "interval", newest, scale)
         else:
             columns = series.columns(window, pixels.start, pixels.stop)
@@ -112,6 +112,27 @@ def test_that_a_scrolled_picture_is_the_one_that_is_drawn_anew(
     assert scrolled.picture.full_redraws == 1
     assert scrolled.image() == at_once.image()
     assert scrolled.picture.spikes.is_same(at_once.picture.spikes)
+
+
+def test_that_what_is_empty_beside_the_newest_frames_is_moved_not_drawn(theme: Theme) -> None:
+    random = np.random.default_rng(7)
+    history = usual_timeline(120).frames
+    scrolled = Painted(FrameSeries(history), theme)
+    low = 30.0
+    scrolled.show(low, low + 120)
+    drawn = scrolled.picture.columns_drawn
+
+    for _ in range(100):
+        add_frame(history, int(random.integers(MS, 45 * MS)))
+        scrolled.series.read_new_frames()
+        low += 1.2
+        scrolled.show(low, low + 120)
+
+    at_once = Painted(FrameSeries(history), theme)
+    at_once.show(low, low + 120)
+    assert scrolled.picture.full_redraws == 1
+    assert scrolled.picture.columns_drawn - drawn < 100 * 20
+    assert scrolled.image() == at_once.image()
 
 
 @pytest.mark.parametrize("axis", list(XAxis))
