@@ -1,4 +1,4 @@
-"""Which frames a command exports, and how they are drawn."""
+"""Options for the frames that a command exports, and for drawing them."""
 
 from __future__ import annotations
 

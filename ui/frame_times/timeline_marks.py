@@ -1,4 +1,4 @@
-"""Which marks are where along the axis, and which of several at one place is shown."""
+"""The marks along the axis, and the one that is shown of several at one place."""
 
 from array import array
 from bisect import bisect_left, bisect_right

@@ -1,1 +1,1 @@
-"""What is done to a selection: its commands, menus about it, previews, and what undo takes back."""
+"""Actions on a selection: its commands, menus, previews and undo."""

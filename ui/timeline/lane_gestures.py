@@ -1,4 +1,4 @@
-"""What keys, clicks and double clicks on lanes do: choose, step, fold, pin, select, zoom."""
+"""Keys, clicks and double clicks on lanes: choose, step, fold, pin, select, zoom."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the timers of a lane wait for."""
+"""The waits of the timers of a lane."""
 
 from __future__ import annotations
 

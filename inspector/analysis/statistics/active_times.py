@@ -1,4 +1,4 @@
-"""What CapFrameX makes of the columns beside frame times: active times, and input lag."""
+"""Active times and input lag, as CapFrameX computes them from the columns beside frame times."""
 
 from __future__ import annotations
 

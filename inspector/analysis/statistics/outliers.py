@@ -1,4 +1,4 @@
-"""Which frames count as outliers, and leaving them out of statistics."""
+"""Outliers among frames, and statistics without them."""
 
 from __future__ import annotations
 

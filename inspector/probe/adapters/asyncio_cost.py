@@ -1,4 +1,4 @@
-"""What following the loops of asyncio costs, measured on a loop beside one without hooks."""
+"""The cost of following the loops of asyncio, measured on a loop beside one without hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well a text finds entries of the palette."""
+"""Scores of how well a text matches entries of the palette."""
 
 from __future__ import annotations
 
