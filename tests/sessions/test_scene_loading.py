@@ -46,6 +46,7 @@ def test_that_a_syntax_error_names_file_line_and_text(tmp_path: Path) -> None:
     assert status.line == 2
     assert status.path == str(tmp_path / "scene.py")
     assert "> 2 │     x = = 1" in status.detail
+    assert status.detail.endswith("    x = = 1\n        ^\nSyntaxError: invalid syntax")
 
 
 @pytest.mark.parametrize(

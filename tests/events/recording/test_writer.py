@@ -196,6 +196,7 @@ def test_that_a_gap_does_not_end_in_the_midst_of_a_command(tmp_path: Path) -> No
 
     past = open_recording(tmp_path / "a.tlrec")
     assert recorder.lost == 2
+    assert [event[1] for event in past.events(0, past.end)] == [CLOCK_ADDED, MARK, MARK]
     assert past.state_before(past.end).commands == folded(log, log.end).commands
     assert past.state_before(past.end).commands[0].by == "me"
 
