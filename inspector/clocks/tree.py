@@ -480,7 +480,6 @@ class ClockTree:
         self._draining = queue = clock.queue
         later = queue.buckets
         fired, has_fired, repeats = TIMER_FIRED, FIRED, REPEATS
-        record = self.record
         observed_ns = self._observed_ns
         shift_ns = clock.shift_to_session()
         # Most clocks start with the session; adding 0 to large numbers costs time.
@@ -509,6 +508,8 @@ class ClockTree:
                 if callback is None:
                     queue.forget_dead()
                     continue
+                # Another thread may let someone listen during a call.
+                record = self.record
                 due_ns = timer.due_ns
                 if due_ns > reached_ns:
                     reached_ns = due_ns

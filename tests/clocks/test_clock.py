@@ -19,7 +19,7 @@ from inspector.clocks import (
     Transport,
 )
 from inspector.events import EventLog
-from inspector.vocabulary import TIMER_ADDED
+from inspector.vocabulary import TIMER_ADDED, TIMER_FIRED, RawEvent
 
 NS = 1
 SECOND = 1_000_000_000
@@ -707,3 +707,17 @@ def test_that_a_callback_that_is_refused_once_is_refused_again() -> None:
     for _ in range(2):
         with pytest.raises(TypeError, match="nothing here awaits the async function"):
             clock.set_timeout(1, waits)
+
+
+def test_that_a_listener_that_begins_during_a_call_is_told_of_what_fires_after_it(
+    world: World,
+) -> None:
+    events: list[RawEvent] = []
+    world.root.set_timeout(0.01, lambda: world.tree.record_to(events.append))
+    beside = world.root.set_timeout(0.01, world.note, "beside", name="beside")
+    after = world.root.set_timeout(0.02, world.note, "after", name="after")
+
+    world.source.advance(1)
+
+    fired = [event[2] for event in events if event[1] == TIMER_FIRED]
+    assert fired == [beside.id, after.id]
