@@ -159,7 +159,7 @@ class RecordingWriter:
         if self._is_behind(MOST_WAITING) and not is_last:
             return
         gap = self._skip_lost() if log.first > self._cursor else None
-        texts = log.strings[self._texts :] if len(log.strings) > self._texts else []
+        texts = log.strings[self._texts :]
         pieces = log.pieces(self._cursor, end)
         self._texts += len(texts)
         self._handed += end - self._cursor
