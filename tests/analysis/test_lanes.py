@@ -210,6 +210,8 @@ def test_that_a_machine_that_is_renamed_takes_its_past_along() -> None:
     renamed = lane_of(store, LaneKind.MACHINE, "after (2)")
     assert list(renamed.steps.at_ns) == [10, 30]
     assert store.lanes[renamed.key] is renamed
+    beside = [lane.label for lane in store.by_clock[1] if lane.kind is LaneKind.MACHINE]
+    assert beside == ["after", "after (2)"]
     machines = [lane.label for lane in store.lanes.values() if lane.kind is LaneKind.MACHINE]
     assert sorted(machines) == ["after", "after (2)"]
 

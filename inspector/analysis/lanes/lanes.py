@@ -9,10 +9,12 @@ again has one lane for it, not thousands.
 from __future__ import annotations
 
 from array import array
+from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -54,6 +56,8 @@ _FEW_LANES: Final = 16
 #: How many lanes of one call site are a family if their labels share a word, and if not.
 _LEAST_FAMILY: Final = 2
 _LEAST_STRANGERS: Final = 3
+#: What the lanes of a clock are sorted by.
+KIND_OF: Final = attrgetter("kind")
 #: The state of a removed machine.
 GONE_STATE: Final = -1
 #: Those of a lane that has none.
@@ -143,6 +147,7 @@ class LaneStore:
         self.clocks = ClockPasts(has_rates=has_rates)
         self.blocks = Blocks()  # In which stretches functions blocked the loops of clocks
         self.lanes: dict[LaneKey, Lane] = {}
+        self.by_clock: dict[int, list[Lane]] = {}  # The same, of each clock in the order of kinds
         self.annotations: tuple[Annotation, ...] = ()
         # By machine: the transitions that were refused, as instants whose value is the transition
         # (sid) and whose subject is the reason (sid)
@@ -316,6 +321,11 @@ class LaneStore:
         if lane is None:
             lane = self.lanes[key] = Lane(kind, clock_id, label)
             self._version += 1
+            beside = self.by_clock.setdefault(clock_id, [])
+            if beside and beside[-1].kind > kind:
+                insort(beside, lane, key=KIND_OF)
+            else:
+                beside.append(lane)
         return lane
 
     def _add_timers(
@@ -468,6 +478,9 @@ class LaneStore:
             del self.lanes[lane.key]
             lane.label = label
             self.lanes[lane.key] = lane
+            beside = self.by_clock[lane.clock_id]
+            beside.remove(lane)
+            insort(beside, lane, key=KIND_OF)
             self._version += 1
         lane.subject_id = number
         self._lane_of_member[number] = lane

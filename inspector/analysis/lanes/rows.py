@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
@@ -9,7 +10,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from inspector.analysis.lanes.clocks import GONE
-from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind, LaneStore
+from inspector.analysis.lanes.lanes import KIND_OF, Lane, LaneKey, LaneKind, LaneStore
 
 #: Lanes that are shown only if they have contents.
 OCCASIONAL: Final = frozenset(
@@ -87,9 +88,6 @@ class _Rows:
         self._choices = choices
         self._quiet = quiet
         self._pinned = set(choices.pinned)
-        self._lanes: dict[int, list[Lane]] = {}
-        for lane in store.lanes.values():
-            self._lanes.setdefault(lane.clock_id, []).append(lane)
         self._children: dict[int, list[int]] = {}
         for number, past in store.clocks.by_id.items():
             if len(past):
@@ -101,7 +99,7 @@ class _Rows:
     def all(self) -> list[LaneRow]:
         rows = [
             self._row(lane, 0)
-            for lane in sorted(self._lanes.get(0, ()), key=_kind_of)
+            for lane in self._store.by_clock.get(0, ())
             if len(lane.instants) or lane.kind not in OCCASIONAL
         ]
         # No recursion: clocks nest deeper than Python calls.
@@ -123,7 +121,7 @@ class _Rows:
         return [*rows, *chain.from_iterable(reversed(branches.values()))]
 
     def _branch(self, number: int, depth: int, children: Iterable[LaneRow]) -> list[LaneRow]:
-        lanes = sorted(self._lanes.get(number, ()), key=_kind_of)
+        lanes = self._store.by_clock.get(number, [])
         below = [*self._rows_below(number, lanes, depth + 1), *children]
         past = self._store.clocks.by_id[number]
         if self._choices.words and not below and not self._is_wanted(past.name):
@@ -141,9 +139,10 @@ class _Rows:
         if self._choices.words:
             # What is looked for is not folded away.
             return [self._row(lane, depth) for lane in lanes if self._is_wanted(lane.label)]
-        timers = [lane for lane in lanes if lane.kind is LaneKind.TIMER]
-        families, quiet = self._gathered(timers)
-        rows = [self._row(lane, depth) for lane in lanes if lane.kind < LaneKind.TIMER]
+        begin = bisect_left(lanes, LaneKind.TIMER, key=KIND_OF)
+        end = bisect_right(lanes, LaneKind.TIMER, begin, key=KIND_OF)
+        families, quiet = self._gathered(lanes[begin:end])
+        rows = [self._row(lane, depth) for lane in lanes[:begin]]
         rank = self._choices.rank
         for each in sorted(families, key=lambda each: rank(each.key)):
             members = families[each]
@@ -151,7 +150,7 @@ class _Rows:
                 rows.append(self._row(members[0], depth))
             else:
                 rows += self._group(each.key, each.title, each, members, depth)
-        rows += [self._row(lane, depth) for lane in lanes if lane.kind > LaneKind.TIMER]
+        rows += [self._row(lane, depth) for lane in lanes[end:]]
         if quiet:
             count = "1 lane" if len(quiet) == 1 else f"{len(quiet):,} lanes"
             key = (LaneKind.TIMER, number, "")
@@ -216,7 +215,3 @@ def siblings_of(rows: Sequence[LaneRow], row: LaneRow) -> list[LaneRow]:
             at += step
 
     return [*reversed([*reaches(-1)]), row, *reaches(1)]
-
-
-def _kind_of(lane: Lane) -> LaneKind:
-    return lane.kind

@@ -27,7 +27,7 @@ from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import NEVER, RawEvent
 
 #: Events read at a time, which takes about a millisecond.
-_STRETCH: Final = 4_000
+_STRETCH: Final = 1_000
 #: Later calls are looked into.
 LATE_NS: Final = 20 * NS_PER_MS
 #: With fewer frames the frame rate is unknown.
