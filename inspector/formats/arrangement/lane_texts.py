@@ -70,7 +70,8 @@ class LaneTexts(NamedTuple):
         head = head._replace(is_filled=head.is_filled and not stands)
         is_crossed = stands or bool(blocks)
         patches = list[tuple[Edges, str]]()
-        label = self.width_of(head.label)
+        # At the present, a pause has words only where they have room beside the local time.
+        label = 0.0 if stands and not self.is_past else self.width_of(head.label)
         for edges, token in behind_local_time(head, wide, label, end, is_crossed=is_crossed):
             left, top, right, bottom = edges
             color = colors[token]

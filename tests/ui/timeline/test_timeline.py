@@ -22,11 +22,14 @@ from inspector.commands.scene import Reload
 from inspector.commands.timers import ClearTimer
 from inspector.events import Timeline
 from inspector.formats.arrangement.lane_layout import hollow_places
+from inspector.formats.arrangement.lane_texts import LaneTexts
 from inspector.formats.arrangement.lane_window import LaneWindow
+from inspector.formats.arrangement.sheet import Row
 from inspector.vocabulary import MARK
 from tests.ui.members_world import MS, MembersSession
 from tests.ui.shell import Shell
 from ui.kit.theme import ColorRole, Theme
+from ui.plotting.sheet_painter import theme_colors
 from ui.session.bridge import Selection, SessionBridge
 from ui.timeline.lane_canvas import LaneCanvas
 from ui.timeline.lane_headers import HeaderState
@@ -271,6 +274,29 @@ def test_that_a_pause_says_who_stands_still_since_when_and_because_of_whom(
     canvas.point_at(canvas.place_of(row_of(canvas, "enemies"), 2_100 * MS))
     assert canvas.reading is not None
     assert "stopped: game paused since 00:02.000 (by the program)" in canvas.reading.lines
+
+
+def test_that_a_pause_without_room_for_words_stays_hatched_beside_its_local_time(
+    panel: TimelinePanel, session: LanesSession
+) -> None:
+    session.game.pause()
+    session.play(400)
+    canvas, timeline = panel.canvas, session.timeline
+    panel.refresh()
+    window = LaneWindow(0.0, float(timeline.at_ns), 0, 600, timeline.at_ns)
+    game = next(number for number, each in timeline.clocks.items() if each.name == "game")
+    widths = {"paused by the program": 80.0}
+    texts = LaneTexts(
+        *(theme_colors(Theme("light")), lambda text: widths.get(text, 50.0), 10, canvas.store),
+        *(timeline, window, 600, False),
+    )
+
+    placed, _ = texts.local_time(game, "00:02.000", Row(0, 24))
+
+    # It stands still from 500 on, and the time begins before 550.
+    assert placed is not None
+    assert placed.patches
+    assert all(left > 520 for (left, *_), _ in placed.patches)
 
 
 @pytest.mark.parametrize("is_following", [True, False])
