@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QRect
+from PySide6.QtGui import QFont
 
 from inspector.analysis.evidence import listed
 from inspector.analysis.lanes.lanes import Lane, LaneKind
@@ -28,10 +29,12 @@ _BUTTON_FROM: Final = 72
 _BUTTON: Final = 24
 _CHIP_FROM: Final = 44
 _CHIP: Final = 36
+_CHIP_PAD: Final = 8
 _CONTROL: Final = 20
 _UNITS: Final = {"s": "seconds", "ms": "milliseconds"}
 #: Narrower headers have names only.
 _LEAST_WITH_CONTROLS: Final = 140
+USUAL_RATE: Final = "×1"
 INDENT: Final = 14
 #: Where the name begins, and where the sign for folding does.
 NAME_FROM: Final = 26
@@ -96,23 +99,31 @@ def header_reading(row: LaneRow, state: HeaderState, timeline: Timeline, *, is_p
     return ", ".join(one_line(part) for part in parts if part)
 
 
-def header_places(y: int, height: int, width: int, unit: float) -> HeaderPlaces:
-    """Return where the buttons of a clock are.
+def header_places(row: QRect, unit: float, rate_width: int = 0) -> HeaderPlaces:
+    """Return where the buttons of a clock are, in the header of its row.
 
     Args:
-        y: The upper edge of the row.
-        height: Its height.
-        width: The width of the headers.
         unit: Pixels of a pixel at 100 % text.
+        rate_width: The width of the rate's text. The chip of a long one is wider, to the left.
     """
-    if width < _LEAST_WITH_CONTROLS * unit:
+    spare = row.width() - round(_LEAST_WITH_CONTROLS * unit)
+    if spare < 0:
         return HeaderPlaces(QRect(), QRect())
-    high = min(round(_CONTROL * unit), height - 2)
-    top = y + (height - high) // 2
+    high = min(round(_CONTROL * unit), row.height() - 2)
+    top = row.y() + (row.height() - high) // 2
+    chip = round(_CHIP * unit)
+    more = min(max(rate_width + round(_CHIP_PAD * unit) - chip, 0), spare)
+    button, left = (row.width() - round(each * unit) - more for each in (_BUTTON_FROM, _CHIP_FROM))
     return HeaderPlaces(
-        QRect(width - round(_BUTTON_FROM * unit), top, round(_BUTTON * unit), high),
-        QRect(width - round(_CHIP_FROM * unit), top, round(_CHIP * unit), high),
+        QRect(button, top, round(_BUTTON * unit), high), QRect(left, top, chip + more, high)
     )
+
+
+def rate_font(small: QFont, rate: str) -> QFont:
+    """Return the font of a rate's chip: a rate other than 1 is bold."""
+    font = QFont(small)
+    font.setBold(rate != USUAL_RATE)
+    return font
 
 
 def _clock_state(row: LaneRow, clock: ClockState, timeline: Timeline) -> HeaderState:

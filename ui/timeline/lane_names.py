@@ -18,8 +18,10 @@ from .lane_headers import (
     FOLD_FROM,
     INDENT,
     NAME_FROM,
+    USUAL_RATE,
     HeaderState,
     header_places,
+    rate_font,
 )
 
 if TYPE_CHECKING:
@@ -203,14 +205,17 @@ class LaneNames:
         text = one_line(f"{row.label} (gone)" if row.is_gone else row.label)
         metrics = painter.fontMetrics()
         name_width = metrics.horizontalAdvance(text)
-        places = header_places(placed.y, placed.height, width, unit)
+        small = small_font(painter)
+        metrics_of_rate = QFontMetrics(rate_font(small, state.rate))
+        header = QRect(0, placed.y, width, placed.height)
+        places = header_places(header, unit, metrics_of_rate.horizontalAdvance(state.rate))
         if state.rate and not places.pause.isEmpty():
             right = places.pause.left() - 4
         is_muted = placed.is_over or state.is_stopped or (row.is_group and row.lane is None)
         painter.setPen(muted if is_muted else theme.color(ColorRole.TEXT))
         box = QRect(x, placed.y, right - x, placed.height)
         painter.drawText(box, _FLAGS, shortened_name(text, metrics, box.width()))
-        painter.setFont(small_font(painter))
+        painter.setFont(small)
         if state.note:
             self._note(painter, placed, state, (x + name_width + 8, right))
         if state.rate and not places.pause.isEmpty():
@@ -270,22 +275,13 @@ class LaneNames:
 
     def _rate_chip(self, painter: QPainter, rate: str, box: QRect) -> None:
         theme = self._theme
-        is_usual = rate == "×1"
+        is_usual = rate == USUAL_RATE
         edge = ColorRole.LINE if is_usual else ColorRole.EDGE
         font = painter.font()
-        bold = QFont(font)
-        bold.setBold(not is_usual)
-        painter.setFont(bold)
-        if painter.fontMetrics().horizontalAdvance(rate) > box.width() - 6:
-            # As briefly as it can be said: without bold letters and commas.
-            painter.setFont(font)
-            rate = rate.replace(",", "")
-        if painter.fontMetrics().horizontalAdvance(rate) > box.width() - 6:
-            # There is some room between it and what is beside it.
-            box = box.adjusted(-3, 0, 3, 0)
+        painter.setFont(rate_font(font, rate))
         self._rounded(painter, box, None, theme.color(edge))
         painter.setPen(theme.color(ColorRole.MUTED if is_usual else ColorRole.TEXT))
-        text = painter.fontMetrics().elidedText(rate, Qt.TextElideMode.ElideRight, box.width() + 2)
+        text = painter.fontMetrics().elidedText(rate, Qt.TextElideMode.ElideRight, box.width() - 4)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         painter.setFont(font)
 

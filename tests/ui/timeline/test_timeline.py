@@ -8,7 +8,14 @@ from fractions import Fraction
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessible, QFontMetrics, QGuiApplication, QMouseEvent, QWheelEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QFont,
+    QFontMetrics,
+    QGuiApplication,
+    QMouseEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
@@ -651,6 +658,27 @@ def test_that_the_chip_in_a_header_opens_the_rates_of_its_clock(
     menu.actions()[0].trigger()
     menu.close()
     assert session.submitted[-1] == SetRate(session.enemies.id, Fraction(1, 4))
+
+
+def test_that_a_long_rate_has_room_in_its_chip(panel: TimelinePanel, session: LanesSession) -> None:
+    canvas = panel.canvas
+    usual = canvas.header_places(row_of(canvas, "game"))
+
+    session.enemies.rate = 1_440
+    session.play(40)
+    panel.refresh()
+
+    row = row_of(canvas, "enemies")
+    pause, rate = canvas.header_places(row)
+    assert canvas.header_state(row).rate == "×1,440"
+    bold = QFont(canvas.small_font())
+    bold.setBold(True)
+    assert rate.width() - 4 >= QFontMetrics(bold).horizontalAdvance("×1,440")
+    assert rate.right() == usual.rate.right()
+    assert (pause.size(), rate.left() - pause.right()) == (
+        usual.pause.size(),
+        usual.rate.left() - usual.pause.right(),
+    )
 
 
 def test_that_escape_shows_all_lanes_again_and_gives_them_the_keyboard(
