@@ -147,7 +147,7 @@ _FEW: Final = 4
 _MORE_WIDTH: Final = 14
 _MORE_HEIGHT: Final = 17
 #: Height of a line, in pixels, for which these are enough; larger letters need more.
-_USUAL_LINE: Final = 16.0
+_USUAL_LINE: Final = 15.0
 #: Names of impossible transitions are omitted when this share of them covers others.
 _MOST_COVERED: Final = 0.25
 #: Positions along a curve to try for its label.
@@ -231,8 +231,11 @@ class MachineDiagram(QWidget):
     @override
     def minimumSizeHint(self) -> QSize:
         more = max(len(self._order) - _FEW, 0)
-        usual = QSizeF(180 + _MORE_WIDTH * more, 120 + _MORE_HEIGHT * more)
-        return (usual * self._letters()).toSize()
+        letters = self._letters()
+        # The width seldom grows with the letters; names that are side by side then go apart in
+        # height.
+        height = (120 + _MORE_HEIGHT * more) * letters
+        return (QSizeF(180 + _MORE_WIDTH * more, height) * letters).toSize()
 
     def _letters(self) -> float:
         """Return how large the letters are, as a multiple of the usual size; at least 1."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Slot
+from PySide6.QtCore import QModelIndex, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtWidgets import QComboBox, QScrollArea, QWidget
 from typing_extensions import override
 
@@ -163,6 +163,7 @@ class StateMachinesPanel(QWidget):
         self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.readout = ElidedLabel()
         self.diagram = MachineDiagram(theme)
+        self._revealed: tuple[int, str, QSize] | None = None
         self.model = MachineTransitionsModel(theme)  # The transitions, newest first
         self.view = TableView(self.model, "Transitions", bridge.panel_choices)
         self.notice = self.view.notice
@@ -219,9 +220,20 @@ class StateMachinesPanel(QWidget):
         strings = self._bridge.strings
         history = members.histories.get(machine.id)
         self.diagram.set_shape(shape_of(members, machine.id, strings))
+        self._reveal_present(machine.id)
         refusals = [each for each in self._refusals.of(machine.id) if each[0] <= timeline.at_ns]
         self.model.set_rows(rows_of(history, refusals, strings))
         self._refresh_state()
+
+    def _reveal_present(self, machine_id: int) -> None:
+        """Scroll to the present state when it is another one."""
+        present = self.diagram.shape_shown.present
+        where = machine_id, present, self.diagram.size()
+        if present and where != self._revealed:
+            self._revealed = where
+            box = self.diagram.box_of(present)
+            place, margin = box.center().toPoint(), box.size().toSize()
+            self._scroll.ensureVisible(place.x(), place.y(), margin.width(), margin.height())
 
     def _list_machines(self) -> None:
         timeline = self._bridge.shown

@@ -10,12 +10,14 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from inspector.analysis.lanes.states import ANY
 from inspector.commands.command import Capability
 from inspector.commands.members import MakeTransition
 from tests.ui.members_world import MembersSession
 from ui.kit.theme import Theme
-from ui.machines.machine_diagram import TransitionLabel
+from ui.machines.machine_diagram import MachineDiagram, TransitionLabel
 from ui.machines.panel import NO_MACHINE, NO_SESSION, StateMachinesPanel, TransitionColumn
+from ui.plotting.machines import Arrow, MachineShape
 from ui.session.bridge import Selection, SessionBridge
 
 DOOR = 5
@@ -300,6 +302,63 @@ def test_that_large_letters_do_not_lay_states_over_one_another(
     boxes = [panel.diagram.box_of(state) for state in panel.diagram.shape_shown.states]
     assert large.height() > 1.2 * usual.height()
     assert not any(one.intersects(other) for one, other in combinations(boxes, 2))
+
+
+@pytest.mark.parametrize("scale", [1.5, 2.0])
+@pytest.mark.parametrize("present", ["menu", "playing", "paused", "game over"])
+def test_that_large_letters_have_room_for_every_transition(
+    qtbot: QtBot, present: str, scale: float
+) -> None:
+    arrows = (
+        Arrow("menu", "playing", ("start", "continue")),
+        Arrow("playing", "paused", ("pause",)),
+        Arrow("paused", "playing", ("resume",)),
+        *(Arrow(state, "", ("save",)) for state in ("playing", "paused")),
+        Arrow("playing", "game over", ("lose",)),
+        *(Arrow(state, "menu", ("quit",)) for state in ("paused", "game over")),
+        Arrow(ANY, "menu", ("reset",)),
+    )
+    diagram = MachineDiagram(Theme("light"))
+    qtbot.addWidget(diagram)
+    font = diagram.font()
+    font.setPixelSize(round(13 * scale))
+    diagram.setFont(font)
+    states = ("menu", "playing", "paused", "game over")
+    diagram.set_shape(MachineShape(states, arrows, present))
+    diagram.resize(650, diagram.minimumSizeHint().height())
+    diagram.show()
+
+    labels = diagram.labels()
+    boxes = [*map(diagram.box_of, states), *(label.box for label in labels)]
+    assert len(labels) == sum(len(arrow.names) for arrow in arrows)
+    # Two names of one arrow touch.
+    assert not [
+        (one, other)
+        for one, other in combinations(boxes, 2)
+        if one.adjusted(1, 1, -1, -1).intersects(other.adjusted(1, 1, -1, -1))
+    ]
+
+
+def test_that_in_a_panel_lower_than_the_diagram_the_present_state_is_in_view(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    font = panel.font()
+    font.setPixelSize(26)
+    panel.setFont(font)
+    show_flow(panel, bridge, session)
+    panel.resize(1_000, 220)
+    diagram = panel.diagram
+
+    for state, way in ("menu", "quit"), ("playing", "start"), ("game over", "lose"):
+        session.enter(7, state, way)
+        bridge.refresh_now()
+        panel.refresh()
+        QTest.qWait(0)
+        panel.refresh()
+        assert diagram.shape_shown.present == state
+        box = diagram.box_of(state).toAlignedRect()
+        assert diagram.visibleRegion().boundingRect().contains(box)
+        assert diagram.visibleRegion().boundingRect() != diagram.rect()
 
 
 def test_that_in_a_low_panel_no_name_of_a_transition_covers_a_state(
