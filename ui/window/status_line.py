@@ -383,9 +383,9 @@ class FailureNote(QToolButton):
         newest = failures[-1]
         raised = what_was_raised(newest.traceback)
         if not self._bridge.timeline.clocks:
-            # A scene that could not be built has left no clock, and nothing was called on one.
-            text = "The scene could not be built"
-            told = f"“{newest.label}” could not be built: {raised}"
+            # A scene that could not be loaded has left no clock, and nothing was called on one.
+            text = "The scene could not be loaded"
+            told = f"“{newest.label}” could not be loaded: {raised}"
         else:
             text = counted(count, "failure")
             told = f"The newest: “{newest.label}” failed: {raised}"

@@ -172,8 +172,8 @@ def test_that_a_scene_that_cannot_be_built_is_not_counted_as_a_callback(
 
     shell.advance(0.05)
 
-    assert note.text() == note.accessibleName() == "The scene could not be built"
-    assert "scene.py” could not be built: KeyError: 'castle'" in note.toolTip()
+    assert note.text() == note.accessibleName() == "The scene could not be loaded"
+    assert "scene.py” could not be loaded: KeyError: 'castle'" in note.toolTip()
 
 
 def test_that_a_scene_that_cannot_be_opened_is_told_beside_the_one_that_goes_on(
