@@ -15,7 +15,8 @@ from inspector.events.frame_history import Frame
 from inspector.events.history import History
 from inspector.events.states import Failure
 from inspector.events.timeline import Timeline
-from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_at, format_duration
+from inspector.formats.arrangement.frame_bars import rate_text
+from inspector.timebase import NS_PER_MS, format_at, format_duration
 from inspector.vocabulary import Phase, Share, what_was_raised
 
 from ..session.bridge import Selection
@@ -119,7 +120,7 @@ def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows 
         return [sentence(f"Frame {index:,} has not ended yet.")]
     frame = frames.frame(index)
     interval_ns = frame.interval_ns
-    rate = f", {NS_PER_SECOND / interval_ns:,.1f} fps" if interval_ns else ""
+    rate = f", {rate_text(interval_ns)} fps" if interval_ns else ""
     most, before = (
         heaviest.of(history, timeline, index, before=is_before) if took_ns >= NS_PER_MS else None
         for is_before, took_ns in ((False, frame.busy_ns), (True, interval_ns))

@@ -378,4 +378,4 @@ def budget_text(budget_ns: int) -> str:
 def rate_text(budget_ns: int) -> str:
     rate = NS_PER_SECOND / budget_ns
     is_whole = rate >= _WHOLE_FROM or abs(rate - round(rate)) < _NEARLY_WHOLE
-    return f"{rate:.0f}" if is_whole else f"{rate:.1f}"
+    return f"{rate:,.0f}" if is_whole else f"{rate:.1f}"
