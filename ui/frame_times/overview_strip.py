@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
-from inspector.formats.arrangement.fills import Fill
+from inspector.formats.arrangement.fills import Fill, PaceFill, Tone
 from inspector.formats.arrangement.frame_bars import NO_SPIKES, BarScale, Spikes, frame_bars
 from inspector.formats.arrangement.frame_series import FrameSeries, Window, XAxis
 from inspector.tokens import SIZES
@@ -50,7 +50,7 @@ _GROWTH: Final = 1.15
 
 @guarded
 class OverviewStrip(QWidget):
-    """All frames of a session, a column of pixels each or for many, slowest and mean.
+    """All frames of a session, a column of pixels each or for many, the slowest.
 
     What was drawn stays in a pixmap; new frames are drawn into it at its end. Only
     when the strip is full, every fifteen per cent more, is it drawn again. So a
@@ -191,6 +191,9 @@ class OverviewStrip(QWidget):
         )
         painter.translate(0, _PAD)
         for fill, rects in bars.layers:
+            if isinstance(fill, PaceFill):
+                # The longest frame counts, not the mean.
+                fill = PaceFill(fill.pace, Tone.STRONG)  # noqa: PLW2901
             if fill is not Fill.CUT:
                 fill_rects(painter, rects, color_of(fill, self._theme))
         return bars.spikes

@@ -1,7 +1,8 @@
 """From frames to rectangles: the bars of a frame-time plot, in whole pixels.
 
 Nothing here paints. A column with several frames has a strong bar up to their mean, and a faint one
-from there to the slowest, with a cap; so neither a spike nor the usual frame hides the other.
+from there to the slowest, with a cap; so neither a spike nor the usual frame hides the other. Its
+colour is that of the slowest.
 Of an interval, the inspector's share is outlined and empty.
 """
 
@@ -151,28 +152,26 @@ def frame_bars(
     max_tops = _tops(found.maxima, height, top_ns)
     mean_tops = _tops(means_ns, height, top_ns)
     lefts, rights = columns.lefts, _with_gaps(columns)
-    mean_pace, max_pace = pace_of(means_ns, budget_ns), pace_of(found.maxima, budget_ns)
+    max_pace = pace_of(found.maxima, budget_ns)
     is_single = found.counts == 1
     inspector_ns = _inspector_ns(series, columns, is_single) if measure == "interval" else None
     if inspector_ns is not None:
         rest_ns = found.maxima - inspector_ns
         is_by_inspector = FrameBudget(budget_ns).is_over_because_of(found.maxima, inspector_ns)
         max_pace = np.where(is_by_inspector, Pace.IN_BUDGET, max_pace)
-        mean_pace = np.minimum(mean_pace, max_pace)
     is_range = mean_tops - max_tops > 1
     mean_tops = np.where(is_range, mean_tops, max_tops)
     bottoms = np.full(len(columns), height, dtype=np.int64)
     layers: list[tuple[AnyFill, PixelRects]] = []
     has_range = bool(is_range.any())
-    strong_pace = np.where(is_range, mean_pace, max_pace) if has_range else max_pace
-    for pace in _found(max_pace, strong_pace):
+    for pace in _found(max_pace):
         some = is_range & (max_pace == pace) if has_range else is_range
         if has_range and some.any():
             faint = pixel_rects(lefts[some], max_tops[some], rights[some], mean_tops[some])
             cap = pixel_rects(lefts[some], max_tops[some], rights[some], max_tops[some] + 1)
             layers.append((PaceFill(pace, Tone.FAINT), faint))
             layers.append((PaceFill(pace, Tone.CAP), cap))
-        some = strong_pace == pace
+        some = max_pace == pace
         strong = pixel_rects(lefts[some], mean_tops[some], rights[some], bottoms[some])
         layers += _pace_layers(pace, strong, scale)
     if inspector_ns is not None:
@@ -290,9 +289,9 @@ def _inspector_ns(
     return found if found.any() else None
 
 
-def _found(*paces: NDArray[np.int64]) -> list[Pace]:
+def _found(paces: NDArray[np.int64]) -> list[Pace]:
     """Return the paces present, in order: often a single one for a few new frames."""
-    numbers = {number for column in paces for number in column.tolist()}
+    numbers = set(paces.tolist())
     return [pace for pace in Pace if pace in numbers]
 
 

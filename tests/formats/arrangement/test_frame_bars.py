@@ -86,7 +86,7 @@ def test_that_the_newest_frames_have_the_bars_they_have_among_all(
     assert few.spikes.is_same(all_.spikes)
 
 
-def test_that_a_column_of_many_frames_shows_their_mean_and_their_slowest() -> None:
+def test_that_a_column_of_many_frames_shows_their_mean_in_the_colour_of_their_slowest() -> None:
     intervals = [10 * MS] * 99 + [20 * MS]
     series = FrameSeries(timeline_of(intervals).frames)
     columns = series.columns(Window(-0.5, 99.5, 1))
@@ -95,7 +95,7 @@ def test_that_a_column_of_many_frames_shows_their_mean_and_their_slowest() -> No
 
     layers = dict(bars.layers)
     # Mean 10.1 ms is 101 of 300 pixels, the slowest 200.
-    assert layers[PaceFill(Pace.IN_BUDGET, Tone.STRONG)].tolist() == [[0, 199, 0, 299]]
+    assert layers[PaceFill(Pace.OVER, Tone.STRONG)].tolist() == [[0, 199, 0, 299]]
     assert layers[PaceFill(Pace.OVER, Tone.FAINT)].tolist() == [[0, 100, 0, 198]]
     assert layers[PaceFill(Pace.OVER, Tone.CAP)].tolist() == [[0, 100, 0, 100]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QWheelEvent
+from PySide6.QtGui import QImage, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -95,7 +95,9 @@ def test_that_a_spike_in_the_newest_frame_is_seen_at_once(
     image, box = QImage(strip.size(), QImage.Format.Format_RGB32), QRectF(strip.rect())
     with QPainter(image) as painter:
         strip.picture.pixmap.draw(painter, box, box)
-    assert image.pixelColor(place, 1) == QColor(theme.color(ColorRole.RED))
+    # One colour down to the ground, although its column has a low mean.
+    rows = range(1, image.height() - 1)
+    assert {image.pixelColor(place, y).name() for y in rows} == {theme.color(ColorRole.RED).name()}
 
 
 def test_that_dragging_the_brush_moves_what_is_in_view(strip: OverviewStrip, qtbot: QtBot) -> None:
