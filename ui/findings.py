@@ -15,9 +15,10 @@ from typing_extensions import override
 
 from inspector.analysis.lint.findings import BLOCKED_LOOP, Finding
 from inspector.analysis.lint.rules import finding_steps
-from inspector.analysis.statistics.frame_budget import loop_budget
+from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
 from inspector.display_text import counted
 from inspector.events.history import History
+from inspector.sessions.session import ShowsCapture
 from inspector.timebase import format_instant
 
 from .kit.clipboard import copy_text
@@ -44,6 +45,10 @@ AT_ONCE_EVENTS: Final = 4_000
 
 
 _column = partial(Column[Finding], detail=lambda row: row.kind.summary, is_wrapped=True)
+
+
+def is_capture(session: object) -> bool:
+    return isinstance(session, ShowsCapture)
 
 
 def len_of(history: History) -> int:
@@ -102,6 +107,7 @@ class FindingsPanel(QWidget):
             self.view.on(key, lambda: self.select_evidence(self.view.currentIndex()))
         bridge.refreshed.connect(self._on_refreshed)
         bridge.session_changed.connect(self._on_session_changed)
+        bridge.budgets_changed.connect(self._on_budgets_changed)
         self._on_session_changed()
 
     @Slot()
@@ -110,6 +116,11 @@ class FindingsPanel(QWidget):
         self._steps = None
         self._set_findings([])
         self._look_if_due()
+
+    @Slot(object)
+    def _on_budgets_changed(self, _budgets_ms: object) -> None:
+        if is_capture(self._bridge.session):
+            self._on_session_changed()
 
     @Slot(object)
     def _on_refreshed(self, _events: int) -> None:
@@ -158,6 +169,9 @@ class FindingsPanel(QWidget):
         if session is None or self.is_looking:
             return
         budget = loop_budget(session.timeline, session.frame_rate, waits=session.waits)
+        if is_capture(session) and self._bridge.budgets_ms:
+            # Its header counts by the budget that was chosen.
+            budget = FrameBudget.of_ms(self._bridge.budgets_ms[0])
         self._looks_at = history = session.history
         # The state is known where the window has come to, which saves finding it again.
         timeline = session.timeline

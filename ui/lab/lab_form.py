@@ -43,7 +43,7 @@ from ..kit.layouts import bar, fill, menu_button, tool_button
 from ..kit.range_note import RangeNote
 from .lab_runner import LabJob, SceneJob
 
-EXAMPLE_TEXT: Final = "1000ms"
+EXAMPLE_TEXT: Final = "1 s"
 _EXAMPLE_RATES: Final = (60, 144, 240)
 _LONGEST_S: Final = 60.0
 #: This many firings are compared without a noticeable delay.
@@ -227,7 +227,7 @@ class LabForm(QWidget):
         timers = tuple(self._timer(text, duration_ns) for text in self._timer_texts())
         subjects = tuple(each for each in SUBJECTS if self.subject_actions[each.name].isChecked())
         if not timers:
-            raise ValueError("Enter a timer, such as 1000ms or blink=500ms.")
+            raise ValueError("Enter a timer, such as 1 s or blink=500 ms.")
         displays = self._chosen_displays(duration_ns)
         if not subjects:
             raise ValueError("Choose what the timers run on.")

@@ -10,6 +10,8 @@ from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.qtbot import QtBot
 
 from inspector.analysis.lint.findings import BLOCKED_LOOP, DRIFT, Finding
+from inspector.sessions.captured import CapturedSession
+from inspector.sessions.session import SessionPhase
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from ui.findings import CHEAP_S, LOOK_EVERY_S, FindingsPanel
 from ui.kit.theme import Theme
@@ -228,3 +230,24 @@ def test_that_what_blocks_a_loop_comes_before_what_follows_from_it(stand: Stand)
     blocked = Finding(BLOCKED_LOOP, "crunch() blocked this loop", 9, None, 0)
     stand.panel._set_findings([drift, blocked])
     assert [row.kind for row in stand.panel.model.rows] == [BLOCKED_LOOP, DRIFT]
+
+
+def test_that_frames_of_a_capture_are_held_against_the_budget_that_is_chosen(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    times = "\n".join("20" if number % 3 else "8" for number in range(300))
+    path = tmp_path / "run.csv"
+    path.write_text(f"frame_time_ms\n{times}\n")
+    session = CapturedSession(path)
+    while session.status.phase is SessionPhase.READING:
+        session.refresh()
+    stand = Stand(qtbot, tmp_path)
+    stand.bridge.set_budgets_ms([30])
+    stand.bridge.set_session(session)
+    stand.show()
+    assert not any("over budget" in text for *_, text in stand.cells())
+
+    stand.bridge.set_budgets_ms([10])
+
+    texts = [text for *_, text in stand.cells()]
+    assert any("were over budget (11.5 ms)" in text for text in texts), texts
