@@ -18,7 +18,7 @@ from inspector.commands.scene import Undo, undone
 from inspector.display_text import as_plain, counted
 from inspector.events.states import CommandRecord
 from inspector.events.timeline import Timeline
-from inspector.sessions.session import AttachesPrograms, Session
+from inspector.sessions.session import AttachesPrograms, Session, ShowsCapture
 from inspector.timebase import format_duration
 from inspector.vocabulary import rate_chip, what_was_raised
 
@@ -318,6 +318,8 @@ def _notes_on(session: Session) -> tuple[list[str], list[str]]:
         parts += briefs[:1] + ([f"{len(briefs)} programs"] if len(briefs) > 1 else [])
         tips += briefs
         tips += session.notes
+    if isinstance(session, ShowsCapture):
+        parts.append("Capture, read only")
     wake = session.wake_errors
     if wake is not None and wake.count:
         parts.append(f"Wake-up {format_duration(wake.median_ns)}")

@@ -150,6 +150,12 @@ def test_that_the_numbers_of_a_capture_are_seen_without_a_click(
     assert (header.over.link.text(), header.over.aside.text()) == ("2", "of 100")
 
 
+def test_that_the_foot_says_that_a_capture_is_read_only(shell: Shell, tmp_path: Path) -> None:
+    shell.window.open_path(capture(tmp_path / "run.csv", [10.0] * 100))
+
+    assert shell.window.notice.log_note.text().startswith("Capture, read only  ·  ")
+
+
 def test_that_numbers_of_a_capture_lead_to_their_frames(shell: Shell, tmp_path: Path) -> None:
     shell.window.open_path(capture(tmp_path / "run.csv", [10.0] * 50 + [40.0, 10.0, 90.0, 10.0]))
     header = header_of(shell)

@@ -123,7 +123,7 @@ def test_that_of_a_long_file_all_events_are_counted(
     assert session.log.first > 0
     note = shell.window.notice.log_note
     told = f"{session.history.end:,} events"
-    assert note.text() == told
+    assert note.text() == f"Capture, read only  ·  {told}"
     assert f"{told} in the file.\nClick to see the events." in note.toolTip()
     details = shell.window.panels.panel("details")
     assert isinstance(details, WhyPanel)
