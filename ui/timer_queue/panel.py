@@ -139,7 +139,7 @@ class TimerQueuePanel(TablePanel):
         self.queue = CallQueue()
         self.model = QueueModel(self.queue, theme)
         self.table = table = QueueView(self.model, "Calls", bridge.panel_choices)
-        super().__init__(table, theme, parent, filter_hint="Filter calls")
+        super().__init__(table, theme, parent, filter_hint="Filter timers")
         self._bridge = bridge
         self._last_clock_id = 0
         self.previewer = Previewer(bridge, self)
@@ -283,7 +283,9 @@ class TimerQueuePanel(TablePanel):
         text = f"{counts.passing:,}"
         if counts.passing != counts.total:
             text += f" of {counts.total:,}"
-        return text + (" call" if text == "1" else " calls")
+        # With frame callbacks among them, they are not all timers.
+        noun = "timer" if counts.total == self.queue.count(CallGroup.CLOCK_TIMERS) else "call"
+        return f"{text} {noun}" + ("" if text == "1" else "s")
 
     @override
     def why_empty(self) -> str:

@@ -103,7 +103,7 @@ def test_that_only_the_selected_branch_can_be_shown(stand: Stand) -> None:
     assert branch == ["second"]
     assert stand.names() == ["first", "second"]
     assert stand.panel.branch_button.text() == "Only game"
-    assert stand.panel.count_label.text() == "2 of 3 calls"
+    assert stand.panel.count_label.text() == "2 of 3 timers"
 
 
 def test_that_selecting_a_timer_does_not_change_the_branch(stand: Stand) -> None:
@@ -191,17 +191,17 @@ def test_that_waiting_timers_are_counted(stand: Stand) -> None:
 
     stand.run_to_ms(100)
 
-    assert stand.panel.count_label.text() == "3 calls"
+    assert stand.panel.count_label.text() == "3 timers"
     assert stand.panel.waiting_button.text() == "Waiting 3"
 
 
-def test_that_one_call_is_not_called_calls(stand: Stand) -> None:
+def test_that_one_timer_is_not_called_timers(stand: Stand) -> None:
     stand.game.clear(stand.first)
     stand.enemies.clear(stand.second)
 
     stand.run_to_ms(100)
 
-    assert stand.panel.count_label.text() == "1 call"
+    assert stand.panel.count_label.text() == "1 timer"
 
 
 def test_that_what_waits_keeps_its_place_and_says_for_what(stand: Stand) -> None:
@@ -226,7 +226,7 @@ def test_that_only_what_waits_is_shown_until_the_chip_is_clicked_again(stand: St
     stand.run_to_ms(100)
 
     assert stand.names() == ["second"]
-    assert stand.panel.count_label.text() == "1 of 3 calls"
+    assert stand.panel.count_label.text() == "1 of 3 timers"
     stand.panel.waiting_button.click()
     assert stand.names() == before
 
