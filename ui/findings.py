@@ -47,10 +47,6 @@ AT_ONCE_EVENTS: Final = 4_000
 _column = partial(Column[Finding], detail=lambda row: row.kind.summary, is_wrapped=True)
 
 
-def is_capture(session: object) -> bool:
-    return isinstance(session, ShowsCapture)
-
-
 def len_of(history: History) -> int:
     return history.end - history.first
 
@@ -119,7 +115,8 @@ class FindingsPanel(QWidget):
 
     @Slot(object)
     def _on_budgets_changed(self, _budgets_ms: object) -> None:
-        if is_capture(self._bridge.session):
+        session = self._bridge.session
+        if session is not None and isinstance(session, ShowsCapture):
             self._on_session_changed()
 
     @Slot(object)
@@ -169,7 +166,7 @@ class FindingsPanel(QWidget):
         if session is None or self.is_looking:
             return
         budget = loop_budget(session.timeline, session.frame_rate, waits=session.waits)
-        if is_capture(session) and self._bridge.budgets_ms:
+        if isinstance(session, ShowsCapture) and self._bridge.budgets_ms:
             # Its header counts by the budget that was chosen.
             budget = FrameBudget.of_ms(self._bridge.budgets_ms[0])
         self._looks_at = history = session.history
