@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QRect
-from PySide6.QtGui import QFont
+from PySide6.QtGui import QFont, QFontMetrics
 
 from inspector.analysis.evidence import listed
 from inspector.analysis.lanes.lanes import Lane, LaneKind
@@ -99,20 +99,22 @@ def header_reading(row: LaneRow, state: HeaderState, timeline: Timeline, *, is_p
     return ", ".join(one_line(part) for part in parts if part)
 
 
-def header_places(row: QRect, unit: float, rate_width: int = 0) -> HeaderPlaces:
-    """Return where the buttons of a clock are, in the header of its row.
+def header_places(row: QRect, unit: float, small: QFont, rate: str) -> HeaderPlaces:
+    """Return where the buttons of a clock are, in the header of its row; nowhere without a rate.
 
     Args:
         unit: Pixels of a pixel at 100 % text.
-        rate_width: The width of the rate's text. The chip of a long one is wider, to the left.
+        small: The font of small texts.
+        rate: The text of the chip. That of a long one is wider, to the left.
     """
     spare = row.width() - round(_LEAST_WITH_CONTROLS * unit)
-    if spare < 0:
+    if not rate or spare < 0:
         return HeaderPlaces(QRect(), QRect())
     high = min(round(_CONTROL * unit), row.height() - 2)
     top = row.y() + (row.height() - high) // 2
     chip = round(_CHIP * unit)
-    more = min(max(rate_width + round(_CHIP_PAD * unit) - chip, 0), spare)
+    wanted = QFontMetrics(rate_font(small, rate)).horizontalAdvance(rate) + round(_CHIP_PAD * unit)
+    more = min(max(wanted - chip, 0), spare)
     button, left = (row.width() - round(each * unit) - more for each in (_BUTTON_FROM, _CHIP_FROM))
     return HeaderPlaces(
         QRect(button, top, round(_BUTTON * unit), high), QRect(left, top, chip + more, high)

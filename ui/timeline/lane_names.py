@@ -206,10 +206,9 @@ class LaneNames:
         metrics = painter.fontMetrics()
         name_width = metrics.horizontalAdvance(text)
         small = small_font(painter)
-        metrics_of_rate = QFontMetrics(rate_font(small, state.rate))
         header = QRect(0, placed.y, width, placed.height)
-        places = header_places(header, unit, metrics_of_rate.horizontalAdvance(state.rate))
-        if state.rate and not places.pause.isEmpty():
+        places = header_places(header, unit, small, state.rate)
+        if not places.pause.isEmpty():
             right = places.pause.left() - 4
         is_muted = placed.is_over or state.is_stopped or (row.is_group and row.lane is None)
         painter.setPen(muted if is_muted else theme.color(ColorRole.TEXT))
@@ -218,7 +217,7 @@ class LaneNames:
         painter.setFont(small)
         if state.note:
             self._note(painter, placed, state, (x + name_width + 8, right))
-        if state.rate and not places.pause.isEmpty():
+        if not places.pause.isEmpty():
             self._pause_button(painter, state, places.pause, unit)
             self._rate_chip(painter, state.rate, places.rate)
         painter.setFont(font)

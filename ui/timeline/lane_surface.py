@@ -48,7 +48,6 @@ from .lane_headers import (
     header_places,
     header_reading,
     header_state,
-    rate_font,
 )
 from .lane_readout import NEAR, LaneReader, LaneReading
 from .lane_rows import RowPlaces, is_about, subject_of
@@ -397,10 +396,7 @@ class LaneSurface(QAbstractScrollArea):
     def header_places(self, row: LaneRow) -> HeaderPlaces:
         """Return where the buttons of a row are; nowhere on rows without."""
         rate = self.header_state(row).rate
-        if not rate:
-            return HeaderPlaces(QRect(), QRect())
-        metrics = QFontMetrics(rate_font(self.small_font(), rate))
-        return header_places(self.header_box(row), self.text_scale, metrics.horizontalAdvance(rate))
+        return header_places(self.header_box(row), self.text_scale, self.small_font(), rate)
 
     def header_box(self, row: LaneRow) -> QRect:
         middle, height = int(self.place_of(row, 0).y()), self._heights()[row.kind]
