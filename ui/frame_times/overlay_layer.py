@@ -13,8 +13,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from inspector.analysis.interval_shares import named_shares, shares_text
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.events.frame_history import Frame, FrameHistory
-from inspector.formats.arrangement.fills import Pace, PaceFill, Tone, fill_color
-from inspector.formats.arrangement.frame_bars import EDGE, budget_text, zigzag
+from inspector.formats.arrangement.frame_bars import BarScale, budget_text, lasting_bar
 from inspector.formats.arrangement.frame_series import FrameSeries, Window
 from inspector.formats.drawing.pixel_rects import PixelRects, pixel_rects
 from inspector.timebase import format_duration, format_instant
@@ -24,7 +23,7 @@ from ..kit.theme import ColorRole, Theme
 from ..plotting.bulk_paint import fill_rects
 from ..plotting.readout import Line, paint_box, paint_playhead, paint_readout
 from ..plotting.shared_view import SharedView
-from ..plotting.sheet_painter import theme_colors
+from ..plotting.sheet_painter import color_of
 
 if TYPE_CHECKING:
     from .bars_layer import BarsLayer
@@ -54,7 +53,9 @@ class Lasting(NamedTuple):
 
     low: float  # Where it began on the axis
     high: float  # The present
-    share: float  # How much of the scale it is high, up to 1
+    time_ns: int
+    top_ns: int  # The duration at the upper edge of the plot
+    budget_ns: int
     text: str  # How long it takes so far
 
 
@@ -120,7 +121,7 @@ class OverlayLayer:
         self._draw_holds(painter, area)
         if self.lasting is not None:
             left, right = round(x_of(self.lasting.low)), round(x_of(self.lasting.high))
-            self._draw_lasting(painter, area, left, right, self.lasting)
+            self._draw_lasting(painter, area, left, max(right, left + 1), self.lasting)
         if self.marked is not None and self.series is not None:
             self._draw_marked(painter, area, self.series, self.marked)
         if view.chosen_edges is not None:
@@ -148,20 +149,18 @@ class OverlayLayer:
     def _draw_lasting(
         self, painter: QPainter, area: QRectF, left: int, right: int, lasting: Lasting
     ) -> None:
-        """Draw a bar as one that is over twice its budget, with a tint up to the present."""
-        top = area.top() + round((1 - lasting.share) * area.height())
-        bar = QRectF(left, top, right - left, area.bottom() - top)
-        red = self._theme.color(ColorRole.RED)
+        scale = BarScale(round(area.height()), lasting.top_ns, lasting.budget_ns)
+        painter.save()
+        painter.translate(0, area.top())
         # Over the last frame, which is drawn as wide as the one before it.
-        tint = fill_color(PaceFill(Pace.OVER_TWICE, Tone.TINT), theme_colors(self._theme))
-        painter.fillRect(bar, QColor(tint))
-        painter.fillRect(QRectF(left, top, min(EDGE, right - left), bar.height()), red)
-        if lasting.share >= 1 and right > left:
-            fill_rects(painter, zigzag(left, round(area.top()), right - 1), red)
-        metrics = painter.fontMetrics()
-        if metrics.horizontalAdvance(lasting.text) + 2 * _PAD <= right - left:
+        for fill, rects in lasting_bar(left, right, lasting.time_ns, scale).layers:
+            fill_rects(painter, rects, color_of(fill, self._theme))
+        painter.restore()
+        if painter.fontMetrics().horizontalAdvance(lasting.text) + 2 * _PAD <= right - left:
             painter.setPen(self._theme.color(ColorRole.TEXT))
-            box = bar.adjusted(0, _TEXT_BELOW, 0, 0)
+            share = min(lasting.time_ns / lasting.top_ns, 1)
+            top = area.top() + (1 - share) * area.height() + _TEXT_BELOW
+            box = QRectF(left, top, right - left, area.height())
             flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
             painter.drawText(box, int(flags), lasting.text)
 

@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
-from inspector.formats.arrangement.fills import Fill, PaceFill, Tone
+from inspector.formats.arrangement.fills import Fill
 from inspector.formats.arrangement.frame_bars import NO_SPIKES, BarScale, Spikes, frame_bars
 from inspector.formats.arrangement.frame_series import FrameSeries, Window, XAxis
 from inspector.tokens import SIZES
@@ -186,14 +186,10 @@ class OverviewStrip(QWidget):
         height = window.height - 2 * _PAD
         unit = self.devicePixelRatioF() * self.height() / _HEIGHT
         top_ns = round(_SCALE_BUDGETS * self._budget_ns * height / (_SCALE_HEIGHT * unit))
-        bars = frame_bars(
-            series, self._measure, columns, BarScale(height, top_ns, self._budget_ns, wide=1 << 20)
-        )
+        scale = BarScale(height, top_ns, self._budget_ns, wide=1 << 20, is_by_slowest=True)
+        bars = frame_bars(series, self._measure, columns, scale)
         painter.translate(0, _PAD)
         for fill, rects in bars.layers:
-            if isinstance(fill, PaceFill):
-                # The longest frame counts, not the mean.
-                fill = PaceFill(fill.pace, Tone.STRONG)  # noqa: PLW2901
             if fill is not Fill.CUT:
                 fill_rects(painter, rects, color_of(fill, self._theme))
         return bars.spikes

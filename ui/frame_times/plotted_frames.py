@@ -201,7 +201,7 @@ class PlottedFrames(QWidget):
             return None
         low, high = since_ns / NS_PER_SECOND, timeline.at_ns / NS_PER_SECOND
         text = f"{format_duration(took_ns)} so far"
-        return Lasting(low, high, min(took_ns / self.top_ns, 1.0), text)
+        return Lasting(low, high, took_ns, self.top_ns, self._budget_ns, text)
 
     def used_phases(self) -> tuple[Phase, ...]:
         """Return the phases in which recent frames spent time; all before there are any."""

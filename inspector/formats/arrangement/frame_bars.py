@@ -33,7 +33,7 @@ _GAP_FROM: Final = 4
 #: A bar at least this wide has an outline around the inspector's share, else an upper edge.
 _OUTLINED_FROM: Final = 3
 #: Width of the edge of a wide bar, and width and height of a tooth where it is cut off.
-EDGE: Final = 3
+_EDGE: Final = 3
 _TOOTH: Final = 4
 #: How far below the upper edge bars are cut off that go on beyond it.
 _CUT_AT: Final = 3
@@ -78,6 +78,8 @@ class BarScale(Struct, frozen=True):
     top_ns: int  # The time at its upper edge
     budget_ns: int  # The budget for the colours
     wide: int = 40  # Bars wider than this that are over twice the budget are tinted
+    # Whether bars of several frames are as strong up to the slowest as up to the mean
+    is_by_slowest: bool = False
 
 
 class Bars(Struct, frozen=True, eq=False):
@@ -159,7 +161,7 @@ def frame_bars(
         rest_ns = found.maxima - inspector_ns
         is_by_inspector = FrameBudget(budget_ns).is_over_because_of(found.maxima, inspector_ns)
         max_pace = np.where(is_by_inspector, Pace.IN_BUDGET, max_pace)
-    is_range = mean_tops - max_tops > 1
+    is_range = (mean_tops - max_tops > 1) & (not scale.is_by_slowest)
     mean_tops = np.where(is_range, mean_tops, max_tops)
     bottoms = np.full(len(columns), height, dtype=np.int64)
     layers: list[tuple[AnyFill, PixelRects]] = []
@@ -189,7 +191,7 @@ def _pace_layers(
         if is_wide.any():
             wide = rects[is_wide]
             edges = wide.copy()
-            edges[:, 2] = edges[:, 0] + EDGE - 1
+            edges[:, 2] = edges[:, 0] + _EDGE - 1
             return [
                 (PaceFill(pace, Tone.TINT), wide),
                 (PaceFill(pace, Tone.STRONG), np.concatenate((rects[~is_wide], edges))),
@@ -197,7 +199,7 @@ def _pace_layers(
     return [(PaceFill(pace, Tone.STRONG), rects)]
 
 
-def zigzag(left: int, top: int, right: int) -> PixelRects:
+def _teeth(left: int, top: int, right: int) -> PixelRects:
     """Return the zigzag at which a bar is cut off, two pixels thick."""
     xs = np.arange(left, right + 1, dtype=np.int32)
     ys = top + _TOOTH - np.abs((xs - left) % (2 * _TOOTH) - _TOOTH)
@@ -217,9 +219,9 @@ def _cut(
     teeth: list[PixelRects] = []
     for left, right in edges:
         if left not in tinted:
-            gaps.append(zigzag(left, _CUT_AT, right - 1))
+            gaps.append(_teeth(left, _CUT_AT, right - 1))
         else:
-            teeth.append(zigzag(left, 0, right - 1))
+            teeth.append(_teeth(left, 0, right - 1))
             above = teeth[-1].copy()
             above[:, 1], above[:, 3] = 0, above[:, 1] - 1
             gaps.append(above)
@@ -278,6 +280,17 @@ def newest_frame_bars(
         return Bars(tuple(layers), NO_SPIKES)
     layers += _cut((edges for *edges, _ in cut), layers)
     return Bars(tuple(layers), Spikes.among(*np.array(cut, np.int64).T))
+
+
+def lasting_bar(left: int, right: int, time_ns: int, scale: BarScale) -> Bars:
+    """Return the bar of a frame that is over twice its budget and has not ended."""
+    height, top_ns = scale.height, scale.top_ns
+    top = height + (-height * min(time_ns, top_ns)) // top_ns
+    rects = np.array([(left, top, right - 1, height - 1)], dtype=np.int32)
+    layers = _pace_layers(Pace.OVER_TWICE, rects, scale)
+    if time_ns > top_ns:
+        layers += _cut([(left, right)], layers)
+    return Bars(tuple(layers), NO_SPIKES)
 
 
 def _inspector_ns(

@@ -203,7 +203,7 @@ def test_that_a_turn_that_lasts_is_drawn_before_it_has_ended(attached: ProgramIn
     assert lasting is not None
     assert lasting.high - lasting.low > 2 / 60
     assert lasting.text.endswith(" ms so far")
-    attached.until(lambda: plot._overlay.lasting is not None and plot._overlay.lasting.share >= 1)
+    attached.until(lambda: (now := plot._overlay.lasting) is not None and now.time_ns > plot.top_ns)
     edge = plot.area().left() + round(
         plot.area().width() * (lasting.low - plot.view.range.low) / plot.view.range.span
     )
