@@ -27,6 +27,7 @@ from tests.sessions.attached.fake_probe import (
     SECOND,
     SERVER,
     Attachment,
+    FakeProbe,
     running,
 )
 
@@ -171,12 +172,17 @@ def test_that_a_step_is_over_when_the_program_is_held_again(attachment: Attachme
     attachment.settle(lambda: session.status.phase is SessionPhase.HELD)
 
 
+def join_second(attachment: Attachment, *timers: tuple[int, str, int]) -> FakeProbe:
+    second = attachment.join(pid=5, name="worker")
+    second.keyframe(*timers)
+    attachment.settle(lambda: len(attachment.session.own_clocks()) == 2)
+    return second
+
+
 def test_that_all_programs_step_to_the_next_timer_of_any(attachment: Attachment) -> None:
     session = attachment.session
     first = running(attachment)
-    second = attachment.join(pid=5, name="worker")
-    second.keyframe((1, "soon", 300 * MS))
-    attachment.settle(lambda: len(session.own_clocks()) == 2)
+    second = join_second(attachment, (1, "soon", 300 * MS))
     session.submit(Hold())
     attachment.settle(lambda: not session.is_running)
     waits = [
@@ -194,9 +200,7 @@ def test_that_a_timer_that_is_overdue_does_not_keep_other_programs_from_a_step(
 ) -> None:
     session = attachment.session
     first = running(attachment)
-    second = attachment.join(pid=5, name="worker")
-    second.keyframe((1, "soon", 300 * MS), (2, "late", 1))
-    attachment.settle(lambda: len(session.own_clocks()) == 2)
+    second = join_second(attachment, (1, "soon", 300 * MS), (2, "late", 1))
     attachment.hand.advance(20)
     session.submit(Hold())
     attachment.settle(lambda: not session.is_running)
@@ -212,9 +216,7 @@ def test_that_a_timer_that_is_due_now_does_not_keep_other_programs_from_a_step(
 ) -> None:
     session = attachment.session
     first = running(attachment)
-    second = attachment.join(pid=5, name="worker")
-    second.keyframe((1, "soon", 300 * MS))
-    attachment.settle(lambda: len(session.own_clocks()) == 2)
+    second = join_second(attachment, (1, "soon", 300 * MS))
     session.submit(Hold())
     attachment.settle(lambda: not session.is_running)
     now_ns = session.timeline.local_ns(SECOND)

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QFontMetricsF
+from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -259,12 +259,18 @@ def test_that_in_a_low_panel_the_whole_diagram_has_its_height(
     assert panel.diagram.visibleRegion().boundingRect() == panel.diagram.rect()
 
 
+def enlarge(panel: StateMachinesPanel, times: float) -> QFont:
+    """Give a panel larger letters; returns their font."""
+    font = panel.font()
+    font.setPointSizeF(times * font.pointSizeF())
+    panel.setFont(font)
+    return font
+
+
 def test_that_a_state_has_room_for_its_name_while_it_is_the_present_one(
     panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
 ) -> None:
-    font = panel.font()
-    font.setPointSizeF(1.5 * font.pointSizeF())
-    panel.setFont(font)
+    font = enlarge(panel, 1.5)
     show(panel, bridge, session)
     font.setBold(True)
 
@@ -276,9 +282,7 @@ def test_that_a_state_has_room_for_its_name_while_it_is_the_present_one(
 def test_that_a_name_that_has_room_at_the_usual_size_has_it_at_twice_the_size(
     panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
 ) -> None:
-    font = panel.font()
-    font.setPointSizeF(2 * font.pointSizeF())
-    panel.setFont(font)
+    font = enlarge(panel, 2)
     show_flow(panel, bridge, session)
     font.setBold(True)
 
@@ -292,9 +296,7 @@ def test_that_large_letters_do_not_lay_states_over_one_another(
 ) -> None:
     show(panel, bridge, session)
     usual = panel.diagram.minimumSizeHint()
-    font = panel.font()
-    font.setPointSizeF(1.5 * font.pointSizeF())
-    panel.setFont(font)
+    enlarge(panel, 1.5)
     large = panel.diagram.minimumSizeHint()
     panel.diagram.resize(large)
     QTest.qWait(0)
