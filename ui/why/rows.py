@@ -19,6 +19,8 @@ from ..session.bridge import Selection
 
 #: Links and failures beyond this many are counted instead of listed.
 MOST_LISTED: Final = 12
+#: Letters of a name that is not broken at its blanks.
+_LONGEST_KEPT: Final = 20
 
 
 class RowKind(Enum):
@@ -142,7 +144,9 @@ def note(text: str) -> DetailRow:
 
 def item(link: LinkedText, where: str, value: str) -> DetailRow:
     """Return a row of a list: what it is, in small letters where, and a value."""
-    place = (LinkedText(f"  {where}", is_small=True),) if where else ()
+    # A short name is in one line, be it the next one.
+    kept = where.replace(" ", "\N{NO-BREAK SPACE}") if len(where) <= _LONGEST_KEPT else where
+    place = (LinkedText(f"  {kept}", is_small=True),) if where else ()
     text = "".join(piece.text for piece in (link, *place))
     return DetailRow(text, value, RowKind.ITEM, links=(link, *place))
 

@@ -207,7 +207,7 @@ class WindowContents(QObject):
         self.states.command_applied.connect(self.first_run.on_command_applied)
         window.panels.add_below_column(self.first_run)
         self.stops = StopNotices.of(self._bridge)
-        self.why_line = WhyLine(self._bridge, window.panels)
+        self.why_line = WhyLine(self._bridge, window.panels, actions)
         window.panels.add_above_foot(self.why_line)
         actions.set_icons(theme)
         self.states.command_applied.connect(window.notice.say_effect)

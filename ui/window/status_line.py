@@ -38,6 +38,7 @@ _COUNT_MS: Final = 500
 #: What is longer is in the tool tip.
 _WIDEST: Final = 560
 _NO_LIMIT: Final = (1 << 24) - 1
+_BEFORE_COUNT: Final = " · "
 _UNDONE: Final = "Undone:"
 _REDONE: Final = "Redone:"
 #: What the button says, and its tool tip, after a change and after an undo.
@@ -85,6 +86,7 @@ class StatusLine(QWidget):
         super().__init__(parent)
         self._bridge = bridge
         self._notice = self._lasting = Notice("")
+        self._effect: CommandRecord | None = None
         self.label = ElidedLabel()
         self.label.setAccessibleName("Status")
         self.label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
@@ -126,6 +128,7 @@ class StatusLine(QWidget):
 
     def _display(self, notice: Notice) -> None:
         had_keyboard = any(each.hasFocus() for each in (*self.buttons, self.close_button))
+        self._effect = None
         self._notice, text = notice, notice.text
         self.label.set_text(text)
         # What lasts has the room of the tabs, too.
@@ -169,6 +172,8 @@ class StatusLine(QWidget):
             self._display(Notice(self._bridge.status.message))
         elif not self.cancel_button.isHidden():
             self.clear()
+        else:
+            self._count_again()
         if self.cancel_button.isHidden() is self._goes_on:
             self.cancel_button.setVisible(self._goes_on)
 
@@ -215,6 +220,15 @@ class StatusLine(QWidget):
         can_undo = undoing is not None and undoing.of(record.number) is not None
         undo = (title, tip, partial(self._undo, record.number))
         self.set_notice(Notice(text, (undo,) if can_undo else ()))
+        self._effect = record
+
+    def _count_again(self) -> None:
+        """Have an effect say how many timers it is about now, as the tabs do."""
+        if self._effect is not None:
+            text = effect_text(self._bridge.timeline, self._effect)
+            what, between, _count = text.partition(_BEFORE_COUNT)
+            if between and what == self.message.partition(_BEFORE_COUNT)[0]:
+                self.label.set_text(text)
 
     @Slot(object)
     def say_overruled(self, rate: OverruledRate) -> None:
@@ -251,7 +265,7 @@ def effect_text(timeline: Timeline, record: CommandRecord) -> str:
             done, then = rate_chip(clock.rate_n), "below it"
         case _:
             return ""
-    return f"{clock.name} {done} · {timers} {then}" if count else f"{clock.name} {done}"
+    return f"{clock.name} {done}{_BEFORE_COUNT}{timers} {then}" if count else f"{clock.name} {done}"
 
 
 @guarded
@@ -268,7 +282,7 @@ class LogNote(QToolButton):
         self.clicked.connect(self._open_events)
         throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh, _COUNT_MS)
         throttle.follow()
-        bridge.session_changed.connect(self.refresh)
+        bridge.session_changed.connect(self._on_session_changed)
         self.refresh()
 
     @override
@@ -277,6 +291,13 @@ class LogNote(QToolButton):
         if event.type() is QEvent.Type.FontChange:
             self._widest = 0
             self.setFixedSize(self.sizeHint())
+
+    @Slot()
+    def _on_session_changed(self) -> None:
+        # What was said of another one may have been longer.
+        self._widest = 0
+        self.setMinimumSize(0, 0)
+        self.refresh()
 
     @Slot()
     def _open_events(self) -> None:

@@ -108,6 +108,15 @@ def test_that_timers_of_one_name_are_one_row_of_those_that_fire_next(stand: Stan
     assert [row.links[0].text for row in rows] == ["spark fades ×12", "boss arrives"]
 
 
+def test_that_a_short_name_of_a_clock_is_not_broken_in_a_list() -> None:
+    short, long = (
+        item(LinkedText("poll"), where, "9 ms") for where in ("asyncio loop", "a b " * 9)
+    )
+
+    assert short.links[1].text == "  asyncio\N{NO-BREAK SPACE}loop"
+    assert long.links[1].text == "  " + "a b " * 9
+
+
 def test_that_a_list_has_no_gap_where_a_name_that_took_two_lines_was(stand: Stand) -> None:
     grid = RowGrid(stand.panel)
     grid.resize(240, 400)

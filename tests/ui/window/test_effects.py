@@ -51,6 +51,23 @@ def test_that_a_pause_says_how_many_timers_wait(shell: Shell) -> None:
     assert said(shell) == "ui paused · 1 timer waits · Undo"
 
 
+def test_that_it_counts_again_when_fewer_timers_wait(qtbot: QtBot, tmp_path: Path) -> None:
+    scene = """
+def build(stage):
+    enemies = stage.root.child("enemies")
+    bats = [enemies.set_interval(9, print) for _ in range(7)]
+    stage.root.set_timeout(0.5, lambda: enemies.clear(bats[0]))
+"""
+    shell = open_shell(qtbot, tmp_path, scene)
+    shell.advance(1 / 60)
+    shell.bridge.submit(PauseClock(shell.clock_id("enemies")))
+    assert said(shell) == "enemies paused · 7 timers wait · Undo"
+
+    shell.advance(1)
+
+    qtbot.waitUntil(lambda: said(shell) == "enemies paused · 6 timers wait · Undo")
+
+
 def test_that_a_branch_without_timers_has_none_that_wait(qtbot: QtBot, tmp_path: Path) -> None:
     scene = 'def build(stage):\n    stage.root.child("still")\n'
     shell = open_shell(qtbot, tmp_path, scene)

@@ -17,7 +17,7 @@ from inspector.sessions import captured
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.vocabulary import MARK
 from tests.sessions.test_captured import table
-from tests.ui.shell import open_shell
+from tests.ui.shell import SMALL_GAME, open_shell
 from tests.ui.world import PlayedSession
 from ui.session.bridge import SessionBridge
 from ui.why.panel import WhyPanel
@@ -84,6 +84,17 @@ def test_that_what_lasts_comes_back_until_it_is_dismissed(stand: Stand) -> None:
     stand.line.close_button.click()
     assert stand.line.message == ""
     assert stand.line.close_button.isHidden()
+
+
+def test_that_the_count_of_events_is_no_wider_than_it_needs(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+    shell.window.open_path(SMALL_GAME)
+    shell.advance(1)
+    shell.window.notice.log_note.refresh()
+
+    note = shell.window.notice.log_note
+    assert note.text().endswith(" events")
+    assert note.width() == note.sizeHint().width()
 
 
 def test_that_what_lasts_has_the_room_of_the_tabs(qtbot: QtBot, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.breakpoints import AddBreakpoint
@@ -386,6 +386,41 @@ def test_that_a_narrow_window_says_why_in_one_line_and_opens_the_column_over_the
     assert panels.column.isVisible()
     assert not line.isVisible()
     assert shell.window.middle.width() < 1_280
+
+
+def test_that_a_narrow_window_leads_back_to_the_present(shell: Shell) -> None:
+    line = shell.contents.why_line
+    shell.window.resize(900, 700)
+    for _ in range(6):
+        shell.advance(0.1)
+    shell.bridge.set_playhead(100_000_000)
+    settle()
+    assert line.name.text() == "0:00.100"
+    assert line.answer.text() == "500 ms ago"
+    assert line.rewind.isVisible()
+
+    line.back.click()
+    settle()
+    assert shell.bridge.playhead_ns is None
+    assert not line.isVisible()
+
+    shell.bridge.set_playhead(100_000_000)
+    settle()
+    line.rewind.click()
+    shell.advance(1 / 60)
+    shell.bridge.refresh_now()
+    assert shell.bridge.timeline.at_ns <= 100_000_000
+
+
+def test_that_the_line_of_why_begins_with_its_hairline(shell: Shell) -> None:
+    shell.window.resize(900, 700)
+    shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
+    settle()
+
+    line = shell.contents.why_line
+    assert min(child.y() for child in line.findChildren(QWidget)) == 0
+    middle = line.button.geometry().center().y()
+    assert abs(middle - line.height() // 2) <= 1
 
 
 def test_that_a_narrow_window_says_what_stopped_the_scene(shell: Shell) -> None:

@@ -9,10 +9,11 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
+from ...actions.actions import ActionSet
 from ...kit.fonts import text_scale
 from ...kit.guards import guarded
 from ...kit.labels import ElidedLabel
-from ...kit.layouts import fill, hairline, in_row, tool_button
+from ...kit.layouts import IS_DEFAULT, REST, fill, hairline, in_row, tool_button
 from ...kit.throttled_refresh import ThrottledRefresh
 from ...session.bridge import Selection, SessionBridge
 from ...session.stops import StopNotices
@@ -27,9 +28,13 @@ _WHY: Final = "details"
 
 @guarded
 class WhyLine(QWidget):
-    """Says what is selected and the answer about it; *Why* opens the side column over the rest."""
+    """Says what is selected and the answer about it; *Why* opens the side column over the rest.
 
-    def __init__(self, bridge: SessionBridge, panels: WindowPanels) -> None:
+    While the window looks back and nothing is selected, it says at which instant, and leads on
+    from there or back to the present.
+    """
+
+    def __init__(self, bridge: SessionBridge, panels: WindowPanels, actions: ActionSet) -> None:
         super().__init__()
         self.setObjectName("why_line")
         self._bridge = bridge
@@ -43,8 +48,15 @@ class WhyLine(QWidget):
         self.button = tool_button("Why", "Show the side column over the lanes")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self.open_why)
-        parts = self.name, (self.answer, 1), self.button
-        fill(self, hairline(), (in_row(*parts, margins=(12, 0, 12, 0), spacing=8), 1), spacing=0)
+        self.rewind, self.back = tool_button("Rewind to here"), tool_button("Back to the present")
+        self.rewind.setProperty(IS_DEFAULT, True)
+        self._ways = ((self.rewind, actions["rewind"]), (self.back, actions["look-live"]))
+        for button, action in self._ways:
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.clicked.connect(action.trigger)
+        parts = self.name, (self.answer, 1), self.rewind, self.back, self.button
+        row = in_row(*parts, margins=(12, 0, 12, 0), spacing=8)
+        fill(self, hairline(), REST, row, REST, spacing=0)
         self._fit()
         throttle = ThrottledRefresh(self, bridge.refresh_timer, self.refresh)
         throttle.follow()
@@ -54,6 +66,7 @@ class WhyLine(QWidget):
             bridge.session_changed,
             self._stops.changed,
             panels.visibility_changed,
+            actions.applied,
         ):
             changed.connect(self.refresh)
         self.refresh()
@@ -75,9 +88,16 @@ class WhyLine(QWidget):
     @Slot(object)
     def refresh(self, _news: object = None) -> None:
         """Say what there is to say; hidden while the side column has room, or says it."""
-        selection, stop = self._bridge.selection, self._stops.sentence
+        is_selected, stop = self._bridge.selection != Selection.nothing(), self._stops.sentence
+        session = self._bridge.session
+        looks_back = self._bridge.playhead_ns is not None and not is_selected and not stop
+        looks_back = looks_back and session is not None and not session.is_recorded
         is_shown = self._panels.is_narrow and not self._panels.is_column_shown
-        is_shown = is_shown and (bool(stop) or selection != Selection.nothing())
+        is_shown = is_shown and (bool(stop) or is_selected or looks_back)
+        for button, action in self._ways if is_shown else ():
+            button.setVisible(looks_back)
+            button.setEnabled(action.isEnabled())
+            button.setToolTip(action.toolTip())
         if is_shown:
             name, answer = cast("WhyPanel", self._panels.panel(_WHY)).short_texts()
             self.name.set_text("" if stop else name)
@@ -85,5 +105,8 @@ class WhyLine(QWidget):
             if not answer.startswith("Its "):
                 # Behind the name it is one sentence with it.
                 answer = answer[:1].lower() + answer[1:]
+            if looks_back:
+                # Beside two more buttons; the rest is in the side column.
+                answer = answer.partition(". ")[0]
             self.answer.set_text(stop or answer)
         self.setVisible(is_shown)
