@@ -75,7 +75,7 @@ def _children() -> set[str]:
     return found
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, seconds in (
         (line_module, "BROKEN_S", 0.1),
@@ -111,6 +111,7 @@ class _Acceptor:
         pass
 
 
+@pytest.mark.usefixtures("_hasty")
 @settings(
     max_examples=20,
     deadline=None,
@@ -153,7 +154,10 @@ def test_that_no_host_ends_the_inspector_or_leaves_something_running(
         (b"\xff", OPENED),
     ],
 )
-def test_that_what_is_not_understood_is_said(tmp_path: Path, payload: bytes, kind: int) -> None:
+def test_that_what_is_not_understood_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, payload: bytes, kind: int
+) -> None:
+    monkeypatch.setattr(line_module, "_LAST_WORDS_S", 0.1)
     host = _saying(
         tmp_path, _HELLO + _record(RESUME, 0, 0) + _record(kind, 1, 1, payload), stays=True
     )
@@ -162,6 +166,7 @@ def test_that_what_is_not_understood_is_said(tmp_path: Path, payload: bytes, kin
         OnHost(host, pid=1).open(_Acceptor())  # type: ignore[arg-type] # takes anything
 
 
+@pytest.mark.usefixtures("_hasty")
 def test_that_a_host_that_opens_connections_without_end_is_not_given_as_many_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,6 +183,7 @@ def test_that_a_host_that_opens_connections_without_end_is_not_given_as_many_thr
     assert len(adopted) <= 3
 
 
+@pytest.mark.usefixtures("_hasty")
 def test_that_a_line_on_which_nothing_comes_is_given_up(tmp_path: Path) -> None:
     counts = tmp_path / "counts"
     host = Host.by_command(f"sh -c 'echo >> {counts}; cat {tmp_path}/said' there")
