@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from enum import Enum
 from fractions import Fraction
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QDialog,
     QDialogButtonBox,
     QInputDialog,
     QLabel,
     QLineEdit,
-    QRadioButton,
     QWidget,
 )
 
 from inspector.clocks.rate import parse_rate
 from inspector.display_text import one_line
-from inspector.timebase import format_instant, parse_duration_ns
 
 from .labels import color_text, plain_label
-from .layouts import REST, button_box, fill_dialog, in_row, without_icons
+from .layouts import REST, button_box, fill_dialog, without_icons
 from .rates import rate_to_text
 from .theme import ColorRole, Theme
 
@@ -117,54 +113,6 @@ class Prompt(QDialog):
         height = self.body.totalHeightForWidth(self.width())
         if height > self.height():
             self.resize(self.width(), height)
-
-
-class _Way(Enum):
-    """How to read an answer to where to go."""
-
-    BY = 0
-    TO = 1
-
-
-class GoToPrompt(Prompt):
-    """Asks how far to step, or to which instant."""
-
-    # A duration in nanoseconds
-    step_given = Signal(object)  # int: may be more than Qt's 32 bits
-    instant_given = Signal(object)  # int: an instant of session time in nanoseconds
-
-    def __init__(self, at_ns: int, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(
-            "Step by or go to",
-            (
-                f"Now: {format_instant(at_ns)}. Duration or session time: 1.5, 1/60, 250ms, 3 min "
-                "or 02:10.5"
-            ),
-            self._go,
-            theme,
-            parent,
-            proposed="1",
-        )
-        self._at_ns = at_ns
-        self.by_button = QRadioButton("Step &by this duration")
-        self.to_button = QRadioButton("Go &to this session time")
-        self.by_button.setChecked(True)
-        self._ways = QButtonGroup(self)
-        self._ways.addButton(self.by_button, _Way.BY.value)
-        self._ways.addButton(self.to_button, _Way.TO.value)
-        self.body.insertLayout(2, in_row(self.by_button, self.to_button, REST))
-
-    def _go(self, text: str) -> None:
-        """Report a duration or an instant; a sign in front of it means a duration."""
-        value_ns = parse_duration_ns(text.removeprefix("+"))
-        is_step = text.startswith("+") or self._ways.checkedId() == _Way.BY.value
-        if is_step and value_ns <= 0:
-            raise ValueError("a step only goes forward: type a duration above 0")
-        if not is_step and value_ns < self._at_ns:
-            raise ValueError(
-                f"{format_instant(value_ns)} has already passed; to go back, look back or rewind"
-            )
-        (self.step_given if is_step else self.instant_given).emit(value_ns)
 
 
 def rate_prompt(

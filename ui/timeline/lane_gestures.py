@@ -33,6 +33,7 @@ class LaneGestures:
         """
         self._sought = selection
         if selection.kind in {SelectionKind.NONE, SelectionKind.FRAME}:
+            self._canvas.caret_ns = None
             self.choose_row(None)
         self.seek_on()
 
@@ -208,7 +209,7 @@ class LaneGestures:
                 return
             at_ns = canvas.at_x(place.x())
             reading = canvas.reader.read(row, at_ns, NEAR * canvas.lane_window().per_pixel)
-            canvas.caret_ns = int(at_ns) if reading is None else reading.at_ns
+            canvas.caret_ns = None if reading is None else reading.at_ns
             selection = subject_of(row) if reading is None else reading.selection
         canvas.view.choose_frames(None)
         if selection.kind is not SelectionKind.NONE:

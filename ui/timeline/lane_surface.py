@@ -100,7 +100,7 @@ class LaneSurface(QAbstractScrollArea):
         self.pinned = RowPlaces((), ())
         self.rows = RowPlaces((), ())
         self.chosen_key: LaneKey | None = None  # The lane of the keyboard
-        self.caret_ns: int | None = None  # The instant reached by the keyboard
+        self.caret_ns: int | None = None  # The firing or mark that was gone to
         # is_live: Whether what headers show can be changed
         # has_controls: Whether clocks can be paused and have rates at all
         self.is_live = self.has_controls = True

@@ -24,11 +24,11 @@ from inspector.commands.transport import (
 from inspector.display_text import counted
 from inspector.foreign.numbers import count_in
 from inspector.sessions.session import SessionPhase, file_word
-from inspector.timebase import format_instant
+from inspector.timebase import format_instant, parse_duration_ns
 
 from ..actions.actions import ActionSet
 from ..actions.menus import MenuId
-from ..kit.prompts import GoToPrompt, Prompt
+from ..kit.prompts import Prompt
 from ..kit.theme import Theme
 from ..selected.commands import submit
 from ..selected.menus import ask_for_rate
@@ -144,24 +144,26 @@ class TransportActions(QObject):
             submit(self._bridge, StepToNextTimer())
 
     def ask_where_to_go(self) -> None:
-        prompt = GoToPrompt(self._bridge.timeline.at_ns, self._theme, self._window)
-        prompt.step_given.connect(self.step_by)
-        prompt.instant_given.connect(self.step_to)
-        prompt.open()
+        self._ask(
+            "Go to",
+            f"Now: {format_instant(self._bridge.shown_ns)}. Session time such as 02:10.5 or 38s, "
+            "or how far to step: +1.5, +1/60, +250ms or +3 min",
+            self._go_to,
+            proposed="+1",
+        )
 
-    @Slot(object)
-    def step_by(self, duration_ns: int) -> None:
-        if self._is_played:
-            self._bridge.set_playhead(self._bridge.shown_ns + duration_ns)
+    def _go_to(self, text: str) -> None:
+        """Step by a duration after a plus sign, go to an instant; what has passed is looked at."""
+        value_ns, is_step = parse_duration_ns(text.removeprefix("+")), text.startswith("+")
+        if is_step and value_ns <= 0:
+            raise ValueError("a step only goes forward: type a duration above 0")
+        bridge = self._bridge
+        at_ns = bridge.shown_ns + value_ns if is_step else value_ns
+        if self._is_played or at_ns < bridge.timeline.at_ns:
+            bridge.set_playhead(at_ns)
         else:
-            submit(self._bridge, StepBy(duration_ns))
-
-    @Slot(object)
-    def step_to(self, at_ns: int) -> None:
-        if self._is_played:
-            self._bridge.set_playhead(at_ns)
-        else:
-            submit(self._bridge, StepTo(at_ns))
+            is_from_now = is_step and bridge.playhead_ns is None
+            submit(bridge, StepBy(value_ns) if is_from_now else StepTo(at_ns))
 
     def step_back(self) -> None:
         if self._is_played:

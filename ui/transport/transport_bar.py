@@ -118,8 +118,7 @@ class HeldButton(QToolButton):
     @override
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            text = f"{self.toolTip()}<br>{as_plain(self._more())}"
-            QToolTip.showText(event.globalPos(), text, self)
+            QToolTip.showText(event.globalPos(), f"{self.toolTip()}\n{self._more()}", self)
             return True
         return super().event(event)
 
@@ -529,7 +528,8 @@ class TransportBar(QWidget):
     @Slot()
     def _ask_for_time(self) -> None:
         is_past = self.time_button.role is ColorRole.BLUE
-        self._actions["look-at" if is_past else "step-by"].trigger()
+        go_to = self._actions["step-by"]
+        (go_to if go_to.isEnabled() and not is_past else self._actions["look-at"]).trigger()
 
     @staticmethod
     def _open_below(button: QToolButton, menu: QMenu, *_clicked: bool) -> None:

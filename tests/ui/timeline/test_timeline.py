@@ -230,6 +230,20 @@ def test_that_clicking_a_firing_selects_its_timer(
     assert canvas.caret_ns == 500 * MS
 
 
+def test_that_no_instant_stays_marked_by_a_click_into_the_empty_part_of_a_lane(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    canvas = panel.canvas
+    canvas.view.fit()
+    boss = row_of(canvas, "boss")
+    click(qtbot, canvas, canvas.place_of(boss, 700 * MS))
+    assert bridge.selection == Selection.timer(session.boss.id)
+    assert canvas.caret_ns is None
+    click(qtbot, canvas, canvas.place_of(boss, 500 * MS))
+    bridge.select(Selection())
+    assert canvas.caret_ns is None
+
+
 def test_that_clicking_names_and_other_lanes_selects_clocks_and_machines(
     qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
 ) -> None:

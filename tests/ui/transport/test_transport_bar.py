@@ -7,9 +7,9 @@ from fractions import Fraction
 from math import ceil
 
 import pytest
-from PySide6.QtCore import QObject, QPoint, Qt
-from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent, QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import SetRate
@@ -179,6 +179,14 @@ def step_button(played: Bar) -> HeldButton:
         if each.defaultAction() is played.actions["step"]
     )
     return next(found)
+
+
+def test_that_the_tool_tip_of_a_step_says_in_lines_what_more_it_does(played: Bar) -> None:
+    button = step_button(played)
+    button.show()
+    QApplication.sendEvent(button, QHelpEvent(QEvent.Type.ToolTip, QPoint(5, 5), QPoint(5, 5)))
+    assert QToolTip.text().splitlines()[-1].startswith("Step n frames (Shift+.)")
+    assert "<" not in QToolTip.text()
 
 
 def test_that_a_right_click_or_a_long_press_is_no_step(qtbot: QtBot, played: Bar) -> None:

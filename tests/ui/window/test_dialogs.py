@@ -12,9 +12,11 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLabel, QTreeWidgetItem
 from pytestqt.qtbot import QtBot
 
+from inspector.commands.transport import Hold
 from inspector.resources import resource_path
-from tests.ui.shell import open_shell
-from ui.kit.prompts import GoToPrompt, Prompt
+from inspector.timebase import parse_duration_ns
+from tests.ui.shell import Shell, open_shell
+from ui.kit.prompts import Prompt
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection
 from ui.window.dialogs.about import AboutDialog
@@ -120,59 +122,58 @@ def test_that_an_empty_mark_is_a_mark(qtbot: QtBot, tmp_path: Path) -> None:
     assert [mark.text for mark in shell.bridge.timeline.marks] == ["mark"]
 
 
-@pytest.mark.parametrize(
-    ("text", "is_to", "step_ns", "instant_ns"),
-    [
-        ("250ms", False, 250 * MS, None),
-        ("+1.5", True, 1_500 * MS, None),
-        ("00:10", True, None, 10_000 * MS),
-        ("1/4", False, 250 * MS, None),
-    ],
-)
-def test_that_going_takes_durations_and_instants(
-    qtbot: QtBot, text: str, is_to: bool, step_ns: int | None, instant_ns: int | None
-) -> None:
-    prompt = GoToPrompt(1_000 * MS, Theme("light"))
-    qtbot.addWidget(prompt)
-    steps: list[int] = []
-    instants: list[int] = []
-    prompt.step_given.connect(steps.append)
-    prompt.instant_given.connect(instants.append)
-
-    prompt.to_button.setChecked(is_to)
-    prompt.line.setText(text)
-    prompt.accept_answer()
-
-    assert steps == ([] if step_ns is None else [step_ns])
-    assert instants == ([] if instant_ns is None else [instant_ns])
-
-
-@pytest.mark.parametrize(
-    ("text", "is_to", "reason"),
-    [
-        ("soon", False, "Not a duration"),
-        ("-1", False, "A step only goes forward"),
-        ("00:00.5", True, "00:00.500 has already passed"),
-    ],
-)
-def test_that_an_answer_that_cannot_be_taken_is_explained(
-    qtbot: QtBot, text: str, is_to: bool, reason: str
-) -> None:
-    prompt = GoToPrompt(1_000 * MS, Theme("light"))
-    qtbot.addWidget(prompt)
-    prompt.show()
-
-    prompt.to_button.setChecked(is_to)
-    prompt.line.setText(text)
-    prompt.accept_answer()
-
-    assert prompt.isVisible()
-    assert prompt.problem.text().startswith(f"✖ {reason}")
-
-
 def only_prompt(title: str) -> Prompt:
     prompts = (each for each in QApplication.topLevelWidgets() if isinstance(each, Prompt))
-    return next(each for each in prompts if each.windowTitle() == title)
+    return next(each for each in prompts if each.windowTitle() == title and each.isVisible())
+
+
+def go_to(qtbot: QtBot, shell: Shell, text: str) -> Prompt:
+    shell.trigger("step-by")
+    prompt = only_prompt("Go to")
+    prompt.line.setText(text)
+    qtbot.keyClick(prompt.line, Qt.Key.Key_Return)
+    shell.advance(0.1)
+    return prompt
+
+
+@pytest.mark.parametrize(
+    ("text", "at_ns"),
+    [("+250ms", 1_350 * MS), ("+1/4", 1_350 * MS), ("00:10", 10_000 * MS), ("1.5", 1_500 * MS)],
+)
+def test_that_going_takes_instants_and_after_a_sign_durations(
+    qtbot: QtBot, tmp_path: Path, text: str, at_ns: int
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.advance(1.0)
+    shell.bridge.submit(Hold())
+    shell.advance(0.1)
+    assert shell.bridge.timeline.at_ns == 1_100 * MS
+    prompt = go_to(qtbot, shell, text)
+    assert not prompt.isVisible()
+    assert shell.bridge.timeline.at_ns == at_ns
+    assert shell.bridge.playhead_ns is None
+
+
+def test_that_going_to_what_has_passed_looks_back_and_steps_from_there(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.advance(1.0)
+    go_to(qtbot, shell, "0:00.5")
+    assert shell.bridge.playhead_ns == 500 * MS
+    go_to(qtbot, shell, "+0.1")
+    assert shell.bridge.playhead_ns == 600 * MS
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [("soon", "Not a duration"), ("+0", "A step only goes forward")]
+)
+def test_that_an_answer_that_cannot_be_taken_is_explained(
+    qtbot: QtBot, tmp_path: Path, text: str, reason: str
+) -> None:
+    prompt = go_to(qtbot, open_shell(qtbot, tmp_path), text)
+    assert prompt.isVisible()
+    assert prompt.problem.text().startswith(f"✖ {reason}")
 
 
 def test_that_a_mark_typed_in_the_window_is_left_in_the_events(
@@ -222,7 +223,7 @@ def test_that_a_rate_that_cannot_be_read_keeps_the_prompt_open_and_says_why(
 
 
 def test_that_a_question_grows_with_what_is_wrong_with_the_answer(qtbot: QtBot) -> None:
-    prompt = GoToPrompt(2_748 * MS, Theme("dark"))
+    prompt = Prompt("Wait", "How long?", parse_duration_ns, Theme("dark"), None)
     qtbot.addWidget(prompt)
     with qtbot.waitExposed(prompt):
         prompt.show()
