@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayo
 from typing_extensions import override
 
 from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_RULE, TOLERANCE
+from inspector.display_text import as_html
 from inspector.formats.arrangement.fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
 from inspector.timebase import format_duration
 from inspector.vocabulary import Phase
@@ -40,11 +41,13 @@ PACES: Final[tuple[tuple[AnyFill, str], ...]] = (
     (PaceFill(Pace.OVER_TWICE, Tone.STRONG), "over twice"),
     (Fill.INSPECTOR, "the inspector’s own share"),
 )
-HELP: Final = (
-    "P50, P99: the time that this percentage of the frames does not exceed\n"
-    "(nearest rank, always one of the measured times).\n"
-    f"Over: {OVER_RULE}.\n"
-    f"Left out, if chosen in the menu: {BY_INSPECTOR_RULE}."
+#: What stands in a legend without an outline for what has one.
+_EDGED: Final[dict[AnyFill, AnyFill]] = {Fill.INSPECTOR: Fill.INSPECTOR_EDGE}
+_HELP: Final = (
+    "P50, P99: the time that this percentage of the frames does not exceed "
+    "(nearest rank, always one of the measured times).<br>"
+    f"Over: {as_html(OVER_RULE)}.<br>"
+    f"Left out, if chosen in the menu: {as_html(BY_INSPECTOR_RULE)}."
 )
 
 
@@ -73,6 +76,14 @@ class FrameLegend(QWidget):
         self.entries = entries
         self._fit()
         self.update()
+
+    def as_tip(self) -> str:
+        """Return the lines for a tool tip."""
+        colors = (color_of(_EDGED.get(fill, fill), self._theme).name() for fill, _ in self.entries)
+        return "<br>".join(
+            f'<span style="background-color: {color}">&nbsp;&nbsp;&nbsp;</span> {as_html(text)}'
+            for color, (_, text) in zip(colors, self.entries, strict=True)
+        )
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -284,9 +295,9 @@ class FrameHeader(_Header):
         self._tell()
 
     def _tell(self) -> None:
-        entries = self.legend.entries if self.legend.isHidden() else ()
-        legend = "\n".join(text for _, text in entries)
-        self.setToolTip("\n\n".join(filter(None, (self._numbers, legend, HELP))))
+        legend = self.legend.as_tip() if self.legend.isHidden() else ""
+        parts = as_html(self._numbers), legend, _HELP
+        self.setToolTip("".join(f"<p>{part}</p>" for part in parts if part))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

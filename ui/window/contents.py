@@ -59,7 +59,7 @@ from .panels.why_line import WhyLine
 from .panels.window_panels import WindowPanels
 from .settings import LAYOUT_VERSION, Settings
 from .states import WindowStates
-from .status_line import FailureNote, StatusLine
+from .status_line import FailureNote, Notice, StatusLine
 
 if TYPE_CHECKING:
     from ..frame_times.panel import FrameTimesPanel
@@ -527,9 +527,8 @@ class WindowContents(QObject):
     @Slot(object)
     def _report_recording(self, path: Path) -> None:
         window = self._window
-        window.notice.say_until_dismissed(
-            f"Written: {path}", ("Open it", partial(window.open_path, path))
-        )
+        open_it = "Open it", str(path), partial(window.open_path, path)
+        window.notice.set_notice(Notice(f"Written: {path.name}", (open_it,)))
 
     @Slot(str)
     def _report_recording_problem(self, problem: str) -> None:

@@ -63,7 +63,7 @@ def test_that_one_action_starts_and_ends_a_recording(shell: Shell, tmp_path: Pat
 
     (path,) = _files(tmp_path)
     assert (action.text(), action.isChecked()) == ("Re&cord to a new file", False)
-    assert _notice(shell) == f"Written: {path}"
+    assert _notice(shell) == f"Written: {path.name}"
     with closing(open_recording(path)) as past:
         assert past.last_ns == shell.bridge.timeline.at_ns
     texts = [each.text for each in shell.bridge.timeline.commands]
@@ -72,7 +72,7 @@ def test_that_one_action_starts_and_ends_a_recording(shell: Shell, tmp_path: Pat
     shell.trigger("run-or-hold")
     shell.bridge.refresh_now()
     assert shell.bridge.status.phase is SessionPhase.RUNNING
-    assert _notice(shell) == f"Written: {path}"
+    assert _notice(shell) == f"Written: {path.name}"
 
 
 def test_that_what_was_written_is_opened_from_the_notice(shell: Shell, tmp_path: Path) -> None:
@@ -81,7 +81,9 @@ def test_that_what_was_written_is_opened_from_the_notice(shell: Shell, tmp_path:
     (path,) = _files(tmp_path)
 
     button = shell.window.notice.buttons[0]
-    assert button.text() == "Open it"
+    assert (button.text(), button.toolTip()) == ("Open it", str(path))
+    # The tabs are not in its way for long.
+    assert shell.window.notice.close_button.isHidden()
     button.click()
 
     assert shell.window.windowTitle().startswith("played & tested (recording)")
@@ -117,7 +119,7 @@ def test_that_the_transport_bar_says_so_in_words_and_ends_it_at_a_click(
     button.click()
     shell.bridge.refresh_now()
     assert not _shows_recording(shell)
-    assert _notice(shell) == f"Written: {path}"
+    assert _notice(shell) == f"Written: {path.name}"
 
 
 def test_that_the_transport_bar_counts_what_was_lost(
@@ -185,7 +187,7 @@ def test_that_the_last_seconds_are_written_while_the_scene_is_held(
 
     qtbot.waitUntil(lambda: _notice(shell).startswith("Written: "))
     (path,) = _files(tmp_path)
-    assert _notice(shell) == f"Written: {path}"
+    assert _notice(shell) == f"Written: {path.name}"
     last = shell.bridge.timeline.commands[-1]
     assert last.text == "save the last 30.0 s to a new file"
 
@@ -230,7 +232,7 @@ def test_that_a_reload_goes_on_in_the_next_file(shell: Shell, tmp_path: Path) ->
     shell.bridge.refresh_now()
 
     first, second = sorted(_files(tmp_path), key=lambda path: len(path.name))
-    assert _notice(shell) == f"Written: {first}"
+    assert _notice(shell) == f"Written: {first.name}"
     assert _recorder(shell).path == second
     assert shell.window.actions_by_id["record"].isChecked()
 

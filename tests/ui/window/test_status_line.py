@@ -71,13 +71,13 @@ def test_that_a_notice_takes_its_place(stand: Stand) -> None:
 
 def test_that_what_lasts_comes_back_until_it_is_dismissed(stand: Stand) -> None:
     done: list[str] = []
-    stand.line.say_until_dismissed("Written: a.tlrec", ("Open it", lambda: done.append("open")))
+    stand.line.say_until_dismissed("Not saved: a.tlrec", ("Open it", lambda: done.append("open")))
     stand.line.say("No frame began before this instant.")
     assert stand.line.message == "No frame began before this instant."
     assert stand.line.buttons[0].isHidden()
 
     stand.line.clear()
-    assert stand.line.message == "Written: a.tlrec"
+    assert stand.line.message == "Not saved: a.tlrec"
     stand.line.buttons[0].click()
     assert done == ["open"]
 
@@ -99,7 +99,7 @@ def test_that_the_count_of_events_is_no_wider_than_it_needs(qtbot: QtBot, tmp_pa
 
 def test_that_what_lasts_has_the_room_of_the_tabs(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
-    text = f"Written: /{'long/' * 20}a.tlrec"
+    text = f"Not saved: /{'long/' * 20}a.tlrec"
 
     shell.window.notice.say_until_dismissed(text)
     QApplication.processEvents()

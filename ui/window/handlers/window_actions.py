@@ -28,6 +28,7 @@ from ...selected.commands import commands_of_actions
 from ...selected.preview import Previewer
 from ..dialogs.replacing import replace_session
 from ..focus import enter
+from ..status_line import Notice
 from .action_states import Reports
 
 if TYPE_CHECKING:
@@ -251,11 +252,11 @@ class WindowActions(QObject):
 
         window = self._window
         window.settings = window.settings._replace(export_folder=str(path.parent))
-        window.notice.say_until_dismissed(
-            f"Written: {path}",
-            ("Open it", partial(open_path, path)),
-            ("Open folder", partial(open_path, path.parent)),
+        actions = (
+            ("Open it", str(path), partial(open_path, path)),
+            ("Open folder", str(path.parent), partial(open_path, path.parent)),
         )
+        window.notice.set_notice(Notice(f"Written: {path.name}", actions))
 
     # ---------------------------------------------------------------- the view
 
