@@ -118,10 +118,10 @@ def _kind_tip(row: QueueRow) -> str:
 
 
 def _state(row: QueueRow) -> str:
-    """Return a run state without what other columns say already."""
+    """Return a run state without what other columns say already, and what goes without saying."""
     run_state = row.run_state
     if run_state.kind is RunStateKind.RUNNING:
-        return "waits" if is_overdue(row.call, row.at_ns) else "running"
+        return "waits" if is_overdue(row.call, row.at_ns) else ""
     # What holds all of them alike need not be said in each row, where it would be cut.
     return run_state.brief if run_state.kind is RunStateKind.HELD else run_state.text
 
@@ -150,16 +150,16 @@ class CallColumn(ColumnEnum):
         "Time of the next call, on its clock or its scheduler",
         lambda row: _nanoseconds(row.call.due_ns), sample="0:00:00.000", short_title="Due, local",
         is_number=True, yields=7)
+    REMAINING = _column(
+        "Due in", lambda row: due_in_text(row.call, row.at_ns),
+        "Session time until the next call, or what it waits for", _due_in_tip,
+        sample="waits: the enemies", least="every frame", is_number=True)
     DUE_SESSION = _column(
         "Due at (m:s)",
         lambda row: _instant(row.call.session_due_ns, "–" if row.waits else ""),
         "Session time of that instant, at present rates and pauses",
         lambda row: _nanoseconds(row.call.session_due_ns, "never at present rates"),
         sample="0:00:00.000", short_title="Due at", is_number=True, yields=10)
-    REMAINING = _column(
-        "Due in", lambda row: due_in_text(row.call, row.at_ns),
-        "Session time until the next call, or what it waits for", _due_in_tip,
-        sample="waits: the enemies", least="every frame", is_number=True)
     SCHEDULER = _column(
         "Scheduler", lambda row: _name_of(row, row.call.scheduler_id),
         "The scheduler, ticker or child clock that calls it",
@@ -170,25 +170,25 @@ class CallColumn(ColumnEnum):
         is_number=True, yields=13)
     CALLS = _column(
         "Calls (×)", _calls, "How often it was called", _calls_tip, sample="000,000",
-        short_title="Calls", is_number=True, yields=4)
+        short_title="Calls", is_number=True, yields=12)
     LEFT = _column(
         "Left (×)", _left, "Calls left; ∞ for unlimited", _left, sample="000",
         short_title="Left", is_number=True, yields=3)
     LATENESS = _column(
         "Last late by", lambda row: _duration(row.call.last_lateness_ns),
         "Lateness of its last call", lambda row: _nanoseconds(row.call.last_lateness_ns),
-        sample="000.0 ms", short_title="Late by", is_number=True, yields=6)
+        sample="000.0 ms", short_title="Late by", is_number=True, yields=11)
     TOOK = _column(
         "Last took", lambda row: _duration(row.call.took_ns), "Measured duration of the last call",
         lambda row: _nanoseconds(row.call.took_ns), sample="00.0 µs", short_title="Took",
-        is_number=True, yields=12)
+        is_number=True, yields=6)
     PRIORITY = _column(
         "Priority", lambda row: "" if row.call.priority is None else str(row.call.priority),
         "Order among update callbacks; lower runs first", sample="-00", is_number=True,
         yields=2)
     STATE = _column(
         "State", _state, "What it is doing, or what stops it", lambda row: row.run_state.text,
-        sample="stopped by “enemies”", least="stopped by", yields=11)
+        sample="stopped by “enemies”", least="stopped by", yields=4)
     CALL_SITE = _column(
         "Set at", lambda row: short_site(row.call.call_site), "Source line that scheduled it",
         lambda row: row.call.call_site or "unknown", least="a_scene_of_components.py:123", yields=1)

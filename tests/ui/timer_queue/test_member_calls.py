@@ -259,7 +259,7 @@ def test_that_cells_say_when_how_often_and_how_long(game: Game) -> None:
         CallColumn.INTERVAL: "500 ms",
         CallColumn.CALLS: "1",
         CallColumn.LEFT: "3",
-        CallColumn.STATE: "running",
+        CallColumn.STATE: "",
     }
     update = _row(model, "boss update")
     assert _cell(model, update, CallColumn.PRIORITY) == "-1"

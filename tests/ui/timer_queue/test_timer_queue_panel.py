@@ -6,6 +6,7 @@ import pytest
 import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock, ResumeClock
@@ -69,6 +70,23 @@ def test_that_a_click_selects_a_timer(stand: Stand, qtbot: QtBot) -> None:
         qtbot.mouseClick(stand.view.viewport(), Qt.MouseButton.LeftButton, pos=where)
 
     assert selected.args == [Selection.timer(stand.second.id)]
+
+
+def test_that_a_call_that_goes_on_says_no_state(stand: Stand) -> None:
+    stand.run_to_ms(100)
+    states = [stand.panel.model.index(row, CallColumn.STATE).data() for row in range(3)]
+
+    assert states == ["", "", ""]
+
+
+def test_that_a_narrow_table_says_when_how_often_and_how_late(stand: Stand) -> None:
+    stand.panel.resize(640, 300)
+    QApplication.processEvents()
+
+    titles = [column.spec.title for column in stand.view.choices.order]
+    assert titles == [
+        "Call", "Clock", "Due in", "Due at (m:s)", "Every", "Calls (×)", "Last late by",
+    ]  # fmt: skip
 
 
 def test_that_the_marked_timer_stays_marked_when_rows_move(stand: Stand, qtbot: QtBot) -> None:
