@@ -96,7 +96,7 @@ TIME_ACTIONS: Final[tuple[ActionDescription[TransportActions], ...]] = (
         file_tip="Show the state when the next timer fired.",
     ),
     ActionDescription(
-        "step-by", "G&o to …", MenuId.TIME, TransportActions.ask_where_to_go,
+        "step-by", "Go to …", MenuId.TIME, TransportActions.ask_where_to_go,
         shortcuts=("Ctrl+G",), icon="go-to", needs=Needs.STEP_TIME,
         tip="Let a duration pass, or go to an instant of session time.",
         file_tip="Show the state a duration later, or at an instant.",
