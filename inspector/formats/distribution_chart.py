@@ -46,6 +46,8 @@ _SHOWN_PERCENT: Final = 99.5
 _FROM_ZERO: Final = 0.4
 _SIZE: Final = 7.5
 _HEAD: Final = 13.0
+#: Above the data, for the names of budgets.
+_NAMES: Final = 9.5
 _FOOT: Final = 25.0
 #: Below it, for the names of curves where there are several.
 _KEY: Final = 10.0
@@ -150,13 +152,16 @@ def distribution_chart(  # noqa: PLR0913 - as many things make a chart
         most = f"{len(curves[0].times):,}"
         left = 6 + max(text_width(each, _SIZE) for each in (most, "100 %", "16.67"))
     foot = _FOOT + _KEY if len(curves) > 1 else _FOOT
+    head = _HEAD if kind is ChartKind.L_SHAPE or not budgets_ms else _HEAD + _NAMES
     area = Box(
         round(box.x + left, 2),
-        round(box.y + _HEAD, 2),
+        round(box.y + head, 2),
         round(max(box.width - left - 8, 20.0), 2),
-        round(max(box.height - _HEAD - foot, 10.0), 2),
+        round(max(box.height - head - foot, 10.0), 2),
     )
-    draw = _Chart(tuple(curves), area, theme, colors, band_ns, tuple(beside))
+    draw = _Chart(
+        tuple(curves), area, round(box.y + _HEAD - 5, 2), theme, colors, band_ns, tuple(beside)
+    )
     if kind is ChartKind.L_SHAPE:
         chart, items = draw.l_shape()
     else:
@@ -169,6 +174,7 @@ def distribution_chart(  # noqa: PLR0913 - as many things make a chart
 class _Chart:
     curves: tuple[Curve, ...]
     area: Box
+    heading_y: float  # The baseline of the heading
     theme: ThemeName
     colors: GraphColors
     band_ns: tuple[int, int] | None
@@ -301,7 +307,7 @@ class _Chart:
         return [Rect(_rounded(box), self.colors.selection_shade)]
 
     def _heading(self, text: str) -> Text:
-        return Text(Point(self.area.x, self.area.y - 5), text, _SIZE, self.colors.muted_text)
+        return Text(Point(self.area.x, self.heading_y), text, _SIZE, self.colors.muted_text)
 
     def _foot(self, x: float, text: str) -> Text:
         at = Point(round(x, 2), round(self.area.bottom + 10, 2))
@@ -369,16 +375,14 @@ class _Chart:
                 continue
             x = round(area.x + share * (end - area.x), 2)
             dash = () if number == 0 else (3.0, 2.0)
-            line = (Point(x, area.y), Point(x, area.bottom))
+            line = (Point(x, round(area.y - _NAMES, 2)), Point(x, area.bottom))
             items.append(Polyline(line, Stroke(self.colors.axis, 0.7, dash)))
             text = f"{1000 / budget_ms:.3g} fps"
             room = text_width(text, _SIZE) + 4
             if any(abs(x - other) < room for other in labelled):
                 continue
             labelled.append(x)
-            patch = Box(x + 1, area.y, room, _SIZE + 3)
-            items.append(Rect(_rounded(patch), self.colors.background))
-            at = Point(x + 3, area.y + _SIZE)
+            at = Point(x + 3, round(area.y - 3, 2))
             items.append(Text(at, text, _SIZE, self.colors.muted_text))
         return items
 

@@ -66,6 +66,24 @@ def test_that_percentiles_below_the_l_shape_keep_apart(width: int) -> None:
     assert len(spans) >= 4
 
 
+@pytest.mark.parametrize("height", [30, 60, 150])
+@pytest.mark.parametrize("kind", [ChartKind.HISTOGRAM, ChartKind.CUMULATIVE])
+def test_that_names_of_budgets_stand_above_the_data(kind: ChartKind, height: float) -> None:
+    times = Distribution([10 * MS, 16 * MS, 17 * MS] * 100)
+    chart = distribution_chart(
+        kind, [Curve("run", times)], Box(0, 0, 400, height), "light", budgets_ms=(16.7, 12.5)
+    )
+
+    names = [each for each in chart.items if isinstance(each, Text) and each.text.endswith("fps")]
+    (heading,) = (each for each in chart.items if isinstance(each, Text) and "frames" in each.text)
+    assert [each.text for each in names] == ["59.9 fps", "80 fps"]
+    assert all(heading.at.y <= each.at.y - each.size for each in names)
+    assert all(each.at.y < chart.area.y for each in names)
+    # They hide nothing, so nothing needs to be behind them.
+    ground = GRAPH_COLORS["light"].background
+    assert not any(isinstance(each, Rect) and each.fill == ground for each in chart.items)
+
+
 def test_that_the_count_of_longer_frames_is_no_warning() -> None:
     chart = chart_of(ChartKind.HISTOGRAM, SPIKY)
 
