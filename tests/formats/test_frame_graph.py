@@ -49,6 +49,19 @@ def budget_lines(picture: DisplayList) -> list[Polyline]:
     return [item for item in group(picture, "frames").items if isinstance(item, Polyline)]
 
 
+def rate_names(picture: DisplayList) -> list[Text]:
+    """Return the names of budgets, whose middle is where they are."""
+    items = group(picture, "frames").items
+    return [each for each in items if isinstance(each, Text) and each.text.endswith("fps")]
+
+
+def plot_of(picture: DisplayList) -> tuple[float, float]:
+    """Return where the axis begins and ends, beside the names of budgets."""
+    begin, end = budget_lines(picture)[0].points
+    names = max(text_width(each.text, each.size) for each in rate_names(picture))
+    return begin.x, end.x - math.ceil(names + 10)
+
+
 def texts(picture: DisplayList) -> list[str]:
     return [text.text for text in picture.texts()]
 
@@ -203,9 +216,20 @@ def test_that_frames_have_the_colours_and_the_scale_of_the_window(
     assert usual[1] == pytest.approx(first, abs=1)
     assert [line.stroke.dash == () for line in budget_lines(picture)] == [True, False, False]
     ((left, _top, right, _bottom),) = found[colors["red"]]
-    plot = budget_lines(picture)[0].points
+    begin, end = plot_of(picture)
     share = 40 * MS / int(frames.at_ns[-1] - frames.at_ns[0] + FRAME_60_NS)
-    assert right - left + 1 == pytest.approx(share * (plot[1].x - plot[0].x), abs=2)
+    assert right - left + 1 == pytest.approx(share * (end - begin), abs=2)
+
+
+def test_that_names_of_budgets_cover_no_frame(
+    make_frames: MakeFrames, provenance: Provenance
+) -> None:
+    picture = frame_graph(make_frames([18 * MS] * 600), provenance, ExportOptions())
+
+    names = rate_names(picture)
+    assert {each.text for each in names} == {"60 fps", "30 fps", "120 fps"}
+    last = max(right for rects in bars(picture).values() for _, _, right, _ in rects)
+    assert all(each.at.x - text_width(each.text, each.size) / 2 > last for each in names)
 
 
 def test_that_a_long_frame_is_cut_off_and_has_its_time(
@@ -230,10 +254,10 @@ def test_that_a_million_frames_take_a_column_a_pixel_and_keep_the_newest_spike(
 
     picture = frame_graph(make_frames(intervals.tolist()), provenance, ExportOptions())
 
-    plot = budget_lines(picture)[0].points
+    begin, end = plot_of(picture)
     assert all(len(rects) <= 3 * picture.width for rects in bars(picture).values())
     late = sorted({left for left, *_ in bars(picture)[COLORS["light"]["orange"]]})
-    shares = [(left - plot[0].x) / (plot[1].x - plot[0].x) for left in late]
+    shares = [(left - begin) / (end - begin) for left in late]
     assert shares == pytest.approx([0.123456, 1.0], abs=0.003)
 
 

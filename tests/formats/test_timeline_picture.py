@@ -22,7 +22,6 @@ from inspector.formats.drawing.display_list import (
     Group,
     Hatched,
     Item,
-    Polyline,
     Rects,
     Text,
 )
@@ -48,6 +47,7 @@ from tests.analysis.test_lateness import (
     TIMER,
     Program,
 )
+from tests.formats.test_frame_graph import budget_lines, plot_of
 
 SCENE = """
 from inspector.frames.state_machine import Edge
@@ -113,12 +113,6 @@ def filled(items: tuple[Item, ...], token: str, theme: ThemeName = "light") -> l
     ]
 
 
-def plot_of(picture: DisplayList) -> tuple[float, float]:
-    """Return where the axis begins and ends."""
-    line = next(each for each in lane(picture, "frames").items if isinstance(each, Polyline))
-    return line.points[0].x, line.points[1].x
-
-
 def test_that_every_lane_stands_below_the_frames_in_the_order_of_the_tree(
     session: HostedSession,
 ) -> None:
@@ -135,7 +129,7 @@ def test_that_every_lane_stands_below_the_frames_in_the_order_of_the_tree(
 
 
 def test_that_pauses_are_hatched_where_they_are(session: HostedSession) -> None:
-    picture = picture_of(session)
+    picture = picture_of(session, width_pt=800.0)
     left, right = plot_of(picture)
     second = (right - left) / 4
 
@@ -439,7 +433,7 @@ def build(stage):
     assert texts(attack) == ["attack", "enemies"]
     assert len(filled(attack, "muted")) == 2
     said = [each for each in (*arrives, *attack) if isinstance(each, Text)][1::2]
-    _, right = plot_of(picture)
+    right = budget_lines(picture)[0].points[1].x
     assert all(right - 9 <= each.at.x + text_width(each.text, 11.0) <= right - 7 for each in said)
 
 

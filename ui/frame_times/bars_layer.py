@@ -23,6 +23,7 @@ from inspector.formats.arrangement.frame_labels import (
     Label,
     apart_from,
     budget_labels,
+    names_width,
     spike_labels,
 )
 from inspector.formats.arrangement.frame_series import FrameBar, FrameSeries, Window
@@ -37,6 +38,8 @@ from ..plotting.sheet_painter import color_of, kept_texts
 LABEL_BAND: Final = 24
 _DASH: Final = 6
 _LABEL_PAD: Final = 2
+#: Of the width of the plot.
+_WIDEST_NAMES: Final = 0.2
 #: Values that are kept as pictures: to write one takes ten times as long.
 _MOST_DRAWN: Final = 64
 #: Wider bars over twice the budget are tinted, so that a stall does not flood the window.
@@ -227,6 +230,11 @@ class BarsLayer:
             self._spike_labels = spike_labels(
                 spikes, area.left(), area.width(), self.ratio, width_of
             )
+
+    def names_share(self) -> float:
+        """Return which share of the width the names of budgets take, 0 without any."""
+        names = names_width(self.budgets_ns, self._texts.width_of)
+        return min(names / self.area.width(), _WIDEST_NAMES)
 
     def _draw_labels(self, painter: QPainter) -> None:
         area, line = self.area, self._texts.metrics.height()

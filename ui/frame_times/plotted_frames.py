@@ -154,6 +154,7 @@ class PlottedFrames(QWidget):
 
     def set_budgets_ns(self, budgets_ns: tuple[int, ...]) -> None:
         self._bars.budgets_ns = budgets_ns
+        self._leave_room()
         self._scale.forget()
         self.refresh(is_forced=True)
 
@@ -165,6 +166,7 @@ class PlottedFrames(QWidget):
 
     def apply_theme(self) -> None:
         self._bars.use_font(small_font(self))
+        self._leave_room()
         self.update()
 
     def refresh(self, *, is_forced: bool = False) -> None:
@@ -375,6 +377,10 @@ class PlottedFrames(QWidget):
         self.view.plots_left = left
         self._bars.area = QRectF(left, 0, max(self.width() - left, 1), max(self.height(), 1))
         self._bars.ratio = self.devicePixelRatioF()
+        self._leave_room()
+
+    def _leave_room(self) -> None:
+        self.view.leave_room_for_names(self._bars.names_share())
 
     @Slot()
     def _align(self) -> None:

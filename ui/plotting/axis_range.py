@@ -31,6 +31,7 @@ class AxisRange(Struct):
     last: float = 1.0  # Where they end
     newest_at: float = 1.0  # Position of the end of data in a following range, as a share of it
     margin: float = 0.0  # What a fitted range leaves free on the left, as a share of the data
+    free: float = 0.0  # What a fitted range leaves free on the right at least, as a share of it
     has_room: bool = True  # Whether a fitted range may leave room for what is to come on the right
 
     @property
@@ -67,6 +68,7 @@ class AxisRange(Struct):
             case ViewMode.FIT:
                 span = max(last - first, self.shortest) * (1 + self.margin)
                 low = last - span if self.margin else first
+                span /= 1 - self.free
                 if not self.has_room:
                     self.low, self.high = low, low + span
                 elif self.low != low or not span < self.span <= span * (1 + 2 * _FIT_ROOM):

@@ -100,6 +100,7 @@ class SharedView(QObject):
         # is in view stays then
         self.passes_while_held: Callable[[], bool] = bool
         self._is_whole = False
+        self._names_share = 0.0
         self._wanted_axis = x_axis
         self._measure: Measure = "interval"
         self._pixels = 1
@@ -253,6 +254,12 @@ class SharedView(QObject):
         """Whether headers stand beside the plots: not beside the frames of a capture alone."""
         return self.has_lanes or not self._is_whole
 
+    def leave_room_for_names(self, share: float) -> None:
+        """Leave a share of the width free on the right of all frames, for names of budgets."""
+        if share != self._names_share:
+            self._names_share = share
+            self._move(lambda: None)
+
     def set_pixels(self, pixels: int) -> None:
         if pixels != self._pixels:
             self._pixels = pixels
@@ -265,7 +272,7 @@ class SharedView(QObject):
             return False
         if series.x_axis is not self.x_axis:
             self._change_axis()
-        self.range.has_room = self.has_headers
+        self.range.has_room, self.range.free = self.has_headers, self._names_share
         step = self._pixels * _STEP[self.x_axis] / self.range.span if self.has_lanes else 1.0
         return self.range.settle(
             *self._bounds(series), self._pixels, max(1, math.ceil(step)), self._held_at(series)

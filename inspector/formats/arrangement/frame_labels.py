@@ -83,6 +83,12 @@ def budget_labels(  # noqa: PLR0913, PLR0917 - budgets and where they are
         yield Label(right - _NAME_PAD - wide, y - line - 1, wide, name, number == 0)
 
 
+def names_width(budgets_ns: tuple[int, ...], width_of: Callable[[str], float]) -> float:
+    """Return how much room the names of budgets need at the right edge."""
+    widths = [width_of(f"{rate_text(each)} fps") for each in budgets_ns]
+    return max(widths) + 2 * _NAME_PAD if widths else 0.0
+
+
 def apart_from(labels: list[Label], others: list[Label], line: float) -> list[Label]:
     """Return the labels that cover none of some others; lines of text have a height."""
 

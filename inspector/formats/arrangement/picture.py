@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import starmap
+from math import ceil
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.analysis.lanes.clocks import GONE
@@ -39,6 +40,7 @@ from inspector.formats.arrangement.frame_labels import (
     Label,
     apart_from,
     budget_labels,
+    names_width,
     spike_labels,
 )
 from inspector.formats.arrangement.frame_series import FrameSeries, Window, XAxis
@@ -243,17 +245,19 @@ class _Arrangement:
         below = marks + sum(heights) + round(2 * _LINE + legend + _PAD + 8)
         height = max(options.height_pt, top + _RULER + _LEAST_FRAMES + below)
         frames = Row(top + _RULER, round(height) - below - top - _RULER)
-        window = self._window(left, width)
+        # The names of budgets stand behind the frames, and what timers wait for behind lanes.
+        plotted = width - ceil(names_width(self.budgets_ns, self._width_of))
+        window = self._window(left, plotted)
         ticks = self._ticks(window)
         items: list[Item] = [
             Group("title", tuple(self._title(title))),
             Group("ruler", tuple(self._ruler(Row(top, _RULER), window, ticks))),
-            Group("frames", tuple(self._frames(frames, left, width))),
+            Group("frames", tuple(self._frames(frames, left, width, plotted))),
             Group("frames header", tuple(self._frames_header(frames, left))),
         ]
         y = frames.bottom
         if self.flags:
-            items.append(Group("marks", tuple(self._marks(Row(y, marks), left, width))))
+            items.append(Group("marks", tuple(self._marks(Row(y, marks), left, plotted))))
             y += marks
         if self.timeline is not None:
             items += self._lanes(self.timeline, y, heights, window, ticks)
@@ -329,12 +333,12 @@ class _Arrangement:
         name = self._small(_PAD, row, time[:1].upper() + time[1:])
         return [Rect(ground, self.colors["panel"]), name, *sheet.items()]
 
-    def _frames(self, row: Row, left: int, width: int) -> list[Item]:
+    def _frames(self, row: Row, left: int, width: int, plotted: int) -> list[Item]:
         series, measure, colors = self.series, self.options.measure, self.colors
         top_ns = self._top_ns()
         items: list[Item] = []
         if len(self.frames):
-            columns = series.columns(Window(self.low, self.high, width, row.height))
+            columns = series.columns(Window(self.low, self.high, plotted, row.height))
             budget_ns = self.budgets_ns[0] if self.budgets_ns else top_ns
             make = stacked_bars if self.options.stacked else frame_bars
             bars = make(series, measure, columns, BarScale(row.height, top_ns, budget_ns))
@@ -350,7 +354,7 @@ class _Arrangement:
                     items.append(Polyline(ends, Stroke(color, 1.0, _DASH if number else ())))
             place = top_ns, float(left + width), float(row.height), _SMALL + 3
             names = list(budget_labels(self.budgets_ns, *place, self._width_of))
-            labels = spike_labels(bars.spikes, left, width, 1.0, self._width_of)
+            labels = spike_labels(bars.spikes, left, plotted, 1.0, self._width_of)
             for label in (*apart_from(labels, names, _SMALL + 3), *names):
                 items += self._label(label, row)
         else:
@@ -540,7 +544,7 @@ class _Arrangement:
             due_ns = timeline.at_ns - waits.late_ns
             for edges in late_line(due_ns, place, window, texts.shown_x):
                 sheet.rect(12, self.colors["orange"], edges)
-        said = texts.wait(waits, self.late_ns, place, window.left + window.width - 8)[0]
+        said = texts.wait(waits, self.late_ns, place, int(self.options.width_pt - _PAD) - 8)[0]
         if said is not None and said.patches:
             (left, _, right, _), _ = said.patches[0]
             start, stop = row.lane.instants.within(window.at(left), window.at(right))

@@ -73,6 +73,20 @@ def picture(plot: FramePlot) -> QImage:
     return image
 
 
+def test_that_names_of_budgets_cover_no_frame_when_all_are_shown(plot: FramePlot) -> None:
+    plot.set_budgets_ns((16_666_667, 33_333_333, 8_333_333))
+    plot.set_timeline(timeline_of([18 * MS] * 900))
+    plot.view.fit()
+    plot.grab()
+
+    last = plot.area().left() + plot.area().width() * (
+        (plot.view.range.last - plot.view.range.low) / plot.view.range.span
+    )
+    names = plot._bars._names
+    assert [each.text for each in names] == ["60 fps", "30 fps", "120 fps"]
+    assert all(each.left >= last for each in names)
+
+
 def test_that_no_line_of_a_budget_runs_through_what_an_empty_plot_says(plot: FramePlot) -> None:
     plot.set_timeline(timeline_of([]), NONE_IN_FILE_TEXT.format("recording"))
     middle = plot.area().toRect().center()
@@ -195,13 +209,13 @@ def test_that_pointing_where_frames_share_a_column_reads_the_slowest(plot: Frame
     plot.set_timeline(timeline_of([*[16 * MS] * 54_321, 24 * MS, *[16 * MS] * 45_678]))
     plot.view.fit()
 
-    # About 103 frames share a column, so that this one is a third of it away.
+    # About 110 frames share a column, so that this one is a third of it away.
     mouse(plot, QEvent.Type.MouseMove, plot.pixel_of_frame(54_290))
 
     readout = plot.readout()
     assert readout is not None
     assert readout.frame == 54_321
-    assert readout.lines[1][0].startswith("slowest of 10")
+    assert readout.lines[1][0].startswith("slowest of 11")
     assert readout.lines[2] == ("interval", "24.0 ms")
 
 
