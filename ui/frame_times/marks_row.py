@@ -27,7 +27,7 @@ from inspector.formats.arrangement.flags import (
 from inspector.formats.arrangement.sheet import Row
 from inspector.tokens import size_by_height
 
-from ..kit.fonts import small_font, text_scale
+from ..kit.fonts import text_scale
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
 from ..plotting.readout import paint_playhead
@@ -48,7 +48,6 @@ _GLYPHS: Final[dict[MarkKind, tuple[Glyph, str]]] = {
 _REACH: Final = 6
 _MOST_LISTED: Final = 8
 _PAD: Final = 12
-_LEFT: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 @guarded
@@ -189,31 +188,30 @@ class MarksRow(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        theme, left, height = self._theme, self._left, self.height()
+        theme, left, width, height = self._theme, self._left, self.width(), self.height()
+        edge = theme.color(ColorRole.LINE)
         with QPainter(self) as painter:
-            painter.fillRect(0, 0, self.width(), height, theme.color(ColorRole.BG))
-            painter.save()
+            painter.fillRect(0, 0, width, height, theme.color(ColorRole.BG))
+            if event.rect().left() < left - 1:
+                painter.fillRect(0, 0, left - 1, height, theme.color(ColorRole.PANEL))
+                title = new_sheet(painter, theme)
+                title.text(0, title.colors["muted"], "Marks", _PAD, Row(0, height))
+                paint_sheet(painter, title)
+            for y in (0, height - 1):
+                painter.fillRect(0, y, width, 1, edge)
+            painter.fillRect(left - 1, 0, 1, height, edge)
             painter.setClipRect(left, 0, self._width, height)
-            right, view = self.width(), self._view
             if self.groups or self.ranges:
                 sheet = new_sheet(painter, theme)
                 lay_out_marks(
-                    *(sheet, self._placed(), Row(0, height), right),
+                    *(sheet, self._placed(), Row(0, height - 1), width),
                     ranges=[(int(left + begin), int(left + end)) for begin, end, _ in self.ranges],
                     shown=self.line,
                 )
                 paint_sheet(painter, sheet)
-            if view.series is not None:
-                area = QRectF(left, 0, right - left, height)
-                paint_playhead(painter, theme, area, view, self._x_of)
-            painter.restore()
-            painter.fillRect(left - 1, 0, 1, height, theme.color(ColorRole.LINE))
-            if event.rect().left() < left - 1:
-                painter.setFont(small_font(self))
-                painter.fillRect(0, 0, left - 1, height, theme.color(ColorRole.PANEL))
-                painter.setPen(theme.color(ColorRole.MUTED))
-                painter.drawText(QRectF(_PAD, 0, left - _PAD, height), _LEFT, "Marks")
-            painter.fillRect(0, 0, self.width(), 1, theme.color(ColorRole.LINE))
+            if self._view.series is not None:
+                area = QRectF(left, 0, width - left, height)
+                paint_playhead(painter, theme, area, self._view, self._x_of)
 
     def _placed(self) -> list[PlacedMark]:
         marks, left = self._marks, self._left

@@ -355,6 +355,7 @@ class Ruler(QWidget):
                 corners = (wide - half, height - high), (wide + half, height - high), (wide, height)
                 inner.drawPolygon([QPointF(*corner) for corner in corners])
         painter.drawPixmap(round(x) - wide, top, self._handle)
+        painter.fillRect(round(x) - 1, self.height() - 1, 2, 1, self._theme.color(color))
 
     def _paint_label(self, painter: QPainter, label: tuple[QRectF, str, str], x: float) -> None:
         box, at, away = label

@@ -22,6 +22,7 @@ from inspector.display_text import as_plain, one_line
 
 from .guards import guarded
 
+_PAD: Final = 4
 _SELECTABLE: Final = (
     Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 )
@@ -39,6 +40,25 @@ def color_text(label: QLabel, color: QColor) -> None:
     palette = label.palette()
     palette.setColor(label.foregroundRole(), color)
     label.setPalette(palette)
+
+
+class LabelOverPlot(QLabel):
+    """A text in the middle of a plot, whose lines go around it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        pad, flags = self.margin(), int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
+        room = self.contentsRect().adjusted(pad, pad, -pad, -pad)
+        with QPainter(self) as painter:
+            place = painter.boundingRect(room, flags, self.text())
+            painter.fillRect(place.adjusted(-_PAD, 0, _PAD, 0), self.palette().base())
+        super().paintEvent(event)
 
 
 @guarded
@@ -143,16 +163,14 @@ class WrappedLabel(QLabel):
 
 
 @guarded
-class EmptyNotice(QLabel):
+class EmptyNotice(LabelOverPlot):
     """Lies over the viewport of a view; hidden while there is no text."""
 
     def __init__(self, view: QAbstractScrollArea) -> None:
-        super().__init__(view.viewport())
+        super().__init__()
         self._viewport = view.viewport()
-        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.setWordWrap(True)
+        self.setParent(self._viewport)
         self.setMargin(16)
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._viewport.installEventFilter(self)
         self.hide()

@@ -280,6 +280,8 @@ class FlatStyle(QProxyStyle):
 
     def _paint_splitter(self, option: QStyleOption, painter: QPainter) -> None:
         rect, center = option.rect, option.rect.center()
+        if rect.isEmpty():
+            return
         is_lying = rect.width() > rect.height()
         if is_lying:
             line = QRect(rect.left(), center.y(), rect.width(), 1)

@@ -8,7 +8,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QPalette
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import LaneKind
@@ -17,6 +17,7 @@ from inspector.display_text import as_plain, one_line
 from ..kit.filter_line import FilterLine
 from ..kit.fonts import in_type
 from ..kit.guards import guarded
+from ..kit.labels import LabelOverPlot
 from ..kit.layouts import menu_button
 from ..kit.theme import Theme
 
@@ -152,11 +153,8 @@ class NoLanes(QWidget):
     def __init__(self, choices: LaneChoices, parent: QWidget) -> None:
         super().__init__(parent)
         self._above = parent
-        self.label = QLabel()
+        self.label = LabelOverPlot()
         self.label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.label.setTextFormat(Qt.TextFormat.PlainText)
-        self.label.setWordWrap(True)
-        self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.clear = QPushButton("Clear")
         self.clear.clicked.connect(choices.clear_filter)
         layout = QVBoxLayout(self)

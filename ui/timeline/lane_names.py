@@ -112,7 +112,8 @@ class PlacedRows(NamedTuple):
         if placed.is_marked:
             ground = ColorRole.BLUEBG if placed.is_selected else ColorRole.RAISED
             painter.fillRect(0, placed.y, width, placed.height, theme.color(ground))
-        if placed.row.kind is LaneKind.CLOCK:
+        # What is above the lanes ends with a line of its own.
+        if placed.row.kind is LaneKind.CLOCK and placed.y:
             painter.fillRect(0, placed.y, width, 1, theme.color(ColorRole.LINE))
 
 

@@ -527,14 +527,14 @@ class LanePicture:
             self._gaps(painter, canvas, window, (top, bottom))
         if rows.scrolled or rows.pinned:
 
-            def x_of(place: float) -> int:
+            def x_of(place: float) -> float:
                 low, span = canvas.view.range.low, canvas.view.range.span
-                return int(drawable(window.left + (place - low) / span * window.width) + _NUDGE)
+                return drawable(window.left + (place - low) / span * window.width) + _NUDGE
 
             area = QRectF(window.left, 0, max(window.width, 0), bottom)
             paint_playhead(painter, theme, area, canvas.view, x_of)
             playhead = canvas.view.playhead
-            shown = int(window.x(window.present_ns)) if playhead is None else x_of(playhead)
+            shown = int(window.x(window.present_ns) if playhead is None else x_of(playhead))
             self.words.paint(painter, canvas, window, rows, (turn, shown, self.late_ns))
         if canvas.delayed:
             paint_delayed(painter, theme, canvas, window, rows)

@@ -167,7 +167,13 @@ class TimelinePanel(QWidget):
         text = f"Reading the log: {left:,} events left." if left else ""
         if not (left or self._bridge.timeline.clocks):
             text = f"No clocks: {why_no_clocks(session)}."
+        if text:
+            self._place(self.notice)
         self.notice.set_text(text)
+
+    def _place(self, notice: QWidget) -> None:
+        """Have a notice over the lanes, beside their headers."""
+        notice.setContentsMargins(self.view.left_edge, 0, 0, 0)
 
     @Slot()
     def _queue_turn(self) -> None:
@@ -244,6 +250,7 @@ class TimelinePanel(QWidget):
     @Slot(str)
     def _choose_words(self, words: str) -> None:
         self.canvas.choose_words(words)
+        self._place(self.no_lanes)
         self.no_lanes.set_words(words if words and not self.canvas.has_rows else "")
 
     def show_filter(self) -> None:

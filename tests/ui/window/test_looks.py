@@ -30,11 +30,13 @@ from tests.sessions.test_captured import table
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from ui.kit.fonts import TextSize
 from ui.kit.style import FlatStyle
-from ui.kit.theme import Theme
+from ui.kit.theme import ColorRole, Theme
 from ui.kit.tile import Tile
 from ui.timeline.lane_canvas import LaneCanvas
+from ui.timeline.panel import TimelinePanel
 from ui.timer_queue.panel import TimerQueuePanel
 from ui.window.settings import Settings, SettingsFile
+from ui.window.status_line import FailureNote
 
 #: How much wider than the bundled font another one may be.
 _WIDER = 112
@@ -171,6 +173,62 @@ def test_that_numbers_beside_low_frames_do_not_overlap(
     labels = [each for each in header.findChildren(QLabel) if each.isVisible() and each.text()]
     assert overlapping(labels, header) == []
     assert all(each.height() >= each.fontMetrics().height() - 2 for each in labels)
+
+
+def test_that_the_playhead_is_one_line_from_the_ruler_to_the_last_lane(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = dressed(qtbot, tmp_path, 100, 1280, 720)
+    blue = shell.window.theme.color(ColorRole.BLUE).rgb()
+    frames, lanes = shell.window.frame_times, shell.window.findChild(LaneCanvas)
+    assert lanes is not None
+    top = frames.plot.mapTo(shell.window, QPoint()).y() - 1
+    bottom = lanes.mapTo(shell.window, QPoint(0, lanes.height())).y()
+
+    for _ in range(8):
+        # Its place within a pixel is another one each time.
+        shell.advance(0.0077)
+        picture = shell.window.grab().toImage()
+        line = [x for x in range(picture.width()) if picture.pixel(x, top) == blue]
+
+        assert len(line) == 2
+        for x in line:
+            assert {picture.pixel(x, y) for y in range(top, bottom)} == {blue}
+
+
+def test_that_lines_of_the_ruler_go_around_a_text_over_lanes(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = dressed(qtbot, tmp_path, 100, 1280, 720)
+    timeline = shell.window.panels.panel("timeline")
+    assert isinstance(timeline, TimelinePanel)
+    timeline._choose_words("nowhere to be found")
+    notice = timeline.no_lanes.label
+    QApplication.processEvents()
+
+    width = notice.fontMetrics().horizontalAdvance(notice.text())
+    left = notice.mapTo(timeline.canvas, notice.contentsRect().center()).x() - width // 2
+    picture, top = shell.window.grab().toImage(), notice.mapTo(shell.window, QPoint()).y()
+    edge = shell.window.theme.color(ColorRole.LINE).rgb()
+    xs = range(left, left + width)
+    lines = [x for x in xs if all(picture.pixel(x, top + y) == edge for y in range(4, 12))]
+
+    assert lines == []
+    lanes = timeline.view.left_edge, timeline.canvas.viewport().width()
+    assert left + width // 2 == pytest.approx(sum(lanes) / 2, abs=2)
+
+
+def test_that_nothing_is_above_the_line_over_the_foot_once_something_has_failed(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path, "def build(stage):\n    {}['level']\n", is_dressed=True)
+
+    (note,) = shell.window.findChildren(FailureNote)
+    qtbot.waitUntil(note.isVisible)
+    shell.window.resize(1_280, 720)
+    foot = shell.window.panels.foot
+    qtbot.waitUntil(lambda: foot.height() == SIZES["foot"])
+    QApplication.processEvents()
+    picture, edge = foot.grab().toImage(), shell.window.theme.color(ColorRole.LINE)
+    assert all(picture.pixelColor(x, 0) == edge for x in range(picture.width()))
 
 
 def overlapping(widgets: Sequence[QWidget], of: QWidget) -> list[tuple[QRect, QRect]]:

@@ -182,7 +182,8 @@ class Arrangement(QSplitter):
         self.permille = 0
         self._above, self._below = above, below
         self.setChildrenCollapsible(False)
-        self.setHandleWidth(1)
+        # The line between them is painted above the lanes, below the playhead.
+        self.setHandleWidth(0)
         self.addWidget(above)
         self.addWidget(below)
         self.splitterMoved.connect(self._note_share)

@@ -157,7 +157,8 @@ class WindowPanels(QObject):
 
     def add_to_foot(self, widget: QWidget) -> None:
         """Put something at the right of the tabs."""
-        self._foot_parts.addWidget(widget)
+        # With a height of its own, a button would keep the rest of the foot as low as it is.
+        self._foot_parts.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
 
     def add_above_foot(self, widget: QWidget) -> None:
         self._rows.insertWidget(self._rows.count() - 1, widget)
