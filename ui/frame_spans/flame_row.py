@@ -38,6 +38,8 @@ from ..plotting.own_view import OwnView
 _RULER: Final = 18
 _GAP: Final = 1
 _TEXT_FROM: Final = 26
+#: A name that is cut to so few letters, dots among them, says nothing.
+_LEAST_LETTERS: Final = 3
 _SHORTEST_NS: Final = 200.0
 _ROOM: Final = 0.02
 #: How much of its colour is behind the hatching of what was not measured by itself.
@@ -222,14 +224,18 @@ class FlameRow(QWidget):
         if box.width() < _TEXT_FROM - 6:
             return
         painter.setPen(text_color_on(color))
-        metrics = painter.fontMetrics()
+        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(box, int(flags), self.text_in(span, int(box.width())))
+
+    def text_in(self, span: FrameSpan, room: int) -> str:
+        """Return what is written into a span that has so many pixels for it."""
+        metrics = self.fontMetrics()
         text = one_line(span.label)
         if span.is_measured:
             longer = f"{text}  {format_duration(span.took_ns)}"
-            text = longer if metrics.horizontalAdvance(longer) <= box.width() else text
-        elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(box.width()))
-        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(box, int(flags), elided)
+            text = longer if metrics.horizontalAdvance(longer) <= room else text
+        elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+        return "" if elided != text and len(elided) <= _LEAST_LETTERS else elided
 
     def _paint_outline(self, painter: QPainter, number: int, color: QColor) -> None:
         painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -40,6 +40,7 @@ from ..kit.table.models import ListTableModel
 from ..kit.table.table_view import TableView
 from ..kit.theme import Theme, phase_color
 from ..kit.throttled_refresh import ThrottledRefresh, single_shot
+from ..kit.tile import is_low
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .flame_row import FlameRow, span_text
 
@@ -252,7 +253,7 @@ class FrameSpansPanel(QWidget):
         self.model = FrameSpanModel(theme)
         self.view = TableView(self.model, "Calls of the frame", bridge.panel_choices)
         self.notice = self.view.notice
-        self.title = ElidedLabel()
+        self.title = ElidedLabel("   |[,:;] ")
         self.readout = ElidedLabel()
         self.previous_button = _button("‹", "The frame before (Page Up)", "Page Up")
         self.next_button = _button("›", "The frame after (Page Down)", "Page Down")
@@ -526,6 +527,8 @@ class FrameSpansPanel(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        # The tool tip of a call says it as well.
+        self.readout.setVisible(not is_low(self))
         is_beside = self.height() < _LOW and self.width() >= _WIDE
         wanted = Qt.Orientation.Horizontal if is_beside else Qt.Orientation.Vertical
         if self.splitter.orientation() != wanted:

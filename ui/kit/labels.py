@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
@@ -63,10 +64,15 @@ class LabelOverPlot(QLabel):
 
 @guarded
 class ElidedLabel(QLabel):
-    """One line of text; what was cut off can be read in its tooltip."""
+    """One line of text; what was cut off can be read in its tooltip.
 
-    def __init__(self) -> None:
+    Where it has no room, it is cut at its joints first, so that whole parts of it stay.
+    """
+
+    def __init__(self, joints: str = "") -> None:
+        """Make a label without a text; ``joints`` is a pattern, empty for a text without any."""
         super().__init__()
+        self._joints = re.compile(joints) if joints else None
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
@@ -85,9 +91,7 @@ class ElidedLabel(QLabel):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        text = self.fontMetrics().elidedText(
-            self.text(), Qt.TextElideMode.ElideRight, self.contentsRect().width()
-        )
+        text = self.shown_text()
         self.style().drawItemText(
             painter,
             self.contentsRect(),
@@ -98,6 +102,17 @@ class ElidedLabel(QLabel):
             self.foregroundRole(),
         )
         painter.end()
+
+    def shown_text(self) -> str:
+        """Return as much of the text as there is room for."""
+        text, room, metrics = self.text(), self.contentsRect().width(), self.fontMetrics()
+        if self._joints is not None and metrics.horizontalAdvance(text) > room:
+            stop = "." if text.endswith(".") else ""
+            for joint in reversed(list(self._joints.finditer(text))):
+                part = text[: joint.start()].rstrip() + stop
+                if metrics.horizontalAdvance(part) <= room:
+                    return part
+        return metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
 
 
 @guarded

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Slot
-from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QSizePolicy, QWidget
 from typing_extensions import override
 
 import inspector
@@ -31,6 +31,7 @@ from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole, Theme
+from ..kit.tile import is_low
 from ..session.bridge import SessionBridge
 from .lab_form import LIMITS_TEXT, LIMITS_TIP, LabForm
 from .lab_plot import LabPlot, reading_text
@@ -193,7 +194,7 @@ class LabPanel(QWidget):
         self.plot = LabPlot(theme)
         self.plot_buttons = choice_buttons(self, ("Firings", "Drift"))
         self.readout = ElidedLabel()
-        self.summary = ElidedLabel()
+        self.summary = ElidedLabel(": ")
         self.problem, self.notes = WrappedLabel(), WrappedLabel()
         self.run_button = tool_button()
         self.export_button = tool_button(
@@ -209,14 +210,16 @@ class LabPanel(QWidget):
 
     def _lay_out(self) -> None:
         top = bar((self.form, 1), self.run_button, self.export_button)
-        self.limits = ElidedLabel()
+        self.limits = ElidedLabel("^")
+        # It has what the summary leaves; the tool tip has the whole.
+        self.limits.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.limits.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.limits.set_text(
             LIMITS_TEXT,
             (f"{LIMITS_TIP}.\nThe command “timeline-inspector lab” has no such limits."),
         )
         buttons = self.plot_buttons.buttons()
-        below = bar((self.summary, 3), (self.limits, 3), 8, *buttons, margins=(6, 0, 4, 0))
+        below = bar(self.summary, (self.limits, 1), 8, *buttons, margins=(6, 0, 4, 0))
         self.readout.setContentsMargins(6, 0, 6, 2)
         parts = (self.view, 3), (self.plot, 2)
         self.splitter = splitter(Qt.Orientation.Horizontal, *parts, sizes=(600, 400))
@@ -240,6 +243,15 @@ class LabPanel(QWidget):
         self.plot.result_chosen.connect(self._mark_result)
         self.plot_buttons.idClicked.connect(self.plot.set_drift_shown)
         self._theme.changed.connect(self._on_theme_changed)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_readout()
+
+    def _fit_readout(self, *, is_news: bool = False) -> None:
+        """Have no line for what the tool tip of a row says as well, where lines are few."""
+        self.readout.setVisible(is_news or not is_low(self))
 
     @override
     def showEvent(self, event: QShowEvent) -> None:
@@ -386,6 +398,7 @@ class LabPanel(QWidget):
         if not text and self.plot.current is not None:
             text = reading_text(self.plot.current, -1)
         self.readout.set_text(text)
+        self._fit_readout()
 
     @Slot()
     def _scroll_to_current(self) -> None:
@@ -433,6 +446,7 @@ class LabPanel(QWidget):
         else:
             self.problem.set_text("")
             self.readout.set_text(f"Wrote {path}.")
+            self._fit_readout(is_news=True)
 
 
 def _fault(results: tuple[LabResult, ...]) -> LabResult | None:

@@ -58,7 +58,7 @@ class ToolsSay(QWidget):
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(_SPACING)
         for number in range(len(_FIRST)):
-            row = ElidedLabel(), ElidedLabel(), plain_label()
+            row = ElidedLabel(" "), ElidedLabel(" "), plain_label()
             row[1].setForegroundRole(QPalette.ColorRole.PlaceholderText)
             row[2].setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for column, label in enumerate(row):
@@ -106,7 +106,8 @@ class CaptureSummary(QWidget):
         super().__init__()
         self.setAccessibleName("Summary of the capture")
         self.tools = ToolsSay(theme)
-        title = ElidedLabel()
+        # Its diagrams say it as well, where there is no room.
+        title = ElidedLabel("^")
         title.set_text("How long frames took")
         in_type(title, "strong")
         self.frames = FrameDistribution(bridge, theme, title)

@@ -71,7 +71,8 @@ class FrameDistribution(QWidget):
             "Which frames count: the range selected in the plot, all, those in view, or a range "
             "named in the bookmarks"
         )
-        self.what, self.readout = ElidedLabel(), ElidedLabel()  # what: which frames they are
+        # what: which frames they are
+        self.what, self.readout = ElidedLabel("[;,] "), ElidedLabel()
         self.kind_buttons = choice_buttons(self, [each.value for each in ChartKind])
         self.former_button = tool_button("‹", "Select the previous frame of the chosen bins")
         self.next_button = tool_button("›", "Select the next frame of the chosen bins")

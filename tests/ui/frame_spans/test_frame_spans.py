@@ -101,6 +101,28 @@ def test_that_names_far_down_are_whole_where_other_columns_can_go(
     assert not view.isColumnHidden(SpanColumn.TOOK)
 
 
+def test_that_two_letters_of_a_name_are_not_written(
+    panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    run_frame(session, bridge)
+    panel.refresh()
+    flame = panel.flame
+    span = next(each for each in flame.spans if each.label == "scheduler")
+    room = flame.fontMetrics().horizontalAdvance
+
+    assert flame.text_in(span, room("sc…") + 1) == ""
+    assert flame.text_in(span, room("sche…") + 1) == "sche…"
+    assert flame.text_in(span, room("scheduler") + 1) == "scheduler"
+
+
+def test_that_a_low_window_has_no_line_for_what_tool_tips_say(panel: FrameSpansPanel) -> None:
+    assert panel.readout.isHidden()
+
+    panel.resize(900, 700)
+    assert not panel.readout.isHidden()
+
+
 def test_that_without_a_scene_or_a_frame_it_says_so(
     panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
 ) -> None:

@@ -84,6 +84,26 @@ def test_that_names_and_the_reading_are_whole_in_windows_of_usual_width(
     assert panel.readout.width() > metrics.horizontalAdvance(panel.readout.text()) + 12
 
 
+def test_that_a_low_window_has_rows_in_place_of_the_reading(stand: Stand) -> None:
+    stand.show()
+    panel = stand.panel
+    assert panel.readout.isHidden()
+
+    panel.resize(1280, 700)
+    assert not panel.readout.isHidden()
+
+
+def test_that_the_summary_has_room_before_the_limits(stand: Stand) -> None:
+    stand.show()
+    panel = stand.panel
+
+    panel.resize(panel.summary.sizeHint().width() + 260, 260)
+    QApplication.processEvents()
+
+    assert panel.summary.shown_text() == panel.summary.text()
+    assert panel.limits.shown_text() == ""
+
+
 # ------------------------------------------------------------------ running
 
 

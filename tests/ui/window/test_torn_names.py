@@ -161,6 +161,27 @@ def test_that_the_rows_of_a_preview_are_one_line_high(qtbot: QtBot, shell: Shell
     assert f"{SHOWN_TIMER}\t1 s" in card.text()
 
 
+@pytest.mark.parametrize(
+    ("joints", "room_for", "shown"),
+    [
+        ("[;,] ", "It waits, then fires; soon.", "It waits, then fires; soon."),
+        ("[;,] ", "It waits, then fires; soo", "It waits, then fires."),
+        ("[;,] ", "It waits, the", "It waits."),
+        ("^", "It waits", ""),
+    ],
+)
+def test_that_a_line_is_cut_between_its_parts(
+    qtbot: QtBot, joints: str, room_for: str, shown: str
+) -> None:
+    line = ElidedLabel(joints)
+    qtbot.addWidget(line)
+    line.set_text("It waits, then fires; soon." if joints != "^" else "It waits for long")
+
+    line.resize(line.fontMetrics().horizontalAdvance(room_for) + 1, 20)
+
+    assert line.shown_text() == shown
+
+
 def test_that_a_readout_is_one_line_and_its_tool_tip_as_it_is(qtbot: QtBot) -> None:
     readout = ElidedLabel()
     qtbot.addWidget(readout)

@@ -40,7 +40,7 @@ class WhyLine(QWidget):
         self._bridge = bridge
         self._panels = panels
         self._stops = StopNotices.of(bridge)
-        self.name, self.answer = ElidedLabel(), ElidedLabel()
+        self.name, self.answer = ElidedLabel(), ElidedLabel("[;,] ")
         self.name.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         font = QFont(self.name.font())
         font.setWeight(QFont.Weight.DemiBold)
