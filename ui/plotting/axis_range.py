@@ -124,6 +124,10 @@ class AxisRange(Struct):
         self.high = self.low + (self.span if is_part else usual)
         self.mode = ViewMode.FOLLOW
 
+    def first_to_reach(self, high: float) -> float:
+        """Return the last left edge with which a range, staying near the data, reaches so far."""
+        return max((self.last - _LEAST * high) / (1 - _LEAST), self.first)
+
     def _stay_near(self) -> None:
         edge = min(_LEAST * self.span, self.last - self.first)
         shift = max(0.0, self.first + edge - self.high) - max(0.0, self.low - (self.last - edge))

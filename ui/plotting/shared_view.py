@@ -445,7 +445,8 @@ class SharedView(QObject):
     def bring_into_view(self, span_ns: tuple[int, int]) -> None:
         low, high = map(self._edge_of, span_ns)
         margin = (high - low) * _ROOM
-        self._slide(low - margin, high + margin)
+        low, high = low - margin, high + margin
+        self._slide(min(low, self.range.first_to_reach(high)), high)
 
     @Slot(bool)
     def set_following(self, is_following: bool) -> None:  # noqa: FBT001 - follows a toggle

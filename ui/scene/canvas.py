@@ -187,12 +187,10 @@ class SceneCanvas(QWidget):
         painter = QPainter(self)
         self.paint_picture(painter)
         painter.end()
-        if self.hasFocus():
-            self._paint_focus()
         self.painting_ns = thread_time_ns() - began_ns
 
     def paint_picture(self, painter: QPainter) -> None:
-        """Paint everything but the keyboard's frame."""
+        """Paint everything."""
         picture, items, count = self._picture, self._items, self._count_still()
         shown = (
             *(self._theme.name, items[:count]),
@@ -250,12 +248,6 @@ class SceneCanvas(QWidget):
             arcs = 4 if box.height() * self._scale < _LARGE_RING else 8
             for number in range(arcs):
                 painter.drawArc(box, number * _TURN // arcs, _TURN // arcs)
-
-    def _paint_focus(self) -> None:
-        painter = QPainter(self)
-        painter.setPen(QPen(self._theme.color(ColorRole.BLUE), 1))
-        painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
-        painter.end()
 
     def owner_at(self, place: QPointF) -> ShapeOwner:
         picture = self._picture

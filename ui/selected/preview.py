@@ -15,7 +15,7 @@ from inspector.analysis.predict.changes import preview
 from inspector.analysis.predict.preview_table import preview_table
 from inspector.clocks.rate import parse_rate
 from inspector.commands.command import Command
-from inspector.display_text import one_line
+from inspector.display_text import one_line, without_quotes
 
 from ..kit.labels import plain_label
 from ..kit.layouts import fill
@@ -203,7 +203,8 @@ class Previewer(QObject):
             return
         table = preview_table(timeline, foreseen)
         rows = [(row.name, row.old, row.new, row.difference) for row in table.rows]
-        self.card.set_table(table.sentence, [_TITLES, *rows] if rows else [], table.rest)
+        said = without_quotes(table.sentence)
+        self.card.set_table(said, [_TITLES, *rows] if rows else [], table.rest)
         self.card.place(self._anchor(), is_beside=self._is_beside)
         self.card.show()
         if timeline.is_running:

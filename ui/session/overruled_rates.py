@@ -28,7 +28,7 @@ class OverruledRate(Struct, frozen=True):
     def sentence(self) -> str:
         back = " back" if self.is_back else ""
         return (
-            f"The {self.who} set “{self.name}”{back} to {rate_chip(self.rate_n)} at {self.at}; "
+            f"The {self.who} set {self.name}{back} to {rate_chip(self.rate_n)} at {self.at}; "
             f"you had set {rate_chip(self.wanted_n)}"
         )
 

@@ -59,7 +59,7 @@ def _instant(ns: int | None, unknown: str = "") -> str:
 def _due_in_tip(row: QueueRow) -> str:
     if is_overdue(row.call, row.at_ns):
         caller = row.timeline.members.by_id.get(row.call.scheduler_id)
-        who = "its clock" if caller is None else f"“{caller.name}”"
+        who = "its clock" if caller is None else caller.name
         return f"{due_in_text(row.call, row.at_ns)}: {who} has not called it since"
     left = row.call.left_ns
     if row.call.waits_on_clock or left is None:
@@ -188,7 +188,7 @@ class CallColumn(ColumnEnum):
         yields=2)
     STATE = _column(
         "State", _state, "What it is doing, or what stops it", lambda row: row.run_state.text,
-        sample="stopped by “enemies”", least="stopped by", yields=4)
+        sample="stopped by enemies", least="stopped by", yields=4)
     CALL_SITE = _column(
         "Set at", lambda row: short_site(row.call.call_site), "Source line that scheduled it",
         lambda row: row.call.call_site or "unknown", least="a_scene_of_components.py:123", yields=1)

@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from inspector.commands.command import Capability, command_in
 from inspector.commands.scene import Undo, undone
-from inspector.display_text import as_plain, counted
+from inspector.display_text import as_plain, counted, without_quotes
 from inspector.events.states import CommandRecord
 from inspector.events.timeline import Timeline
 from inspector.sessions.session import AttachesPrograms, Session, ShowsCapture
@@ -246,7 +246,8 @@ def effect_text(timeline: Timeline, record: CommandRecord) -> str:
     command = command_in(record.form)
     if isinstance(command, Undo):
         change, is_redo = undone(timeline, command)
-        return "" if change is None else f"{_REDONE if is_redo else _UNDONE} {change.text}"
+        did = _REDONE if is_redo else _UNDONE
+        return "" if change is None else f"{did} {without_quotes(change.text)}"
     clock = timeline.clocks.get(record.clock_id)
     if clock is None:
         return ""

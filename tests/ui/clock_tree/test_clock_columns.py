@@ -103,7 +103,7 @@ def test_that_a_pause_says_who_did_it_and_since_when(game: Game) -> None:
 
     assert game.text(game.game, ClockColumn.STATE) == "paused by you since 00:12.300"
     assert game.text(game.enemies, ClockColumn.STATE) == (
-        "stopped by “game” (paused by you since 00:12.300)"
+        "stopped by game (paused by you since 00:12.300)"
     )
     assert run_state_of(game.timeline, game.enemies.id).kind is RunStateKind.STOPPED
     assert game.text(game.root, ClockColumn.STATE) == "running"
@@ -116,7 +116,7 @@ def test_that_an_own_pause_below_a_paused_ancestor_names_both(game: Game) -> Non
 
     text = game.text(game.enemies, ClockColumn.STATE)
 
-    assert text == "paused by the program since 00:00.000, so is “game”"
+    assert text == "paused by the program since 00:00.000, so is game"
 
 
 def test_that_rate_zero_is_told_from_a_pause(game: Game) -> None:
@@ -167,18 +167,18 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
     game.fold()
     assert game.text("star", ClockColumn.STATE) == "paused by you since 00:00.000"
     assert game.text("twinkle", ClockColumn.STATE) == (
-        "stopped by target “star” (paused by you since 00:00.000)"
+        "stopped by target star (paused by you since 00:00.000)"
     )
 
     game.game.pause()
     game.fold()
     assert game.text("ship", ClockColumn.STATE) == (
-        "stopped by clock “game” (paused by the program since 00:00.000)"
+        "stopped by clock game (paused by the program since 00:00.000)"
     )
     game.game.resume()
     game.scheduler.time_scale = 0
     game.fold()
-    assert game.text("ship", ClockColumn.STATE) == "“scheduler” has time scale 0"
+    assert game.text("ship", ClockColumn.STATE) == "scheduler has time scale 0"
     assert game.row(game.node("scheduler")).run_state.kind is RunStateKind.FROZEN
 
 

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.events import Timeline
 from inspector.formats.arrangement.frame_series import Window, XAxis
+from inspector.timebase import NS_PER_SECOND
 from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
 from ui.plotting.shared_view import PRESENT_AT, SharedView
 from ui.session.bridge import SessionBridge
@@ -43,6 +44,15 @@ def test_that_a_following_view_with_lanes_leaves_room_for_what_is_to_come() -> N
     assert (view.present_ns / 1e9 - shown.low) / shown.span == pytest.approx(PRESENT_AT, abs=2e-2)
     view.make_room_for_lanes(are_shown=False)
     assert view.range.high == pytest.approx(view.range.last, abs=view.range.span / WIDTH)
+
+
+@pytest.mark.parametrize("seconds", [2, 12, 3_600])
+def test_that_a_firing_to_come_is_brought_into_view_however_far_away(seconds: int) -> None:
+    view = view_of(usual_timeline(600))
+    due_ns = view.present_ns + seconds * NS_PER_SECOND
+    view.bring_into_view((view.present_ns, due_ns))
+    assert view.range.low < view.present_ns / NS_PER_SECOND
+    assert due_ns / NS_PER_SECOND < view.range.high
 
 
 @pytest.mark.parametrize("x_axis", list(XAxis))

@@ -25,7 +25,7 @@ SCENE = """
         for number in range(12):
             game.set_timeout(1 + number, lambda: None, name=f"wave {number}")
 """
-PAUSING = "Pausing “game”: 12 timers would wait until that is undone."
+PAUSING = "Pausing game: 12 timers would wait until that is undone."
 
 
 class Stand:
@@ -101,7 +101,7 @@ def test_that_a_rate_of_the_menu_is_previewed(stand: Stand, qtbot: QtBot) -> Non
     card = stand.previewer.card
     qtbot.waitUntil(card.isVisible)
     assert card.text().startswith(
-        "Setting the rate of “game” to 0.5: 12 timers would fire 1.00 s to 12.0 s later."
+        "Setting the rate of game to 0.5: 12 timers would fire 1.00 s to 12.0 s later."
     )
     menu.close()
 
@@ -145,7 +145,7 @@ def test_that_the_card_says_what_holds_now_and_goes_with_the_session(
     stand.session.submit(StepBy(2_500_000_000))
     stand.bridge.refresh_now()
     stand.previewer.look()
-    assert card.text().startswith("Pausing “game”: 10 timers would wait")
+    assert card.text().startswith("Pausing game: 10 timers would wait")
 
     stand.bridge.close()
     assert not card.isVisible()

@@ -231,7 +231,7 @@ def test_that_a_timer_of_a_ticker_that_nothing_advances_is_overdue(game: Game) -
     assert _cell(model, row, CallColumn.REMAINING) == "late 1.75 s"
     assert _cell(model, row, CallColumn.STATE) == "waits"
     tip = model.index(row, CallColumn.REMAINING).data(Qt.ItemDataRole.ToolTipRole)
-    assert tip == "late 1.75 s: “display” has not called it since"
+    assert tip == "late 1.75 s: display has not called it since"
 
 
 def test_that_cells_say_when_how_often_and_how_long(game: Game) -> None:
@@ -300,20 +300,20 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
     game.tree.members.cause = 0
     assert states() == (
         "waits: star",
-        "stopped by target “star” (paused by you since 00:00.000)",
+        "stopped by target star (paused by you since 00:00.000)",
     )
     row = _row(model, "star frame timer")
     assert _cell(model, row, CallColumn.DUE_LOCAL) == ""
     assert _cell(model, row, CallColumn.NAME, Qt.ItemDataRole.ForegroundRole) == muted
     game.scheduler.resume_target(game.star)
     game.scheduler.time_scale = 0
-    assert states() == ("waits: “fights” has time scale 0", "“fights” has time scale 0")
+    assert states() == ("waits: fights has time scale 0", "fights has time scale 0")
     assert model.counts.waiting == 4
     game.scheduler.time_scale = 1
     game.game.pause()
     assert states() == (
         "waits: game",
-        "stopped by clock “game” (paused by the program since 00:00.000)",
+        "stopped by clock game (paused by the program since 00:00.000)",
     )
     assert model.counts.waiting == 4
     game.game.resume()

@@ -106,12 +106,12 @@ def test_that_what_it_has_done_is_undone_by_a_click(shell: Shell) -> None:
 
     shell.window.notice.buttons[0].click()
 
-    assert said(shell) == "Undone: pause “game” · Redo"
+    assert said(shell) == "Undone: pause game · Redo"
     assert not shell.bridge.timeline.clocks[game].paused
 
     shell.window.notice.buttons[0].click()
 
-    assert said(shell) == "Redone: pause “game” · Undo"
+    assert said(shell) == "Redone: pause game · Undo"
     assert shell.bridge.timeline.clocks[game].paused
 
 
@@ -124,10 +124,10 @@ def test_that_an_undo_after_a_step_back_says_what_it_undid(shell: Shell) -> None
 
     shell.trigger("undo")
 
-    assert said(shell) == "Undone: set the rate of “game” to 0.5 · Redo"
+    assert said(shell) == "Undone: set the rate of game to 0.5 · Redo"
     assert shell.bridge.timeline.clocks[game].rate == 1
     shell.trigger("redo")
-    assert said(shell) == "Redone: set the rate of “game” to 0.5 · Undo"
+    assert said(shell) == "Redone: set the rate of game to 0.5 · Undo"
     assert shell.bridge.timeline.clocks[game].rate == Fraction(1, 2)
 
 
@@ -149,7 +149,7 @@ def test_that_a_rate_that_the_scene_sets_back_is_said_where_one_looks(
 
     shell.advance(2)
 
-    assert said(shell) == "The scene set “game” back to ×1 at 00:02.000; you had set ×¼"
+    assert said(shell) == "The scene set game back to ×1 at 00:02.000; you had set ×¼"
     shell.bridge.select(Selection.clock(game))
     details = shell.window.panels.panel("details")
     assert isinstance(details, WhyPanel)

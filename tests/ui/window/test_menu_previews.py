@@ -53,7 +53,7 @@ def test_that_highlighting_the_pause_of_the_menu_bar_shows_what_it_would_do(
 
     card = _previewer(shell).card
     qtbot.waitUntil(card.isVisible)
-    assert card.text().startswith("Pausing “game”: 3 timers would wait")
+    assert card.text().startswith("Pausing game: 3 timers would wait")
     assert not shell.bridge.timeline.clocks[2].paused
     menu.close()
     assert not card.isVisible()
@@ -69,7 +69,7 @@ def test_that_the_menu_previews_what_is_selected_when_it_opens(shell: Shell, qtb
 
     card = _previewer(shell).card
     qtbot.waitUntil(card.isVisible)
-    assert card.text().startswith("Pausing “root”")
+    assert card.text().startswith("Pausing root")
     menu.close()
 
 

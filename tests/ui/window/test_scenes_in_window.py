@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import SCENE, SMALL_GAME, Shell, open_shell
+from ui.kit.theme import ColorRole
 from ui.scene.panel import ScenePanel
 from ui.window.dialogs.scene_error import SceneErrorDialog, SceneErrorView
 from ui.window.handlers.palette_dialog import CommandPalette
@@ -265,6 +266,13 @@ def test_that_a_double_click_enlarges_the_picture_of_a_scene_until_it_is_put_bac
 
     assert middle.currentWidget() is panel.canvas
     assert panel.canvas.width() > before.width()
+    # A focus is seen after a key only.
+    shell.window.activateWindow()
+    panel.canvas.setFocus()
+    blue = shell.window.theme.color(ColorRole.BLUE)
+    corner = panel.canvas.grab().toImage().pixelColor(0, 0)
+    assert panel.canvas.hasFocus()
+    assert corner != blue
     qtbot.keyClick(shell.window, Qt.Key.Key_Escape)
     assert middle.currentIndex() == 0
     qtbot.waitUntil(lambda: panel.canvas.size() == before)

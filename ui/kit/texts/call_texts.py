@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.calls.call import Call
+from inspector.display_text import without_quotes
 from inspector.timebase import format_duration
 
 #: A call is due "now" for so long, in nanoseconds: longer than an ordinary frame.
@@ -23,7 +24,7 @@ def due_in_text(call: Call, at_ns: int) -> str:
             return f"late {format_duration(-remaining_ns)}"
         return format_duration(remaining_ns) if remaining_ns > 0 else "now"
     if call.blockers:
-        return f"waits: {call.waits_for}"
+        return f"waits: {without_quotes(call.waits_for)}"
     if call.is_per_frame:
         return "every frame"
     return "never at this rate" if call.due_ns is not None else ""

@@ -33,14 +33,14 @@ def member_run_state(timeline: Timeline, member: MemberState) -> RunState:
         return RunState(kind, LifeCycle(life).text if life in _LIVES else f"life {life}")
     above = timeline.members.pausing(member.id)
     if above is not None:
-        text = f"stopped by {above.kind.text} “{above.name}” ({_pause_text(above)})"
-        return RunState(RunStateKind.STOPPED, text, f"“{above.name}” paused")
+        text = f"stopped by {above.kind.text} {above.name} ({_pause_text(above)})"
+        return RunState(RunStateKind.STOPPED, text, f"{above.name} paused")
     scheduler = timeline.members.scheduler_of(member.id)
     if scheduler is not None and scheduler.fields.get(Field.RATE, RATE_DENOMINATOR) == 0:
-        text = "time scale 0" if scheduler is member else f"“{scheduler.name}” has time scale 0"
+        text = "time scale 0" if scheduler is member else f"{scheduler.name} has time scale 0"
         return RunState(RunStateKind.FROZEN, text)
     for reason in timeline.stopping_clocks(member):
-        text = f"stopped by clock “{reason.clock_name}” ({reason_text(reason)})"
+        text = f"stopped by clock {reason.clock_name} ({reason_text(reason)})"
         return RunState(RunStateKind.STOPPED, text, brief_stop_text(reason))
     kind = RunStateKind.RUNNING if timeline.is_running else RunStateKind.HELD
     return RunState(kind, doing_text(timeline, member), _brief_doing_text(member))

@@ -46,15 +46,15 @@ def run_state_of(timeline: Timeline, clock_id: int) -> RunState:
     own = reasons[0] if reasons[0].is_own else None
     if own is None:
         nearest = reasons[0]
-        text = f"stopped by “{nearest.clock_name}” ({reason_text(nearest)})"
+        text = f"stopped by {nearest.clock_name} ({reason_text(nearest)})"
         return RunState(RunStateKind.STOPPED, text, brief_stop_text(nearest))
-    others = "".join(f", so is “{reason.clock_name}”" for reason in reasons[1:2])
+    others = "".join(f", so is {reason.clock_name}" for reason in reasons[1:2])
     kind = RunStateKind.FROZEN if own.is_rate_zero else RunStateKind.PAUSED
     return RunState(kind, reason_text(own) + others, own.what + brief_cause_text(own.cause))
 
 
 def brief_stop_text(reason: StoppedClock) -> str:
-    return f"“{reason.clock_name}” {'at ' if reason.is_rate_zero else ''}{reason.what}"
+    return f"{reason.clock_name} {'at ' if reason.is_rate_zero else ''}{reason.what}"
 
 
 def brief_cause_text(cause: int) -> str:
