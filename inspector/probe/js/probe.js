@@ -1299,15 +1299,22 @@
       this.isBroken = false; // the engine is not as we know it
     }
 
-    /** Look at the timers after each call of a method; what it meets there never reaches the program. */
+    /** Look at the timers after each call of a method. */
     lookAfter(object, name) {
+      this.after(object, name, (self) => {
+        if (this.program.sender.link !== null) this.look(self);
+      });
+    }
+
+    /** Call `look` with object, result and hook after a method; what it meets never reaches the program. */
+    after(object, name, look) {
       const adapter = this;
       const method = object[name];
-      object[name] = function (...args) {
+      const hook = function (...args) {
         const result = method.apply(this, args);
-        if (adapter.program.sender.link === null || adapter.isBroken) return result;
+        if (adapter.isBroken) return result;
         try {
-          adapter.look(this);
+          look(this, result, hook);
         } catch {
           adapter.isBroken = true;
           for (const record of adapter.records.values()) adapter.program.clear(record, null);
@@ -1315,6 +1322,7 @@
         }
         return result;
       };
+      object[name] = hook;
     }
 
     _insert(timer, due, facts) {
@@ -1346,10 +1354,39 @@
 
   /** The timer events of Phaser's scenes. */
   class PhaserTimers extends EngineTimers {
-    constructor(program, { Scenes }) {
+    constructor(program, { Scenes, Time }) {
       super(program);
       // Games call it by its name in each frame; clocks of scenes are called by reference.
       this.lookAfter(Scenes.SceneManager.prototype, "update");
+      const clocks = Time && Time.Clock && Time.Clock.prototype;
+      if (!clocks || typeof clocks.addEvent !== "function") return;
+      this.after(clocks, "addEvent", (...set) => this._set(...set));
+      this.delayed = null; // the hook of delayedCall while it calls addEvent
+      const adapter = this;
+      const { delayedCall } = clocks;
+      clocks.delayedCall = function hook(...args) {
+        adapter.delayed = hook;
+        try {
+          return delayedCall.apply(this, args);
+        } finally {
+          adapter.delayed = null;
+        }
+      };
+    }
+
+    /** A timer event was set, whose first delay and place are known now and not in the next frame. */
+    _set(clock, timer, hook) {
+      const { program, records } = this;
+      const { sys } = clock.scene || {};
+      if (!sys || !timer || records.has(timer)) return;
+      const scale = clock.timeScale * timer.timeScale;
+      const runs = !clock.paused && !timer.paused && scale > 0;
+      const due = runs ? program.clock.local(program.now()) + this._left(timer, scale) : NEVER;
+      this._add(sys.game.scene, clock.scene, timer, due, program.siteOf(this.delayed || hook));
+    }
+
+    _left(timer, scale) {
+      return Math.max(0, Math.round(((timer.delay - timer.elapsed) * 1e6) / scale));
     }
 
     /** After a frame of a game: what is new, what was called, what is gone. */
@@ -1367,8 +1404,7 @@
           seen.add(timer);
           const scale = clock.timeScale * timer.timeScale;
           const runs = !stands && !timer.paused && scale > 0;
-          const left = Math.max(0, Math.round(((timer.delay - timer.elapsed) * 1e6) / scale));
-          const due = runs ? local + left : NEVER;
+          const due = runs ? local + this._left(timer, scale) : NEVER;
           const record = records.get(timer);
           if (record === undefined) this._add(manager, scene, timer, due);
           else if (timer.repeatCount !== record.left) {
@@ -1388,14 +1424,14 @@
       }
     }
 
-    _add(manager, scene, timer, due) {
+    _add(manager, scene, timer, due, site = "") {
       const { callback, callbackScope: scope, delay, repeatCount } = timer;
       if (typeof callback !== "function") return;
       const owner = scope && scope !== timer ? scope : { name: scene.sys.settings.key };
       this._insert(timer, due, {
         kind: repeatCount > 0 ? INTERVAL_DELAY : TIMEOUT, callback,
         period: repeatCount > 0 ? Math.round(delay * 1e6) : 0,
-        handle: { cancel: () => timer.remove() }, name: callName(owner, callback), left: repeatCount, manager,
+        handle: { cancel: () => timer.remove() }, name: callName(owner, callback), left: repeatCount, manager, site,
       });
     }
   }
@@ -2255,6 +2291,11 @@
 
     install(program) {
       const { global } = this;
+      const { document } = global;
+      // Games set their first timers when their pictures are loaded, or in their first frame.
+      if (document && document.addEventListener) {
+        document.addEventListener("DOMContentLoaded", () => this.meetEngines(program), { once: true });
+      }
       const timers = hooksOfTimers(program, this.interval, (record) => record.key);
       timers.clearInterval = timers.clearTimeout = function clearTimeout(key) {
         const record = program.host.find(key);
@@ -2264,6 +2305,7 @@
       if (this.requestFrame) {
         timers.requestAnimationFrame = function requestAnimationFrame(callback) {
           if (!program.isWatched || typeof callback !== "function") return program.host.requestFrame(callback);
+          if (program.frames.index === 0) program.host.meetEngines(program);
           return program.frames.request(callback);
         };
         timers.cancelAnimationFrame = function cancelAnimationFrame(key) {

@@ -6,8 +6,8 @@ const { Page, D } = require("./page.js");
 
 /** As much of Phaser's clocks as their timer events need, in the fields that the engine has. */
 class Clock {
-  constructor() {
-    Object.assign(this, { timeScale: 1, paused: false, _active: [], _pendingInsertion: [] });
+  constructor(scene) {
+    Object.assign(this, { scene, timeScale: 1, paused: false, _active: [], _pendingInsertion: [] });
   }
 
   add(delay, callback, { repeatCount = 0, callbackScope = null } = {}) {
@@ -20,6 +20,15 @@ class Clock {
     if (!callbackScope) timer.callbackScope = timer;
     this._pendingInsertion.push(timer);
     return timer;
+  }
+
+  /** As Phaser's; the timer has what its configuration has. */
+  addEvent({ delay, callback, repeat = 0 }) {
+    return this.add(delay, callback, { repeatCount: repeat });
+  }
+
+  delayedCall(delay, callback) {
+    return this.addEvent({ delay, callback });
   }
 
   update(delta) {
@@ -50,8 +59,8 @@ class SceneManager {
 }
 
 class Level {
-  constructor() {
-    Object.assign(this, { time: new Clock(), spawned: 0, runs: true });
+  constructor(GameClock) {
+    Object.assign(this, { time: new GameClock(this), spawned: 0, runs: true });
     this.sys = { settings: { key: "level" }, isActive: () => this.runs };
   }
 
@@ -60,14 +69,29 @@ class Level {
   }
 }
 
+/** The functions that the probe replaces belong to one page. */
+function ownClock() {
+  return class extends Clock {
+    addEvent(...args) {
+      return super.addEvent(...args);
+    }
+
+    delayedCall(...args) {
+      return super.delayedCall(...args);
+    }
+  };
+}
+
 /** A page with the engine, one scene, and a game loop. */
 function playing() {
   const page = new Page();
-  const level = new Level();
+  const GameClock = ownClock();
+  const level = new Level(GameClock);
   class Manager extends SceneManager {}
   Manager.prototype.update = SceneManager.prototype.update;
-  page.global.Phaser = { VERSION: "3.90.0", Scenes: { SceneManager: Manager } };
+  page.global.Phaser = { VERSION: "3.90.0", Scenes: { SceneManager: Manager }, Time: { Clock: GameClock } };
   const manager = new Manager(level);
+  level.sys.game = { scene: manager };
   let last = page.global.performance.now();
   const loop = (now) => {
     manager.update(now, now - last);
@@ -85,7 +109,6 @@ test("timer events of scenes are seen with their names and fire", () => {
   const { page, level } = playing();
   level.time.add(500, () => level.spawn(), { repeatCount: 1e9, callbackScope: level });
   level.time.add(60000, function explode() {});
-  assert.match(page.program.adapters()[1].message, /its own timers are not seen/);
   page.passAttached(4000);
   assert.deepStrictEqual(names(page).sort(), ["Level.callback", "level.explode"]);
   const fired = page.seen("timer_fired").length;
@@ -131,4 +154,17 @@ test("the inspector clears one", () => {
   assert.deepStrictEqual(page.ask("Timer.clear", { timer: record.id }).result, {});
   page.passAttached(2000);
   assert.strictEqual(level.spawned, before);
+});
+
+test("a timer event that is set while the page is seen has its own delay and place", () => {
+  const { page, level } = playing();
+  page.passAttached(1200);
+  level.time.delayedCall(3000, function bossArrives() {});
+  level.time.addEvent({ delay: 500, callback: function spawn() {}, repeat: 1e9 });
+  const now = page.program.clock.local(page.program.now());
+  page.passAttached(100);
+  const waits = page.seen("timer_armed").map((event) => (event[2] - now) / 1e6);
+  assert.deepStrictEqual(waits, [3000, 500]);
+  const sites = page.seen("timer_origin").map((event) => page.texts[event[2]]);
+  for (const site of sites) assert.match(site, /phaser\.test\.js:\d+/);
 });

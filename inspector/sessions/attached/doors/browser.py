@@ -201,6 +201,13 @@ def _started(*, headless: bool) -> tuple[subprocess.Popen[bytes], CdpTransport, 
             "On Windows, start the browser with --remote-debugging-port and attach to the port."
         )
         raise AttachError(message)
+    displays = "DISPLAY", "WAYLAND_DISPLAY"
+    if sys.platform == "linux" and not headless and not any(map(os.environ.get, displays)):
+        message = (
+            "The browser cannot open a window, because neither DISPLAY nor WAYLAND_DISPLAY is set. "
+            "Set one, or add --headless."
+        )
+        raise ProgramStartError(message, ExitCode.NO_DISPLAY)
     path = find_browser()
     profile = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
     command = [path, *_OPTIONS, f"--user-data-dir={profile}"]

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typing_extensions import override
@@ -317,6 +318,17 @@ def test_that_a_missing_browser_is_said_with_what_to_do(
     monkeypatch.setattr("inspector.sessions.attached.doors.browser._MAC", ())
     with pytest.raises(ProgramStartError, match="apt install chromium"):
         find_browser()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is a display")
+def test_that_a_missing_display_is_said_with_what_to_do(
+    page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    door: Any = Browser(str(page))
+    with pytest.raises(ProgramStartError, match="Set one, or add --headless"):
+        door.open(None)
 
 
 def test_that_only_pages_are_opened(tmp_path: Path) -> None:
