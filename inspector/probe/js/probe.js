@@ -1511,30 +1511,18 @@
       super(program);
       this.gsap = gsap;
       this.lookAfter(gsap.globalTimeline, "render");
+      // The first delay and the place are known when it is set, and not after the next frame.
+      for (const name of ["delayedCall", "to", "from", "fromTo"]) {
+        if (typeof gsap[name] !== "function") continue;
+        this.after(gsap, name, (_, animation, hook) => this._lookAt(animation, new Set(), program.siteOf(hook)));
+      }
     }
 
     /** After all animations were rendered: what is new, what was called, what is gone. */
     look() {
       const { program, records } = this;
       const seen = new Set();
-      const local = program.clock.local(program.now());
-      for (const animation of this.gsap.globalTimeline.getChildren(true, true, true)) {
-        const { onComplete, onRepeat } = animation.vars;
-        const repeats = typeof onRepeat === "function" && animation.repeat() !== 0;
-        if (!repeats && typeof onComplete !== "function") continue;
-        if (animation.totalProgress() === 1) continue; // kept in its timeline after its end
-        seen.add(animation);
-        const cycle = animation.duration() + animation.repeatDelay();
-        const count = repeats && cycle > 0 ? Math.floor(animation.totalTime() / cycle) : 0;
-        const end = repeats ? Math.min(animation.totalDuration(), (count + 1) * cycle) : animation.totalDuration();
-        const due = this._runs(animation) ? local + this._ns(animation.globalTime(end) - this.gsap.ticker.time) : NEVER;
-        const record = records.get(animation);
-        if (record === undefined) this._add(animation, due, count, repeats);
-        else if (count > record.count) {
-          record.count = count;
-          this._tell(animation, record, due);
-        } else if (Math.abs(due - record.due) > ENGINE_NS) this._arm(record, due);
-      }
+      for (const animation of this.gsap.globalTimeline.getChildren(true, true, true)) this._lookAt(animation, seen);
       for (const [animation, record] of records) {
         if (seen.has(animation)) continue;
         if (animation.totalProgress() === 1) {
@@ -1544,6 +1532,26 @@
           program.clear(record, null);
         }
       }
+    }
+
+    _lookAt(animation, seen, site = "") {
+      const { onComplete, onRepeat } = animation.vars;
+      const repeats = typeof onRepeat === "function" && animation.repeat() !== 0;
+      if (!repeats && typeof onComplete !== "function") return;
+      if (animation.totalProgress() === 1) return; // kept in its timeline after its end
+      seen.add(animation);
+      const { program, records } = this;
+      const local = program.clock.local(program.now());
+      const cycle = animation.duration() + animation.repeatDelay();
+      const count = repeats && cycle > 0 ? Math.floor(animation.totalTime() / cycle) : 0;
+      const end = repeats ? Math.min(animation.totalDuration(), (count + 1) * cycle) : animation.totalDuration();
+      const due = this._runs(animation) ? local + this._ns(animation.globalTime(end) - this.gsap.ticker.time) : NEVER;
+      const record = records.get(animation);
+      if (record === undefined) this._add(animation, due, count, repeats, site);
+      else if (count > record.count) {
+        record.count = count;
+        this._tell(animation, record, due);
+      } else if (Math.abs(due - record.due) > ENGINE_NS) this._arm(record, due);
     }
 
     /** Whether neither it nor a timeline above it is paused, or goes backwards. */
@@ -1556,14 +1564,14 @@
       return Math.max(0, Math.round(seconds * 1e9));
     }
 
-    _add(animation, due, count, repeats) {
+    _add(animation, due, count, repeats, site) {
       const { vars } = animation;
       const callback = repeats ? vars.onRepeat : vars.onComplete;
       const cycle = animation.duration() + animation.repeatDelay();
       const period = repeats ? this._ns(animation.globalTime(cycle) - animation.globalTime(0)) : 0;
       this._insert(animation, due, {
         kind: repeats ? INTERVAL_DELAY : TIMEOUT, callback, period, count,
-        handle: { cancel: () => animation.kill() }, name: callName(this._owner(animation, callback), callback),
+        handle: { cancel: () => animation.kill() }, name: callName(this._owner(animation, callback), callback), site,
       });
     }
 

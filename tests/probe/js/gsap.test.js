@@ -102,6 +102,7 @@ function animated() {
   const page = new Page();
   const root = new Root();
   const gsap = { version: "3.15.0", globalTimeline: root, ticker: { time: 0 } };
+  gsap.delayedCall = (delay, onComplete) => new Animation(root, { delay, onComplete });
   const { Date: PageDate } = page.global;
   page.global.gsap = gsap;
   const began = PageDate.now();
@@ -113,7 +114,7 @@ function animated() {
   page.global.requestAnimationFrame(tick);
   page.attach();
   page.passAttached(1200);
-  return { page, root };
+  return { page, root, gsap };
 }
 
 const names = (page) => page.seen("timer_added").map((event) => page.texts[event[3]]);
@@ -153,6 +154,16 @@ test("a pause moves the end away, a kill clears it, and the inspector clears it 
   const [record] = page.program.timers;
   assert.deepStrictEqual(page.ask("Timer.clear", { timer: record.id }).result, {});
   page.passAttached(3000);
+});
+
+test("a delayed call has its own delay and the line that set it", () => {
+  const { page, gsap } = animated();
+  const now = page.program.clock.local(page.program.now());
+  gsap.delayedCall(2, () => {});
+  page.passAttached(100);
+  assert.deepStrictEqual(page.seen("timer_armed").map((event) => (event[2] - now) / 1e6), [2000]);
+  const [[, , site]] = page.seen("timer_origin");
+  assert.match(page.texts[site], /gsap\.test\.js:\d+/);
 });
 
 test("they follow the clock of the page", () => {
