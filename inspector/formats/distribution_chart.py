@@ -48,7 +48,12 @@ _SIZE: Final = 7.5
 _HEAD: Final = 13.0
 #: Above the data, for the names of budgets.
 _NAMES: Final = 9.5
-_FOOT: Final = 25.0
+#: The same without a heading, in a box that is lower than this.
+_NAMES_ALONE: Final = 11.5
+_LOW: Final = 60.0
+#: Below the data, for the times; and below these, for how many are longer.
+_FOOT: Final = 13.5
+_BELOW_TIMES: Final = 11.5
 #: Below it, for the names of curves where there are several.
 _KEY: Final = 10.0
 _LEAST_BAR: Final = 1.5
@@ -151,8 +156,11 @@ def distribution_chart(  # noqa: PLR0913 - as many things make a chart
     if len(curves) == 1:
         most = f"{len(curves[0].times):,}"
         left = 6 + max(text_width(each, _SIZE) for each in (most, "100 %", "16.67"))
-    foot = _FOOT + _KEY if len(curves) > 1 else _FOOT
+    is_low = box.height < _LOW
+    foot = _FOOT if is_low else _FOOT + _BELOW_TIMES
+    foot += _KEY if len(curves) > 1 else 0.0
     head = _HEAD if kind is ChartKind.L_SHAPE or not budgets_ms else _HEAD + _NAMES
+    head = _NAMES_ALONE if is_low else head
     area = Box(
         round(box.x + left, 2),
         round(box.y + head, 2),
@@ -160,7 +168,8 @@ def distribution_chart(  # noqa: PLR0913 - as many things make a chart
         round(max(box.height - head - foot, 10.0), 2),
     )
     draw = _Chart(
-        tuple(curves), area, round(box.y + _HEAD - 5, 2), theme, colors, band_ns, tuple(beside)
+        *(tuple(curves), area, round(box.y + _HEAD - 5, 2), theme, colors, band_ns, tuple(beside)),
+        is_low=is_low,
     )
     if kind is ChartKind.L_SHAPE:
         chart, items = draw.l_shape()
@@ -179,6 +188,7 @@ class _Chart:
     colors: GraphColors
     band_ns: tuple[int, int] | None
     beside: tuple[Curve, ...] = ()
+    is_low: bool = False  # Whether the data have the room of what explains
 
     @property
     def measured(self) -> tuple[Curve, ...]:
@@ -219,7 +229,7 @@ class _Chart:
         ticks = duration_ticks(top_ns, max(2, int(self.area.height / 24)))
         items: list[Item] = [*self._shade(chart)]
         name = f"frame time ({ticks.unit}) that this percentage of frames does not exceed"
-        items.append(self._heading(name))
+        items += self._heading(name)
         for tick in ticks.ticks:
             y = round(self.area.bottom - tick.value_ns / top_ns * self.area.height, 2)
             items += self._level(y, tick.label)
@@ -306,8 +316,10 @@ class _Chart:
         box = Box(x, self.area.y, end - x, self.area.height)
         return [Rect(_rounded(box), self.colors.selection_shade)]
 
-    def _heading(self, text: str) -> Text:
-        return Text(Point(self.area.x, self.heading_y), text, _SIZE, self.colors.muted_text)
+    def _heading(self, text: str) -> list[Item]:
+        if self.is_low:
+            return []
+        return [Text(Point(self.area.x, self.heading_y), text, _SIZE, self.colors.muted_text)]
 
     def _foot(self, x: float, text: str) -> Text:
         at = Point(round(x, 2), round(self.area.bottom + 10, 2))
@@ -322,7 +334,7 @@ class _Chart:
         ]
 
     def _value_axis(self, name: str, top: float, *, is_count: bool = False) -> list[Item]:
-        items: list[Item] = [self._heading(name)]
+        items = self._heading(name)
         step = rounded_step(top / _ROOM / max(1, min(5, int(self.area.height / 20))))
         if is_count:
             step = max(step, 1.0)
@@ -346,8 +358,6 @@ class _Chart:
             ticks = duration_ticks(high_ns, max(1, int(width / widest)), low_ns)
         items: list[Item] = []
         unit = (edge - area.x) / (high_ns - low_ns)
-        longer = f"longer than {format_duration(high_ns)}"
-        room = area.right - edge
         for tick in ticks.ticks:
             x = area.x + (tick.value_ns - low_ns) * unit
             if low_ns <= tick.value_ns and x <= edge:
@@ -356,19 +366,29 @@ class _Chart:
                 items.append(self._foot(x, f"{tick.label} {ticks.unit}"))
         base = (Point(area.x, area.bottom), Point(area.right, area.bottom))
         items.append(Polyline(base, Stroke(self.colors.axis, 0.6)))
-        counts = [int(each.times.histogram((high_ns, MAX_NS)).sum()) for each in self.curves]
-        if any(counts) and room > 0:
-            at = Point(round(area.right, 2), round(area.bottom + 20, 2))
-            numbers = " / ".join(f"{count:,}" for count in counts)
-            text = f"{numbers} {longer} →"
-            items.append(Text(at, text, _SIZE, self.colors.muted_text, Anchor.END))
+        if longer := self._longer(chart):
+            y = area.y - 3 if self.is_low else area.bottom + 20
+            at = Point(round(area.right, 2), round(y, 2))
+            items.append(Text(at, longer, _SIZE, self.colors.muted_text, Anchor.END))
         return items
+
+    def _longer(self, chart: DistributionChart) -> str:
+        """Return how many frames are in the last bin, nothing without any."""
+        high_ns = chart.edges_ns[-2]
+        counts = [int(each.times.histogram((high_ns, MAX_NS)).sum()) for each in self.curves]
+        if not any(counts) or self.area.right <= chart.x_of(chart.count - 1):
+            return ""
+        numbers = " / ".join(f"{count:,}" for count in counts)
+        return f"{numbers} longer than {format_duration(high_ns)} →"
 
     def _budgets(self, chart: DistributionChart, budgets_ms: Sequence[float]) -> list[Item]:
         area, edges = self.area, chart.edges_ns
         end = chart.x_of(chart.count - 1)
         items: list[Item] = []
         labelled: list[float] = []
+        free = area.right
+        if self.is_low and (longer := self._longer(chart)):
+            free -= text_width(longer, _SIZE)
         for number, budget_ms in enumerate(budgets_ms):
             share = (budget_ms * NS_PER_MS - edges[0]) / (edges[-2] - edges[0])
             if not 0 <= share <= 1:
@@ -379,7 +399,8 @@ class _Chart:
             items.append(Polyline(line, Stroke(self.colors.axis, 0.7, dash)))
             text = f"{1000 / budget_ms:.3g} fps"
             room = text_width(text, _SIZE) + 4
-            if any(abs(x - other) < room for other in labelled):
+            is_free = not self.is_low or x + room <= free
+            if not is_free or any(abs(x - other) < room for other in labelled):
                 continue
             labelled.append(x)
             at = Point(x + 3, round(area.y - 3, 2))

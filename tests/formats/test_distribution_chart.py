@@ -17,7 +17,7 @@ from inspector.formats.distribution_chart import (
     chart_rows,
     distribution_chart,
 )
-from inspector.formats.drawing.display_list import Box, Group, Rect, Text
+from inspector.formats.drawing.display_list import Anchor, Box, Group, Rect, Text
 from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.options import GRAPH_COLORS
 from inspector.timebase import MAX_NS
@@ -38,6 +38,26 @@ def chart_of(
 
 def texts(chart: DistributionChart) -> list[str]:
     return [item.text for item in chart.items if isinstance(item, Text)]
+
+
+def test_that_a_low_chart_has_room_for_its_data() -> None:
+    chart = distribution_chart(
+        *(ChartKind.HISTOGRAM, [Curve("", SPIKY)], Box(0, 0, 300, 44), "dark"),
+        budgets_ms=(16.7, 12.5),
+    )
+
+    assert chart.area.height > 15
+    assert chart.area.bottom + 10 <= 44
+    texts = [each for each in chart.items if isinstance(each, Text)]
+    assert all(each.at.y <= 44 for each in texts)
+    above = [each for each in texts if each.at.y < chart.area.y]
+    assert any("longer than" in each.text for each in above)
+    spans = sorted(
+        (each.at.x - (width if each.anchor is Anchor.END else 0), width)
+        for each in above
+        for width in [text_width(each.text, each.size)]
+    )
+    assert all(x + width <= other for (x, width), (other, _) in pairwise(spans))
 
 
 def test_that_a_long_frame_neither_flattens_the_chart_nor_gets_lost() -> None:
@@ -75,9 +95,11 @@ def test_that_names_of_budgets_stand_above_the_data(kind: ChartKind, height: flo
     )
 
     names = [each for each in chart.items if isinstance(each, Text) and each.text.endswith("fps")]
-    (heading,) = (each for each in chart.items if isinstance(each, Text) and "frames" in each.text)
+    headings = [each for each in chart.items if isinstance(each, Text) and "frames" in each.text]
+    # In a low chart the data have its room.
+    assert len(headings) == (height >= 60)
     assert [each.text for each in names] == ["59.9 fps", "80 fps"]
-    assert all(heading.at.y <= each.at.y - each.size for each in names)
+    assert all(heading.at.y <= each.at.y - each.size for heading in headings for each in names)
     assert all(each.at.y < chart.area.y for each in names)
     # They hide nothing, so nothing needs to be behind them.
     ground = GRAPH_COLORS["light"].background

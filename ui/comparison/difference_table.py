@@ -22,7 +22,7 @@ from ..kit.table.models import ListTableModel
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole, Theme
-from .verdict import name_of, number_text, percent_text, shown_change
+from .verdict import number_text, percent_text, shown_change
 
 _WORDS: Final = {
     Verdict.FASTER: "better",
@@ -52,7 +52,8 @@ def difference_rows(found: Iterable[RunDifference]) -> Iterator[DifferenceRow]:
             metric = difference.metric
             change, unit = shown_change(difference)
             formula = f"{metric.formula}\nSource: {metric.source}"
-            name = name_of(difference)
+            # Where its end is cut, it still says which of a tool's statistics it is.
+            name = ", ".join(filter(None, (metric.name, metric.tool)))
             yield DifferenceRow(each.after.name, "Frames", name, unit, change, formula)
         for part in each.parts:
             yield DifferenceRow(each.after.name, part.subject, part.what, part.unit, part.change)
@@ -88,8 +89,8 @@ class DifferenceColumn(ColumnEnum):
                   sample="capture-after.csv", is_searched=True)
     SUBJECT = _column("Of", lambda row: row.subject, "Frames, a column, a clock or a timer",
                       sample="game: attack", is_searched=True)
-    NAME = _column("Statistic", lambda row: row.name, "Under the name of its tool", _detail,
-                   sample="NVIDIA FrameView 1% Low FPS", least="NVIDIA Frame",
+    NAME = _column("Statistic", lambda row: row.name, "With the tool that defines it", _detail,
+                   sample="1% Low FPS, NVIDIA FrameView", least="1% low integral",
                    is_searched=True)
     BEFORE = _column("A", lambda row: _number(row.change.before, row.unit), "Of the first side",
                      _detail, lambda row: row.change.before, "122.92 fps", yields=3, is_number=True)

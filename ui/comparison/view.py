@@ -48,7 +48,7 @@ from ..kit.layouts import (
 from ..kit.prompts import ask_for_column
 from ..kit.save_dialog import SaveDialog
 from ..kit.theme import ColorRole, Theme
-from ..kit.tile import Tile, caption, height_below, is_low
+from ..kit.tile import Tile, height_below, is_low, yielding_caption
 from ..plotting.distribution_view import NONE_OF_SAMPLES, DistributionView
 from ..session.bridge import SessionBridge
 from ..session.frame_focus import MetricOptions
@@ -154,8 +154,8 @@ class ComparisonView(QWidget):
         said = in_row((texts, 1), self._tiles, margins=(_SIDE, 0, _SIDE, 8))
         said.setAlignment(self._tiles, Qt.AlignmentFlag.AlignTop)
         left, kinds_of_it = QWidget(), self.kind_buttons.buttons()
-        title = caption("How long frames took")
-        kinds = bar(title, 8, REST, *kinds_of_it, margins=(_SIDE, 4, 4, 0))
+        title = yielding_caption("How long frames took")
+        kinds = bar((title, 1), 8, *kinds_of_it, margins=(_SIDE, 4, 4, 0))
         fill(left, kinds, (self.distribution, 1), spacing=2)
         right = QWidget()
         fill(right, (self.table, 1), margins=(0, 0, _SIDE, 0))

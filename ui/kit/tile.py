@@ -11,7 +11,7 @@ from inspector.tokens import size_by_height
 
 from .fonts import in_type, text_scale
 from .guards import guarded
-from .labels import plain_label
+from .labels import ElidedLabel, plain_label
 from .layouts import REST, fill, in_row
 from .text_link import TextLink
 from .theme import Theme
@@ -35,6 +35,14 @@ def height_below(widget: QWidget) -> int:
 def is_low(widget: QWidget) -> bool:
     """Whether the window of a widget has little height for the size of its text."""
     return widget.window().height() < _LOW * text_scale(widget)
+
+
+def yielding_caption(text: str) -> ElidedLabel:
+    """Return a caption that is left out where what stands beside it needs the room."""
+    label = ElidedLabel("^")
+    label.set_text(text)
+    in_type(label, "strong")
+    return label
 
 
 def caption(text: str) -> QLabel:

@@ -11,13 +11,13 @@ from typing_extensions import override
 
 from inspector.analysis.statistics.metrics import MetricValue
 
-from ..kit.fonts import in_type, text_scale
+from ..kit.fonts import text_scale
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, plain_label
 from ..kit.layouts import REST, fill, fill_across
 from ..kit.text_link import TextLink
 from ..kit.theme import Theme
-from ..kit.tile import caption, height_below, is_low
+from ..kit.tile import caption, height_below, is_low, yielding_caption
 from ..session.bridge import SessionBridge
 from .frame_distribution import FrameDistribution
 from .metric_table import tool_tip_of
@@ -106,10 +106,7 @@ class CaptureSummary(QWidget):
         super().__init__()
         self.setAccessibleName("Summary of the capture")
         self.tools = ToolsSay(theme)
-        # Its diagrams say it as well, where there is no room.
-        title = ElidedLabel("^")
-        title.set_text("How long frames took")
-        in_type(title, "strong")
+        title = yielding_caption("How long frames took")
         self.frames = FrameDistribution(bridge, theme, title)
         self.frames.metrics_found.connect(self.tools.set_metrics)
         fill_across(self, (self.frames, 1), self.tools, margins=(_SIDE, 4, 0, 4), spacing=0)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
+from typing_extensions import override
 
 from inspector.analysis.statistics.metrics import MetricValue
 
 from ..kit.guards import guarded
 from ..kit.layouts import fill, splitter
 from ..kit.theme import Theme
+from ..kit.tile import is_low
 from ..session.bridge import SessionBridge
 from .frame_distribution import FrameDistribution
 from .metric_table import MetricTable
@@ -28,6 +31,11 @@ class StatisticsPanel(QWidget):
         self.table.options_changed.connect(bridge.frame_focus.changed)
         parts = (self.frames, 0), (self.table, 0)
         fill(self, (splitter(Qt.Orientation.Horizontal, *parts, sizes=(620, 560)), 1))
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.frames.show_foot(is_shown=not is_low(self))
 
     @Slot(object)
     def _set_metrics(self, values: list[MetricValue]) -> None:

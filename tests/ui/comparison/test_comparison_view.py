@@ -42,6 +42,20 @@ def view(
     view.stop()
 
 
+def test_that_larger_text_leaves_half_of_the_width_to_the_numbers(
+    view: ComparisonView, files: list[Path]
+) -> None:
+    font = view.font()
+    font.setPointSizeF(2 * font.pointSizeF())
+    view.setFont(font)
+    view.resize(1_280, 720)
+    compare(view, *files[:2])
+    QApplication.processEvents()
+
+    assert view.table.width() > view.width() / 2
+    assert DifferenceColumn.AFTER in view.table.view.choices.order
+
+
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
     return [
@@ -75,7 +89,7 @@ def test_that_two_files_are_compared_in_words_and_numbers(
     assert view.verdict.text() == "B is slower than A: 10.0 → 11.0 ms a frame, +10.0 %."
     assert names(view) == ["A  before.csv", "B  after.csv"]
     assert cells(view, DifferenceColumn.VERDICT)[0] == "✕ worse"
-    assert "NVIDIA FrameView 1% Low FPS" in cells(view, DifferenceColumn.NAME)
+    assert "1% Low FPS, NVIDIA FrameView" in cells(view, DifferenceColumn.NAME)
     assert [len(plot.curves) for plot in view.plot.plots] == [2]
     chart = view.distribution.chart()
     assert chart is not None
