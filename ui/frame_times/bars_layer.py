@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,7 @@ class BarsLayer:
         self.budgets_ns: tuple[int, ...] = ()  # Budget lines; bars are coloured by the first
         self.picture = ColumnPicture(self._draw_columns)
         self.area = QRectF()  # Where the frames are in the plot
+        self.width = self.height = 1  # The same in pixels of the screen, from 1
         self.span = (0.0, 1.0)  # The positions on the axis at its edges
         self.top_ns = 1  # The duration at its upper edge
         self.ratio = 1.0  # Pixels of the screen for each of the plot
@@ -66,10 +67,20 @@ class BarsLayer:
         self._spikes_shown: Spikes | None = None
         self._spike_labels: list[Label] = []
         self._names: list[Label] = []
-        self._names_place: Hashable = None
+        # Budget lines from the top, in pixels of the screen
+        self._lines: list[int] = []
+        self._labels: list[tuple[QPointF, QPixmap]] = []
+        self._laid_out_for: Hashable = None
         self._drawn_labels: dict[Hashable, QPixmap] = {}
         self._colors: dict[AnyFill, QColor] = {}
         self.use_font(QFont())
+
+    def place(self, area: QRectF, ratio: float) -> None:
+        """Have the frames in an area of the plot, on a screen with so many pixels for each."""
+        self.area, self.ratio = area, ratio
+        self.width = max(1, round(area.width() * ratio))
+        self.height = round(area.height() * ratio)
+        self._laid_out_for = None
 
     def bring_up_to_date(self) -> tuple[QRectF, bool]:
         """Draw what is new; returns which part of the plot changed, and whether values did."""
@@ -95,7 +106,7 @@ class BarsLayer:
         self._behind.setAlphaF(0.55)
         self._dashes = QPixmap()
         self._drawn_labels.clear()
-        self._names_place = self._spikes_shown = None
+        self._laid_out_for = self._spikes_shown = None
         self._colors.clear()
         self.picture.forget()
 
@@ -128,50 +139,40 @@ class BarsLayer:
         longest_ns = series.longest_ns(self.measure, start, stop)
         return max(math.floor(self.area.height() * (1 - longest_ns / max(self.top_ns, 1))) - 1, 0)
 
-    def pixels_per_view(self) -> int:
-        return max(1, round(self.area.width() * self.ratio))
-
     def paint(self, painter: QPainter, exposed: Iterable[QRect]) -> None:
         """Paint what is exposed, in some rectangles."""
         self.bring_up_to_date()
-        ratio, pixmap = self.ratio, self.picture.pixmap
+        ratio, pixmap, width, height = self.ratio, self.picture.pixmap, self.width, self.height
         painter.save()
-        plain = painter.worldTransform()
-        origin = plain.map(self.area.topLeft())
-        pixels = QTransform(
-            *(1 / ratio, 0, 0, 1 / ratio),
-            *(round(origin.x() * ratio) / ratio, round(origin.y() * ratio) / ratio),
+        origin = painter.worldTransform().map(self.area.topLeft())
+        painter.setWorldTransform(
+            QTransform(
+                *(1 / ratio, 0, 0, 1 / ratio),
+                *(round(origin.x() * ratio) / ratio, round(origin.y() * ratio) / ratio),
+            )
         )
         for each in exposed:
-            part = QRectF(each).intersected(self.area)
+            x, y, wide, high = cast("tuple[int, int, int, int]", each.getRect())
+            begin = x - self.area.left()
+            left, right = max(int(begin * ratio), 0), min(math.ceil((begin + wide) * ratio), width)
             # Within one rectangle rows are copied; within several, threads would blend spans.
-            painter.setWorldTransform(plain)
-            painter.setClipRect(part)
-            painter.setWorldTransform(pixels)
+            painter.setClipRect(left, int(y * ratio), right - left, math.ceil(high * ratio) + 1)
             if pixmap is not None and self.series is not None:
-                left = int((part.left() - self.area.left()) * ratio)
-                width = int((part.right() - self.area.left()) * ratio) + 1 - left
-                columns = QRectF(left, 0, width, pixmap.height)
-                pixmap.draw(painter, columns, columns)
+                pixmap.draw_columns(painter, left, right)
             else:
-                painter.fillRect(
-                    *(0, 0, self.pixels_per_view(), round(self.area.height() * ratio)),
-                    self._theme.color(ColorRole.BG),
-                )
-        painter.setWorldTransform(plain)
-        painter.setClipRect(self.area)
-        painter.setWorldTransform(pixels)
+                painter.fillRect(0, 0, width, height, self._theme.color(ColorRole.BG))
+        painter.setClipRect(0, 0, width, height)
+        self._lay_out()
         self._draw_budgets(painter)
         painter.restore()
-        self._lay_out_spikes()
-        self._draw_labels(painter)
+        for place, label in self._labels:
+            painter.drawPixmap(place, label)
 
     def _window(self) -> Window | None:
-        width, height = self.pixels_per_view(), round(self.area.height() * self.ratio)
         low, high = self.span
-        if height < 1 or self.top_ns <= 0 or high <= low:
+        if self.height < 1 or self.top_ns <= 0 or high <= low:
             return None
-        return Window(low, high, width, height)
+        return Window(low, high, self.width, self.height)
 
     def _draw_columns(
         self,
@@ -183,6 +184,8 @@ class BarsLayer:
     ) -> Spikes:
         background = self._theme.color(ColorRole.BG)
         painter.fillRect(pixels.start, 0, len(pixels), window.height, background)
+        if newest is not None and not newest:
+            return NO_SPIKES
         budget_ns = self.budgets_ns[0] if self.budgets_ns else self.top_ns
         scale = BarScale(window.height, self.top_ns, budget_ns, round(_WIDE * self.ratio))
         if newest is not None and not self.is_stacked:
@@ -198,10 +201,8 @@ class BarsLayer:
         return bars.spikes
 
     def _draw_budgets(self, painter: QPainter) -> None:
-        width, height = self.pixels_per_view(), self.area.height() * self.ratio
-        thickness = max(1, round(self.ratio))
-        for number, budget_ns in enumerate(self.budgets_ns):
-            y = round(height * (1 - budget_ns / self.top_ns)) - 1
+        width, thickness = self.width, max(1, round(self.ratio))
+        for number, y in enumerate(self._lines):
             if y < 0:
                 continue
             if number == 0:
@@ -221,33 +222,35 @@ class BarsLayer:
                     painter.fillRect(left, 0, dash, thickness, color)
         return self._dashes
 
-    def _lay_out_spikes(self) -> None:
-        """Choose where values are written: beside the largest spikes, as many as have room."""
+    def _lay_out(self) -> None:
+        """Choose where lines of budgets and values are: beside the largest spikes, if they fit."""
         spikes = self.picture.spikes
+        laid_out_for = self.budgets_ns, self.top_ns, self.series is None
+        if spikes is self._spikes_shown and laid_out_for == self._laid_out_for:
+            return
+        area, ratio, width_of = self.area, self.ratio, self._texts.width_of
         if spikes is not self._spikes_shown:
-            self._spikes_shown = spikes
-            area, width_of = self.area, self._texts.width_of
-            self._spike_labels = spike_labels(
-                spikes, area.left(), area.width(), self.ratio, width_of
-            )
+            self._spike_labels = spike_labels(spikes, area.left(), area.width(), ratio, width_of)
+        self._spikes_shown, self._laid_out_for = spikes, laid_out_for
+        line, high, top = self._texts.metrics.height(), area.height(), area.top()
+        self._lines = [
+            round(high * ratio * (1 - each / self.top_ns)) - 1 for each in self.budgets_ns
+        ]
+        self._names = list(
+            budget_labels(self.budgets_ns, self.top_ns, area.right(), high, float(line), width_of)
+        )
+        shown = self._spike_labels if self.series is not None else []
+        self._labels = []
+        for label in (*apart_from(shown, self._names, line), *self._names):
+            # On whole pixels of the screen.
+            at = (label.left - _LABEL_PAD) * ratio, (top + label.top) * ratio
+            place = QPointF(*(round(each) / ratio for each in at))
+            self._labels.append((place, self._drawn(label)))
 
     def names_share(self) -> float:
         """Return which share of the width the names of budgets take, 0 without any."""
         names = names_width(self.budgets_ns, self._texts.width_of)
         return min(names / self.area.width(), _WIDEST_NAMES)
-
-    def _draw_labels(self, painter: QPainter) -> None:
-        area, line = self.area, self._texts.metrics.height()
-        place = self.budgets_ns, self.top_ns, area.right(), area.height(), float(line)
-        if self._names_place != place:
-            self._names_place = place
-            self._names = list(budget_labels(*place, self._texts.width_of))
-        shown = self._spike_labels if self.series is not None else []
-        top, ratio = area.top(), self.ratio
-        for label in (*apart_from(shown, self._names, line), *self._names):
-            # On whole pixels of the screen.
-            at = (label.left - _LABEL_PAD) * ratio, (top + label.top) * ratio
-            painter.drawPixmap(QPointF(*(round(each) / ratio for each in at)), self._drawn(label))
 
     def _drawn(self, label: Label) -> QPixmap:
         key = label.text, label.width, label.is_strong, self.ratio

@@ -13,7 +13,7 @@ DEFAULT_BUDGET_NS: Final = 16_666_667
 _SMALLEST_TOP_NS: Final = 1_000
 _LARGEST_TOP_NS: Final = 10**12
 #: One over the share of the frames in view that must be new for another scale.
-_NEWS: Final = 128
+_NEWS: Final = 32
 
 
 class DurationScale:

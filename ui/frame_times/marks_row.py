@@ -107,12 +107,14 @@ class MarksRow(QWidget):
 
     @Slot()
     def place(self) -> None:
-        series, shown, width = self._view.series, self._view.range, self._width
+        series, shown, marks = self._view.series, self._view.range, self._marks
         groups: list[MarkGroup] = []
         ranges: list[tuple[float, float, int]] = []
-        if self._marks is not None and series is not None and width >= 1:
-            groups = self._marks.groups(series, shown.low, shown.high, width)
-            ranges = self._marks.ranges(series, shown.low, shown.high, width)
+        if marks is not None and series is not None and not marks.is_empty:
+            width = self._width
+            if width >= 1:
+                groups = marks.groups(series, shown.low, shown.high, width)
+                ranges = marks.ranges(series, shown.low, shown.high, width)
         if (groups, ranges) != (self.groups, self.ranges):
             self.groups, self.ranges = groups, ranges
             self.holds_moved.emit([group.x for group in groups if group.has_hold])
@@ -120,16 +122,15 @@ class MarksRow(QWidget):
 
     def _update_changed(self) -> None:
         """Paint the row again if anything in it has another place."""
-        view, line = self._view, self.line
+        view, left, width = self._view, self._left, self._width
         self._present_ns = view.present_ns
-        left, shown = self._left, (self.groups, self.ranges, self._width, line)
+        shown, is_past = (self.groups, self.ranges, width, self.line), view.playhead_ns is not None
         # What comes after the instant shown is covered up to the present.
         if left != self._shown_left:
             self.update()
-        elif shown != self._shown or view.playhead is not None or self._was_past:
-            self.update(left - 1, 0, self._width + 1, self.height())
-        self._shown_left, self._shown = left, shown
-        self._was_past = view.playhead is not None
+        elif shown != self._shown or is_past or self._was_past:
+            self.update(left - 1, 0, width + 1, self.height())
+        self._shown_left, self._shown, self._was_past = left, shown, is_past
 
     @property
     def line(self) -> int | None:

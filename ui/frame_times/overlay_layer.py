@@ -81,13 +81,11 @@ class OverlayLayer:
     def has_any(self) -> bool:
         """Whether there is more than the line at the present."""
         view = self._view
-        return bool(self.holds or self.empty_text) or any(
-            each is not None
-            for each in (
-                *(self.lasting, self.selected, self.marked, self.readout),
-                *(view.hover, view.chosen_edges),
-            )
-        )
+        # Asked with every refresh.
+        if self.holds or self.empty_text or self.lasting is not None or self.marked is not None:
+            return True
+        is_bare = self.selected is None and self.readout is None
+        return not is_bare or view.hover is not None or view.chosen_ns is not None
 
     def set_selected(self, series: FrameSeries | None, frame: int | None) -> None:
         self.selected = None
@@ -112,16 +110,16 @@ class OverlayLayer:
             return
         painter.save()
         painter.setClipRect(area)
-        scale = area.width() / view.range.span
+        low, left, wide = view.range.low, area.left(), area.width()
+        scale = wide / view.range.span
 
         def x_of(place: float) -> float:
-            x = area.left() + (place - view.range.low) * scale
-            return min(max(x, area.left() - 2.0), area.right() + 2.0)
+            return min(max(left + (place - low) * scale, left - 2.0), left + wide + 2.0)
 
         self._draw_holds(painter, area)
         if self.lasting is not None:
-            left, right = round(x_of(self.lasting.low)), round(x_of(self.lasting.high))
-            self._draw_lasting(painter, area, left, max(right, left + 1), self.lasting)
+            begin, end = round(x_of(self.lasting.low)), round(x_of(self.lasting.high))
+            self._draw_lasting(painter, area, begin, max(end, begin + 1), self.lasting)
         if self.marked is not None and self.series is not None:
             self._draw_marked(painter, area, self.series, self.marked)
         if view.chosen_edges is not None:

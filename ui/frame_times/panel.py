@@ -103,6 +103,7 @@ class FrameTimesPanel(QWidget):
         self._whole = PacedStatistics(self)
         self._copying = add_copying(self.plot, self._rows)
         self._waits = False
+        self._checked_axis: XAxis | None = None
         self.has_frames = True  # Whether frames are shown, not the ruler and the marks alone
         self._make_actions()
         self._budget_menu = BudgetMenu(self)
@@ -281,11 +282,17 @@ class FrameTimesPanel(QWidget):
 
     def choose_axis(self, x_axis: XAxis) -> None:
         self.view.set_x_axis(x_axis)
+        # Chosen in the menu, it is checked there even where there are no frames to count.
+        self._checked_axis = None
+        self._check_axis()
         self.strip.forget_picture()
 
     def _check_axis(self) -> None:
-        for action in self._axis_actions.actions():
-            action.setChecked(action.data() is self.view.x_axis)
+        x_axis = self.view.x_axis
+        if x_axis is not self._checked_axis:
+            self._checked_axis = x_axis
+            for action in self._axis_actions.actions():
+                action.setChecked(action.data() is x_axis)
 
     @Slot(QAction)
     def _on_measure_chosen(self, action: QAction) -> None:

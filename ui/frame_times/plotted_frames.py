@@ -171,7 +171,7 @@ class PlottedFrames(QWidget):
 
     def refresh(self, *, is_forced: bool = False) -> None:
         """Draw what is new; without anything new nothing is drawn, unless ``is_forced``."""
-        self.view.set_pixels(self._bars.pixels_per_view())
+        self.view.set_pixels(self._bars.width)
         # Another width has brought everything in line, but with the frames of before.
         self._is_settled = False
         self.view.read_new_frames()
@@ -326,7 +326,7 @@ class PlottedFrames(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
-        self.view.set_pixels(self._bars.pixels_per_view())
+        self.view.set_pixels(self._bars.width)
         self._settle(is_forced=False)
 
     @override
@@ -375,8 +375,10 @@ class PlottedFrames(QWidget):
     def _fit(self) -> None:
         left = min(self.header_width, max(self.width() - 1, 0))
         self.view.plots_left = left
-        self._bars.area = QRectF(left, 0, max(self.width() - left, 1), max(self.height(), 1))
-        self._bars.ratio = self.devicePixelRatioF()
+        width, height = max(self.width() - left, 1), max(self.height(), 1)
+        # Where frames are: the left edge, how wide and how high
+        self._place = left, width, height
+        self._bars.place(QRectF(left, 0, width, height), self.devicePixelRatioF())
         self._leave_room()
 
     def _leave_room(self) -> None:
@@ -389,7 +391,7 @@ class PlottedFrames(QWidget):
             self.view.plots_left = 0
             return
         self._fit()
-        self.view.set_pixels(self._bars.pixels_per_view())
+        self.view.set_pixels(self._bars.width)
         self._settle(is_forced=False)
         self.update()
 
@@ -411,14 +413,13 @@ class PlottedFrames(QWidget):
 
     def _line(self) -> int:
         """Return the pixel of the line at the present."""
-        area, shown = self._bars.area, self.view.range
-        place = shown.low if self.view.present is None else self.view.present
-        return round(area.left() + (place - shown.low) * area.width() / shown.span)
+        (left, width, _), shown, present = self._place, self.view.range, self.view.present
+        place = shown.low if present is None else present
+        return round(left + (place - shown.low) * width / shown.span)
 
     def _settle(self, *, is_forced: bool = True) -> None:
         self._is_settled = True
         shown, series, bars = self.view.range, self.series, self._bars
-        said = self._overlay.empty_text
         if series is None:
             self._overlay.empty_text = NO_SCENE_TEXT
             frames = 0, 0
@@ -434,28 +435,28 @@ class PlottedFrames(QWidget):
         if is_moved:
             self._overlay.set_selected(series, self._selected_frame)
             self._overlay.refresh_chosen()
-        has_scale = is_forced or is_other_scale or self._overlay.empty_text != said
+        has_scale = is_forced or is_other_scale
         self._update_changed(bars.highest(*frames), is_moved=is_moved, has_scale=has_scale)
         if self._pointer.place is not None:
             self.point_at(self._pointer.place)
 
     def _update_changed(self, highest: int, *, is_moved: bool, has_scale: bool) -> None:
-        area, line = self._bars.area.toAlignedRect(), self._line()
+        (begin, width, height), line = self._place, self._line()
         top, left = min(highest, self._highest), min(line, self._line_at) - _LINE_ROOM
         right = max(line, self._line_at) + _LINE_ROOM
         self._highest, self._line_at = (highest, line) if is_moved else (top, self._line_at)
         if has_scale:
             self.update()
-        elif self.view.playhead is not None or (is_moved and self._overlay.has_any):
-            self.update(area)
+        elif self.view.playhead_ns is not None or (is_moved and self._overlay.has_any):
+            self.update(begin, 0, width, height)
         elif is_moved:
             # All above the highest bar stays as it is, apart from the line at the present.
-            self.update(area.adjusted(0, top, 0, 0))
-            self.update(left, area.top(), right - left, area.height())
+            self.update(begin, top, width, height - top)
+            self.update(left, 0, right - left, height)
         else:
             changed, has_values = self._bars.bring_up_to_date()
             if not changed.isEmpty():
                 part = changed.adjusted(-_LINE_ROOM, 0, _LINE_ROOM, 0)
                 self.update(part.intersected(self._bars.area).toAlignedRect())
             if has_values:
-                self.update(area.left(), 0, area.width(), LABEL_BAND)
+                self.update(begin, 0, width, LABEL_BAND)

@@ -57,17 +57,45 @@ class _Shown(NamedTuple):
     look: object  # Everything but places
     origin: int  # The pixel of the left edge
     end: int  # The pixel behind the right edge
-    ticks: frozenset[int]
-    texts: tuple[tuple[int, str], ...]
+    ticks: list[tuple[int, str]]
+    texts: list[tuple[int, str]]  # Those of them that have room, where they begin
+    last: int  # Up to which origin the same have room
 
     def shift_from(self, former: _Shown) -> int | None:
         """Return by how many pixels the view has moved, ``None`` if more has changed than that."""
         shift = self.origin - former.origin
-        is_alike = (self.look, self.texts) == (former.look, former.texts)
+        is_alike = self.look == former.look and self.texts == former.texts
         if not is_alike or not 0 <= shift < self.end - self.origin:
             return None
-        stayed = {x for x in self.ticks if x < former.end}
-        return shift if stayed == {x for x in former.ticks if x >= self.origin} else None
+        if self.ticks == former.ticks:
+            return shift
+        stayed = [tick for tick in self.ticks if tick[0] < former.end]
+        return shift if stayed == [x for x in former.ticks if x[0] >= self.origin] else None
+
+
+def _shown_of(  # noqa: PLR0913, PLR0917 - as they are looked up
+    look: object,
+    origin: int,
+    end: int,
+    room: int,
+    ticks: list[tuple[int, str]],
+    kept: KeptTexts,
+    former: _Shown | None,
+) -> _Shown:
+    """Return what is shown, with the texts that have room; mostly those of before."""
+    if (
+        former is not None
+        and former.origin <= origin <= former.last
+        and (look, ticks) == (former.look, former.ticks)
+    ):
+        return _Shown(look, origin, end, ticks, former.texts, former.last)
+    texts = ruler_texts(ticks, (origin, origin + room), kept.width_of)
+    last = min((begin for begin, _ in texts), default=origin)
+    for x, text in ticks:
+        begin = x + TEXT_FROM_TICK
+        if begin >= origin and (begin, text) not in texts:
+            last = min(last, begin + kept.width_of(text) - room)
+    return _Shown(look, origin, end, ticks, texts, last)
 
 
 @guarded
@@ -82,6 +110,7 @@ class Ruler(QWidget):
         self._theme = theme
         self._view = view
         self._present = 0
+        self._placed_for: object = None
         self.picture = KeptPicture()  # The instants; looking back, texts give way to the label
         self._shown: _Shown | None = None
         self._handle = QPixmap()
@@ -123,13 +152,16 @@ class Ruler(QWidget):
 
     def _place_header(self) -> None:
         header = self._view.header
+        self._placed_for = self._view.left_edge, self._view.has_headers
         if header is not None:
-            header.setGeometry(0, 0, int(self._strip().left()) - 1, self.height())
+            header.setGeometry(0, 0, self._strip()[0] - 1, self.height())
             header.setVisible(self._view.has_headers)
 
-    def _strip(self) -> QRectF:
-        left = min(self._view.left_edge, max(self.width() - 1, 0))
-        return QRectF(left, 0, max(self.width() - left, 1), self.height())
+    def _strip(self) -> tuple[int, int]:
+        """Return from which pixel on the instants are, and on how many."""
+        width = self.width()
+        left = min(self._view.left_edge, max(width - 1, 0))
+        return left, max(width - left, 1)
 
     @override
     def sizeHint(self) -> QSize:
@@ -144,10 +176,7 @@ class Ruler(QWidget):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if (
-            event.button() is Qt.MouseButton.LeftButton
-            and event.position().x() >= self._strip().x()
-        ):
+        if event.button() is Qt.MouseButton.LeftButton and event.position().x() >= self._strip()[0]:
             self._view.point_at(None)
             self._view.is_scrubbing = True
             self._put_playhead(event.position())
@@ -156,7 +185,7 @@ class Ruler(QWidget):
 
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        is_on_strip = event.position().x() >= self._strip().left()
+        is_on_strip = event.position().x() >= self._strip()[0]
         self.setCursor(Qt.CursorShape.SplitHCursor if is_on_strip else Qt.CursorShape.ArrowCursor)
         if self._view.is_scrubbing:
             self._put_playhead(event.position())
@@ -198,8 +227,8 @@ class Ruler(QWidget):
             view.go_live()
 
     def _place_at(self, place: QPointF) -> float:
-        strip, shown = self._strip(), self._view.range
-        share = (place.x() - strip.left()) / strip.width()
+        (left, width), shown = self._strip(), self._view.range
+        share = (place.x() - left) / width
         return shown.low + min(max(share, 0.0), 1.0) * shown.span
 
     def _put_playhead(self, place: QPointF) -> None:
@@ -210,39 +239,45 @@ class Ruler(QWidget):
 
     @Slot()
     def _repaint(self) -> None:
-        self._place_header()
+        # What has moved on has the present where it is.
+        self._present = self._view.present_ns
+        if (self._view.left_edge, self._view.has_headers) != self._placed_for:
+            self._place_header()
         self._update_strip()
 
     def _update_strip(self) -> None:
-        self.update(self._strip().toRect())
+        left, width = self._strip()
+        self.update(left, 0, width, self.height())
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         view, strip = self._view, self._strip()
+        left, width = strip
         self._present = view.present_ns
         with QPainter(self) as painter:
             if view.series is None:
                 self._paint_ground(painter)
                 return
-            if event.rect().left() < strip.left():
+            if event.rect().left() < left:
                 self._paint_ground(painter)
-            painter.setClipRect(strip)
+                painter.setClipRect(left, 0, width, self.height())
             texts = kept_texts(small_font(self))
-            if view.playhead is not None:
+            playhead, present = view.playhead, view.present
+            if playhead is not None:
                 label = self._label(texts, strip)
                 self._paint_ticks(painter, strip, label)
-                self._paint_label(painter, label, self._x_of(view.playhead))
+                self._paint_label(painter, label, self._x_of(playhead, strip))
                 return
             self._paint_kept(painter, strip, texts)
-            if view.present is not None:
-                self._paint_handle(painter, self._x_of(view.present))
+            if present is not None:
+                self._paint_handle(painter, self._x_of(present, strip))
 
-    def _x_of(self, place: float) -> float:
-        strip, shown = self._strip(), self._view.range
-        x = strip.left() + (place - shown.low) / shown.span * strip.width()
+    def _x_of(self, place: float, strip: tuple[int, int]) -> float:
+        (left, width), shown = strip, self._view.range
+        x = left + (place - shown.low) / shown.span * width
         return min(max(x, -1e6), 1e6)
 
-    def _label(self, texts: KeptTexts, strip: QRectF) -> tuple[QRectF, str, str]:
+    def _label(self, texts: KeptTexts, strip: tuple[int, int]) -> tuple[QRectF, str, str]:
         """Return where the label of the playhead is, empty without one, and its two texts."""
         view = self._view
         if view.playhead_ns is None or view.playhead is None:
@@ -252,8 +287,8 @@ class Ruler(QWidget):
         if view.present is not None:
             away = f"−{format_duration(away_ns)}" if away_ns > 0 else "now"
         width = texts.width_of(f"{at}  {away}" if away else at) + 2 * _LABEL_PAD + 4
-        x = self._x_of(view.playhead) - width / 2
-        x = min(max(x, strip.left() + 1), strip.right() - width - 1)
+        x = self._x_of(view.playhead, strip) - width / 2
+        x = min(max(x, strip[0] + 1), sum(strip) - width - 1)
         return QRectF(x, 2, width, self.height() - 6), at, away
 
     def _paint_ground(self, painter: QPainter, left: int = 0) -> None:
@@ -261,30 +296,29 @@ class Ruler(QWidget):
         painter.fillRect(left, 0, width, height, self._theme.color(ColorRole.PANEL))
         painter.fillRect(left, height - 1, width, 1, self._theme.color(ColorRole.LINE))
 
-    def _paint_kept(self, painter: QPainter, strip: QRectF, kept: KeptTexts) -> None:
+    def _paint_kept(self, painter: QPainter, strip: tuple[int, int], kept: KeptTexts) -> None:
         """Paint the instants at present; a picture of them is moved along with a view that follows.
 
         The unit stays where it is.
         """
         view, row, theme = self._view, Row(0, self.height() - 1), self._theme
-        left, width = int(strip.left()), int(strip.width())
-        window = view.lane_window(left, width)
+        left, width = strip
+        window, is_following = view.lane_window(left, width), view.is_following
         ticks, unit = view.ruler_ticks(window)
         unit = "" if ":" in unit else unit
         right = left + width - (kept.width_of(unit) + 6 if unit else 0)
         offset, ratio = window.low / window.per_pixel, self.devicePixelRatioF()
-        origin = round(offset) if view.is_following else left
+        origin = round(offset) if is_following else left
         moves_by_pixels = window.bends is None and ratio == int(ratio)
-        can_stay = not view.is_following or (moves_by_pixels and abs(offset - origin) < _SAME_PLACE)
-        away = origin - left
+        can_stay = not is_following or (moves_by_pixels and abs(offset - origin) < _SAME_PLACE)
         look = left, width, right, round(window.span), theme.name, theme.is_high_contrast
-        texts = ruler_texts(ticks, (left, right), kept.width_of)
-        shown = _Shown(
-            *(look, origin, origin + width),
-            frozenset(x + away for x, _ in ticks if left <= x < left + width),
-            tuple((begin + away, text) for begin, text in texts),
+        former, away = self._shown, origin - left
+        shown = _shown_of(
+            *(look, origin, origin + width, right - left),
+            [(x + away, text) for x, text in ticks if left <= x < left + width],
+            kept,
+            former,
         )
-        former = self._shown
         shift = shown.shift_from(former) if can_stay and former is not None else None
         self._shown = shown
 
@@ -317,23 +351,23 @@ class Ruler(QWidget):
             kept.draw(painter, int(right), row, unit)
 
     def _paint_ticks(
-        self, painter: QPainter, strip: QRectF, label: tuple[QRectF, str, str]
+        self, painter: QPainter, strip: tuple[int, int], label: tuple[QRectF, str, str]
     ) -> None:
-        view, row, right = self._view, Row(0, self.height() - 1), strip.right()
+        view, row, right = self._view, Row(0, self.height() - 1), float(sum(strip))
         self._paint_ground(painter)
         sheet = new_sheet(painter, self._theme)
         muted, taken = sheet.colors["muted"], [(label[0].left(), label[0].right())]
-        ticks, unit = view.ruler_ticks(view.lane_window(int(strip.left()), int(strip.width())))
+        ticks, unit = view.ruler_ticks(view.lane_window(*strip))
         if unit and ":" not in unit:
             right -= sheet.width_of(unit) + 6
             sheet.text(1, muted, unit, int(right), row)
         if view.present is not None:
-            now = self._x_of(view.present)
+            now = self._x_of(view.present, strip)
             left = int(now) + TEXT_FROM_TICK
             if not label[0].left() <= now <= label[0].right():
                 sheet.text(1, muted, "now", left, row)
                 taken.append((now, left + sheet.width_of("now") + BETWEEN_TEXTS))
-        lay_out_ruler(sheet, ticks, row, (strip.left(), right), taken)
+        lay_out_ruler(sheet, ticks, row, (strip[0], right), taken)
         paint_sheet(painter, sheet)
 
     def _paint_handle(self, painter: QPainter, x: float) -> None:

@@ -18,6 +18,8 @@ from inspector.formats.arrangement.frame_series import FrameSeries
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
 from inspector.vocabulary import what_was_raised
 
+#: Up to so many new frames arrays are not worth it.
+_FEW: Final = 12
 _SPACING: Final = 8
 _LISTED: Final = 6
 
@@ -56,10 +58,24 @@ class TimelineMarks:
         self._ranges: list[Annotation] = []
         self._range_edges_ns = np.empty((0, 2), dtype=np.int64)
         self._frames_seen = timeline.frames.first
+        self._records_seen: tuple[int, ...] = ()
         self.add_new()
 
     def add_new(self) -> int:
         """Take over what is new; returns how many signs that adds."""
+        timeline = self._timeline
+        # Asked with every refresh, mostly in vain.
+        records = (
+            *(len(timeline.failures), len(timeline.marks), len(timeline.commands)),
+            *(len(timeline.hits), len(timeline.holds)),
+        )
+        added = 0
+        if records != self._records_seen:
+            self._records_seen = records
+            added = self._add_records()
+        return added + self._add_cuts()
+
+    def _add_records(self) -> int:
         timeline, added = self._timeline, 0
         for kind, records in (
             (MarkKind.FAILURE, timeline.failures),
@@ -73,17 +89,21 @@ class TimelineMarks:
             if len(records) > known:
                 instants.extend(record.at_ns for record in records[known:])
                 added += len(instants) - known
-        frames = timeline.frames
-        if frames.end > self._frames_seen:
-            start = max(self._frames_seen, frames.first)
-            cut_ns = frames.numpy("cut_ns", start, frames.end)
-            for place in cut_ns.nonzero()[0].tolist():
-                frame = start + place
-                added += 1
-                self._cut_frames.append(frame)
-                self._instants[MarkKind.DELTA_CUT].append(frames.at_ns[frame - frames.first])
-            self._frames_seen = frames.end
         return added
+
+    def _add_cuts(self) -> int:
+        frames = self._timeline.frames
+        first, end = frames.first, frames.end
+        if end <= self._frames_seen:
+            return 0
+        start, self._frames_seen = max(self._frames_seen, first), end
+        if end - start <= _FEW and not any(frames.cut_ns[start - first :]):
+            return 0
+        places = frames.numpy("cut_ns", start, end).nonzero()[0].tolist()
+        for place in places:
+            self._cut_frames.append(start + place)
+            self._instants[MarkKind.DELTA_CUT].append(frames.at_ns[start + place - first])
+        return len(places)
 
     def set_annotations(self, annotations: Sequence[Annotation]) -> None:
         self._annotations = annotations

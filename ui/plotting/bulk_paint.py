@@ -12,14 +12,14 @@ from typing import Final, cast
 import numpy as np
 import shiboken6
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 
 from inspector.formats.drawing.pixel_rects import PixelRects
 
 #: Fewer rectangles than this are copied to where Qt reads them: the wrapped pointer of an array
 #: takes as long to make as some twenty of them to fill.
 _COPIED: Final = 1_024
-_NO_PEN: Final = Qt.PenStyle.NoPen
+_NO_PEN: Final = QPen(Qt.PenStyle.NoPen)
 
 
 def fill_rects(painter: QPainter, rects: PixelRects, brush: QColor | QBrush) -> None:
@@ -30,7 +30,7 @@ def fill_rects(painter: QPainter, rects: PixelRects, brush: QColor | QBrush) -> 
 
 def fill_all(painter: QPainter, rects: Sequence[PixelRects], brush: QColor | QBrush) -> None:
     if rects:
-        fill_rects(painter, np.concatenate(rects), brush)
+        fill_rects(painter, rects[0] if len(rects) == 1 else np.concatenate(rects), brush)
 
 
 def draw_rects(painter: QPainter, rects: PixelRects) -> None:

@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 from msgspec.structs import astuple
-from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 
 from inspector.formats.arrangement.frame_bars import NO_SPIKES, Spikes
@@ -26,7 +25,7 @@ _SAME_PLACE: Final = 1e-3
 
 
 #: Draws the frames of some columns of pixels of a window, without clipping; where these are the
-#: newest frames alone, they come last.
+#: newest frames alone, they come last; without any of them columns are empty.
 DrawColumns = Callable[[QPainter, FrameSeries, Window, range, Sequence[FrameBar] | None], Spikes]
 
 
@@ -92,16 +91,17 @@ class ColumnPicture:
             if are_shared:
                 # The column at the left edge has lost some of its frames.
                 self._draw_part(series, window, range(1))
-        end = math.ceil((series.bounds()[1] - window.low) / window.per_pixel) + 1
+        end = math.ceil((series.start_of(series.end) - window.low) / window.per_pixel) + 1
         end = min(max(end, start + 1), window.width)
         came = window.width - shift
+        empty = range(0)
         if shift and end < came:
             # What is between is as empty as before.
-            self._draw_part(series, window, range(came, window.width), ())
+            empty = range(came, window.width)
         elif shift:
             end = window.width
         if start < end:
-            self._draw_part(series, window, range(start, end), bars)
+            self._draw_part(series, window, range(start, end), bars, empty)
         return (0, window.width) if shift else (start, end)
 
     def _can_wait(self, series: FrameSeries, measure: Measure, first: int) -> bool:
@@ -133,13 +133,16 @@ class ColumnPicture:
         window: Window,
         pixels: range,
         bars: Sequence[FrameBar] | None = None,
+        empty: range = range(0),
     ) -> None:
         assert self.pixmap is not None, "made before anything is drawn"
         painter = self.pixmap.begin()
-        painter.setClipRect(QRect(pixels.start, 0, len(pixels), window.height))
+        if empty:
+            self._draw(painter, series, window, empty, ())
+        painter.setClipRect(pixels.start, 0, len(pixels), window.height)
         found = self._draw(painter, series, window, pixels, bars)
         painter.end()
-        self.columns_drawn += len(pixels)
+        self.columns_drawn += len(pixels) + len(empty)
         former = self.spikes
         if not (len(former.places) or len(found.places)):
             return

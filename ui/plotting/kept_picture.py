@@ -60,6 +60,11 @@ class MovedPixmap:
     def draw(self, painter: QPainter, target: QRectF, part: QRectF) -> None:
         painter.drawPixmap(target, self._pixmap, part.translated(self._left, 0))
 
+    def draw_columns(self, painter: QPainter, left: int, right: int) -> None:
+        """Draw some columns where they are, with a painter that takes pixels of the device."""
+        wide, high = right - left, self.height
+        painter.drawPixmap(left, 0, wide, high, self._pixmap, self._left + left, 0, wide, high)
+
 
 class KeptPicture:
     """Keeps an opaque picture in device pixels."""

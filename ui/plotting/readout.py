@@ -31,17 +31,18 @@ def paint_playhead(
     painter: QPainter, theme: Theme, area: QRectF, view: SharedView, x_of: Callable[[float], float]
 ) -> None:
     """Paint a line at the instant that is shown; cover what comes after it, up to now."""
-    shown = view.shown
+    present, playhead = view.present, view.playhead
+    shown = present if view.playhead_ns is None else playhead
     if shown is None:
         return
     x = round(x_of(shown))
-    if view.playhead is not None and view.present is not None:
+    if playhead is not None and present is not None:
         if not theme.is_high_contrast:
             veil = QColor(theme.color(ColorRole.BG))
             veil.setAlphaF(_VEIL)
             left = max(float(x), area.left())
             painter.fillRect(QRectF(left, area.top(), area.right() - left, area.height()), veil)
-        now = round(x_of(view.present)) + 0.5
+        now = round(x_of(present)) + 0.5
         painter.setPen(QPen(theme.color(ColorRole.EDGE), 1, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(now, area.top()), QPointF(now, area.bottom()))
     line = QRectF(x - 1, area.top(), 2, area.height())

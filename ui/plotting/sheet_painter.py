@@ -106,7 +106,7 @@ def paint_sheet(painter: QPainter, sheet: Sheet) -> None:
     for kind, color, entries in sheet.parts():
         match kind:
             case Kind.RECTS:
-                fill_all(painter, entries, QColor(color))
+                fill_all(painter, entries, named_color(color))
             case Kind.HATCHED:
                 brush = QBrush(QColor(color), Qt.BrushStyle.BDiagPattern)
                 fill_all(painter, entries, brush)
@@ -118,12 +118,16 @@ def paint_sheet(painter: QPainter, sheet: Sheet) -> None:
                     former = painter.font()
                     texts = kept_texts(small_font(painter))
                     painter.setFont(texts.font)
-                painter.setPen(QColor(color))
+                painter.setPen(named_color(color))
                 for line in entries:
                     texts.draw(painter, line.left, line, line.text)
     if former is not None:
         painter.setFont(former)
     sheet.clear()
+
+
+#: A color by its name; shared, so not to be changed.
+named_color = lru_cache(maxsize=64)(QColor)
 
 
 @lru_cache(maxsize=64)

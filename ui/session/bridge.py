@@ -593,10 +593,11 @@ class SessionBridge(QObject):
         if not is_here or session.status.phase is not SessionPhase.RUNNING:
             self.refresh_timer.note_standstill()
             return
-        start = max(seen, frames.first) - frames.first
+        start, rate = max(seen, frames.first) - frames.first, session.frame_rate
         self.refresh_timer.note_frames(
             frames.interval_ns[start:],
-            NS_PER_SECOND / float(session.frame_rate),
+            # Numbers apart: as a fraction it would take longer than all the rest.
+            NS_PER_SECOND * rate.denominator / rate.numerator,
             busy_ns=sum(frames.busy_ns[start:]),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from msgspec import structs
@@ -240,9 +240,11 @@ class LanePicture:
         viewport = canvas.viewport().rect()
         turn = _turn(canvas)
         rows = self._place_rows(canvas, turn)
-        grid = tuple(x for x, _ in canvas.view.ruler_ticks(window)[0] if x >= window.left)
-        bottom = min(rows.bottom, viewport.height())
-        box = QRect(window.left, 0, viewport.width() - window.left, bottom)
+        left = window.left
+        grid = tuple([x for x, _ in canvas.view.ruler_ticks(window)[0] if x >= left])
+        width, height = viewport.width(), viewport.height()
+        bottom = min(rows.bottom, height)
+        box = QRect(left, 0, width - left, bottom)
         canvas.timeline.resolve_dues()
         away, ahead = _ahead_of(canvas.timeline, window)
         # The same object as long as it stays.
@@ -255,31 +257,36 @@ class LanePicture:
         marks = self._marks_of(canvas, window, shown, layout) if has_whole_pixels else None
         shift = None if marks is None else marks.shift_from(self._marks)
         self.lanes.paint(
-            *(painter, QSize(viewport.width(), bottom), shown),
+            *(painter, QSize(width, bottom), shown),
             lambda inner: self._all_lanes(inner, canvas, window, shown),
             is_moving=marks is None,
             moved=shift or 0,
             amend=lambda inner, _former: self._amend(inner, canvas, window, marks, shift, layout),
         )
         self._marks = marks
-        if bottom < viewport.height():
+        has_names = exposed is None or exposed.left() < left
+        if bottom < height:
             # To paint a few lines costs less than to copy them.
-            self._ground(painter, viewport.adjusted(0, bottom, 0, 0), grid)
+            ground = (
+                (0, bottom, width, height - bottom)
+                if has_names
+                else (left, bottom, width - left, height - bottom)
+            )
+            self._ground(painter, QRect(*ground), grid)
         # They cover what reaches over the left edge.
-        names = QSize(window.left, viewport.height())
+        names = QSize(left, height)
         if self._states is None or self._states[0] != (rows, turn):
             shown_rows = (*rows.scrolled, *rows.pinned)
             states = tuple(canvas.header_state(placed.row) for placed in shown_rows)
             self._states = (rows, turn), states
         named = rows, self._states[1]
-        if exposed is None or exposed.left() < window.left:
+        if has_names:
             self._named = named
             self.names.paint(painter, names, *named)
         elif named != self._named:
             canvas.viewport().update(QRect(QPoint(), names))
-        self._over(painter, canvas, window, rows, turn)
-        edge = self._theme.color(ColorRole.LINE)
-        painter.fillRect(window.left, 0, 1, viewport.height(), edge)
+        self._over(painter, canvas, window, rows, (turn, height))
+        painter.fillRect(left, 0, 1, height, self._theme.color(ColorRole.LINE))
 
     def _place_rows(self, canvas: LaneSurface, turn: object) -> PlacedRows:
         """Return the visible rows, the same object as long as nothing about them changes."""
@@ -409,16 +416,14 @@ class LanePicture:
                 ]
             elif isinstance(mark, GrowingBar):
                 growing.append((placed, mark))
-        region = QRegion()
         for place in places:
             self._ground(painter, place, shown.grid)
-            region |= place
-        painter.setClipRegion(region & box)
-        for placed, bands in changed:
-            rows.paint_ground(painter, self._theme, placed)
-            for band in bands:
-                self._records(layout, canvas, placed, window, band)
-        layout.paint(painter)
+        if changed:
+            region = QRegion()
+            for place in places:
+                region |= place
+            painter.setClipRegion(region & box)
+            self._paint_changed(painter, canvas, window, rows, layout, changed)
         painter.setClipRect(box)
         for placed, _ in growing:
             rows.paint_ground(painter, self._theme, placed)
@@ -429,6 +434,21 @@ class LanePicture:
         layout.clocks.grow(grown, former.present - marks.origin + window.left)
         layout.paint(painter)
         return True
+
+    def _paint_changed(  # noqa: PLR0913, PLR0917 - as for _amend
+        self,
+        painter: QPainter,
+        canvas: LaneSurface,
+        window: LaneWindow,
+        rows: PlacedRows,
+        layout: _RowLayout,
+        changed: Iterable[tuple[PlacedRow, list[_Band]]],
+    ) -> None:
+        for placed, bands in changed:
+            rows.paint_ground(painter, self._theme, placed)
+            for band in bands:
+                self._records(layout, canvas, placed, window, band)
+        layout.paint(painter)
 
     # ---------------------------------------------------------------- one row
 
@@ -511,12 +531,16 @@ class LanePicture:
         canvas: LaneSurface,
         window: LaneWindow,
         rows: PlacedRows,
-        turn: object,
+        when: tuple[object, int],
     ) -> None:
-        theme, top = self._theme, 0
-        bottom = canvas.viewport().height()
+        """Paint what lies over the lanes.
+
+        Args:
+            when: What decides on texts, and how high everything is.
+        """
+        theme, top, (turn, bottom) = self._theme, 0, when
         painter.save()
-        painter.setClipRect(QRect(window.left, 0, max(window.width, 0), bottom))
+        painter.setClipRect(window.left, 0, max(window.width, 0), bottom)
         band = canvas.selected_frame_span()
         if band is not None:
             left, right = window.x(band[0]), window.x(band[1])
@@ -526,9 +550,9 @@ class LanePicture:
         if canvas.store.gaps:
             self._gaps(painter, canvas, window, (top, bottom))
         if rows.scrolled or rows.pinned:
+            low, span = canvas.view.range.low, canvas.view.range.span
 
             def x_of(place: float) -> float:
-                low, span = canvas.view.range.low, canvas.view.range.span
                 return drawable(window.left + (place - low) / span * window.width) + _NUDGE
 
             area = QRectF(window.left, 0, max(window.width, 0), bottom)

@@ -121,6 +121,8 @@ class LaneSurface(QAbstractScrollArea):
         self._quiet: frozenset[Lane] = frozenset()
         self._quiet_at = (0.0, 0.0)
         self._header_width: int | None = None
+        self._kept_room = 0, 1
+        self._room_for: tuple[int, int] | None = None
         self._row_heights = _row_heights(0)
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -239,10 +241,7 @@ class LaneSurface(QAbstractScrollArea):
 
     @property
     def header_width(self) -> int:
-        scale = self.text_scale
-        usual = size_by_width("lane_headers", self.window().width() / scale)
-        wanted = self._header_width or round(usual * scale)
-        return min(wanted, max(self.viewport().width() // 2, 1))
+        return self._room()[0]
 
     @property
     def text_scale(self) -> float:
@@ -254,8 +253,15 @@ class LaneSurface(QAbstractScrollArea):
 
     def _room(self) -> tuple[int, int]:
         """Return from which pixel on lanes are, and on how many."""
-        left = self.header_width
-        return left, max(self.viewport().width() - left, 1)
+        # Asked several times in each refresh.
+        made_for = self.viewport().width(), self.window().width()
+        if made_for != self._room_for:
+            self._room_for, scale = made_for, self.text_scale
+            usual = size_by_width("lane_headers", made_for[1] / scale)
+            wanted = self._header_width or round(usual * scale)
+            left = min(wanted, max(made_for[0] // 2, 1))
+            self._kept_room = left, max(made_for[0] - left, 1)
+        return self._kept_room
 
     def lane_window(self) -> LaneWindow:
         return self.view.lane_window(*self._room())
@@ -410,6 +416,7 @@ class LaneSurface(QAbstractScrollArea):
 
     def set_header_width(self, width: int) -> None:
         self._header_width = min(max(width, _LEAST_HEADER), _WIDEST_HEADER)
+        self._room_for = None
         self._apply_width()
 
     # ---------------------------------------------------------------- pointing
@@ -480,6 +487,7 @@ class LaneSurface(QAbstractScrollArea):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange:
+            self._room_for = None
             self._fit_rows()
 
     def _fit_rows(self) -> None:

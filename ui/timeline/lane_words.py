@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QPainter
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.lanes.waits import lane_wait
@@ -23,7 +22,7 @@ from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import format_instant
 
 from ..kit.theme import ColorRole, Theme
-from ..plotting.sheet_painter import KeptTexts, kept_texts, theme_colors
+from ..plotting.sheet_painter import KeptTexts, kept_texts, named_color, theme_colors
 
 if TYPE_CHECKING:
     from .lane_names import PlacedRows
@@ -104,7 +103,7 @@ class LaneWords:
                 moved = 0
             if said.color != ink:
                 ink = said.color
-                painter.setPen(_color(ink))
+                painter.setPen(named_color(ink))
             self._say(painter, texts, said)
         painter.translate(-moved, 0)
         painter.setFont(font)
@@ -163,7 +162,7 @@ class LaneWords:
 
     def _say(self, painter: QPainter, texts: KeptTexts, said: PlacedText) -> None:
         for edges, ground in said.patches:
-            painter.fillRect(_rect(edges), _color(ground))
+            painter.fillRect(_rect(edges), named_color(ground))
         if said.chip is not None:
             painter.setBrush(self._theme.color(ColorRole.BG))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -172,10 +171,7 @@ class LaneWords:
             painter.setBrush(Qt.BrushStyle.NoBrush)
         texts.draw(painter, said.left, said.row, said.text)
         for bar in said.sign:
-            painter.fillRect(_rect(bar), _color(said.color))
-
-
-_color = lru_cache(maxsize=64)(QColor)
+            painter.fillRect(_rect(bar), named_color(said.color))
 
 
 def _rect(edges: Edges) -> QRect:

@@ -99,9 +99,6 @@ class FocusRing(QObject):
         # What is not seen itself has the keyboard for what it lies on.
         above = now.parentWidget()
         shown = now if now.updatesEnabled() or above is None else above
-        while isinstance(shown, QSplitter) and (above := shown.parentWidget()) is not None:
-            # It would make room for the bars beside its parts.
-            shown = above
         self.target = shown
         shown.installEventFilter(self)
         self._bars = [_bar(shown) for _ in range(4)]

@@ -170,6 +170,7 @@ class LaneStore:
             kind: self._lane(kind, 0, kind.text.capitalize())
             for kind in (LaneKind.MARKS, LaneKind.COMMANDS, LaneKind.FAILURES, LaneKind.HITS)
         }
+        self._listed: tuple[int, ...] = ()  # How many there were of each when last looked at
         self._lane(LaneKind.BOOKMARKS, 0, "Bookmarks")
         samples = self.blocks.samples
         self._fold = handlers_of(self) | handlers_of(self.clocks) | handlers_of(samples)
@@ -293,6 +294,13 @@ class LaneStore:
         return state.at_ns
 
     def _add_lists(self, timeline: Timeline) -> None:
+        counts = (
+            *(len(timeline.marks), len(timeline.commands)),
+            *(len(timeline.failures), len(timeline.hits)),
+        )
+        if counts == self._listed:
+            return
+        self._listed = counts
         for kind, records in (
             (LaneKind.MARKS, timeline.marks),
             (LaneKind.COMMANDS, timeline.commands),

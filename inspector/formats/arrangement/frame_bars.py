@@ -9,7 +9,8 @@ Of an interval, the inspector's share is outlined and empty.
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Final
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -26,6 +27,8 @@ from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import Measure, Phase, Share
 
 Pixels = NDArray[np.int64]
+#: As rows of PixelRects are.
+_Rect: TypeAlias = tuple[int, int, int, int]
 #: A bar at least this wide leaves a pixel of background between it and the next. Were bars of
 #: between 3 and 4 pixels judged by their whole pixels, each that has four would seem to be the
 #: last before a missing frame.
@@ -93,9 +96,14 @@ def pace_of(times_ns: NDArray[np.int64], budget_ns: int) -> NDArray[np.int64]:
     Both limits have the tolerance of
     :class:`~inspector.analysis.statistics.frame_budget.FrameBudget`.
     """
+    return np.searchsorted(np.array(_limits_ns(budget_ns)), times_ns, side="left")
+
+
+@lru_cache(maxsize=8)
+def _limits_ns(budget_ns: int) -> tuple[int, int]:
+    """Return the longest times that are in budget, and not over twice the budget."""
     budget = FrameBudget(budget_ns)
-    limits = np.array([budget.longest_ns, budget.longest_missing_one_ns])
-    return np.searchsorted(limits, times_ns, side="left")
+    return budget.longest_ns, budget.longest_missing_one_ns
 
 
 def top_of_scale_ns(
@@ -242,17 +250,29 @@ def _share_layers(rects: PixelRects) -> list[tuple[AnyFill, PixelRects]]:
     return [(Fill.INSPECTOR, rects), (Fill.INSPECTOR_EDGE, edges)]
 
 
+def _share_edges(rects: Iterable[_Rect]) -> list[_Rect]:
+    """Return the edges that :func:`_share_layers` has, of a few rectangles."""
+    outlines, tops = list[_Rect](), list[_Rect]()
+    for left, top, right, bottom in rects:
+        if right - left + 1 < _OUTLINED_FROM:
+            tops.append((left, top, right, top))
+        else:
+            outlines += (left, top, right, top), (left, bottom, right, bottom)
+            outlines += (left, top, left, bottom), (right, top, right, bottom)
+    return outlines + tops
+
+
 def newest_frame_bars(
     series: FrameSeries, measure: Measure, frames: Sequence[FrameBar], scale: BarScale
 ) -> Bars:
     """Return the bars of the newest frames, see :meth:`.FrameSeries.newest_bars`."""
-    height, top_ns, budget = scale.height, scale.top_ns, FrameBudget(scale.budget_ns)
-    longest_ns, twice_ns = budget.longest_ns, budget.longest_missing_one_ns
+    height, top_ns = scale.height, scale.top_ns
+    longest_ns, twice_ns = _limits_ns(scale.budget_ns)
     first = series.end - series.first - len(frames)
     times_ns = series.history.column(f"{measure}_ns")
     shares_ns = series.history.column(Share.INSPECTOR) if measure == "interval" else None
-    strong: dict[Pace, list[tuple[int, int, int, int]]] = {}
-    shares: list[tuple[int, int, int, int]] = []
+    strong: dict[Pace, list[_Rect]] = {}
+    shares: list[_Rect] = []
     cut: list[tuple[int, int, int]] = []
     for number, (left, right, width) in enumerate(frames, first):
         time_ns = times_ns[number]
@@ -275,7 +295,8 @@ def newest_frame_bars(
     for pace in sorted(strong):
         layers += _pace_layers(pace, np.array(strong[pace], dtype=np.int32), scale)
     if shares:
-        layers += _share_layers(np.array(shares, dtype=np.int32))
+        layers.append((Fill.INSPECTOR, np.array(shares, dtype=np.int32)))
+        layers.append((Fill.INSPECTOR_EDGE, np.array(_share_edges(shares), dtype=np.int32)))
     if not cut:
         return Bars(tuple(layers), NO_SPIKES)
     layers += _cut((edges for *edges, _ in cut), layers)

@@ -74,6 +74,8 @@ class FrameSeries:
         self._end = 0
         # The starts of all frames read; asked for a dozen times in each refresh.
         self._begun_ns = array("q")
+        # The first frame kept, and when it begins on the axis where its instant is at its end.
+        self._start = -1, 0
         # Among which frames the longest was looked for last, and which it is.
         self._longest: tuple[Measure, int, int, int] = measure, 0, 0, -1
         # Frames that are complete have theirs with them, whoever draws them.
@@ -184,12 +186,17 @@ class FrameSeries:
         The index after the newest gives its end.
         """
         at_ns, first = self._begun_ns, self._history.first
-        place, count = frame - first - self.counts_back, self._end - first
+        # Asked several times in each refresh; see counts_back.
+        place, count = frame - first - (self.measure != "busy"), self._end - first
+        if place < 0 and first == self._start[0]:
+            return self._start[1]
         if place < 0:
             # Its beginning was the instant of a frame that is not kept, or of none: the start of
             # the session, before which there is nothing, however long that frame took to come.
             passed_ns = self._history.interval_ns[0] - self._history.cut_ns[0]
-            return min(max(at_ns[0] - min(passed_ns, NS_PER_SECOND), 0), at_ns[0] - NS_PER_US)
+            start_ns = max(at_ns[0] - min(passed_ns, NS_PER_SECOND), 0)
+            self._start = first, min(start_ns, at_ns[0] - NS_PER_US)
+            return self._start[1]
         if place < count:
             return at_ns[place]
         return at_ns[count - 1] + self._last_duration_ns()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from inspector.formats.arrangement.frame_series import XAxis
 from inspector.formats.drawing.pixel_rects import pixel_rects
-from inspector.formats.drawing.ticks import count_ticks, instant_ticks
+from inspector.formats.drawing.ticks import Tick, count_ticks, instant_ticks
 from inspector.timebase import NS_PER_SECOND
 
 if TYPE_CHECKING:
@@ -75,6 +75,15 @@ class LaneWindow(Struct, frozen=True):
         x = self.left + ((at_ns - self.low) / per_pixel + _NUDGE)
         return min(max(x, -_FARTHEST), _FARTHEST)
 
+    def ticks(self, ticks: Iterable[Tick]) -> list[tuple[int, str]]:
+        """Return the pixels of ticks in view, with their labels."""
+        if self.bends is not None:
+            return [(int(self.x(tick.value_ns)), tick.label) for tick in ticks]
+        low, left, per_pixel = self.low, self.left, self.per_pixel
+        return [
+            (int(left + ((tick.value_ns - low) / per_pixel + _NUDGE)), tick.label) for tick in ticks
+        ]
+
     def xs(self, at_ns: NDArray[np.int64]) -> NDArray[np.float64]:
         instants = at_ns.astype(np.float64)
         if self.bends is not None:
@@ -131,7 +140,7 @@ def ruler_ticks(
     count = ticks_within(window.width)
     if not clock_id or clocks is None:
         ticks = instant_ticks(max(window.low, 0.0), max(window.high, 1.0), count, NS_PER_SECOND)
-        return [(int(window.x(tick.value_ns)), tick.label) for tick in ticks.ticks], ticks.unit
+        return window.ticks(ticks.ticks), ticks.unit
     high = min(window.high, float(window.present_ns))
     instants, locals_ns = clocks.samples(clock_id, max(window.low, 0.0), high, _MOST_CHANGES)
     if len(instants) < 2 or locals_ns[-1] <= locals_ns[0]:  # noqa: PLR2004 - a line

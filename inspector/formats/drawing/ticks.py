@@ -58,17 +58,23 @@ def _instant_ticks(low_ns: float, high_ns: float, count: int, clock_from_ns: int
     if high_ns <= clock_from_ns:
         unit_ns, unit = _unit_of_instants(high_ns)
         return Ticks(_decimal_ticks(low_ns, high_ns, count, unit_ns), unit)
-    step_ns = rounded_step(span_ns / count)
-    if step_ns >= NS_PER_SECOND:
-        step_s = span_ns / count / NS_PER_SECOND
-        step_ns = float(_clock_step_s(step_s) * NS_PER_SECOND)
-    decimals = _decimals(step_ns / NS_PER_SECOND)
+    step_ns, decimals = _clock_step(round(span_ns), count)
     has_hours = high_ns >= 3_600 * NS_PER_SECOND
     numbers = _multiples(low_ns, high_ns, step_ns)
     return _clock_ticks(numbers, step_ns, decimals, has_hours)
 
 
-# In a view that moves they stay for many refreshes.
+# In a view that moves steps and ticks stay for many refreshes.
+@lru_cache(maxsize=8)
+def _clock_step(span_ns: int, count: int) -> tuple[float, int]:
+    """Return how far apart ticks are, and how many decimals their labels have."""
+    step_ns = rounded_step(span_ns / count)
+    if step_ns >= NS_PER_SECOND:
+        step_s = span_ns / count / NS_PER_SECOND
+        step_ns = float(_clock_step_s(step_s) * NS_PER_SECOND)
+    return step_ns, _decimals(step_ns / NS_PER_SECOND)
+
+
 @lru_cache(maxsize=8)
 def _clock_ticks(numbers: range, step_ns: float, decimals: int, has_hours: bool) -> Ticks:  # noqa: FBT001 - a key
     values = [number * step_ns for number in numbers]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtCore import QEvent, QPointF, QRect, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
@@ -51,7 +51,7 @@ def over(ruler: Ruler, frame: int) -> QPointF:
     series = ruler._view.series
     assert series is not None
     middle = (series.start_of(frame) + series.start_of(frame + 1)) / 2
-    return QPointF(ruler._x_of(middle), 12)
+    return QPointF(ruler._x_of(middle, ruler._strip()), 12)
 
 
 @pytest.mark.parametrize("axis", list(XAxis))
@@ -154,7 +154,8 @@ def test_that_a_ruler_that_follows_looks_as_if_painted_anew(
     view.set_x_axis(XAxis.TIME)
     view.set_timeline(timeline)
     view.zoom(zoom)
-    strip, moments = ruler._strip().toRect(), 150
+    (left, width), moments = ruler._strip(), 150
+    strip = QRect(left, 0, width, ruler.height())
     for _ in range(moments):
         add_frame(timeline.frames)
         add_frame(timeline.frames)

@@ -80,11 +80,11 @@ def sections_of(pattern: str, entries: Sequence[PaletteEntry], found: Found) -> 
     """
     typed = pattern.removeprefix(_COMMANDS_ONLY).strip()
     matched = matching_entries(typed, entries)
+    if pattern.startswith(_COMMANDS_ONLY):
+        return [Section("Commands", matched)] if matched else []
     is_found = found.objects or found.commands or any(has_words(typed, each) for each in matched)
     if typed and is_found:
         matched = [each for each in matched if has_words(typed, each)]
-    if pattern.startswith(_COMMANDS_ONLY):
-        return [Section("Commands", matched)] if matched else []
     possible = [each for each in matched if not each.reason]
     panels = [each for each in possible if each.kind is EntryKind.PANEL]
     is_else = possible or found.times or found.commands
@@ -169,7 +169,7 @@ class CommandPalette(QDialog):
     @Slot(str)
     def _filter(self, pattern: str) -> None:
         self._about = None
-        typed = pattern.removeprefix(_COMMANDS_ONLY).strip()
+        typed = pattern.strip()
         found = _NOTHING if pattern.startswith(_COMMANDS_ONLY) else self._find(typed)
         self._set_sections(sections_of(pattern, self._entries, found), typed)
 
