@@ -130,7 +130,7 @@ def test_that_frames_over_budget_are_found_with_their_share_and_work(tmp_path: P
     found = looked_at(tmp_path, "stage.every_frame(lambda delta: stage.work(0.05))", 10)
 
     over = found[OVER_BUDGET]
-    assert over.text.startswith("200 of 200 frames (100.0 %) were over budget ")
+    assert over.text.startswith("200 of 200 frames after the first (100.0 %) were over budget ")
     assert "over budget (19.2 ms): median 50.0 ms" in over.text
     assert "Callbacks took a median of 5" in over.text
 
@@ -204,7 +204,8 @@ def test_that_frames_of_a_program_are_held_against_what_its_loop_asks_for() -> N
 
     (over,) = played.found_in_program()
     assert over.text.startswith(
-        "99 of 99 frames (100.0 %) were over budget (18.4 ms, what the loop asks for): "
+        "99 of 99 frames after the first (100.0 %)"
+        " were over budget (18.4 ms, what the loop asks for): "
     )
 
 
@@ -219,7 +220,8 @@ def test_that_long_frames_of_a_program_are_held_against_its_usual_one() -> None:
     found = {finding.kind: finding.text for finding in played.found_in_program()}
     assert set(found) == {OVER_BUDGET, BLOCKING}
     assert found[OVER_BUDGET].startswith(
-        "16 of 191 frames (8.4 %) were over budget (38.0 ms, the loop's usual frame): median "
+        "16 of 191 frames after the first (8.4 %)"
+        " were over budget (38.0 ms, the loop's usual frame): median "
         "100 ms, at most 100 ms. Callbacks took a median of 90.0 ms of that."
     )
 
@@ -330,7 +332,8 @@ def test_that_long_frames_without_work_are_blamed_on_no_callback() -> None:
 
     (over,) = played.found()
     assert over.text == (
-        "290 of 299 frames (97.0 %) were over budget (19.2 ms): median 33.0 ms, at most 33.0 "
+        "290 of 299 frames after the first (97.0 %)"
+        " were over budget (19.2 ms): median 33.0 ms, at most 33.0 "
         "ms. Callbacks took a median of only 1.00 ms of that; the rest was not measured."
     )
 
@@ -389,7 +392,8 @@ def test_that_frames_that_the_inspector_made_too_long_are_not_the_scenes() -> No
         played.frame(40 * MS, shares={Share.CALLBACKS: 30 * MS, Share.INSPECTOR: 5 * MS})
     (over,) = [finding for finding in played.found() if finding.kind is OVER_BUDGET]
     assert over.text == (
-        "10 of 79 frames (12.7 %) were over budget (19.2 ms): median 40.0 ms, at most 40.0 "
+        "10 of 79 frames after the first (12.7 %)"
+        " were over budget (19.2 ms): median 40.0 ms, at most 40.0 "
         "ms. What took most of it: callbacks in 10. Besides them, the inspector alone made 30 "
         "too long."
     )

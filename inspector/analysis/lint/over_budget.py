@@ -49,9 +49,10 @@ def over_budget_frames(survey: Survey) -> Iterator[Finding]:
     worst = max(long_frames.over, key=_took)
     middle_ns = median_low(map(_took, long_frames.over))
     text = (
-        f"{count:,} of {long_frames.frames:,} frames ({100 * count / long_frames.frames:.1f} %) "
-        f"were {long_frames.budget.over_text}: median {format_duration(middle_ns)}, at most "
-        f"{format_duration(worst.took_ns)}. {_why(long_frames.over, middle_ns)}"
+        f"{count:,} of {long_frames.frames:,} frames after the first "
+        f"({100 * count / long_frames.frames:.1f} %) were {long_frames.budget.over_text}: "
+        f"median {format_duration(middle_ns)}, at most {format_duration(worst.took_ns)}. "
+        f"{_why(long_frames.over, middle_ns)}"
     )
     if long_frames.by_inspector:
         text += f" Besides them, the inspector alone made {long_frames.by_inspector:,} too long."
