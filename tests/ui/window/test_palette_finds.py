@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.events.conditions.breakpoint import BreakKind
-from tests.sessions.test_captured import trace
+from tests.sessions.test_captured import table, trace
 from tests.ui.shell import Shell, open_shell
 from ui.findings import FindingsPanel
 from ui.kit.filter_line import FilterLine
@@ -41,6 +41,25 @@ def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
     for _ in range(60):
         shell.advance(1 / 60)
     return shell
+
+
+def test_that_with_a_capture_it_begins_with_what_is_done_with_captures(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+    shell.window.open_path(table(tmp_path))
+    QApplication.processEvents()
+
+    palette = type_into_palette(shell, "")
+
+    rows = map(palette.model.entry, range(palette.model.rowCount()))
+    assert [each.title for each in rows if each is not None][:3] == [
+        "0:00.052  longest frame",
+        "Compare with …",
+        "Export …",
+    ]
+    QTest.keyClick(palette.line, Qt.Key.Key_Return)
+    assert shell.bridge.selection.kind is SelectionKind.FRAME
 
 
 def type_into_palette(shell: Shell, text: str) -> CommandPalette:

@@ -85,6 +85,8 @@ def sections_of(pattern: str, entries: Sequence[PaletteEntry], found: Found) -> 
     is_found = found.objects or found.commands or any(has_words(typed, each) for each in matched)
     if typed and is_found:
         matched = [each for each in matched if has_words(typed, each)]
+    likely = {each: place for place, each in enumerate(found.first)}
+    matched.sort(key=lambda each: likely.get(each.id, len(likely)))
     possible = [each for each in matched if not each.reason]
     panels = [each for each in possible if each.kind is EntryKind.PANEL]
     is_else = possible or found.times or found.commands

@@ -20,6 +20,7 @@ from inspector.commands.transport import StepTo, StepToNextTimer
 from inspector.display_text import counted
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.events.states import ClockState
+from inspector.formats.arrangement.frame_series import longest_frame
 from inspector.sessions.session import ShowsCapture
 from inspector.timebase import format_at, format_duration, parse_duration_ns
 from inspector.vocabulary import NEVER, rate_chip
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 #: What asks for a reason, before a name or alone.
 _WHY: Final = "why"
+#: What is done with a capture most of all.
+_WITH_CAPTURES: Final = ("compare", "export", "panel-statistics", "panel-findings")
 #: Panels that can be filtered for what is typed.
 _FILTERED: Final = (("event_list", "Events"), ("timer_queue", "Timers"))
 _AHEAD: Final = re.compile(r"\+\s*(\d+)?\s*timers?", re.IGNORECASE)
@@ -61,6 +64,8 @@ class Found(Struct):
     times: list[PaletteEntry]
     commands: list[PaletteEntry]
     panels: list[PaletteEntry]
+    # Of the actions that match, those that are likeliest to be meant, by their ids.
+    first: tuple[str, ...] = ()
 
 
 class _Object(Struct):
@@ -81,11 +86,14 @@ class PaletteFinder:
 
     def find(self, pattern: str) -> Found:
         """Return what a text finds; without one, what is selected, and what is due next."""
-        if self._bridge.session is None:
+        session: object = self._bridge.session
+        if session is None:
             return Found([], [], [], [])
+        words = [word for word in pattern.lower().split() if word != _WHY]
+        if not words and isinstance(session, ShowsCapture):
+            return Found([], self._longest_frame(), [], [], _WITH_CAPTURES)
         # Its lanes know the timers that are gone.
         self._timeline_panel.refresh()
-        words = [word for word in pattern.lower().split() if word != _WHY]
         objects = sorted(self._objects(words, all), key=lambda each: each.rank)
         asked: list[PaletteEntry] = []
         if not words:
@@ -202,6 +210,22 @@ class PaletteFinder:
         for at_ns, text in sorted(marks, reverse=True):
             if lowered in text.lower():
                 yield self._past(at_ns, text)
+
+    def _longest_frame(self) -> list[PaletteEntry]:
+        frames = self._bridge.timeline.frames
+        if not len(frames):
+            return []
+        frame = frames.frame(longest_frame(frames))
+        return [
+            PaletteEntry(
+                "longest-frame",
+                f"{format_at(frame.at_ns)}  longest frame",
+                format_duration(frame.interval_ns),
+                icon=self._icons("mark"),
+                kind=EntryKind.TIME,
+                do=partial(self._bridge.reveal_frame, frame.index),
+            )
+        ]
 
     def _findings(self) -> list[Finding]:
         """Return what the last look has found; nothing before the first."""
