@@ -37,7 +37,12 @@ class PygletAdapter(Adapter):
     """One clock for all clocks of pyglet that read its time."""
 
     library = "pyglet"
-    hides: tuple[str, ...] = ("pyglet", "arcade.application", "arcade.clock")
+    hides: tuple[str, ...] = (
+        "pyglet",
+        "arcade.application",
+        "arcade.clock",
+        "arcade.window_commands",
+    )
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
