@@ -91,6 +91,20 @@ def test_that_a_running_transport_asks_for_the_earliest_instant_only(world: Worl
     assert asked == [None, second, first, first]
 
 
+def test_that_a_timer_set_once_the_earliest_is_cleared_is_asked_for(world: World) -> None:
+    world.transport.run()
+    earliest = world.tree.root.set_timeout_ns(10 * MS, world.note, "a")
+    world.tree.root.set_timeout_ns(30 * MS, world.note, "b")
+    world.tree.root.clear(earliest)
+
+    world.source.wake_at(world.start + 1 * MS)
+    asked = [world.source.wake_ns]
+    world.tree.root.set_timeout_ns(5 * MS, world.note, "c")
+    asked.append(world.source.wake_ns)
+
+    assert asked == [world.start + 30 * MS, world.start + 6 * MS]
+
+
 def test_that_nothing_is_asked_for_when_everything_is_paused(world: World) -> None:
     world.transport.run()
     world.tree.root.set_timeout_ns(10 * MS, world.note, "a")

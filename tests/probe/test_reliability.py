@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+import socket
 import time
 from collections import Counter
 from pathlib import Path
@@ -89,6 +91,23 @@ def test_that_a_slow_reader_never_blocks_the_program() -> None:
         wait_for_keyframe_after_loss(receiver)
         wait_for_all_marks(receiver)
         assert marks_and_losses(receiver)[1] > 0
+
+
+@pytest.mark.parametrize("has_poll", [True, False])
+@pytest.mark.skipif(not hasattr(select, "poll"), reason="has none to take away")
+def test_that_what_is_ready_is_found_without_a_poll_of_the_system(
+    monkeypatch: pytest.MonkeyPatch, *, has_poll: bool
+) -> None:
+    if not has_poll:
+        monkeypatch.delattr(select, "poll")
+    near, far = socket.socketpair()
+    with near, far:
+        waiting = link._Waiting()
+        found = [waiting.wait([near], [far], -1), waiting.wait([near], [], 10)]
+        far.send(b"a")
+        found.append(waiting.wait([near], [near], 10))
+
+    assert [set(each) for each in found] == [{far}, set(), {near}]
 
 
 def wait_for_keyframe_after_loss(receiver: Receiver) -> None:
