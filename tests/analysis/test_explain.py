@@ -380,7 +380,9 @@ def test_that_a_timer_that_is_due_at_this_instant_is_said_to_be(
     stand.session.submit(FireTimer(stand.timers("first")[0]))
     stand.session.refresh()
 
-    assert stand.explain("at once").headline == "It is due and fires with the next wake-up."
+    explanation = stand.explain("at once")
+    assert explanation.headline == "It is due and fires with the next wake-up."
+    assert not any("remain" in text for text in texts(explanation))
 
 
 def test_that_a_held_session_is_said_with_the_event(stand: Stand) -> None:

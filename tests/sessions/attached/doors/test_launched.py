@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from inspector.sessions.attached.doors import supervisor
 from inspector.sessions.attached.doors.launch import SUPERVISOR, Launch
 from inspector.sessions.attached.doors.programs import running_programs
 from tests.javascript import node
@@ -197,6 +198,23 @@ def test_that_a_wrapper_that_has_ended_may_leave_a_program_that_dials(folder: Pa
     launched.end()
     assert not launched.may_bring_more()
     assert "ended with exit code 3" in launched.problem()
+
+
+def test_that_only_the_topmost_of_programs_with_a_probe_are_asked_to_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # A shell, 11, that runs 12, which has started 13 and by a shell of its own 15; 21 dialled in.
+    parents = {10: 1, 11: 10, 12: 11, 13: 12, 14: 12, 15: 14, 21: 1}
+    processes = {pid: supervisor._Process(parent, 0, "S") for pid, parent in parents.items()}
+    monkeypatch.setattr(supervisor, "_processes", lambda: processes)
+    watching = object.__new__(supervisor.Supervisor)
+    watching._pid, watching._has_exited = 11, False
+
+    asked = watching._topmost([12, 13, 15, 21, 99])
+    watching._has_exited = True
+
+    assert asked == {11, 12, 21}
+    assert watching._topmost([13, 15]) == {13, 15}
 
 
 def test_that_what_runs_a_program_is_not_listed_as_one(folder: Path) -> None:
