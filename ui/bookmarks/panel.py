@@ -30,6 +30,8 @@ from ..kit.theme import ColorRole, Theme
 from ..session.bridge import SessionBridge
 
 #: Replaces the line ends of a text in its cell.
+#: Pixels: beside the buttons and what is said, in text of any size.
+_WIDEST_FILTER: Final = 400
 _NEW_LINE: Final = "⏎"
 
 
@@ -150,9 +152,9 @@ class BookmarksPanel(TablePanel):
         self.remove_button = tool_button("Remove", "Remove the selected rows (Delete)")
         self.undo_button = tool_button("Undo", "Undo the last change made here (Ctrl+Z)")
         self.message = ElidedLabel()
-        self.filter_line.setMaximumWidth(260)
+        self.filter_line.setMaximumWidth(_WIDEST_FILTER)
         adding = (self.bookmark_button, self.note_button, self.range_button)
-        self.lay_out(*adding, 10, self.remove_button, self.undo_button, (self.message, 3))
+        self.lay_out(*adding, 10, self.remove_button, self.undo_button, (self.message, 1))
         self._connect()
         self.refresh()
 

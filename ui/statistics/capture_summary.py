@@ -64,8 +64,8 @@ class ToolsSay(QWidget):
             for column, label in enumerate(row):
                 grid.addWidget(label, number, column)
             self.rows.append(row)
-        grid.setColumnStretch(0, 3)
-        grid.setColumnStretch(1, 2)
+        grid.setColumnStretch(0, 4)
+        grid.setColumnStretch(1, 3)
         parts = (caption("What tools say"), grid, self.all_link, REST)
         fill(self, *parts, margins=(_SIDE, 8, _SIDE, 8), spacing=_SPACING)
 

@@ -152,9 +152,8 @@ class _Rows:
                 rows += self._group(each.key, each.title, each, members, depth)
         rows += [self._row(lane, depth) for lane in lanes[end:]]
         if quiet:
-            count = "1 lane" if len(quiet) == 1 else f"{len(quiet):,} lanes"
             key = (LaneKind.TIMER, number, "")
-            rows += self._group(key, f"{count} empty in view", None, quiet, depth)
+            rows += self._group(key, f"{len(quiet):,} empty in view", None, quiet, depth)
         return rows
 
     def _gathered(self, timers: list[Lane]) -> tuple[dict[Lane, list[Lane]], list[Lane]]:

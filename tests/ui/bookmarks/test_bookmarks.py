@@ -170,6 +170,19 @@ def test_that_delete_removes_and_undo_puts_back(stand: Stand) -> None:
     assert stand.names() == ["a", "b", "c"]
 
 
+def test_that_the_filter_has_room_for_what_it_says_in_large_text(stand: Stand) -> None:
+    panel = stand.panel
+    font = panel.font()
+    font.setPointSizeF(2 * font.pointSizeF())
+    panel.setFont(font)
+    panel.resize(1_400, 300)
+    QApplication.processEvents()
+
+    line = panel.filter_line
+    needed = line.fontMetrics().horizontalAdvance(line.placeholderText())
+    assert line.width() - line.textMargins().left() > needed
+
+
 def test_that_a_filter_hides_the_others(stand: Stand) -> None:
     stand.leave("boss", "door")
     stand.annotations.add(Annotation("note", 5, text="The BOSS is late"))

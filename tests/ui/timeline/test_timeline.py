@@ -1091,10 +1091,10 @@ def test_that_lanes_of_dead_timers_fold_away_when_nothing_of_them_is_in_view(
     assert labels(canvas)[2:5] == ["game", "spawn", "fanfare"]
 
     canvas.view.set_span_ns(0, 1_000 * MS)
-    assert labels(canvas)[2:5] == ["game", "spawn", "1 lane empty in view"]
-    canvas.gestures.choose_row(row_of(canvas, "1 lane empty in view"))
+    assert labels(canvas)[2:5] == ["game", "spawn", "1 empty in view"]
+    canvas.gestures.choose_row(row_of(canvas, "1 empty in view"))
     key(qtbot, canvas, Qt.Key.Key_C)
-    assert labels(canvas)[4:6] == ["1 lane empty in view", "fanfare"]
+    assert labels(canvas)[4:6] == ["1 empty in view", "fanfare"]
     canvas.view.set_span_ns(2_000 * MS, 2_200 * MS)
     assert labels(canvas)[2:5] == ["game", "spawn", "fanfare"]
 
