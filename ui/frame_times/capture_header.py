@@ -68,7 +68,7 @@ class CaptureHeader(QWidget):
         super().__init__(parent)
         self._bridge = bridge
         self._names: list[str] = []
-        self.name, self.label = ElidedLabel(), ElidedLabel()
+        self.name, self.label = ElidedLabel(), ElidedLabel(r"\s+· ")
         self.label.setAccessibleName("What is known of the capture")
         self.label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         in_type(self.name, "heading")

@@ -32,6 +32,8 @@ _FIRST: Final = (
     "min",
     "capframex.stuttering",
 )
+#: Not within brackets, of which half would be left.
+_BETWEEN_WORDS: Final = r" (?![^(]*\))"
 _SIDE: Final = 16
 _SPACING: Final = 4
 _TOOLS_WIDTH: Final = 480
@@ -58,7 +60,7 @@ class ToolsSay(QWidget):
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(_SPACING)
         for number in range(len(_FIRST)):
-            row = ElidedLabel(" "), ElidedLabel(" "), plain_label()
+            row = ElidedLabel(_BETWEEN_WORDS), ElidedLabel(" "), plain_label()
             row[1].setForegroundRole(QPalette.ColorRole.PlaceholderText)
             row[2].setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for column, label in enumerate(row):
