@@ -100,7 +100,7 @@ class ScenePanel(QWidget):
         self.notice.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         # What is under the pointer, or which clocks stand still or run at another rate; above the
         # picture, so that it covers nothing
-        self.readout = ElidedLabel()
+        self.readout = ElidedLabel(" · ")
         in_type(self.readout, "small", is_muted=True)
         self.readout.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.title = plain_label("Scene")

@@ -99,6 +99,11 @@ def header_reading(row: LaneRow, state: HeaderState, timeline: Timeline, *, is_p
     return ", ".join(one_line(part) for part in parts if part)
 
 
+def name_end(places: HeaderPlaces, unit: float, *, is_paused: bool) -> int:
+    """Return where the name of a clock ends: the sign of one that goes on is a narrow one."""
+    return places.pause.left() + (-4 if is_paused else round(4 * unit))
+
+
 def header_places(row: QRect, unit: float, small: QFont, rate: str) -> HeaderPlaces:
     """Return where the buttons of a clock are, in the header of its row; nowhere without a rate.
 

@@ -21,6 +21,7 @@ from .lane_headers import (
     USUAL_RATE,
     HeaderState,
     header_places,
+    name_end,
     rate_font,
 )
 
@@ -210,7 +211,7 @@ class LaneNames:
         header = QRect(0, placed.y, width, placed.height)
         places = header_places(header, unit, small, state.rate)
         if not places.pause.isEmpty():
-            right = places.pause.left() - 4
+            right = name_end(places, unit, is_paused=state.is_paused)
         is_muted = placed.is_over or state.is_stopped or (row.is_group and row.lane is None)
         painter.setPen(muted if is_muted else theme.color(ColorRole.TEXT))
         box = QRect(x, placed.y, right - x, placed.height)

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QStyle
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
@@ -239,6 +239,17 @@ def test_that_every_table_offers_copies(view: TableView) -> None:
 
 
 # ------------------------------------------------------------------ moved columns
+
+
+def test_that_a_title_beside_numbers_stands_over_its_texts(
+    model: AnimalModel, view: TableView
+) -> None:
+    cell = model.cells(CAT, [AnimalColumn.NOTE])[0]
+    metric, header = view.style().pixelMetric, view.horizontalHeader()
+    of_icon = metric(QStyle.PixelMetric.PM_SmallIconSize, None, header)
+
+    before_title = of_icon + metric(QStyle.PixelMetric.PM_HeaderMargin, None, header)
+    assert abs(view.cells.before(cell) - before_title) <= 2
 
 
 def test_that_text_keeps_off_the_number_that_is_beside_it_now(

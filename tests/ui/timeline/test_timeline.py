@@ -39,7 +39,7 @@ from ui.kit.theme import ColorRole, Theme
 from ui.plotting.sheet_painter import theme_colors
 from ui.session.bridge import Selection, SessionBridge
 from ui.timeline.lane_canvas import LaneCanvas
-from ui.timeline.lane_headers import HeaderState
+from ui.timeline.lane_headers import HeaderState, name_end
 from ui.timeline.lane_names import shortened_name
 from ui.timeline.panel import TimelinePanel
 
@@ -672,6 +672,14 @@ def test_that_the_chip_in_a_header_opens_the_rates_of_its_clock(
     menu.actions()[0].trigger()
     menu.close()
     assert session.submitted[-1] == SetRate(session.enemies.id, Fraction(1, 4))
+
+
+def test_that_a_name_goes_on_up_to_the_sign_of_a_clock_that_goes_on(panel: TimelinePanel) -> None:
+    places = panel.canvas.header_places(row_of(panel.canvas, "game"))
+    sign = places.pause.center().x() - 4
+
+    assert places.pause.left() < name_end(places, 1, is_paused=False) <= sign - 3
+    assert name_end(places, 1, is_paused=True) < places.pause.left()
 
 
 def test_that_a_long_rate_has_room_in_its_chip(panel: TimelinePanel, session: LanesSession) -> None:

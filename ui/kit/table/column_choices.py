@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ColumnT = TypeVar("ColumnT", bound=int)
 
 #: Pixels that keep a text off the numbers to its left.
-GAP: Final = 12
+GAP: Final = 18
 #: Columns of names have at most this share of the room, in equal parts, before others are left
 #: out for them.
 _MOST_FOR_NAMES: Final = 0.6

@@ -27,6 +27,7 @@ LEFT: Final = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 @cache
 def gap() -> QPixmap:
     """Return the decoration that keeps left-aligned text off the numbers to its left."""
-    pixmap = QPixmap(6, 1)
+    # With the margins of a cell as wide as what the style leaves for an icon in a title.
+    pixmap = QPixmap(12, 1)
     pixmap.fill(Qt.GlobalColor.transparent)
     return pixmap
