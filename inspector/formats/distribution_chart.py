@@ -44,7 +44,8 @@ _BINS: Final = 60
 _SHOWN_PERCENT: Final = 99.5
 #: The axis begins at 0 unless the shortest time is beyond this share of it.
 _FROM_ZERO: Final = 0.4
-_SIZE: Final = 7.5
+#: Size of its texts, in points.
+TEXT_PT: Final = 7.5
 _HEAD: Final = 13.0
 #: Above the data, for the names of budgets.
 _NAMES: Final = 9.5
@@ -152,10 +153,10 @@ def distribution_chart(  # noqa: PLR0913 - as many things make a chart
     beside: Sequence[Curve] = (),
 ) -> DistributionChart:
     colors = GRAPH_COLORS[theme]
-    left = 6 + text_width("100 %", _SIZE)
+    left = 6 + text_width("100 %", TEXT_PT)
     if len(curves) == 1:
         most = f"{len(curves[0].times):,}"
-        left = 6 + max(text_width(each, _SIZE) for each in (most, "100 %", "16.67"))
+        left = 6 + max(text_width(each, TEXT_PT) for each in (most, "100 %", "16.67"))
     is_low = box.height < _LOW
     foot = _FOOT if is_low else _FOOT + _BELOW_TIMES
     foot += _KEY if len(curves) > 1 else 0.0
@@ -237,7 +238,7 @@ class _Chart:
         # The highest are the longest, and the most wanted.
         for number, percent in reversed(tuple(enumerate(L_SHAPE_PERCENTS))):
             x, text = round(chart.x_of(number + 0.5), 2), f"{percent:g}"
-            half = text_width(text, _SIZE) / 2 + 1
+            half = text_width(text, TEXT_PT) / 2 + 1
             if x + half <= free:
                 items.append(self._foot(x, text))
                 free = x - half
@@ -319,18 +320,18 @@ class _Chart:
     def _heading(self, text: str) -> list[Item]:
         if self.is_low:
             return []
-        return [Text(Point(self.area.x, self.heading_y), text, _SIZE, self.colors.muted_text)]
+        return [Text(Point(self.area.x, self.heading_y), text, TEXT_PT, self.colors.muted_text)]
 
     def _foot(self, x: float, text: str) -> Text:
         at = Point(round(x, 2), round(self.area.bottom + 10, 2))
-        return Text(at, text, _SIZE, self.colors.muted_text, Anchor.MIDDLE)
+        return Text(at, text, TEXT_PT, self.colors.muted_text, Anchor.MIDDLE)
 
     def _level(self, y: float, label: str) -> list[Item]:
         line = (Point(self.area.x, y), Point(self.area.right, y))
-        at = Point(self.area.x - 4, round(y + _SIZE * 0.35, 2))
+        at = Point(self.area.x - 4, round(y + TEXT_PT * 0.35, 2))
         return [
             Polyline(line, Stroke(self.colors.grid, 0.6)),
-            Text(at, label, _SIZE, self.colors.muted_text, Anchor.END),
+            Text(at, label, TEXT_PT, self.colors.muted_text, Anchor.END),
         ]
 
     def _value_axis(self, name: str, top: float, *, is_count: bool = False) -> list[Item]:
@@ -352,7 +353,7 @@ class _Chart:
         edge = chart.x_of(chart.count - 1)
         width = 0.8 * (edge - area.x)
         ticks = duration_ticks(high_ns, max(2, int(width / 48)), low_ns)
-        widest = max(text_width(f"{each.label} {ticks.unit}", _SIZE) for each in ticks.ticks)
+        widest = max(text_width(f"{each.label} {ticks.unit}", TEXT_PT) for each in ticks.ticks)
         if widest * len(ticks.ticks) > width:
             # Frame times that differ by nanoseconds have long numbers.
             ticks = duration_ticks(high_ns, max(1, int(width / widest)), low_ns)
@@ -369,7 +370,7 @@ class _Chart:
         if longer := self._longer(chart):
             y = area.y - 3 if self.is_low else area.bottom + 20
             at = Point(round(area.right, 2), round(y, 2))
-            items.append(Text(at, longer, _SIZE, self.colors.muted_text, Anchor.END))
+            items.append(Text(at, longer, TEXT_PT, self.colors.muted_text, Anchor.END))
         return items
 
     def _longer(self, chart: DistributionChart) -> str:
@@ -388,7 +389,7 @@ class _Chart:
         labelled: list[float] = []
         free = area.right
         if self.is_low and (longer := self._longer(chart)):
-            free -= text_width(longer, _SIZE)
+            free -= text_width(longer, TEXT_PT)
         for number, budget_ms in enumerate(budgets_ms):
             share = (budget_ms * NS_PER_MS - edges[0]) / (edges[-2] - edges[0])
             if not 0 <= share <= 1:
@@ -398,13 +399,13 @@ class _Chart:
             line = (Point(x, round(area.y - _NAMES, 2)), Point(x, area.bottom))
             items.append(Polyline(line, Stroke(self.colors.axis, 0.7, dash)))
             text = f"{1000 / budget_ms:.3g} fps"
-            room = text_width(text, _SIZE) + 4
+            room = text_width(text, TEXT_PT) + 4
             is_free = not self.is_low or x + room <= free
             if not is_free or any(abs(x - other) < room for other in labelled):
                 continue
             labelled.append(x)
             at = Point(x + 3, round(area.y - 3, 2))
-            items.append(Text(at, text, _SIZE, self.colors.muted_text))
+            items.append(Text(at, text, TEXT_PT, self.colors.muted_text))
         return items
 
 
@@ -439,11 +440,11 @@ def _key(curves: Sequence[Curve], box: Box, theme: ThemeName, colors: GraphColor
     items: list[Item] = []
     x, y = box.x + 4, round(box.bottom - 3, 2)
     for index, curve in enumerate(curves):
-        name = shortened(plain(curve.name), max(room, 12.0), _SIZE)
+        name = shortened(plain(curve.name), max(room, 12.0), TEXT_PT)
         line = (Point(round(x, 2), y - 2.5), Point(round(x + _SAMPLE - 4, 2), y - 2.5))
         items.append(Polyline(line, curve_stroke(index, theme, 2.0)))
-        items.append(Text(Point(round(x + _SAMPLE, 2), y), name, _SIZE, colors.text))
-        x += _SAMPLE + text_width(name, _SIZE) + 12
+        items.append(Text(Point(round(x + _SAMPLE, 2), y), name, TEXT_PT, colors.text))
+        x += _SAMPLE + text_width(name, TEXT_PT) + 12
     return [Group("key", tuple(items))]
 
 

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from typing_extensions import override
 
 from inspector.formats.distribution_chart import (
+    TEXT_PT,
     ChartKind,
     Curve,
     DistributionChart,
@@ -30,14 +31,12 @@ from inspector.formats.distribution_chart import (
 from inspector.formats.drawing.display_list import Box
 
 from ..kit.clipboard import add_copying
-from ..kit.fonts import load_fonts
+from ..kit.fonts import load_fonts, small_size
 from ..kit.guards import guarded
 from ..kit.layouts import open_menu
 from ..kit.picture import paint_items
 from ..kit.theme import ColorRole, Theme
 
-#: Height of a line of the window's font, in points of the chart.
-_LINE_PT: Final = 11.5
 _PAD: Final = 3.0
 NONE_OF_SAMPLES: Final = "Samples do not say how long all frames took."
 
@@ -119,7 +118,7 @@ class DistributionView(QWidget):
     @property
     def scale(self) -> float:
         """Pixels per point of the chart."""
-        return self.fontMetrics().height() / _LINE_PT
+        return small_size(self.fontInfo().pixelSize()) / TEXT_PT
 
     def box(self) -> Box:
         scale = self.scale

@@ -531,8 +531,8 @@ def test_that_stuttering_is_compared_by_the_limits_of_the_statistics(
 
     names = cells(view, DifferenceColumn.NAME)
     before = dict(zip(names, cells(view, DifferenceColumn.AFTER), strict=True))
-    assert before["CapFrameX Stuttering time"] == "0.00 %"
-    assert before["CapFrameX Low FPS time"] == "100 %"
+    assert before["Stuttering time, CapFrameX"] == "0.00 %"
+    assert before["Low FPS time, CapFrameX"] == "100 %"
 
     view.set_limits(StutterLimits(3.0))
     view.options_button.menu().aboutToShow.emit()

@@ -16,9 +16,11 @@ from pytestqt.qtbot import QtBot
 from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.events.annotations import Annotation
+from inspector.formats.distribution_chart import TEXT_PT
 from inspector.testing import scene_file, virtual_session
 from inspector.vocabulary import Share
 from ui.frame_times.panel import FrameTimesPanel
+from ui.kit.fonts import small_size
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.statistics.metric_table import MetricColumn
@@ -79,6 +81,14 @@ class World:
 @pytest.fixture
 def world(qtbot: QtBot, bridge: SessionBridge, theme: Theme, tmp_path: Path) -> World:
     return World(qtbot, bridge, theme, tmp_path)
+
+
+def test_that_letters_in_a_diagram_are_as_large_as_small_ones_elsewhere(
+    world: World,
+) -> None:
+    view = world.panel.frames.view
+
+    assert view.scale * TEXT_PT == pytest.approx(small_size(view.fontInfo().pixelSize()))
 
 
 def test_that_without_frames_it_says_so(world: World) -> None:
