@@ -27,6 +27,7 @@ from inspector.display_text import as_plain, counted, one_line
 from inspector.formats.drawing.ticks import duration_ticks
 from inspector.timebase import NS_PER_US, format_duration
 
+from ..kit.fonts import text_scale
 from ..kit.guards import guarded
 from ..kit.keys import is_plain, keeps_key, own_keys
 from ..kit.theme import ColorRole, Theme, mixed, phase_color
@@ -179,7 +180,7 @@ class FlameRow(QWidget):
         theme = self._theme
         shown = self.view.range
         span_ns = shown.span
-        count = max(2, self.width() // _TICK_EVERY)
+        count = max(2, int(self.width() / (_TICK_EVERY * text_scale(self))))
         ticks = duration_ticks(span_ns, count)
         values = [tick.value_ns for tick in ticks.ticks]
         step = values[1] - values[0] if len(values) > 1 else span_ns

@@ -31,6 +31,7 @@ from inspector.sessions.session import AttachesPrograms, Session, unknown_of_fra
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
 from inspector.vocabulary import MemberKind
 
+from ..kit.fonts import text_scale
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, fill, open_menu, splitter, tool_button
@@ -219,7 +220,7 @@ _FLAME_BESIDE: Final = 0.56
 _FLAME_ABOVE: Final = 0.42
 _WIDE: Final = 820
 
-#: Height of the flame row beyond which it is scrolled, in pixels.
+#: Height of the flame row beyond which it is scrolled, in pixels at 100 % text.
 _MOST_FLAME: Final = 130
 NOTHING_YET: Final = "No frame has ended yet – press Space to run, or . for one frame."
 NOTHING_RECORDED: Final = "This recording holds no frames."
@@ -351,7 +352,8 @@ class FrameSpansPanel(QWidget):
         self.flame.set_spans((*spans, *(replace(s, depth=s.depth + below) for s in seen)))
         self.flame.set_words("" if spans else _NO_CALLS)
         # As many rows as there are, until the table would become too small.
-        height = min(self.flame.minimumSizeHint().height(), _MOST_FLAME)
+        most = min(_MOST_FLAME * text_scale(self), _FLAME_ABOVE * self.height())
+        height = min(self.flame.minimumSizeHint().height(), max(round(most), _MOST_FLAME))
         self._scroll.setMinimumHeight(max(height, self._scroll.minimumHeight()))
         count = self.range_box.currentData()
         if count == 1 and is_drawn:

@@ -24,7 +24,7 @@ from typing_extensions import override
 
 from inspector.display_text import one_line
 
-from ..kit.fonts import small_size
+from ..kit.fonts import small_size, text_scale
 from ..kit.guards import guarded
 from ..kit.labels import color_text, plain_label
 from ..kit.theme import ColorRole, Theme, phase_color
@@ -197,19 +197,24 @@ class RowGrid(QWidget):
                     widget.show()
         self._place_rows()
 
+    @property
+    def _between(self) -> int:
+        """The pixels between a key and its value."""
+        return round(_BETWEEN_COLUMNS * text_scale(self))
+
     def _place_rows(self) -> None:
         room = self.rect().marginsRemoved(_MARGINS)
         keys = self._keys_width(room.width())
         items = [row.value for row in self._rows if row.is_item]
         values = max((_text_width(value) for value in items), default=0) + 1
         for row in self._rows:
-            taken = 0 if row.key is None else keys + _BETWEEN_COLUMNS
+            taken = 0 if row.key is None else keys + self._between
             taken += _STEP_INDENT if row.is_step else 0
             row.room, row.key_room = max(room.width() - taken, _NARROWEST_VALUE), keys
             row.whole_room = max(room.width(), _NARROWEST_VALUE)
             if row.is_item:
                 row.room = min(values, row.whole_room // 2)
-                row.key_room = row.whole_room - row.room - _BETWEEN_COLUMNS
+                row.key_room = row.whole_room - row.room - self._between
             row.is_line = False
             row.measure()
         self._stack_rows()
@@ -221,7 +226,7 @@ class RowGrid(QWidget):
         words = ((key.fontMetrics(), word) for key in keys for word in key.text().split())
         least = max((metrics.horizontalAdvance(word) for metrics, word in words), default=0)
         most = max(round(_MOST_FOR_KEYS * room), least)
-        return max(min(widest + 1, most + 1, room - _BETWEEN_COLUMNS - _NARROWEST_VALUE), 0)
+        return max(min(widest + 1, most + 1, room - self._between - _NARROWEST_VALUE), 0)
 
     def _stack_rows(self) -> None:
         left, y = _MARGINS.left(), _MARGINS.top()
@@ -236,7 +241,7 @@ class RowGrid(QWidget):
                 above = row.key_height
                 row.key.setGeometry(left, y, row.whole_room, above)
             elif row.key is not None:
-                row.key.setGeometry(left, y, x - _BETWEEN_COLUMNS - left, height)
+                row.key.setGeometry(left, y, x - self._between - left, height)
             row.value.setGeometry(x, y + above, row.width, height - above)
             y += row.height + _BETWEEN_ROWS
         self.setMinimumHeight(y - _BETWEEN_ROWS + _MARGINS.bottom())

@@ -116,6 +116,23 @@ def test_that_two_letters_of_a_name_are_not_written(
     assert flame.text_in(span, room("scheduler") + 1) == "scheduler"
 
 
+def test_that_larger_text_has_the_flame_as_high_as_its_calls_take(
+    panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    font = panel.font()
+    font.setPointSizeF(2 * font.pointSizeF())
+    panel.setFont(font)
+    panel.resize(1_200, 900)
+    bridge.set_session(session)
+    run_frame(session, bridge)
+    panel.refresh()
+    QApplication.processEvents()
+
+    viewport = panel.flame.parentWidget()
+    assert viewport is not None
+    assert viewport.height() >= panel.flame.minimumSizeHint().height()
+
+
 def test_that_a_low_window_has_no_line_for_what_tool_tips_say(panel: FrameSpansPanel) -> None:
     assert panel.readout.isHidden()
 

@@ -33,7 +33,7 @@ from ui.why.frame_rows import Heaviest, frame_rows
 from ui.why.grid import RowGrid
 from ui.why.labels import LinkedLabel, ValueLabel
 from ui.why.panel import WhyPanel
-from ui.why.rows import ClockCounts, LinkedText, item
+from ui.why.rows import ClockCounts, DetailRow, LinkedText, item
 from ui.why.session_rows import overview_rows
 from ui.why.timer_lists import next_rows
 
@@ -115,6 +115,22 @@ def test_that_a_short_name_of_a_clock_is_not_broken_in_a_list() -> None:
 
     assert short.links[1].text == "  asyncio\N{NO-BREAK SPACE}loop"
     assert long.links[1].text == "  " + "a b " * 9
+
+
+def test_that_larger_text_stands_farther_from_its_keys(stand: Stand) -> None:
+    def gap(times: float) -> int:
+        grid = RowGrid(stand.panel)
+        font = grid.font()
+        font.setPointSizeF(times * font.pointSizeF())
+        grid.setFont(font)
+        grid.resize(900, 400)
+        shown = grid.add(DetailRow("Late update", "3.05 µs"))
+        grid.finish()
+        assert shown.key is not None
+        needed = shown.key.fontMetrics().horizontalAdvance("Late update")
+        return shown.value.x() - shown.key.x() - needed
+
+    assert gap(2) > 1.5 * gap(1)
 
 
 def test_that_a_list_has_no_gap_where_a_name_that_took_two_lines_was(stand: Stand) -> None:
