@@ -396,11 +396,12 @@ class _Chart:
                 continue
             x = round(area.x + share * (end - area.x), 2)
             dash = () if number == 0 else (3.0, 2.0)
-            line = (Point(x, round(area.y - _NAMES, 2)), Point(x, area.bottom))
-            items.append(Polyline(line, Stroke(self.colors.axis, 0.7, dash)))
             text = f"{1000 / budget_ms:.3g} fps"
             room = text_width(text, TEXT_PT) + 4
             is_free = not self.is_low or x + room <= free
+            top = round(area.y - _NAMES, 2) if is_free else area.y
+            line = (Point(x, top), Point(x, area.bottom))
+            items.append(Polyline(line, Stroke(self.colors.axis, 0.7, dash)))
             if not is_free or any(abs(x - other) < room for other in labelled):
                 continue
             labelled.append(x)

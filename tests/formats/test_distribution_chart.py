@@ -17,7 +17,7 @@ from inspector.formats.distribution_chart import (
     chart_rows,
     distribution_chart,
 )
-from inspector.formats.drawing.display_list import Anchor, Box, Group, Rect, Text
+from inspector.formats.drawing.display_list import Anchor, Box, Group, Polyline, Rect, Text
 from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.options import GRAPH_COLORS
 from inspector.timebase import MAX_NS
@@ -51,7 +51,10 @@ def test_that_a_low_chart_has_room_for_its_data() -> None:
     texts = [each for each in chart.items if isinstance(each, Text)]
     assert all(each.at.y <= 44 for each in texts)
     above = [each for each in texts if each.at.y < chart.area.y]
-    assert any("longer than" in each.text for each in above)
+    (longer,) = (each for each in above if "longer than" in each.text)
+    begins = longer.at.x - text_width(longer.text, longer.size)
+    lines = [each.points for each in chart.items if isinstance(each, Polyline)]
+    assert not any(start.x == end.x > begins and start.y < chart.area.y for start, end in lines)
     spans = sorted(
         (each.at.x - (width if each.anchor is Anchor.END else 0), width)
         for each in above

@@ -69,10 +69,10 @@ class ElidedLabel(QLabel):
     Where it has no room, it is cut at its joints first, so that whole parts of it stay.
     """
 
-    def __init__(self, joints: str = "") -> None:
-        """Make a label without a text; ``joints`` is a pattern, empty for a text without any."""
+    def __init__(self, *joints: str) -> None:
+        """Make a label without a text; ``joints`` are patterns, those to be cut at first first."""
         super().__init__()
-        self._joints = re.compile(joints) if joints else None
+        self._joints = tuple(map(re.compile, joints))
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
@@ -106,12 +106,13 @@ class ElidedLabel(QLabel):
     def shown_text(self) -> str:
         """Return as much of the text as there is room for."""
         text, room, metrics = self.text(), self.contentsRect().width(), self.fontMetrics()
-        if self._joints is not None and metrics.horizontalAdvance(text) > room:
+        if self._joints and metrics.horizontalAdvance(text) > room:
             stop = "." if text.endswith(".") else ""
-            for joint in reversed(list(self._joints.finditer(text))):
-                part = text[: joint.start()].rstrip() + stop
-                if metrics.horizontalAdvance(part) <= room:
-                    return part
+            for joints in self._joints:
+                for joint in reversed(list(joints.finditer(text))):
+                    part = text[: joint.start()].rstrip() + stop
+                    if metrics.horizontalAdvance(part) <= room:
+                        return part
         return metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
 
 

@@ -57,7 +57,7 @@ class ToolsSay(QWidget):
         self.all_link.clicked.connect(self.all_wanted)
         grid = QGridLayout()
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(12)
+        grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(_SPACING)
         for number in range(len(_FIRST)):
             row = ElidedLabel(_BETWEEN_WORDS), ElidedLabel(" "), plain_label()

@@ -27,12 +27,13 @@ class LaneWait(NamedTuple):
     paused_id: int = 0  # The number of the first; 0 for none
 
     @property
-    def brief(self) -> str:
-        """Return which clock has to be resumed first, and how many more, where room is scarce."""
-        if not self.paused:
-            return ""
-        more = f" +{len(self.paused) - 1}" if len(self.paused) > 1 else ""
-        return f"{PAUSE_SIGN}{one_line(self.paused[0])}{more}"
+    def briefs(self) -> tuple[str, ...]:
+        """What is said of several pauses where room is scarce, and where it is scarcer."""
+        count = len(self.paused)
+        if count <= 1:
+            return ()
+        first = f"{PAUSE_SIGN}{one_line(self.paused[0])} +{count - 1}"
+        return first, f"{PAUSE_SIGN}{count} clocks"
 
     def text(self, least_late_ns: float) -> str:
         """Return it in a few words; of what is late by less than this, nothing."""

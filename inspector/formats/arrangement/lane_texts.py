@@ -102,15 +102,16 @@ class LaneTexts(NamedTuple):
             return None, from_x, until_x
         is_in_view = window.left < shown_x < window.left + window.width
         begin = shown_x + BESIDE_LINE if is_in_view else window.left
-        for each in filter(None, (text, waits.brief)):
+        forms = text, *waits.briefs
+        for each in forms:
             limit = end - math.ceil(self.width_of(each)) - BESIDE_LINE
             # Which of them has room stays so while the line is not near.
             if shown_x < limit:
                 until_x = min(until_x, limit - BESIDE_LINE)
             else:
                 from_x = max(from_x, limit + BESIDE_LINE)
-        if math.ceil(self.width_of(text)) > end - begin:
-            text = waits.brief or text
+        fits = (each for each in forms if math.ceil(self.width_of(each)) <= end - begin)
+        text = next(fits, forms[-1])
         ground = self.colors["bluebg" if is_marked else "bg"]
         placed = self._before(text, place, (begin, end), ground=ground, is_chip=is_marked)
         return placed, from_x, until_x

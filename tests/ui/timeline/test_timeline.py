@@ -866,6 +866,7 @@ def test_that_a_lane_names_all_clocks_that_have_to_be_resumed(session: LanesSess
     waits = lane_wait(lane, timeline, timeline.at_ns, is_past=False)
 
     assert waits.text(0) == "‖ enemies, game"
+    assert waits.briefs == ("‖ enemies +1", "‖ 2 clocks")
     # A click leads to the nearest, as the first button of Why does.
     assert waits.paused_id == session.enemies.id
 

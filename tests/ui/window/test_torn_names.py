@@ -161,6 +161,17 @@ def test_that_the_rows_of_a_preview_are_one_line_high(qtbot: QtBot, shell: Shell
     assert f"{SHOWN_TIMER}\t1 s" in card.text()
 
 
+def test_that_a_line_is_cut_at_its_first_kind_of_joints_if_it_can(qtbot: QtBot) -> None:
+    line = ElidedLabel(", ", " ")
+    qtbot.addWidget(line)
+    line.set_text("30 shown, 5,994 hidden")
+
+    line.resize(line.fontMetrics().horizontalAdvance("30 shown, 5,994 h"), 20)
+    assert line.shown_text() == "30 shown"
+    line.resize(line.fontMetrics().horizontalAdvance("30 sho"), 20)
+    assert line.shown_text() == "30"
+
+
 @pytest.mark.parametrize(
     ("joints", "room_for", "shown"),
     [

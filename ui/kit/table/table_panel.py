@@ -39,7 +39,7 @@ class TablePanel(QWidget):
         self.view = view
         self.notice = view.notice
         self.filter_line = FilterLine(filter_hint)
-        self.count_label = ElidedLabel(", | ")
+        self.count_label = ElidedLabel(", ", " ")
         view.make_menu = self.make_menu
         view.doubleClicked.connect(self.activate)
         for key in ENTER:
