@@ -218,7 +218,7 @@ _RANGES: Final = (1, 60, 600)
 _LOW: Final = 340
 _FLAME_BESIDE: Final = 0.56
 _FLAME_ABOVE: Final = 0.42
-_WIDE: Final = 820
+_WIDE: Final = 640
 
 #: Height of the flame row beyond which it is scrolled, in pixels at 100 % text.
 _MOST_FLAME: Final = 130

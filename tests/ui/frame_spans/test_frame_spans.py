@@ -137,6 +137,18 @@ def test_that_larger_text_has_a_higher_flame(
     assert viewport.height() >= 170
 
 
+def test_that_in_the_smallest_window_the_table_is_beside_the_flame(
+    panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    run_frame(session, bridge)
+    panel.resize(680, 130)
+    QApplication.processEvents()
+
+    flame, table = panel.flame, panel.view
+    assert table.mapTo(panel, QPoint()).x() >= flame.mapTo(panel, flame.rect().topRight()).x()
+
+
 def test_that_a_low_window_has_no_line_for_what_tool_tips_say(panel: FrameSpansPanel) -> None:
     assert panel.readout.isHidden()
 
