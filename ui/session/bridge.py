@@ -21,7 +21,14 @@ from inspector.events.conditions.breakpoint import Breakpoint
 from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline
 from inspector.foreign.paths import is_recording_name, is_scene_name
-from inspector.sessions.session import Session, SessionPhase, SessionStatus, ShowsLoops, StepsAside
+from inspector.sessions.session import (
+    AttachesPrograms,
+    Session,
+    SessionPhase,
+    SessionStatus,
+    ShowsLoops,
+    StepsAside,
+)
 from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
@@ -99,6 +106,8 @@ class SessionBridge(QObject):
     playhead_changed = Signal(object)  # int | None
     # A file could not be opened, and the session goes on; why
     opening_failed = Signal(object)  # SessionStatus
+    # Programs of a session that was given up run on; its title
+    left_running = Signal(str)
     # The user has to choose a column of a table: the file, and the names of the columns
     column_wanted = Signal(object, object)  # Path, tuple[str, ...]
     # A file that was to be opened has sums of zones instead of instants
@@ -527,8 +536,12 @@ class SessionBridge(QObject):
         self._unseen.stop()
         self.refresh_timer.forget_session()
         if session is not None:
+            programs = session.programs.values() if isinstance(session, AttachesPrograms) else ()
+            runs_on = any(each.is_attached for each in programs)
             with self._entries:
                 session.close()
+            if runs_on:
+                self.left_running.emit(session.title)
 
     def _adopt(self, session: Session | None) -> None:
         self.session = session

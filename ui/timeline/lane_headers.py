@@ -45,6 +45,7 @@ class HeaderState(NamedTuple):
     rate: str = ""  # The rate of a clock, ×1; empty for what has none
     is_paused: bool = False  # Whether the clock is paused itself
     is_stopped: bool = False  # Whether it stands still because of a clock above
+    is_fixed: bool = False  # Whether the session does not allow to pause it
     note: str = ""  # The interval of a timer, or how many timers of a folded clock are pending
 
 
@@ -141,7 +142,7 @@ def _clock_state(row: LaneRow, clock: ClockState, timeline: Timeline) -> HeaderS
         count = sum(timeline.clocks[each].pending for each in timeline.branch(clock.id))
         note = f"{count:,}" if count else ""
     is_paused = is_clock_paused(timeline, clock)
-    return HeaderState(rate_chip(clock.rate_n), is_paused, is_stopped, note)
+    return HeaderState(rate_chip(clock.rate_n), is_paused, is_stopped, note=note)
 
 
 def _interval_note(lane: Lane, timeline: Timeline, *, is_past: bool) -> str:

@@ -268,7 +268,7 @@ class LaneNames:
             self._triangle(painter, corners, ColorRole.BG)
             return
         color = theme.color(ColorRole.MUTED)
-        if state.is_stopped:
+        if state.is_stopped or state.is_fixed:
             color = mixed(color, theme.color(ColorRole.PANEL), 0.6)
         wide, high = max(round(2 * unit), 1), round(9 * unit)
         for x in (middle.x() - round(4 * unit), middle.x() + round(2 * unit)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
@@ -30,6 +31,8 @@ from inspector.analysis.lanes.rows import LaneRow, RowChoices, quiet_lanes, rows
 from inspector.analysis.lanes.states import state_numbers
 from inspector.analysis.lanes.waits import LaneWait, lane_wait
 from inspector.analysis.lateness.blocks import Block, DelayedCall
+from inspector.commands.clocks import PauseClock
+from inspector.commands.command import Command
 from inspector.display_text import as_plain
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.frame_series import XAxis
@@ -41,6 +44,7 @@ from inspector.tokens import size_by_height, size_by_width
 from ..kit.fonts import small_font, text_scale
 from ..kit.guards import guarded
 from ..plotting.shared_view import SharedView
+from ..selected.commands import rate_command
 from ..session.bridge import Selection, SelectionKind
 from .lane_headers import (
     HeaderPlaces,
@@ -104,6 +108,8 @@ class LaneSurface(QAbstractScrollArea):
         # is_live: Whether what headers show can be changed
         # has_controls: Whether clocks can be paused and have rates at all
         self.is_live = self.has_controls = True
+        # Why the session refuses a command, where its clocks allow different things
+        self.why_not: Callable[[Command], str] | None = None
         self.past: Timeline | None = None  # The state at the playhead; None for the present
         self._drawn_past: Timeline | None = None
         self.text_turn = 0
@@ -362,7 +368,14 @@ class LaneSurface(QAbstractScrollArea):
 
     def header_state(self, row: LaneRow) -> HeaderState:
         state = self._header_state(row)
-        return state if self.has_controls else state._replace(rate="")
+        if not self.has_controls:
+            return state._replace(rate="")
+        is_asked = row.kind is LaneKind.CLOCK and self.past is None
+        is_fixed = is_asked and bool(self._refusal(PauseClock(row.clock_id)))
+        return state._replace(is_fixed=True) if is_fixed else state
+
+    def _refusal(self, command: Command) -> str:
+        return "" if self.why_not is None else self.why_not(command)
 
     def _header_state(self, row: LaneRow) -> HeaderState:
         lane, timeline = row.lane, self.timeline
@@ -466,14 +479,15 @@ class LaneSurface(QAbstractScrollArea):
 
     def _header_tip(self, row: LaneRow, place: QPoint) -> str:
         places = self.header_places(row)
-        if not self.is_live:
-            return f"{row.label} ({row.kind.text})"
-        if places.pause.contains(place):
+        if self.is_live and places.pause.contains(place):
             verb = "Resume" if self.header_state(row).is_paused else "Pause"
-            return f"{verb} {row.label} (P)"
-        if places.rate.contains(place):
-            return f"Rate of {row.label} (R)"
-        return f"{row.label} ({row.kind.text})"
+            tip, reason = f"{verb} {row.label} (P)", self._refusal(PauseClock(row.clock_id))
+        elif self.is_live and places.rate.contains(place):
+            reason = self._refusal(rate_command(row.clock_id, Fraction(1)))
+            tip = f"Rate of {row.label} (R)"
+        else:
+            tip, reason = f"{row.label} ({row.kind.text})", ""
+        return f"{tip}\nUnavailable: {reason}." if reason else tip
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -17,7 +17,13 @@ from inspector.analysis.lateness.blocks import Block, DelayedCall, delayed_calls
 from inspector.commands.command import Command
 from inspector.events.history import History
 from inspector.formats.arrangement.frame_bars import budget_ns_of
-from inspector.sessions.session import Session, ShowsCapture, time_name, why_no_clocks
+from inspector.sessions.session import (
+    AttachesPrograms,
+    Session,
+    ShowsCapture,
+    time_name,
+    why_no_clocks,
+)
 from inspector.timebase import format_instant
 
 from ..kit.clipboard import add_copying, copy_text
@@ -100,6 +106,8 @@ class TimelinePanel(QWidget):
         self.canvas.picture.forget()
         self.canvas.is_live = session is not None and not session.is_recorded
         self.canvas.has_controls = has_rates
+        is_attached = isinstance(session, AttachesPrograms)
+        self.canvas.why_not = self._bridge.why_not if is_attached else None
         self.canvas.set_session(self._bridge.timeline, strings, store, self._delayed_by)
         self.canvas.on_selection_changed(self._bridge.selection)
         self._on_playhead_moved(self._bridge.playhead_ns)

@@ -100,6 +100,7 @@ class WindowContents(QObject):
         self._fronted: object = None
         self._source_name = ""
         self._turns_to_begin = 0
+        self._needs_picture: bool | None = None
         # Not QTimer.singleShot, which keeps the window for ever if that is closed before.
         self._next_turn.connect(self._begin, Qt.ConnectionType.QueuedConnection)
         # Texts of breakpoints that could not be restored, by the path of the scene.
@@ -119,12 +120,13 @@ class WindowContents(QObject):
         bridge.status_changed.connect(self._on_status_changed)
         bridge.facts_due.connect(self._need_lanes)
         bridge.facts_due.connect(self._need_frames)
+        bridge.facts_due.connect(self._need_picture)
         bridge.budgets_changed.connect(self._keep_budgets)
         bridge.opening_failed.connect(self._report_opening_failure)
+        bridge.left_running.connect(self._report_left_running)
         bridge.column_wanted.connect(self._ask_for_column)
         bridge.sums_found.connect(self._open_sums)
         bridge.panel_wanted.connect(window.panels.enter_panel)
-        window.panels.tray_closed.connect(self._give_keyboard)
         bridge.action_wanted.connect(self._carry_out)
         window.menu_bar.listen()
         window.is_complete = True
@@ -134,8 +136,8 @@ class WindowContents(QObject):
         self._tell_visibility()
         self._on_session_changed(bridge.session)
         self._on_status_changed(bridge.status)
-        for bar in (window.notice, self.first_run):
-            bar.keyboard_left.connect(self._give_keyboard)
+        for part in (window.notice, window.panels, self.first_run):
+            part.keyboard_left.connect(self._give_keyboard)
         # Once all is laid out: before, Qt may give it away when it activates the window.
         single_shot(self, self._give_keyboard).start()
         if window.settings_file.problem:
@@ -378,7 +380,8 @@ class WindowContents(QObject):
         self._begin()
         self._need_lanes()
         self._need_frames()
-        self._need_picture(session)
+        self._needs_picture = None
+        self._need_picture()
         if session is None:
             self._window.set_title()
             return
@@ -391,12 +394,19 @@ class WindowContents(QObject):
         if session.notes and not self.window_states.is_capture:
             self._window.notice.say_until_dismissed(" ".join(session.notes))
 
-    def _need_picture(self, session: Session | None) -> None:
+    @Slot(object)
+    def _need_picture(self, _events: int = 0) -> None:
         """Leave the place of the picture out where there is none; programs have facts there."""
+        session = self._bridge.session
         pictures = pictures_of(session)
         has_one = pictures is not None and (pictures.is_described or bool(pictures.failure))
+        if self._bridge.status.phase is SessionPhase.FAILED:
+            has_one = has_one and self._bridge.timeline.frames.end > 0
         is_needed = has_one or isinstance(session, AttachesPrograms)
-        self._window.panels.need("scene", is_needed=is_needed)
+        if is_needed is not self._needs_picture:
+            # Once: it may be opened all the same.
+            self._needs_picture = is_needed
+            self._window.panels.need("scene", is_needed=is_needed)
 
     @Slot()
     def _begin(self) -> None:
@@ -494,6 +504,10 @@ class WindowContents(QObject):
             self._window.notice.say_until_dismissed(text, ("Show the line", show))
         else:
             self._window.notice.say_until_dismissed(text)
+
+    @Slot(str)
+    def _report_left_running(self, title: str) -> None:
+        self._window.notice.say(f"{title} runs on without the inspector.")
 
     @Slot(object, object)
     def _ask_for_column(self, path: Path, columns: tuple[str, ...]) -> None:

@@ -70,6 +70,7 @@ class FocusRing(QObject):
         self._last: QWidget | None = None
         self._is_by_key = False
         self._key_is_over = single_shot(self, self._forget_key)
+        self._place_again = single_shot(self, self._place)
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self.on_focus_changed)
@@ -100,21 +101,25 @@ class FocusRing(QObject):
         above = now.parentWidget()
         shown = now if now.updatesEnabled() or above is None else above
         self.target = shown
-        shown.installEventFilter(self)
+        for each in _sized_with(shown):
+            each.installEventFilter(self)
         self._bars = [_bar(shown) for _ in range(4)]
         self._apply_theme()
         self._place()
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and watched is self.target:
+        if event.type() == QEvent.Type.Resize:
             self._place()
+            # Scroll bars come to lie above everything after that.
+            self._place_again.start()
         return False
 
     def _let_go(self) -> None:
         target, self.target = self.target, None
         if target is not None and isValid(target):
-            target.removeEventFilter(self)
+            for each in _sized_with(target):
+                each.removeEventFilter(self)
         for bar in self._bars:
             if isValid(bar):
                 bar.hide()
@@ -142,6 +147,11 @@ class FocusRing(QObject):
             palette = bar.palette()
             palette.setColor(QPalette.ColorRole.Window, self._theme.color(ColorRole.BLUE))
             bar.setPalette(palette)
+
+
+def _sized_with(target: QWidget) -> list[QWidget]:
+    """Return what gets another size when the target does, or a scroll bar over its edge."""
+    return [target, *([target.viewport()] if isinstance(target, QAbstractScrollArea) else [])]
 
 
 def _bar(owner: QWidget) -> QWidget:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
     QComboBox,
+    QFrame,
     QLineEdit,
     QPushButton,
     QSlider,
@@ -124,6 +125,29 @@ def test_that_the_ring_follows_the_size_and_the_theme(stand: Stand) -> None:
     image = stand.upper.grab().toImage()
     accent = stand.theme.color(ColorRole.BLUE)
     assert image.pixelColor(image.width() - 1, image.height() - 1) == accent
+
+
+def test_that_a_scroll_bar_that_appears_does_not_cover_the_ring(stand: Stand, qtbot: QtBot) -> None:
+    stand.upper.setFrameShape(QFrame.Shape.NoFrame)
+    stand.go_by_key(stand.upper)
+    stand.upper.setRowCount(60)
+    qtbot.waitUntil(stand.upper.verticalScrollBar().isVisible)
+    QApplication.processEvents()
+    image = stand.upper.grab().toImage()
+    accent = stand.theme.color(ColorRole.BLUE)
+    assert image.pixelColor(image.width() - 1, image.height() // 2) == accent
+
+
+def test_that_a_ring_takes_no_room_in_a_splitter(stand: Stand) -> None:
+    splitter = QSplitter(stand.page)
+    part = QTableWidget(0, 1)
+    splitter.addWidget(part)
+    part.setUpdatesEnabled(False)
+    splitter.show()
+    stand.go_by_key(part)
+    assert part.hasFocus()
+    assert stand.ring.target is stand.page
+    assert splitter.count() == 1
 
 
 def test_that_what_is_ringed_may_go(stand: Stand) -> None:

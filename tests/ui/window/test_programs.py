@@ -10,9 +10,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
+from inspector.analysis.lanes.lanes import LaneKind
 from inspector.commands.transport import Hold
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.session import AttachedSession
@@ -21,7 +24,7 @@ from inspector.sessions.session import SessionPhase
 from inspector.timebase import format_instant
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED
 from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, hello
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import SCENE, Shell, open_shell
 from ui.clock_tree.panel import ClockTreePanel
 from ui.frame_spans.panel import FrameSpansPanel
 from ui.frame_times.loop_choice import LoopChoice
@@ -140,6 +143,28 @@ def test_that_what_a_clock_does_not_allow_is_greyed_out_with_its_reason(
     assert "real time" in attached.action("pause-branch")[1]
 
 
+def test_that_a_header_mutes_what_its_clock_does_not_allow_and_says_why(
+    attached: ProgramInWindow,
+) -> None:
+    (panel,) = attached.shell.window.findChildren(TimelinePanel)
+    attached.until(lambda: len(panel.canvas.rows.rows) > 2)
+    rows = {row.clock_id: row for row in panel.canvas.rows.rows if row.kind is LaneKind.CLOCK}
+
+    def tip(clock_id: int, part: str) -> str:
+        row = rows[clock_id]
+        place = getattr(panel.canvas.header_places(row), part).center()
+        QToolTip.hideText()
+        help_event = QHelpEvent(QEvent.Type.ToolTip, place, place)
+        QApplication.sendEvent(panel.canvas.viewport(), help_event)
+        return QToolTip.text()
+
+    assert panel.canvas.header_state(rows[1]).is_fixed
+    assert "real time" in tip(1, "pause")
+    assert not panel.canvas.header_state(rows[LOOP]).is_fixed
+    assert tip(LOOP, "pause") == "Pause loop (P)"
+    assert tip(LOOP, "rate").endswith(f"Unavailable: {WHY}")
+
+
 def test_that_keys_hold_the_program_and_change_the_rate_of_the_selected_clock(
     attached: ProgramInWindow,
 ) -> None:
@@ -255,6 +280,28 @@ def test_that_detaching_lets_the_program_go_on(attached: ProgramInWindow) -> Non
     attached.until(lambda: shell.bridge.status.phase is SessionPhase.ENDED)
     assert shell.bridge.status.message == "Detached from “server”; what was held goes on."
     assert not attached.action("detach")[0]
+
+
+def test_that_opening_something_else_says_that_the_program_runs_on(
+    attached: ProgramInWindow, tmp_path: Path
+) -> None:
+    scene = tmp_path / "scene.py"
+    scene.write_text(SCENE, encoding="utf-8")
+    attached.shell.window.open_path(scene)
+    attached.shell.bridge.refresh_now()
+    assert attached.shell.window.notice.message == "server runs on without the inspector."
+
+
+def test_that_what_has_ended_is_not_said_to_run_on(
+    attached: ProgramInWindow, tmp_path: Path
+) -> None:
+    attached.shell.trigger("detach")
+    attached.until(lambda: attached.shell.bridge.status.phase is SessionPhase.ENDED)
+    scene = tmp_path / "scene.py"
+    scene.write_text(SCENE, encoding="utf-8")
+    attached.shell.window.open_path(scene)
+    attached.shell.bridge.refresh_now()
+    assert "runs on" not in attached.shell.window.notice.message
 
 
 def test_that_ending_ends_what_was_opened_here(attached: ProgramInWindow) -> None:

@@ -76,6 +76,22 @@ def test_that_only_what_makes_sense_is_enabled_for_a_broken_scene(
     assert actions["run-or-hold"].reason.startswith("the scene could not be loaded")
 
 
+@pytest.mark.parametrize("scene", [SCENE, BROKEN], ids=["without", "broken"])
+def test_that_a_picture_that_does_not_exist_takes_no_room(
+    qtbot: QtBot, tmp_path: Path, scene: str
+) -> None:
+    shell = open_shell(qtbot, tmp_path, scene)
+    panel = shell.window.panels.panel("scene")
+    if scene == SCENE:
+        shell.advance(0.1)
+    shell.bridge.refresh_now()
+    assert not panel.isVisible()
+    # Who asks for it is told why there is none.
+    shell.trigger("panel-scene")
+    shell.bridge.refresh_now()
+    assert panel.isVisible()
+
+
 def dragged_in(data: QMimeData) -> QDragEnterEvent:
     """Return the event of something that is dragged into the window."""
     # Qt 6.12 wants the place in fractions of a pixel; those before know whole ones only.

@@ -388,6 +388,19 @@ def test_that_a_narrow_window_says_why_in_one_line_and_opens_the_column_over_the
     assert shell.window.middle.width() < 1_280
 
 
+def test_that_the_keyboard_leaves_the_column_for_the_frames_when_it_closes(shell: Shell) -> None:
+    window = shell.window
+    window.resize(900, 600)
+    shell.activate()
+    window.panels.enter_panel("details")
+    QApplication.processEvents()
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    assert window.panels.column.isAncestorOf(focused)
+    window.panels.show_column(is_shown=False)
+    assert QApplication.focusWidget() is window.frame_times.plot
+
+
 def test_that_a_narrow_window_leads_back_to_the_present(shell: Shell) -> None:
     line = shell.contents.why_line
     shell.window.resize(900, 700)

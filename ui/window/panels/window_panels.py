@@ -74,7 +74,7 @@ class WindowPanels(QObject):
     """
 
     visibility_changed = Signal()  # A panel was shown or hidden
-    tray_closed = Signal()  # The tray was closed while it had the keyboard
+    keyboard_left = Signal()  # The tray or side column was closed while it had the keyboard
 
     def __init__(self, window: QMainWindow, middle: QWidget, theme: Theme) -> None:
         """Lay out the places around what is in the middle, each with a placeholder."""
@@ -383,15 +383,14 @@ class WindowPanels(QObject):
 
     @Slot()
     def close_tray(self) -> None:
-        focused = QApplication.focusWidget()
-        had_keyboard = focused is not None and self.tray.isAncestorOf(focused)
+        had_keyboard = _has_keyboard(self.tray)
         self._open = ""
         self.reveal.end()
         self.tray.hide()
         self.tabs.mark_open("")
         self.visibility_changed.emit()
         if had_keyboard:
-            self.tray_closed.emit()
+            self.keyboard_left.emit()
 
     @property
     def is_narrow(self) -> bool:
@@ -451,8 +450,11 @@ class WindowPanels(QObject):
         shown = self.is_column_shown
         self._lay_over()
         if self.column.isHidden() is shown:
+            had_keyboard = _has_keyboard(self.column)
             self.column.setVisible(shown)
             self.visibility_changed.emit()
+            if had_keyboard and not shown:
+                self.keyboard_left.emit()
 
     def _lay_over(self) -> None:
         """Lay the side column over the right of the rest, where it has no place beside it."""
@@ -549,3 +551,8 @@ class WindowPanels(QObject):
             self._want_column(is_wanted=False)
         if parts.get("open") in self._in_tray:
             self._open_tray(parts["open"])
+
+
+def _has_keyboard(part: QWidget) -> bool:
+    focused = QApplication.focusWidget()
+    return focused is not None and part.isAncestorOf(focused)
