@@ -16,7 +16,7 @@ from typing_extensions import override
 from inspector.analysis.lint.findings import BLOCKED_LOOP, Finding
 from inspector.analysis.lint.rules import finding_steps
 from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
-from inspector.display_text import counted
+from inspector.display_text import counted, without_quotes
 from inspector.events.history import History
 from inspector.sessions.session import ShowsCapture
 from inspector.timebase import format_instant
@@ -55,7 +55,7 @@ class FindingColumn(ColumnEnum):
     # fmt: off
     KIND = _column("Kind", lambda row: row.kind.name, sample="interval below a frame")
     AT = _column("At (m:s)", lambda row: format_instant(row.at_ns), sample="0:00:00.000")
-    TEXT = _column("Finding", lambda row: row.text)
+    TEXT = _column("Finding", lambda row: without_quotes(row.text))
     # fmt: on
 
 
@@ -274,7 +274,7 @@ class FindingsPanel(QWidget):
             text = f"Select the {selection.kind.value}"
             menu.addAction(text, partial(self._select, selection))
         menu.addSeparator()
-        menu.addAction("Copy", partial(copy_text, self.model.rows[row].text))
+        menu.addAction("Copy", partial(copy_text, without_quotes(self.model.rows[row].text)))
         if site := self.model.rows[row].site:
             add_source_actions(menu, site)
         return menu

@@ -167,6 +167,12 @@ class FrameHistory:
         """Return when a frame began; an ``IndexError`` if it is not kept."""
         return self._columns[0][self._place(index)]
 
+    def before_ns(self, index: int) -> int:
+        """Return when the time of a frame began: with the frame before it, as far as is known."""
+        if index > self.first:
+            return self.began_ns(index - 1)
+        return self.began_ns(index) - self.interval_ns[self._place(index)]
+
     def _place(self, index: int) -> int:
         if not self.first <= index < self.end:
             raise IndexError(f"frame {index} is not kept, only {self.first} to {self.end - 1}")

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 from typing_extensions import override
 
 from inspector.commands.breakpoints import AddBreakpoint, ChangeBreakpoint, RemoveBreakpoint
+from inspector.display_text import without_quotes
 from inspector.errors import InspectorError
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.events.states import BreakHit
@@ -63,7 +64,7 @@ class BreakpointRow(NamedTuple):
 
 
 def _hit_tip(row: BreakpointRow) -> str | None:
-    return None if row.last is None else row.last.text
+    return None if row.last is None else without_quotes(row.last.text)
 
 
 _column = Column[BreakpointRow]
@@ -72,7 +73,7 @@ _column = Column[BreakpointRow]
 class BreakpointColumn(ColumnEnum):
     # fmt: off
     WHEN = _column(
-        "When", lambda row: row.breakpoint_.text,
+        "When", lambda row: without_quotes(row.breakpoint_.text),
         detail=lambda row: row.breakpoint_.condition_text,
         tick=lambda row: row.breakpoint_.is_enabled)
     THEN = _column("Then", lambda row: row.then_text, sample="pause the branch, from hit 99, once")

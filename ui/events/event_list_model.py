@@ -11,6 +11,7 @@ from msgspec import Struct
 from PySide6.QtCore import QModelIndex
 from typing_extensions import override
 
+from inspector.display_text import without_quotes
 from inspector.events.handlers import handled_kinds, handlers_of
 from inspector.events.log import EventLog
 from inspector.events.member_names import MEMBER_NAMING_KINDS, KnownMember, MemberNames
@@ -211,7 +212,7 @@ class ListedEvent(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        return self.names.sentence(self.event, self.label)
+        return without_quotes(self.names.sentence(self.event, self.label))
 
     @property
     def long_text(self) -> str:

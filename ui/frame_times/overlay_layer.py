@@ -326,12 +326,11 @@ def frame_readout(
 
 
 def chosen_text(history: FrameHistory, start: int, stop: int) -> str:
-    first = history.at_ns[start - history.first]
-    last = history.at_ns[stop - 1 - history.first]
     frames = "1 frame" if stop - start == 1 else f"{stop - start:,} frames"
     if stop - start == 1:
-        return f"{frames} · {format_instant(first)}"
-    return f"{frames} · {format_duration(last - first)}"
+        return f"{frames} · {format_instant(history.began_ns(start))}"
+    lasted_ns = history.began_ns(stop - 1) - history.before_ns(start)
+    return f"{frames} · {format_duration(lasted_ns)}"
 
 
 def _marked_rects(series: FrameSeries, marked: NDArray[np.int64], window: Window) -> PixelRects:

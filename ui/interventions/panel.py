@@ -14,6 +14,7 @@ from typing_extensions import override
 from inspector.analysis.intervention_list import Intervention, InterventionList
 from inspector.commands.command import Undoing
 from inspector.commands.scene import Undo
+from inspector.display_text import without_quotes
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
 
@@ -59,8 +60,12 @@ def _local_text(row: InterventionRow) -> str:
     return f"{format_instant(entry.local_ns)} {entry.clock_name}".rstrip()
 
 
+def _what(row: InterventionRow) -> str:
+    return without_quotes(row.entry.text)
+
+
 def _outcome_tip(row: InterventionRow) -> str:
-    return f"{row.entry.text}\n{row.entry.outcome}"
+    return f"{_what(row)}\n{row.entry.outcome}"
 
 
 def _host_tip(row: InterventionRow) -> str:
@@ -90,7 +95,7 @@ class InterventionColumn(ColumnEnum):
         "Wall-clock time of this computer", _host_tip, sample="00:00:00.000", is_number=True,
         yields=1)
     WHAT = _column(
-        "What", lambda row: row.entry.text, detail=_outcome_tip, least="Resume “enemies”",
+        "What", _what, detail=_outcome_tip, least="Resume enemies",
         is_searched=True)
     BY = _column(
         "By", lambda row: row.entry.by, "Who requested it", sample="breakpoint 99",
@@ -102,7 +107,7 @@ class InterventionColumn(ColumnEnum):
         color=lambda row: ColorRole.RED if row.entry.refusal else None)
     UNDO = _column(
         "Undo", lambda row: "Undo" if row.can_undo else "",
-        detail=lambda row: f"Undo: {row.entry.text}" if row.can_undo else "It cannot be undone",
+        detail=lambda row: f"Undo: {_what(row)}" if row.can_undo else "It cannot be undone",
         sample="Undo", is_copied=False,
         color=lambda row: ColorRole.BLUE if row.can_undo else None)
     # fmt: on

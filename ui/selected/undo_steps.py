@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from inspector.commands.command import Undoing, command_in
 from inspector.commands.scene import Undo, undone
+from inspector.display_text import without_quotes
 from inspector.events.timeline import Timeline
 from inspector.sessions.session import Session
 
@@ -53,7 +54,7 @@ def _steps(undoing: Undoing, timeline: Timeline) -> tuple[Undoable | None, Undoa
         command = command_in(record.form)
         is_undo = isinstance(command, Undo)
         change, is_redo = undone(timeline, command) if isinstance(command, Undo) else (record, True)
-        found = None if change is None else Undoable(record.number, change.text)
+        found = None if change is None else Undoable(record.number, without_quotes(change.text))
         if is_redo:
             to_undo = to_undo or found
             is_changed |= not is_undo

@@ -181,7 +181,7 @@ def range_rows(timeline: Timeline, frames: tuple[int, int] | None) -> list[Detai
     times_ns = history.numpy("interval_ns", start, stop)
     longest = history.frame(start + int(times_ns.argmax()))
     text = f"{format_duration(longest.interval_ns)} at {format_at(longest.at_ns)}"
-    began, ended = (format_at(history.frame(each).at_ns) for each in (start, stop - 1))
+    began, ended = format_at(history.before_ns(start)), format_at(history.began_ns(stop - 1))
     took = format_duration(int(times_ns.sum()))
     return [
         about("Range"),
@@ -280,7 +280,9 @@ def _rows_within(timeline: Timeline, index: int) -> list[DetailRow]:
     rows = [
         DetailRow(
             f"Command {command.number}",
-            command.text + (f" – refused: {command.refusal}" if command.refusal else ""),
+            without_quotes(
+                command.text + (f" – refused: {command.refusal}" if command.refusal else "")
+            ),
         )
         for command in _within(timeline.commands, after_ns, until_ns)
     ]

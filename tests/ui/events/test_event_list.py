@@ -185,7 +185,7 @@ def test_that_only_what_is_selected_can_be_shown(stand: Stand) -> None:
     model = stand.panel.model
     assert [model.rows[row].sentence for row in range(model.rowCount())][
         -1
-    ] == "clock “enemies” paused"
+    ] == "clock enemies paused"
     assert all("enemies" in model.rows[row].sentence for row in range(model.rowCount()))
 
 

@@ -66,7 +66,7 @@ def test_that_it_looks_when_it_is_shown_and_not_before(stand: Stand) -> None:
 
     ((kind, _, text),) = stand.cells()
     assert kind == "sub-frame interval"
-    assert text.startswith("“fast” repeats every 4.00 ms")
+    assert text.startswith("fast repeats every 4.00 ms")
     assert stand.panel.state_label.text().startswith("1 finding in ")
 
 

@@ -397,7 +397,7 @@ def test_that_ctrl_and_dragging_chooses_a_range_and_escape_gives_it_up(
 
     assert plot.view.chosen_frames == (100, 200)
     assert plot.view.is_following
-    assert plot._overlay.chosen_text.startswith("100 frames · 1.65")
+    assert plot._overlay.chosen_text.startswith("100 frames · 1.67")
     with qtbot.waitSignal(plot.view.range_chosen) as chosen:
         assert press(plot, Qt.Key.Key_Escape)
     assert chosen.args == [None]

@@ -211,7 +211,7 @@ def test_that_marked_rows_are_copied(stand: Stand) -> None:
     stand.qtbot.keyClick(stand.panel.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
 
     lines = QGuiApplication.clipboard().text().split("\n")
-    assert [line.split("\t")[4] for line in lines] == ["pause “game”", "mark “x”"]
+    assert [line.split("\t")[4] for line in lines] == ["pause game", "mark x"]
 
 
 def test_that_it_stays_with_the_newest_unless_somebody_reads_on_above(stand: Stand) -> None:

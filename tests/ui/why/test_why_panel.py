@@ -323,7 +323,7 @@ def test_that_a_frame_shows_its_phases_and_what_happened_in_it(stand: Stand) -> 
     assert stand.value("Busy") == "2.00 ms, 12 % of it"
     assert stand.value("Most of that") == "what is called in update"
     assert stand.value("Update") == "1.00 ms, 50 %"
-    assert stand.value("Command 4") == "pause “game”"
+    assert stand.value("Command 4") == "pause game"
     assert stand.value("Mark") == "boss"
     assert stand.value("✖ Failed") == "open chest: KeyError: 'x'"
     assert traceback.strip() in stand.panel.text()
@@ -339,7 +339,7 @@ def test_that_frames_that_are_measured_say_how_long_they_are(stand: Stand) -> No
     stand.bridge.frame_focus.change("interval", (0, 3), (1, 3))
     stand.panel.refresh()
 
-    assert stand.lines()[:3] == ["Range", "2 frames", "33.3 ms, from 0:00.020 to 0:00.030."]
+    assert stand.lines()[:3] == ["Range", "2 frames", "33.3 ms, from 0:00.010 to 0:00.030."]
     assert stand.value("Longest") == "16.7 ms at 0:00.020"
     stand.panel.grid.link_activated.emit("FRAME:1")
     assert stand.bridge.selection == Selection.frame(1)

@@ -27,15 +27,15 @@ def test_that_it_says_what_it_undoes_and_goes_back_one_change_at_a_time(
     shell.bridge.submit(PauseClock(game))
     shell.bridge.submit(AddMark("x"))
     shell.advance(0.1)
-    assert action.text() == "&Undo: pause “game”"
+    assert action.text() == "&Undo: pause game"
 
     shell.trigger("undo")
     shell.advance(0.1)
     assert not shell.bridge.timeline.clocks[game].paused
-    assert action.text() == "&Undo: set the rate of “game” to 0.5"
+    assert action.text() == "&Undo: set the rate of game to 0.5"
     redo = shell.window.actions_by_id["redo"]
     assert redo.isEnabled()
-    assert redo.text() == "Redo: pause “game”"
+    assert redo.text() == "Redo: pause game"
 
     shell.trigger("undo")
     shell.advance(0.1)
