@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Final
 
+from msgspec.structs import replace
 from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtGui import QFont, QGuiApplication
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QScrollArea, QWidget
@@ -32,7 +33,7 @@ from .labels import LinesOfText, LinkedLabel, Piece, ValueLabel, breakable
 from .member_rows import member_rows, timer_rows
 from .reason_rows import Told, WhyRows
 from .remedies import RemedyBar
-from .rows import DO, LOOK_AT, ClockCounts, DetailRow, RowKind, answer, heading
+from .rows import DO, LOOK_AT, LOOKING_BACK, ClockCounts, DetailRow, RowKind, answer, heading
 from .session_rows import limit_rows, overview_rows
 from .slice_rows import slice_rows
 
@@ -190,6 +191,19 @@ class WhyPanel(QWidget):
             self._bridge.refresh_timer.queue_turn(self, self._read_on)
 
     def current_rows(self) -> list[DetailRow]:
+        bridge, rows = self._bridge, self._rows_of_selection()
+        session = bridge.session
+        is_past = bridge.playhead_ns is not None and session is not None and not session.is_recorded
+        if is_past and bridge.selection.kind is not SelectionKind.NONE:
+            return [
+                replace(row, key=f"{LOOKING_BACK} · {row.key}")
+                if row.kind is RowKind.ABOUT
+                else row
+                for row in rows
+            ]
+        return rows
+
+    def _rows_of_selection(self) -> list[DetailRow]:
         bridge = self._bridge
         session, selection, timeline = bridge.session, bridge.selection, bridge.shown
         is_live = timeline is bridge.timeline

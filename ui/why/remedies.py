@@ -37,7 +37,6 @@ from ..selected.commands import (
 from ..selected.menus import menu_text
 from ..selected.undo_steps import UndoSteps
 from ..session.bridge import Selection, SessionBridge
-from ..session.selection import SelectionKind
 
 #: The nearest pauses are offered to be ended.
 _MOST_BUTTONS: Final = 2
@@ -56,7 +55,7 @@ class Remedy(Struct, frozen=True):
 def remedies_for(bridge: SessionBridge, steps: UndoSteps) -> list[Remedy]:
     """Return what ends the pauses that the selection waits for, or leads to its next call.
 
-    Nothing for a recording, and no end of a pause while the window looks back: only the present
+    Nothing for a recording. While the window looks back, what leads on from there: only the present
     can be changed.
 
     Args:
@@ -67,8 +66,6 @@ def remedies_for(bridge: SessionBridge, steps: UndoSteps) -> list[Remedy]:
     if session is None or session.is_recorded:
         return []
     if bridge.playhead_ns is not None:
-        if bridge.selection.kind is not SelectionKind.NONE:
-            return []
         rewind, back = RewindTo(bridge.playhead_ns), "Back to the present"
         here = Remedy("Rewind to here", "Rewind to here", rewind, bridge.why_not(rewind))
         return [here, Remedy(back, f"{back} (End)", None)]

@@ -19,6 +19,7 @@ from ..session.bridge import Selection
 
 #: Links and failures beyond this many are counted instead of listed.
 MOST_LISTED: Final = 12
+LOOKING_BACK: Final = "Looking back"
 #: Letters of a name that is not broken at its blanks.
 _LONGEST_KEPT: Final = 20
 

@@ -31,6 +31,7 @@ from inspector.vocabulary import NEVER, rate_chip, what_was_raised
 
 from ..session.bridge import Selection
 from .rows import (
+    LOOKING_BACK,
     MOST_LISTED,
     ClockCounts,
     DetailRow,
@@ -151,7 +152,7 @@ def _past_rows(session: Session, timeline: Timeline, present: Timeline) -> list[
     """Return which instant of the past is shown, what the session does meanwhile, and its frame."""
     runs_on = f"The {_what(session)} runs on. " if present.is_running else ""
     said = f"{ago(present, timeline.at_ns)}. {runs_on}What you see is the state at this instant."
-    rows = [about("Looking back"), heading(format_at(timeline.at_ns)), answer(said)]
+    rows = [about(LOOKING_BACK), heading(format_at(timeline.at_ns)), answer(said)]
     stopped = [
         step(
             f"since {format_at(clock.paused_since_ns)}",

@@ -173,10 +173,13 @@ def test_that_a_second_click_asks_for_nothing_before_there_is_an_answer(
     assert asked[1:] == [ResumeClock(ENEMIES)]
 
 
-def test_that_nothing_is_offered_while_looking_back(waiting: Stand) -> None:
+def test_that_looking_back_offers_the_ways_from_there_whatever_is_selected(
+    waiting: Stand,
+) -> None:
     waiting.bridge.set_playhead(1_050_000_000)
     waiting.panel.refresh()
-    assert waiting.texts == []
+    assert waiting.texts == ["Rewind to here", "Back to the present"]
+    assert waiting.panel.about.said.startswith("Looking back · Timer · ")
 
     waiting.bridge.go_live()
     waiting.panel.refresh()
@@ -212,7 +215,7 @@ def test_that_screen_readers_are_told_what_is_undone(stand: Stand) -> None:
 
     (undo,) = shown_buttons(stand.panel)
 
-    assert undo.accessibleName() == "Undo: set the rate of “enemies” to 0 (Ctrl+Z)"
+    assert undo.accessibleName() == "Undo: set the rate of enemies to 0 (Ctrl+Z)"
 
 
 @pytest.mark.parametrize(("width", "rows"), [(300, 2), (500, 1)])
