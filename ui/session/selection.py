@@ -20,8 +20,9 @@ class SelectionKind(Enum):
 class Selection(Struct, frozen=True):
     kind: SelectionKind = SelectionKind.NONE  # What kind of thing
     id: int = 0  # Number of the clock, timer or member, or index of the frame
-    # When the one call of a member ended that is meant; None for all its calls.
-    ended_ns: int | None = None
+    # When the one call of a member ended, or the one firing of a timer was, that is meant; None for
+    # all of them.
+    at_ns: int | None = None
 
     @classmethod
     def clock(cls, clock_id: int) -> Selection:
@@ -30,6 +31,10 @@ class Selection(Struct, frozen=True):
     @classmethod
     def timer(cls, timer_id: int) -> Selection:
         return cls(SelectionKind.TIMER, timer_id)
+
+    @classmethod
+    def firing(cls, timer_id: int, at_ns: int) -> Selection:
+        return cls(SelectionKind.TIMER, timer_id, at_ns)
 
     @classmethod
     def frame(cls, index: int) -> Selection:

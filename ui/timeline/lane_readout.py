@@ -176,7 +176,7 @@ class LaneReader:
                 lane = next((each for each in lane.members if _has(each, *at)), lane)
                 late = f"{format_duration(value)} late" if value else "on time"
                 lines = (f"{lane.label} fired at {when}, {late}", f"timer {subject}")
-                return LaneReading(at_ns, lines, Selection.timer(subject))
+                return LaneReading(at_ns, lines, Selection.firing(subject, at_ns))
             case LaneKind.CALL:
                 lines = (f"{lane.label} called at {when}", f"took {format_duration(value)}")
                 return LaneReading(at_ns, lines, Selection.member(subject))

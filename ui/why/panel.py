@@ -57,6 +57,7 @@ class WhyPanel(QWidget):
         self._reads_on = False
         self._shown: list[ShownRow] = []
         self._is_whole = False
+        self._of_firing: Told | None = None
         self.title = ""
         self._head: list[DetailRow] = []
         # What kind of thing it is, and where; above its name
@@ -116,12 +117,14 @@ class WhyPanel(QWidget):
 
     @Slot(object)
     def set_session(self, _session: Session | None) -> None:
+        self._of_firing = None
         self._area.verticalScrollBar().setValue(0)
         self.refresh()
 
     @Slot(object)
     def on_selection_changed(self, _selection: Selection) -> None:
         self._is_whole = False
+        self._of_firing = None
         self._area.verticalScrollBar().setValue(0)
         self.refresh()
 
@@ -226,12 +229,17 @@ class WhyPanel(QWidget):
                 rows = clock_rows(history, timeline, selection.id, *known)
                 return [*rows, *limit_rows(session, selection.id)]
             case SelectionKind.TIMER:
-                told = self._told(history, timeline, CallId(selection.id))
+                told = self._told_of_firing(history, timeline, selection)
+                told = told or self._told(history, timeline, CallId(selection.id))
                 return timer_rows(timeline, selection.id, told, self._why.subject)
             case SelectionKind.MEMBER:
                 told = self._told(history, timeline, CallId(selection.id, is_member=True))
                 if selection.id not in timeline.members.by_id:
-                    return [heading(self._why.subject), answer(told.answer), *told.chain]
+                    return [
+                        heading(self._why.subject),
+                        answer(told.answer),
+                        *told.chain,
+                    ]
                 rows = member_rows(timeline, selection.id, bridge.strings, told)
                 about_slice = slice_rows(history, timeline, selection)
                 if about_slice:
@@ -241,6 +249,18 @@ class WhyPanel(QWidget):
                 unknown, budget_ns = unknown_of_frames(session), round(bridge.budgets_ms[0] * 1e6)
                 known_of = session.history, self._heaviest, unknown, budget_ns
                 return frame_rows(bridge.timeline, selection.id, *known_of, waits=session.waits)
+
+    def _told_of_firing(
+        self, history: History, timeline: Timeline, selection: Selection
+    ) -> Told | None:
+        """Explain the one firing that is selected, from the state right after it."""
+        at_ns = selection.at_ns
+        if at_ns is None or at_ns > timeline.at_ns:
+            return None
+        if self._of_firing is None or self._why.is_reading:
+            told = self._told(history, history.state_at(at_ns), CallId(selection.id))
+            self._of_firing = replace(told, answer=told.fired or told.answer)
+        return self._of_firing
 
     def _told(self, history: History, timeline: Timeline, call_id: CallId) -> Told:
         is_live = timeline is self._bridge.timeline
@@ -294,6 +314,7 @@ class WhyPanel(QWidget):
         kind, number, *of_call = address.split(":")
         if kind == DO:
             self._is_whole = not self._is_whole
+            self._of_firing = None
             self.refresh()
         elif of_call:
             # Where the slice is comes into view as well.

@@ -18,7 +18,7 @@ from inspector.calls.call import CallId
 from inspector.display_text import QUOTED, without_quotes
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
-from inspector.timebase import format_at, format_instant
+from inspector.timebase import format_at, format_duration, format_instant
 
 from ..session.bridge import Selection
 from .rows import DetailRow, LinkedText, RowKind, heading, note, opening, sentence, step
@@ -42,6 +42,7 @@ _FRAME: Final = re.compile(r"\b[Ff]rame (\d[\d,]*)")
 
 class Told(Struct, frozen=True):
     answer: str = ""  # The answer in one sentence
+    fired: str = ""  # When it was called last and how late, in one; empty if it never was
     chain: tuple[DetailRow, ...] = ()  # The reasons below their title; empty without any
     scores: tuple[DetailRow, ...] = ()  # What came of predictions
 
@@ -94,7 +95,7 @@ class WhyRows:
             self._past.read(history, cursor)
             past = self._past.as_of(cursor)
             explanation = explain(history, call_id, timeline.at_ns, timeline=timeline, past=past)
-            self.subject = explanation.subject
+            self.subject = without_quotes(explanation.subject)
             if is_live:
                 self._forecast.look(history, timeline)
                 scores = tally_rows(self._forecast)
@@ -102,7 +103,8 @@ class WhyRows:
                 scores = scored_rows(history, timeline, call_id)
             chain = chain_rows(explanation, timeline, is_whole=self._is_whole)
             chain += helping_rows(explanation, timeline, can_pause=can_pause)
-            self._told = Told(without_quotes(explanation.headline), tuple(chain), tuple(scores))
+            headline = without_quotes(explanation.headline)
+            self._told = Told(headline, _fired_text(past), tuple(chain), tuple(scores))
         return self._told
 
     def read_on(self) -> bool:
@@ -130,6 +132,14 @@ class WhyRows:
             return False
         self._state, self._looked_s = state, now_s
         return True
+
+
+def _fired_text(past: CallPast) -> str:
+    last = past.last
+    if last is None:
+        return ""
+    late = f"{format_duration(last.late_ns)} late" if last.late_ns > 0 else "on time"
+    return f"Fired at {format_at(last.at_ns)}, {late}."
 
 
 def chain_rows(explanation: Explanation, timeline: Timeline, *, is_whole: bool) -> list[DetailRow]:

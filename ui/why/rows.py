@@ -62,8 +62,8 @@ class LinkedText(Struct, frozen=True):
             return f"{LOOK_AT}:{self.at_ns}"
         if self.target is None:
             return ""
-        ended_ns = self.target.ended_ns
-        of_call = "" if ended_ns is None else f":{ended_ns}"
+        at_ns = self.target.at_ns
+        of_call = "" if at_ns is None else f":{at_ns}"
         return f"{self.target.kind.name}:{self.target.id}{of_call}"
 
 

@@ -31,9 +31,9 @@ class KnowsSlices(Protocol):
 
 def slice_rows(history: object, timeline: Timeline, selection: Selection) -> list[DetailRow]:
     """Return what is known of the one call that is selected; nothing for all calls."""
-    if selection.ended_ns is None or not isinstance(history, KnowsSlices):
+    if selection.at_ns is None or not isinstance(history, KnowsSlices):
         return []
-    place = history.slice_ended(selection.id, selection.ended_ns)
+    place = history.slice_ended(selection.id, selection.at_ns)
     if place is None:
         return []
     about = history.about_slice(place)

@@ -9,6 +9,7 @@ import pytest
 
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.scene import AddMark, Undo
+from inspector.display_text import without_quotes
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
 from ui.selected.undo_steps import UndoSteps
@@ -58,7 +59,7 @@ def test_that_what_was_undone_is_redone_in_the_same_steps(session: HostedSession
 
     session.submit(SetRate(GAME, Fraction(2)))
     session.submit(PauseClock(GAME))
-    rate, pause = "set the rate of “game” to 2", "pause “game”"
+    rate, pause = "set the rate of game to 2", "pause game"
     undo, redo = 0, 1
 
     assert take(redo) == ""
@@ -69,8 +70,8 @@ def test_that_what_was_undone_is_redone_in_the_same_steps(session: HostedSession
     assert [take(undo), take(redo), take(undo), take(undo)] == [pause, pause, pause, rate]
     session.submit(SetRate(GAME, Fraction(1, 2)))
     assert take(redo) == ""
-    assert take(undo) == "set the rate of “game” to 0.5"
-    texts = [each.text for each in session.timeline.commands[2:5]]
+    assert take(undo) == "set the rate of game to 0.5"
+    texts = [without_quotes(each.text) for each in session.timeline.commands[2:5]]
     assert texts == [
         f"undo command 2: {pause}",
         f"undo command 1: {rate}",

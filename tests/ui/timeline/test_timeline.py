@@ -226,7 +226,7 @@ def test_that_clicking_a_firing_selects_its_timer(
     canvas = panel.canvas
     canvas.view.fit()
     click(qtbot, canvas, canvas.place_of(row_of(canvas, "boss"), 500 * MS))
-    assert bridge.selection == Selection.timer(session.boss.id)
+    assert bridge.selection == Selection.firing(session.boss.id, 500 * MS)
     assert canvas.caret_ns == 500 * MS
 
 

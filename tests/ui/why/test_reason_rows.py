@@ -152,7 +152,7 @@ def test_that_a_timer_that_is_gone_is_explained(stand: Stand) -> None:
 
     stand.bridge.select(Selection.timer(2))
 
-    assert stand.lines()[0] == "Timer “bomb” (2)"
+    assert stand.lines()[0] == "Timer bomb (2)"
     assert "It has fired and is no longer pending." in stand.lines()
 
 
@@ -166,7 +166,7 @@ def test_that_a_timer_that_is_set_later_is_named_and_nothing_else_is_said_of_it(
     stand.panel.refresh()
 
     assert stand.lines() == [
-        "Timer “late” (3)",
+        "Timer late (3)",
         "At 00:00.500 this timer does not exist yet: it is set at 00:01.000.",
     ]
 

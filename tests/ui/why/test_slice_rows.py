@@ -85,7 +85,7 @@ def test_that_a_click_on_a_lane_selects_the_slice_there_and_reads_counters(shell
 
     assert slice_ is not None
     assert counter is not None
-    assert slice_.selection.ended_ns is not None
+    assert slice_.selection.at_ns is not None
     assert counter.lines == ("memory MB: 2", "since 00:00.032000")
     assert not canvas.viewport().grab().isNull()
 

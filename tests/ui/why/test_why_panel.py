@@ -286,6 +286,22 @@ def test_that_a_held_session_is_named(stand: Stand) -> None:
     assert any(line.endswith(held) for line in stand.lines())
 
 
+def test_that_one_firing_says_when_it_was_and_why_until_its_timer_is_selected(
+    stand: Stand,
+) -> None:
+    spawn = stand.game.set_interval(0.5, print, name="wave")
+    stand.run_to_ms(4_000)
+
+    stand.bridge.select(Selection.firing(spawn.id, 2_000_000_000))
+    assert stand.lines()[1:3] == ["wave", "Fired at 0:02.000, on time."]
+    assert "It has fired twice, the last time in frame" not in stand.panel.text()
+    stand.run_to_ms(4_100)
+    assert stand.lines()[2] == "Fired at 0:02.000, on time."
+
+    stand.bridge.select(Selection.timer(spawn.id))
+    assert stand.lines()[2].startswith("Fires in ")
+
+
 def test_that_a_timer_that_fired_says_so(stand: Stand) -> None:
     timer = stand.session.root.set_timeout(1, print)
     stand.run_to_ms(0)
@@ -294,7 +310,7 @@ def test_that_a_timer_that_fired_says_so(stand: Stand) -> None:
     stand.run_to_ms(1_500)
 
     assert stand.lines()[:3] == [
-        f"Timer “print” ({timer.id})",
+        f"Timer print ({timer.id})",
         "It has fired and is no longer pending.",
         "Why",
     ]
