@@ -420,6 +420,7 @@ class PlottedFrames(QWidget):
     def _settle(self, *, is_forced: bool = True) -> None:
         self._is_settled = True
         shown, series, bars = self.view.range, self.series, self._bars
+        said = self._overlay.empty_text
         if series is None:
             self._overlay.empty_text = NO_SCENE_TEXT
             frames = 0, 0
@@ -435,7 +436,7 @@ class PlottedFrames(QWidget):
         if is_moved:
             self._overlay.set_selected(series, self._selected_frame)
             self._overlay.refresh_chosen()
-        has_scale = is_forced or is_other_scale
+        has_scale = is_forced or is_other_scale or self._overlay.empty_text != said
         self._update_changed(bars.highest(*frames), is_moved=is_moved, has_scale=has_scale)
         if self._pointer.place is not None:
             self.point_at(self._pointer.place)

@@ -100,6 +100,9 @@ class FocusRing(QObject):
         # What is not seen itself has the keyboard for what it lies on.
         above = now.parentWidget()
         shown = now if now.updatesEnabled() or above is None else above
+        while isinstance(shown, QSplitter) and (above := shown.parentWidget()) is not None:
+            # It would make room for the bars beside its parts.
+            shown = above
         self.target = shown
         for each in _sized_with(shown):
             each.installEventFilter(self)

@@ -269,6 +269,10 @@ def test_that_behind_a_sign_only_commands_are_found(palette: CommandPalette, qtb
     qtbot.keyClicks(palette.line, "stop")
 
     assert shown(palette) == ["Stop"]
+    assert palette.model.pattern == "stop"
+    # Neither are commands in which only its letters are found.
+    (section,) = sections_of(">one", ENTRIES, NOTHING)
+    assert [each.title for each in section.entries] == ["Step one frame"]
 
 
 def test_that_tab_shows_what_else_it_can_do_and_goes_back(

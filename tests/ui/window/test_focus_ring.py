@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QSlider,
+    QSplitter,
     QTableWidget,
     QToolButton,
     QVBoxLayout,

@@ -80,11 +80,11 @@ def sections_of(pattern: str, entries: Sequence[PaletteEntry], found: Found) -> 
     """
     typed = pattern.removeprefix(_COMMANDS_ONLY).strip()
     matched = matching_entries(typed, entries)
-    if pattern.startswith(_COMMANDS_ONLY):
-        return [Section("Commands", matched)] if matched else []
     is_found = found.objects or found.commands or any(has_words(typed, each) for each in matched)
     if typed and is_found:
         matched = [each for each in matched if has_words(typed, each)]
+    if pattern.startswith(_COMMANDS_ONLY):
+        return [Section("Commands", matched)] if matched else []
     likely = {each: place for place, each in enumerate(found.first)}
     matched.sort(key=lambda each: likely.get(each.id, len(likely)))
     possible = [each for each in matched if not each.reason]
@@ -171,7 +171,7 @@ class CommandPalette(QDialog):
     @Slot(str)
     def _filter(self, pattern: str) -> None:
         self._about = None
-        typed = pattern.strip()
+        typed = pattern.removeprefix(_COMMANDS_ONLY).strip()
         found = _NOTHING if pattern.startswith(_COMMANDS_ONLY) else self._find(typed)
         self._set_sections(sections_of(pattern, self._entries, found), typed)
 
