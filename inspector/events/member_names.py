@@ -150,7 +150,7 @@ class MemberNames:
         while start and start != number:
             known = self._known.get(start)
             start = 0 if known is None else known.parent_id
-        return start == number and number > 0
+        return start == number
 
     def _text(self, sid: int) -> str:
         """Return a text by its number; ``?`` if a damaged file lacks it."""

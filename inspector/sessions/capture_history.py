@@ -195,7 +195,7 @@ class CaptureHistory(WholeHistory):
         members = np.empty(len(slices), np.min_scalar_type(-len(shown) - 1))
         for part in _parts(len(slices)):
             keys = _keys(slices, part, width)
-            at = np.minimum(np.searchsorted(kept, keys), max(len(kept) - 1, 0))
+            at = np.minimum(np.searchsorted(kept, keys), len(kept) - 1)
             keys = np.where(kept[at] == keys, keys, keys - keys % width + width - 1)
             members[part] = np.searchsorted(shown, keys) + 1
         return members

@@ -62,6 +62,7 @@ class Receiver:
         self.texts = [""]
         self.acknowledges = True
         self.pings = True
+        self.heard_pings = 0
         self.reads = True
         self.is_closed = False
         self._pinged = self._acknowledged_s = 0.0
@@ -142,6 +143,7 @@ class Receiver:
                 assert message["params"]["first"] == len(self.texts)
                 self.texts += message["params"]["texts"]
             elif method in ("Link.ping", "Link.pong"):
+                self.heard_pings += method == "Link.ping"
                 continue
             message["events_before"] = len(self.events)
             self.messages.append(message)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from inspector.probe.adapters.clock_tree import ClockTreeAdapter
+from inspector.probe.program import Program
 from inspector.vocabulary import CLOCK_PAUSED, CLOCK_RATE, TIMER_ADDED
 from tests.probe.receiver import TOKEN, Receiver, attached, inlet, program
 
@@ -55,6 +57,15 @@ def _in_project(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _fired(receiver: Receiver) -> int:
     return receiver.firings()["spawn"]
+
+
+def test_that_what_is_asked_of_a_tree_that_has_gone_is_done_at_once() -> None:
+    program = Program("played")
+    done: list[str] = []
+
+    ClockTreeAdapter(program).call_soon(program.own_clock, lambda: done.append("asked"))
+
+    assert done == ["asked"]
 
 
 @pytest.mark.parametrize("source", _SOURCES)

@@ -69,7 +69,9 @@ class Played:
     @property
     def frames(self) -> list[tuple[int, int]]:
         """Interval and busy time of each frame in milliseconds."""
-        return [(a // MS, b // MS) for _, kind, _, a, b in self.events if kind == FRAME_ENDED]
+        found = [(a, b) for _, kind, _, a, b in self.events if kind == FRAME_ENDED]
+        assert not any(a % MS or b % MS for a, b in found)
+        return [(a // MS, b // MS) for a, b in found]
 
 
 @pytest.fixture

@@ -93,6 +93,14 @@ def test_that_a_slow_reader_never_blocks_the_program() -> None:
         assert marks_and_losses(receiver)[1] > 0
 
 
+def test_that_an_idle_program_says_that_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "PING_NS", 1_000_000)
+    with served() as opened:
+        receiver = dialled(opened.address)
+        receiver.wait_for(lambda: receiver.heard_pings > 1)
+        receiver.close()
+
+
 @pytest.mark.parametrize("has_poll", [True, False])
 @pytest.mark.skipif(not hasattr(select, "poll"), reason="has none to take away")
 def test_that_what_is_ready_is_found_without_a_poll_of_the_system(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from inspector.sessions.attached.doors import supervisor
-from inspector.sessions.attached.doors.launch import SUPERVISOR, Launch
+from inspector.sessions.attached.doors.launch import SUPERVISOR, Launch, Launched
 from inspector.sessions.attached.doors.programs import running_programs
 from tests.javascript import node
 from tests.sessions.attached.doors.test_launch import StandIn
@@ -198,6 +199,16 @@ def test_that_a_wrapper_that_has_ended_may_leave_a_program_that_dials(folder: Pa
     launched.end()
     assert not launched.may_bring_more()
     assert "ended with exit code 3" in launched.problem()
+
+
+def test_that_the_line_to_the_supervisor_is_closed_with_its_program() -> None:
+    near, far = socket.socketpair()
+    with far:
+        far.sendall(b"pid 17\nexit 3 0\n")
+        launched = Launched(Launch(("program",)), near, lambda: 0, tuple)
+
+    _until(lambda: near.fileno() < 0)
+    assert launched.poll() == 3
 
 
 def test_that_only_the_topmost_of_programs_with_a_probe_are_asked_to_end(
