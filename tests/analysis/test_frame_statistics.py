@@ -15,6 +15,7 @@ from inspector.analysis.statistics.frame_statistics import (
     over_budget,
     percentile_frame_time_ns,
 )
+from inspector.analysis.statistics.time_series import StutterLimits
 
 TIMES = st.lists(st.integers(0, 10**12), min_size=1, max_size=300)
 PERCENTS = st.sampled_from([0.0, 1.0, 50.0, 95.0, 99.0, 99.9, 100.0])
@@ -170,3 +171,11 @@ def test_that_a_frame_is_the_inspectors_if_it_would_be_within_budget_without_it(
     assert budget.is_over_because_of(interval_ms * MS, inspector_ms * MS) is is_by_inspector
     arrays = (np.array([each * MS], dtype=np.int64) for each in (interval_ms, inspector_ms))
     assert budget.is_over_because_of(*arrays).tolist() == [is_by_inspector]
+
+
+def test_that_limits_of_stuttering_are_refused_where_they_say_nothing() -> None:
+    for factor, rate in ((1.01, 0.5), (100.0, 10_000.0)):
+        assert StutterLimits(factor, rate).low_rate == rate
+    for factor, rate in ((1.0, 25.0), (100.1, 25.0), (2.5, 0.0), (2.5, 10_001.0)):
+        with pytest.raises(ValueError, match="up to"):
+            StutterLimits(factor, rate)

@@ -125,7 +125,8 @@ def _forking() -> subprocess.Popen[bytes]:
 
 def _output_of(words: list[str], environment: dict[str, str]) -> str:
     """Return what a run of pytest with these arguments prints."""
-    if sys.platform == "win32":
+    # What a test executes is told by the process that it starts.
+    if sys.platform == "win32" or "COVERAGE_PROCESS_START" in os.environ:
         command = [sys.executable, "-m", "pytest", *words]
         run = subprocess.run(
             command,
