@@ -223,6 +223,17 @@ def test_that_another_callback_changes_the_name(recorded: Recorded, scheduler: S
     assert recorded.names(MemberKind.UPDATE) == ["angry"]
 
 
+def test_that_a_name_that_stays_the_same_is_told_once(
+    recorded: Recorded, scheduler: Scheduler
+) -> None:
+    ship = Ship()
+    scheduler.schedule_update(ship, name="calm")
+
+    scheduler.schedule_update(ship, callback=ship.blink)
+
+    assert Field.NAME not in [event[3] for event in recorded.of_kind(EventKind.MEMBER_SET)]
+
+
 def test_that_every_call_is_reported_also_one_that_raises(
     recorded: Recorded, scheduler: Scheduler
 ) -> None:

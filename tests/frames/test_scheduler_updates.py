@@ -9,6 +9,7 @@ from weakref import ref
 import pytest
 
 from inspector.frames.scheduler.scheduler import Scheduler
+from inspector.frames.scheduling import Overshoot
 from inspector.timebase import NS_PER_MS
 from tests.frames.player import Player, noting, run
 
@@ -241,6 +242,18 @@ def test_that_a_timer_can_begin_paused(scheduler: Scheduler, log: list[float]) -
     run(scheduler, 0.1)
 
     assert log == [0.1]
+
+
+def test_that_time_before_a_paused_timer_is_resumed_does_not_count(
+    scheduler: Scheduler, log: list[float]
+) -> None:
+    run(scheduler, 2)
+    scheduler.schedule(log.append, 0.1, paused=True, target="a", overshoot=Overshoot.DROP)
+    run(scheduler, 5)
+    scheduler.resume_target("a")
+    run(scheduler, 0.125)
+
+    assert log == [0.125]
 
 
 def test_that_pausing_and_resuming_in_one_call_changes_nothing_for_those_to_come(

@@ -363,14 +363,18 @@ def _work(
         os._exit(code)
 
 
+def _numbers(text: str) -> list[int]:
+    parts = [part.partition("-") for part in text.split(",")]
+    return [n for low, _, high in parts for n in range(int(low), int(high or low) + 1)]
+
+
 def main() -> int:
     """Try mutants, and print those that no test notices."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("subjects", nargs="*", default=SUBJECTS, help="files or folders")
     parser.add_argument("--count", type=int, default=300, help="how many are drawn")
     parser.add_argument("--seed", type=int, default=1, help="draws others")
-    parser.add_argument("--skip", type=int, default=0, help="how many of these to pass over")
-    parser.add_argument("--take", type=int, help="how many of the rest to try, if not all")
+    parser.add_argument("--numbers", type=_numbers, help="which to try of these: 7,20-40")
     parser.add_argument("--workers", type=int, default=1, help="how many are tried at a time")
     parser.add_argument("--seconds", type=float, default=60, help="of tests for each, at most")
     parser.add_argument("--at-least", type=float, default=92, metavar="PERCENT")
@@ -381,7 +385,8 @@ def main() -> int:
     if options.workers < 1:
         parser.error("--workers wants 1 or more")
     mutants = drawn(list(options.subjects), options.count, options.seed)
-    mutants = mutants[options.skip :][: options.take]
+    numbers = options.numbers or range(1, len(mutants) + 1)
+    mutants = [mutants[number - 1] for number in numbers]
     unnoticed = []
     count = 0
     share = 100.0
@@ -396,7 +401,7 @@ def main() -> int:
             if not noticed:
                 unnoticed.append(mutants[place])
             share = 100 - 100 * len(unnoticed) / count
-            print(f"{options.skip + place + 1} {mutants[place]}")
+            print(f"{numbers[place]} {mutants[place]}")
             print(f"    {noticed or 'NOT NOTICED'}")
             print(f"    ({seconds:.0f} s; {share:.1f} % of {count} so far)", flush=True)
     print(f"{share:.1f} % of {count} noticed; not these:")

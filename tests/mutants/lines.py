@@ -147,15 +147,17 @@ class Lines:
                 contexts.update(*(of_line.get(line, ()) for line in lines))
         executing = {_PHASE.sub("", context) for context in contexts} - {""}
         is_guessed = not executing or mutant.path.as_posix().startswith(_RUNS_ELSEWHERE)
-        ranks: dict[str, tuple[bool, int, int]] = {}
+        ranks: dict[str, tuple[bool, bool, int, int]] = {}
         of_file: Counter[str] = Counter()
         for test in sorted(collected, key=lambda test: (self.seconds(test), test)):
             file = test.partition("::")[0]
             is_new = test not in self._duration_s
-            if test in executing or (file in near and (is_guessed or is_new)):
-                is_about = test in executing or mutant.path.stem in test or file in nearest
+            executes = test in executing
+            if executes or (file in near and (is_guessed or is_new)):
+                is_about = executes or mutant.path.stem in test or file in nearest
                 # Some of each file come before all of the nearest: there may be thousands.
-                ranks[test] = not is_about, of_file[file] // _SOME_TESTS, near.get(file, len(near))
+                part = of_file[file] // _SOME_TESTS
+                ranks[test] = not executes, not is_about, part, near.get(file, len(near))
                 of_file[file] += is_about
         tests = sorted(ranks, key=ranks.__getitem__)
         taken_s = accumulate(map(self.seconds, tests), initial=0)

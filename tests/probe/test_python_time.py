@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import subprocess
 from functools import partial
 from itertools import pairwise
@@ -9,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from inspector.probe.adapters.python_time import PythonTimeAdapter
 from inspector.probe.kinds import RATE_DENOMINATOR, TIMER_FIRED
+from inspector.probe.program import Program
 from tests.interpreters import VERSIONS, interpreter
 from tests.probe.receiver import Receiver, attached
 
@@ -38,6 +41,10 @@ def test_that_sleeps_are_timers_with_their_place(version: str) -> None:
         assert "Python time" in receiver.clocks()
         sites = {receiver.texts[a] for _, kind, _, a, _ in receiver.events if kind == 17}
         assert any(site.endswith("in <module>") for site in sites)
+
+
+def test_that_its_version_is_that_of_python() -> None:
+    assert PythonTimeAdapter(Program("played")).version == platform.python_version()
 
 
 def test_that_a_held_program_sleeps_on_and_its_time_stands_still() -> None:

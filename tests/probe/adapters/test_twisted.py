@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.probe.kinds import MARK, TIMER_CLEARED
+from inspector.probe.kinds import MARK, TIMER_ARMED, TIMER_CLEARED
 from inspector.vocabulary import TimerKind
 from tests.probe.adapters.libraries import python_with
 from tests.probe.receiver import Receiver, attached
@@ -71,6 +71,8 @@ reactor.run()
         assert timeline.timers.row(number).due_ns > 1_100e9
         cleared = [subject for _, kind, subject, _, _ in receiver.events if kind == TIMER_CLEARED]
         assert len(cleared) == 1
+        dues_ns = [a for _, kind, _, a, _ in receiver.events if kind == TIMER_ARMED]
+        assert len([due_ns for due_ns in dues_ns if due_ns < 100e9]) == 2
 
 
 def test_that_connections_are_answered_while_it_is_held(python: str) -> None:
