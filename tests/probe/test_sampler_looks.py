@@ -1,0 +1,133 @@
+"""What is told of turns in time that the test passes, look by look."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from inspector.probe import program as program_module
+from inspector.probe import sampler as module
+from inspector.probe.adapters import Adapter
+from inspector.probe.kinds import SAMPLE_TIMES, SAMPLED, SAW_END, SAW_NO_TIMES
+from inspector.probe.program import Program
+from inspector.probe.sampler import Sampler
+from inspector.vocabulary import RawEvent
+
+MS = 1_000_000
+
+
+class Looked:
+    """A program in time that the test passes, with a sampler that looks when it is told to.
+
+    Attributes:
+        used_ms: What the thread of its loops has used of a processor.
+        ready_ms: How long that has waited for one.
+        stops: What is known of times in which nothing could be looked at.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now_ns = 10**15
+        self.used_ms = self.ready_ms = 0
+        monkeypatch.setattr(program_module, "monotonic_ns", lambda: self.now_ns)
+        monkeypatch.setattr(module, "other_times", dict)
+        times = SimpleNamespace(
+            cpu_ns=lambda: self.used_ms * MS,
+            scheduled=lambda: (self.ready_ms * MS, 1),
+            close=lambda: None,
+        )
+        monkeypatch.setattr(module, "ThreadTimes", lambda _native: times)
+        self.program = Program("played", lambda: self.now_ns)
+        self.events: list[RawEvent] = []
+        self.program.attach(self.events.append, self.events.extend)
+        self.sampler = Sampler(self.program, lambda: self.now_ns)
+        self.stops = SimpleNamespace(
+            lacked_ns=0, read_ns=self.now_ns * 2, sleeps=int, stopped_ns=int
+        )
+        self.sampler._stops = self.stops  # type: ignore[assignment]
+
+    def pass_ms(self, ms: int, used_ms: int = 0, ready_ms: int = 0) -> None:
+        self.now_ns += ms * MS
+        self.used_ms += used_ms
+        self.ready_ms += ready_ms
+
+    def look_after(self, ms: int, used_ms: int = 0, ready_ms: int = 0) -> None:
+        self.pass_ms(ms, used_ms, ready_ms)
+        self.sampler.look()
+
+    @property
+    def told(self) -> list[tuple[int, int, int]]:
+        """What each sample is for, and what its thread used and waited for, in milliseconds."""
+        times = [(a, b) for _, kind, _, a, b in self.events if kind == SAMPLE_TIMES]
+        covers = [a for _, kind, _, a, _ in self.events if kind == SAMPLED]
+        return [
+            (each // MS, used // MS, ready // MS)
+            for each, (used, ready) in zip(covers, times, strict=True)
+        ]
+
+    @property
+    def ends(self) -> list[bool]:
+        """Whether each sample is for what followed the last of its turn."""
+        return [bool(b & SAW_END) for _, kind, _, _, b in self.events if kind == SAMPLED]
+
+
+@pytest.fixture
+def looked(monkeypatch: pytest.MonkeyPatch) -> Looked:
+    return Looked(monkeypatch)
+
+
+def test_that_samples_cover_a_long_turn_from_its_begin_to_its_end(looked: Looked) -> None:
+    loop = looked.program.clock("loop")
+    looked.look_after(0)
+    looked.program.frame_began(loop)
+    looked.look_after(5, used_ms=5)
+    looked.look_after(20, used_ms=10, ready_ms=4)
+    looked.look_after(20, used_ms=20)
+    looked.pass_ms(3, used_ms=2)
+    looked.program.frame_ended(loop)
+    looked.look_after(4)
+    looked.look_after(40)
+
+    assert looked.told == [(25, 12, 5), (20, 20, 0), (3, 2, 0)]
+    assert looked.ends == [False, False, True]
+    assert not any(b & SAW_NO_TIMES for _, kind, _, _, b in looked.events if kind == SAMPLED)
+
+
+def test_that_a_turn_is_not_told_that_is_short(looked: Looked) -> None:
+    loop = looked.program.clock("loop")
+    for _ in range(20):
+        looked.program.frame_began(loop)
+        looked.look_after(6, used_ms=6)
+        looked.program.frame_ended(loop)
+        looked.look_after(2)
+
+    assert looked.told == []
+
+
+def test_that_what_could_not_be_looked_at_is_no_part_of_a_sample(looked: Looked) -> None:
+    loop = looked.program.clock("loop")
+    looked.look_after(0)
+    looked.program.frame_began(loop)
+    looked.look_after(0)
+
+    def stopped_ns(_now_ns: int, _late_ns: int) -> int:
+        looked.stops.lacked_ns = 30 * MS
+        return 0
+
+    looked.stops.stopped_ns, looked.stops.read_ns = stopped_ns, 0
+    looked.look_after(90, used_ms=90)
+
+    assert [covers for covers, _, _ in looked.told] == [60]
+
+
+def test_that_a_loop_whose_turns_are_hidden_is_busy_while_its_stack_says_so(
+    looked: Looked,
+) -> None:
+    adapter = Adapter(looked.program)
+    adapter.has_hidden_turns = True
+    looked.program.clock("loop", adapter=adapter)
+    for _ in range(4):
+        looked.look_after(20, used_ms=20)
+
+    assert looked.told
+    assert not any(looked.ends)
