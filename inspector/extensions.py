@@ -14,7 +14,7 @@ import traceback
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -379,15 +379,14 @@ def misfit_of(value: object, kind: type) -> str:
     """Return why a value is no entry of a kind, or nothing."""
     if not isinstance(value, kind):
         return f"{shown(value)} is not of the type {kind.__name__}"
-    hints = get_type_hints(kind)
-    for each in fields(cast("Any", kind)):
-        found = getattr(value, each.name)
-        if not _fits(found, hints[each.name]):
-            return f"its {each.name} cannot be {shown(found)}"
+    for name, hint in get_type_hints(kind).items():
+        found = getattr(value, name)
+        if not _fits(found, hint):
+            return f"its {name} cannot be {shown(found)}"
         if isinstance(found, str) and len(found) > _LONGEST_TEXT:
-            return f"its {each.name} is too long"
+            return f"its {name} is too long"
         if isinstance(found, str) and not found.replace("\n", "").isprintable():
-            return f"its {each.name} holds characters that are not text"
+            return f"its {name} holds characters that are not text"
     return ""
 
 

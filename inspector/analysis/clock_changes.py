@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
+from msgspec import Struct
 from typing_extensions import override
 
 from inspector.events.handlers import handlers_of
@@ -12,8 +12,7 @@ from inspector.events.history import History
 from inspector.vocabulary import RATE_DENOMINATOR, rate_chip
 
 
-@dataclass(frozen=True, slots=True)
-class ClockChange:
+class ClockChange(Struct, frozen=True):
     """A change of how the time of a clock passes, or its end."""
 
     cursor: int

@@ -7,10 +7,11 @@ few thousand at a time, and the window's thread can do other work between slices
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from heapq import nlargest
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.analysis.frame_spans import PHASE_KIND, TIMER_KIND, extent_of, member_in, timer_in
 from inspector.events.history import KEYFRAME_EVERY, History
@@ -32,8 +33,7 @@ _BOUNDS: Final = FRAME_STARTS | PHASE_ENDS | FRAME_ENDS
 _AFTER_TIMERS: Final = frozenset(Phase) - {Phase.TIMERS}
 
 
-@dataclass(frozen=True, slots=True)
-class SpanTotal:
+class SpanTotal(Struct, frozen=True):
     member_id: int
     timer_id: int
     label: str

@@ -6,7 +6,7 @@ shows the same as the session it was made of.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct, structs
 
 from inspector.commands.command import Command, command_in
 from inspector.commands.scene import Undo
@@ -15,8 +15,7 @@ from inspector.events.states import BreakHit, CommandRecord
 from inspector.events.timeline import Timeline
 
 
-@dataclass(frozen=True, slots=True)
-class Intervention:
+class Intervention(Struct, frozen=True):
     """A command that was carried out or refused, or a breakpoint that was hit."""
 
     number: int  # Number of the command, or of the breakpoint
@@ -112,7 +111,7 @@ class InterventionList:
             row = self._rows.get(number)
             if row is not None:
                 undone_by = by if is_undone else 0
-                self.entries[row] = replace(self.entries[row], undone_by=undone_by)
+                self.entries[row] = structs.replace(self.entries[row], undone_by=undone_by)
                 changed.add(row)
             by = number
             number = self._targets.get(number, 0)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
+
+from msgspec import Struct, field
 
 from inspector.calls.call import CALLED, SCHEDULERS
 from inspector.display_text import counted
@@ -45,8 +46,7 @@ _MOST_SITES: Final = 8
 _NOT_SEEN: Final = -1
 
 
-@dataclass(frozen=True, slots=True)
-class TimerCount:
+class TimerCount(Struct, frozen=True):
     """The firings of the timers of one name and period on one clock.
 
     Timers of very many periods are counted together, as is what repeats with one period with the
@@ -79,8 +79,7 @@ class TimerCount:
         return self.expected is None or done == self.expected
 
 
-@dataclass(frozen=True, slots=True)
-class CallCount:
+class CallCount(Struct, frozen=True):
     """The calls of one name and kind, of one frame system or on one clock."""
 
     label: str
@@ -95,8 +94,7 @@ class CallCount:
     longest_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class SystemLine:
+class SystemLine(Struct, frozen=True):
     """A scheduler, component director, ticker or machine at the end."""
 
     depth: int  # Number of systems above it
@@ -109,8 +107,7 @@ class SystemLine:
     state: str  # Its state, why it stands still, or its rules
 
 
-@dataclass(slots=True)
-class _Range:
+class _Range(Struct):
     least: int | None = None
     most: int | None = None
 
@@ -128,15 +125,13 @@ class _Range:
             self.add(other.most)
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     clock_id: int
     size: int = 0
     calls: int = 0
     intervals_ns: _Range = field(default_factory=_Range)
 
 
-@dataclass(slots=True)
 class _Timers(_Group):
     label: int = 0
     kind: int = 0
@@ -188,7 +183,6 @@ class _Timers(_Group):
                 return
 
 
-@dataclass(slots=True)
 class _Members(_Group):
     scheduler_id: int = 0
     name: str = ""
@@ -197,8 +191,7 @@ class _Members(_Group):
     longest_ns: int = 0
 
 
-@dataclass(slots=True)
-class _Waiting:
+class _Waiting(Struct):
     group: _Timers
     kind: int = 0
     site: int = 0

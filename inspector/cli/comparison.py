@@ -5,11 +5,12 @@ from __future__ import annotations
 import signal
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final, TextIO
 from xml.etree import ElementTree as ET
+
+from msgspec import Struct
 
 from inspector.analysis.statistics.compared_calls import CallChange
 from inspector.analysis.statistics.compared_columns import ColumnChange
@@ -106,8 +107,7 @@ def _compared_runs(options: Namespace, err: TextIO) -> Iterator[ComparedRun]:
         yield ComparedRun.pooled(name, of_side, without_outliers=options.without_outliers)
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
+class _Test(Struct, frozen=True):
     condition: MetricCondition
     of: RunDifference  # The comparison that it is on
     difference: Difference  # The change that it is on

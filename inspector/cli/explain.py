@@ -5,10 +5,12 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import TextIO
+
+from msgspec import Struct
 
 from inspector.analysis.evidence import Explanation, missing_text
 from inspector.analysis.explain.explain import explain
@@ -52,8 +54,7 @@ _ASLEEP_NS = 100_000_000
 _OFTEN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(Struct, frozen=True):
     history: History
     title: str
     end_ns: int  # Session instant of its end

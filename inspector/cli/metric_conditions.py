@@ -6,8 +6,9 @@ import operator
 import re
 from argparse import ArgumentParser
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.analysis.statistics.comparison import COMPARED, is_comparable
 from inspector.analysis.statistics.metrics import METRICS, Metric
@@ -25,8 +26,7 @@ _CONDITION: Final = re.compile(
 _SECONDS: Final = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
-@dataclass(frozen=True, slots=True)
-class MetricCondition:
+class MetricCondition(Struct, frozen=True):
     text: str  # As it was written
     metric: Metric
     sign: str  # How it is compared

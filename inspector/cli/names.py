@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.analysis.evidence import text_of
 from inspector.calls.call import CallId
@@ -41,8 +42,7 @@ _FROM_PRIORITY: Final = re.compile(
 _SCHEDULERS: Final = frozenset({MemberKind.SCHEDULER})
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     call: CallId
     note: str = ""  # A sentence on others with the same name, or nothing
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TextIO
+
+from msgspec import structs
 
 from inspector.analysis.instants import InstantError, InstantFinder
 from inspector.cli.progress import EndlessCodeNote
@@ -124,7 +125,7 @@ def _says_something(options: Namespace) -> bool:
 
 def _list(found: Sequence[Annotation], out: TextIO, *, as_json: bool) -> None:
     if as_json:
-        write_json(out, [asdict(each) for each in found])
+        write_json(out, [structs.asdict(each) for each in found])
         return
     if not found:
         out.write("no bookmarks, notes or named ranges\n")
@@ -155,7 +156,7 @@ def _known(found: Sequence[Annotation], number: int) -> Annotation:
 
 def _keep(path: Path, annotation: Annotation, out: TextIO) -> None:
     number = annotate(path, checked(annotation))
-    out.write(f"{_text(replace(checked(annotation), id=number))}\n")
+    out.write(f"{_text(structs.replace(checked(annotation), id=number))}\n")
 
 
 def _annotation(options: Namespace, former: Annotation | None, err: TextIO) -> Annotation:

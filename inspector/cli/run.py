@@ -5,9 +5,10 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol, TextIO
+
+from msgspec import Struct, structs
 
 from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
 from inspector.cli.call_tally import CallTally
@@ -37,8 +38,7 @@ _MANY_FRAMES = 5_000_000
 _DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
+class _Way(Struct, frozen=True):
     text: str
     host: SystemTimeSource  # Wakes the time source in real time
     # Runs a session; takes a callback for the share done.
@@ -131,7 +131,7 @@ def put_out(  # noqa: PLR0913, PLR0917
         from inspector.cli.run_files import export_run
 
         failed = export_run(
-            session, replace(provenance_of(session), source=how), graph, options, said
+            session, structs.replace(provenance_of(session), source=how), graph, options, said
         )
     _end_recording(session.recorder, said)
     if failed:

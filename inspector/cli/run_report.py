@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from decimal import Context, Decimal
 from math import isfinite
 from typing import Final, TypeVar
+
+from msgspec import Struct, structs
 
 from inspector.analysis.interval_shares import UNKNOWN, named_shares, shares_text
 from inspector.analysis.statistics.frame_budget import FrameBudget
@@ -59,8 +60,7 @@ ATTACHED: Final = "attached"
 _RowT = TypeVar("_RowT")
 
 
-@dataclass(frozen=True, slots=True)
-class ClockLine:
+class ClockLine(Struct, frozen=True):
     depth: int
     name: str
     local_ns: int
@@ -71,8 +71,7 @@ class ClockLine:
     fired: int
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeLine:
+class ProbeLine(Struct, frozen=True):
     """An attached program, and what its probe cost."""
 
     name: str
@@ -87,8 +86,7 @@ class ProbeLine:
     state: str  # ATTACHED, or how it ended
 
 
-@dataclass(frozen=True, slots=True)
-class RunReport:
+class RunReport(Struct, frozen=True):
     title: str
     scene: str
     how: str  # How time passed
@@ -179,21 +177,24 @@ def report_values(report: RunReport) -> dict[str, object]:
         "shares": _share_values(report.whole) if report.whole.has_shares else None,
         "left_out": None if report.left_out is None else left_out,
         "over_budget": {"measure": report.measure, "budgets": [each.values() for each in over]},
-        "clocks": [asdict(clock) for clock in report.clocks],
+        "clocks": [structs.asdict(clock) for clock in report.clocks],
         "timers": [
-            {**asdict(timer), "kind": timer.kind.text, "is_exact": timer.is_exact}
+            {**structs.asdict(timer), "kind": timer.kind.text, "is_exact": timer.is_exact}
             for timer in report.timers
         ],
-        "keepers": [asdict(line) for line in report.tally.systems(timeline)],
+        "keepers": [structs.asdict(line) for line in report.tally.systems(timeline)],
         # The names of the JSON stay as they have always been.
         "calls": [
-            {("keeper" if name == "owner" else name): each for name, each in asdict(count).items()}
+            {
+                ("keeper" if name == "owner" else name): each
+                for name, each in structs.asdict(count).items()
+            }
             for count in report.tally.calls(timeline)
         ],
-        "failures": [asdict(failure) for failure in timeline.failures],
+        "failures": [structs.asdict(failure) for failure in timeline.failures],
         "commands_refused": report.commands_refused,
         "lost_events": report.lost_events,
-        **({"programs": [asdict(line) for line in report.probes]} if report.probes else {}),
+        **({"programs": [structs.asdict(line) for line in report.probes]} if report.probes else {}),
     }
 
 

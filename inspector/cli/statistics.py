@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Final, TextIO
+
+from msgspec import Struct, structs
 
 from inspector.analysis.statistics.column_summary import ColumnSummary, lasting_ns, summary_of
 from inspector.analysis.statistics.comparison import LEAST_SAMPLES
@@ -46,8 +48,7 @@ _OF_ANY_LENGTH: Final = frozenset({"frames", "duration"})
 _FEW: Final = ("frames", "fps", "p50", "p95", "p99", "max", "frameview.low-1", "capframex.low-1")
 
 
-@dataclass(frozen=True, slots=True)
-class _Checked:
+class _Checked(Struct, frozen=True):
     """A condition that does not hold, or of which that is not known."""
 
     file: str  # How the file was named
@@ -71,8 +72,7 @@ class _Checked:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(Struct, frozen=True):
     text: str  # How it was named
     file: FrameFile  # What is in it
     series: TimeSeries  # The frame times that are asked for
@@ -286,7 +286,7 @@ def _read(text: str, options: Namespace, err: TextIO) -> _Read:
         raise CaptureError(f"{message} Omit --without-outliers.")
     series, found = without_outliers(series)
     # As they are numbered in the file, where frames that take no time count.
-    outliers = replace(found, places=frames.index[frames.interval_ns > 0][found.places])
+    outliers = structs.replace(found, places=frames.index[frames.interval_ns > 0][found.places])
     say(err, f"{text}: {outliers.text}. {outliers.ranges_text}".strip())
     return _Read(text, file, series, frames, left_out, outliers)
 

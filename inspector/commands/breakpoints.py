@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar
 
 from typing_extensions import override
@@ -22,10 +20,8 @@ VALUE_KINDS[Breakpoint] = ValueKind(
 )
 
 
-class BreakpointCommand(Command, ABC):
+class BreakpointCommand(Command, frozen=True):
     """A command on the breakpoints of a session."""
-
-    __slots__ = ()
 
     capability: ClassVar = Capability.BREAKPOINTS
 
@@ -39,17 +35,16 @@ class BreakpointCommand(Command, ABC):
 
         return carry_out
 
-    @abstractmethod
     def check(self, target: Target) -> None:
         """Refuse with a :class:`CommandError` if it is not possible."""
+        raise NotImplementedError
 
-    @abstractmethod
     def change(self, target: Target) -> None:
         """Carry the command out."""
+        raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
-class AddBreakpoint(BreakpointCommand):
+class AddBreakpoint(BreakpointCommand, frozen=True):
     """Add a breakpoint."""
 
     words: ClassVar = "break when {breakpoint.text}: {breakpoint.action.value}"
@@ -75,8 +70,7 @@ class AddBreakpoint(BreakpointCommand):
         return None if self.is_kept else RemoveBreakpoint(target.breakpoints.next_number)
 
 
-@dataclass(frozen=True, slots=True)
-class NumberedBreakpointCommand(BreakpointCommand):
+class NumberedBreakpointCommand(BreakpointCommand, frozen=True):
     """A command on one breakpoint."""
 
     number: int
@@ -87,8 +81,7 @@ class NumberedBreakpointCommand(BreakpointCommand):
             raise CommandError(f"There is no breakpoint {self.number} any more.")
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeBreakpoint(NumberedBreakpointCommand):
+class ChangeBreakpoint(NumberedBreakpointCommand, frozen=True):
     """Change a breakpoint; it keeps its number and its hits."""
 
     words: ClassVar = "{subject} breakpoint {number}: {breakpoint.text}"
@@ -109,8 +102,7 @@ class ChangeBreakpoint(NumberedBreakpointCommand):
         return None if former is None else ChangeBreakpoint(self.number, former)
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveBreakpoint(NumberedBreakpointCommand):
+class RemoveBreakpoint(NumberedBreakpointCommand, frozen=True):
     """Remove a breakpoint."""
 
     words: ClassVar = "remove breakpoint {number}"

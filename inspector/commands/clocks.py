@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -24,8 +23,7 @@ from inspector.events.timeline import Timeline
 from inspector.vocabulary import CLOCK_PAUSED, CLOCK_RATE, CLOCK_RESUMED, rate_text
 
 
-@dataclass(frozen=True, slots=True)
-class ClockCommand(Command):
+class ClockCommand(Command, frozen=True):
     """A command on one clock."""
 
     capability: ClassVar = Capability.PAUSE
@@ -52,10 +50,8 @@ class ClockCommand(Command):
         return clock
 
 
-class OwnPause(ClockCommand):
+class OwnPause(ClockCommand, frozen=True):
     """A command on a clock's own pause."""
-
-    __slots__ = ()
 
     pauses: ClassVar[bool]  # Whether it begins or ends the pause
 
@@ -83,24 +79,21 @@ class OwnPause(ClockCommand):
         return ClockEffect(f"{verb} “{clock.name}”", clock.id, event)
 
 
-@dataclass(frozen=True, slots=True)
-class PauseClock(OwnPause):
+class PauseClock(OwnPause, frozen=True):
     """Pause a branch."""
 
     words: ClassVar = "pause {subject}"
     pauses: ClassVar = True
 
 
-@dataclass(frozen=True, slots=True)
-class ResumeClock(OwnPause):
+class ResumeClock(OwnPause, frozen=True):
     """End a branch's own pause."""
 
     words: ClassVar = "resume {subject}"
     pauses: ClassVar = False
 
 
-@dataclass(frozen=True, slots=True)
-class SetRate(ClockCommand):
+class SetRate(ClockCommand, frozen=True):
     """Set the rate of a branch."""
 
     words: ClassVar = "set the rate of {subject} to {rate}"

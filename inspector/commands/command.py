@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
@@ -83,18 +82,16 @@ class MemberEffect(Struct, frozen=True):
     time_scale: Fraction | None = None  # Its new time scale, None if unchanged
 
 
-class Command:
+class Command(Struct, frozen=True):
     """A request to change a session.
 
-    A command is a frozen dataclass derived from this class. A subclass with ``words`` is
+    A command is a frozen struct derived from this class. A subclass with ``words`` is
     registered for journals, menus and tests. Its fields are its values; their types decide
     which values are accepted, see :mod:`inspector.commands.values`.
 
     Attributes:
         asker: Who requests it, if its values tell; else empty.
     """
-
-    __slots__ = ()
 
     words: ClassVar[str]  # The command in words; {subject} is subject, {rate} a value
     capability: ClassVar[Capability]  # The capability that a session needs for it
@@ -175,8 +172,7 @@ class Command:
 COMMANDS: Final[dict[str, type[Command]]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class BadCommand(Command):
+class BadCommand(Command, frozen=True):
     """An unusable command, which is refused and recorded as such."""
 
     text: str  # The command in words

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -25,8 +23,7 @@ from inspector.frames.scheduler.controls import (
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
 
-@dataclass(frozen=True, slots=True)
-class MemberCommand(Command, ABC):
+class MemberCommand(Command, frozen=True):
     """A command on one member of the clock tree."""
 
     capability: ClassVar = Capability.MEMBERS
@@ -76,15 +73,13 @@ class MemberCommand(Command, ABC):
 
         return carry_out
 
-    @abstractmethod
     def action(self, member: object, target: Target) -> Action | None:
         """Return the change; ``None`` where there is none, a :class:`CommandError` refuses."""
+        raise NotImplementedError
 
 
-class MemberPause(MemberCommand):
+class MemberPause(MemberCommand, frozen=True):
     """A command on a member's own pause."""
-
-    __slots__ = ()
 
     pauses: ClassVar[bool]  # Whether it begins or ends the pause
 
@@ -110,8 +105,7 @@ class MemberPause(MemberCommand):
         return MemberEffect(text, self.member_id, pauses=self.pauses, resumes=not self.pauses)
 
 
-@dataclass(frozen=True, slots=True)
-class PauseMember(MemberPause):
+class PauseMember(MemberPause, frozen=True):
     """Pause a target, a call, a ticker or a component director."""
 
     words: ClassVar = "pause {subject}"
@@ -119,8 +113,7 @@ class PauseMember(MemberPause):
     pauses: ClassVar = True
 
 
-@dataclass(frozen=True, slots=True)
-class ResumeMember(MemberPause):
+class ResumeMember(MemberPause, frozen=True):
     """End a member's own pause."""
 
     words: ClassVar = "resume {subject}"
@@ -128,18 +121,16 @@ class ResumeMember(MemberPause):
     pauses: ClassVar = False
 
 
-class SchedulerCommand(MemberCommand):
+class SchedulerCommand(MemberCommand, frozen=True):
     """A command on a frame scheduler."""
-
-    __slots__ = ()
 
     @override
     def action(self, member: object, target: Target) -> Action | None:
         return self.change(member, target) if isinstance(member, SchedulerControl) else None
 
-    @abstractmethod
     def change(self, scheduler: SchedulerControl, target: Target) -> Action:
         """Return the change; a :class:`CommandError` refuses it."""
+        raise NotImplementedError
 
     @override
     def effect(self, timeline: Timeline) -> MemberEffect | None:
@@ -153,8 +144,7 @@ class SchedulerCommand(MemberCommand):
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class PauseFromPriority(SchedulerCommand):
+class PauseFromPriority(SchedulerCommand, frozen=True):
     """Pause every target of a scheduler from a priority on."""
 
     words: ClassVar = "pause everything in {subject} from priority {min_priority} on"
@@ -178,8 +168,7 @@ class PauseFromPriority(SchedulerCommand):
         return MemberEffect(text, self.member_id, min_priority=self.min_priority)
 
 
-@dataclass(frozen=True, slots=True)
-class ResumeFromPriority(SchedulerCommand):
+class ResumeFromPriority(SchedulerCommand, frozen=True):
     """Undo the last :class:`PauseFromPriority` of a scheduler."""
 
     words: ClassVar = "resume what was paused by priority in {subject}"
@@ -198,8 +187,7 @@ class ResumeFromPriority(SchedulerCommand):
         return resume
 
 
-@dataclass(frozen=True, slots=True)
-class UnscheduleMember(MemberCommand):
+class UnscheduleMember(MemberCommand, frozen=True):
     """Unschedule a call, or all calls of a target."""
 
     words: ClassVar = "unschedule {subject}"
@@ -210,8 +198,7 @@ class UnscheduleMember(MemberCommand):
         return member.unschedule if isinstance(member, Unschedulable) else None
 
 
-@dataclass(frozen=True, slots=True)
-class SetTimeScale(SchedulerCommand):
+class SetTimeScale(SchedulerCommand, frozen=True):
     """Set the time scale of a scheduler."""
 
     words: ClassVar = "set the time scale of {subject} to {rate}"
@@ -240,8 +227,7 @@ class SetTimeScale(SchedulerCommand):
         return MemberEffect(text, self.member_id, time_scale=exact)
 
 
-@dataclass(frozen=True, slots=True)
-class MakeTransition(MemberCommand):
+class MakeTransition(MemberCommand, frozen=True):
     """Make a named transition of a state machine."""
 
     words: ClassVar = "make “{name}” of {subject}"

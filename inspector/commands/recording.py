@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,14 +13,12 @@ from inspector.foreign.paths import expanded
 from inspector.timebase import format_duration
 
 
-class RecordingCommand(Command, ABC):
+class RecordingCommand(Command, frozen=True):
     """A command on recordings; going back in time does not repeat it.
 
     It is never refused because of the disk, or running the scene again could give a different
     result. The recorder reports errors of the disk.
     """
-
-    __slots__ = ()
 
     capability: ClassVar = Capability.RECORD
 
@@ -40,13 +36,12 @@ class RecordingCommand(Command, ABC):
 
         return carry_out
 
-    @abstractmethod
     def record(self, recorder: RecorderControl) -> None:
         """Carry the command out; an :class:`InspectorError` if the disk refuses."""
+        raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
-class StartRecording(RecordingCommand):
+class StartRecording(RecordingCommand, frozen=True):
     """Record to a file from now on, including the events in the log."""
 
     words: ClassVar = "record to {path}"
@@ -58,8 +53,7 @@ class StartRecording(RecordingCommand):
         recorder.start(_named(self.path))
 
 
-@dataclass(frozen=True, slots=True)
-class StopRecording(RecordingCommand):
+class StopRecording(RecordingCommand, frozen=True):
     """End the recording."""
 
     words: ClassVar = "stop recording"
@@ -69,8 +63,7 @@ class StopRecording(RecordingCommand):
         recorder.stop()
 
 
-@dataclass(frozen=True, slots=True)
-class SaveLast(RecordingCommand):
+class SaveLast(RecordingCommand, frozen=True):
     """Write the last ``duration_ns`` of session time to a file."""
 
     words: ClassVar = "save the last {duration_ns} to {path}"

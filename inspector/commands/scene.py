@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from bisect import bisect_right
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -19,8 +17,7 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
 
 
-@dataclass(frozen=True, slots=True)
-class SetFrameRate(Command):
+class SetFrameRate(Command, frozen=True):
     """Set the number of frames per second of session time."""
 
     words: ClassVar = "run {frames_per_second} frames per second"
@@ -40,8 +37,7 @@ class SetFrameRate(Command):
         return None if self.frames_per_second == before else SetFrameRate(before)
 
 
-@dataclass(frozen=True, slots=True)
-class AddMark(Command):
+class AddMark(Command, frozen=True):
     """Add a mark at the present instant."""
 
     words: ClassVar = "mark “{text}”"
@@ -55,8 +51,7 @@ class AddMark(Command):
         return lambda: stage.mark(self.text.strip() or "mark")
 
 
-@dataclass(frozen=True, slots=True)
-class SetFailurePolicy(Command):
+class SetFailurePolicy(Command, frozen=True):
     """Choose what follows when a callback raises."""
 
     words: ClassVar = "after a failure: {policy.value}"
@@ -74,8 +69,7 @@ class SetFailurePolicy(Command):
         return None if self.policy is before else SetFailurePolicy(before)
 
 
-@dataclass(frozen=True, slots=True)
-class Undo(Command):
+class Undo(Command, frozen=True):
     """Undo the change of a command."""
 
     words: ClassVar = "undo command {number}"
@@ -123,8 +117,7 @@ def undone(timeline: Timeline, undo: Undo) -> tuple[CommandRecord | None, bool]:
     return record, is_redo
 
 
-@dataclass(frozen=True, slots=True)
-class Reload(Command):
+class Reload(Command, frozen=True):
     """Rebuild the scene from its file."""
 
     words: ClassVar = "reload the scene"
@@ -133,14 +126,12 @@ class Reload(Command):
     ends_step: ClassVar = True
 
 
-class GoBack(Command, ABC):
+class GoBack(Command, frozen=True):
     """A command that goes back in time.
 
     A new run of the scene replaces the present one; only a refused command is applied to the
     present one.
     """
-
-    __slots__ = ()
 
     capability: ClassVar = Capability.REWIND
     waits_for_wake_end: ClassVar = True
@@ -153,13 +144,12 @@ class GoBack(Command, ABC):
         _ = target.scene  # Refuses if no scene was built.
         return Command.prepare(self, target, number)
 
-    @abstractmethod
     def frame_to_go_back_to(self, timeline: Timeline, frames: int) -> int:
         """Return how many frames run again; a :class:`CommandError` if there is no such frame."""
+        raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
-class StepBack(GoBack):
+class StepBack(GoBack, frozen=True):
     """Go back ``frames`` frames, to the end of that frame."""
 
     words: ClassVar = "go back {frames:,} frames"
@@ -185,8 +175,7 @@ class StepBack(GoBack):
         return frames - self.frames
 
 
-@dataclass(frozen=True, slots=True)
-class RewindTo(GoBack):
+class RewindTo(GoBack, frozen=True):
     """Go back to the last frame that began at or before ``at_ns``."""
 
     words: ClassVar = "go back to {at_ns}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from typing_extensions import override
@@ -19,8 +18,7 @@ from inspector.errors import CommandError
 from inspector.events.timeline import Timeline
 
 
-@dataclass(frozen=True, slots=True)
-class TimerCommand(Command):
+class TimerCommand(Command, frozen=True):
     """A command on one pending timer."""
 
     capability: ClassVar = Capability.TIMERS
@@ -49,8 +47,7 @@ class TimerCommand(Command):
         return timer.clock, timer
 
 
-@dataclass(frozen=True, slots=True)
-class ClearTimer(TimerCommand):
+class ClearTimer(TimerCommand, frozen=True):
     """Cancel a pending timer."""
 
     words: ClassVar = "clear {subject}"
@@ -61,8 +58,7 @@ class ClearTimer(TimerCommand):
         return lambda: clock.clear(timer, cause=number)
 
 
-@dataclass(frozen=True, slots=True)
-class FireTimer(TimerCommand):
+class FireTimer(TimerCommand, frozen=True):
     """Call a timer now; a one-shot is used up, a repeating timer keeps its schedule."""
 
     words: ClassVar = "fire {subject} now"

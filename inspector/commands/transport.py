@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from typing_extensions import override
@@ -17,8 +15,7 @@ from inspector.timebase import format_duration
 MAX_STEP_FRAMES: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Run(Command):
+class Run(Command, frozen=True):
     """Let session time follow the time source."""
 
     words: ClassVar = "run"
@@ -31,8 +28,7 @@ class Run(Command):
         return target.scene.transport.run
 
 
-@dataclass(frozen=True, slots=True)
-class Hold(Command):
+class Hold(Command, frozen=True):
     """Stop session time until the next step or run."""
 
     words: ClassVar = "hold"
@@ -45,10 +41,8 @@ class Hold(Command):
         return target.scene.transport.hold
 
 
-class Step(Command, ABC):
+class Step(Command, frozen=True):
     """A command that lets session time pass while it is held."""
-
-    __slots__ = ()
 
     capability: ClassVar = Capability.STEP
     lets_time_pass: ClassVar = True
@@ -60,13 +54,12 @@ class Step(Command, ABC):
             raise CommandError("The scene is running. Hold it first.")
         return self.action(scene.steps)
 
-    @abstractmethod
     def action(self, steps: StepControl) -> Action:
         """Return what runs the step; a :class:`CommandError` refuses it."""
+        raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
-class StepFrames(Step):
+class StepFrames(Step, frozen=True):
     """Let ``count`` frames run, one frame period of session time apart."""
 
     words: ClassVar = "step {count:,} frames"
@@ -84,8 +77,7 @@ class StepFrames(Step):
         return steps.frames(self.count)
 
 
-@dataclass(frozen=True, slots=True)
-class StepBy(Step):
+class StepBy(Step, frozen=True):
     """Let ``duration_ns`` of session time pass."""
 
     words: ClassVar = "step by {duration_ns}"
@@ -100,8 +92,7 @@ class StepBy(Step):
         return steps.by(self.duration_ns)
 
 
-@dataclass(frozen=True, slots=True)
-class StepToNextTimer(Step):
+class StepToNextTimer(Step, frozen=True):
     """Let session time pass up to the instant at which the next timer fires."""
 
     words: ClassVar = "step to the next timer"
@@ -112,8 +103,7 @@ class StepToNextTimer(Step):
         return steps.to_next_timer()
 
 
-@dataclass(frozen=True, slots=True)
-class StepTo(Step):
+class StepTo(Step, frozen=True):
     """Let session time pass up to ``at_ns``."""
 
     words: ClassVar = "step to {at_ns}"

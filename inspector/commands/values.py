@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import fields
 from fractions import Fraction
 from typing import Any, Final, get_type_hints
 
@@ -89,7 +88,7 @@ def value_kinds(command: type[Any]) -> dict[str, ValueKind]:
     kinds = _KINDS_OF.get(command)
     if kinds is None:
         types = get_type_hints(command)
-        kinds = {each.name: VALUE_KINDS[types[each.name]] for each in fields(command)}
+        kinds = {name: VALUE_KINDS[types[name]] for name in command.__struct_fields__}
         _KINDS_OF[command] = kinds
     return kinds
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
+
+from msgspec import Struct, structs
 
 from inspector.errors import InspectorError
 from inspector.timebase import MAX_NS, format_instant
@@ -23,8 +24,7 @@ class AnnotationError(InspectorError):
     """An annotation is invalid; the message says why, in a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(Struct, frozen=True):
     """A bookmark, note or named range."""
 
     kind: str  # "note", "bookmark" or "range"
@@ -93,7 +93,7 @@ def checked(annotation: Annotation) -> Annotation:
                 f"The {what} has {len(said):,} characters; at most {most:,} are allowed. "
                 "Shorten it."
             )
-    return replace(annotation, name=name, text=text)
+    return structs.replace(annotation, name=name, text=text)
 
 
 def _line(text: str) -> str:

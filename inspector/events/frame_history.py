@@ -10,8 +10,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+
+from msgspec import Struct
 
 from inspector.vocabulary import Phase, Share
 
@@ -29,8 +30,7 @@ NO_PHASES: Final = (0,) * len(Phase)
 _MOST_WAITING: Final = 4_096 * _PHASES_FROM
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     index: int  # Number of the frame in its session, from 0
     at_ns: int  # Session time of its start
     interval_ns: int  # The source's time since the previous frame: the frame time

@@ -5,9 +5,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.events.new_timers import WIDTH, events_of
 from inspector.events.timeline import Timeline
@@ -29,8 +30,7 @@ _MOST_KEPT: Final = 4_096
 DEFAULT_BUDGET_BYTES: Final = 32 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class LogBatch:
+class LogBatch(Struct, frozen=True):
     """New events for a reader."""
 
     events: list[RawEvent]  # The events, oldest first

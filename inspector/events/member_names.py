@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.events.members import MemberState
 from inspector.vocabulary import (
@@ -21,8 +22,7 @@ from inspector.vocabulary import (
 MEMBER_NAMING_KINDS: Final = frozenset({MEMBER_ADDED, MEMBER_ORIGIN, MEMBER_SET, MEMBER_MOVED})
 
 
-@dataclass(slots=True)
-class KnownMember:
+class KnownMember(Struct):
     """Name and place of a member; always the same object for the same member."""
 
     name: str

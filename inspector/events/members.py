@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from inspector.vocabulary import Field, MemberKind
 
@@ -37,8 +38,7 @@ WITH_TIME: Final = frozenset({MemberKind.SCHEDULER, MemberKind.TICKER})
 _RUN: Final = frozenset({MemberKind.SCHEDULER, MemberKind.COMPONENT_DIRECTOR, MemberKind.TICKER})
 
 
-@dataclass(slots=True)
-class MemberState:
+class MemberState(Struct):
     id: int
     name: str
     parent_id: int
@@ -81,7 +81,7 @@ class MemberState:
         return _values_of(self)
 
 
-_values_of: Final = attrgetter(*(each.name for each in fields(MemberState)))
+_values_of: Final = attrgetter(*MemberState.__struct_fields__)
 
 
 class StateHistory:

@@ -11,9 +11,10 @@ replaces it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, IntEnum, auto
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.events.members import TIMED_CALLS
 from inspector.vocabulary import (
@@ -203,8 +204,7 @@ _GROUP_TEXTS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(Struct, frozen=True):
     kind: EventKind
     subject: Unit
     a: Unit
@@ -360,8 +360,7 @@ _ROWS: Final = (
 SCHEMA: Final = {row.kind: row for row in _ROWS}
 
 
-@dataclass(frozen=True, slots=True)
-class FieldRow:
+class FieldRow(Struct, frozen=True):
     field: Field
     unit: Unit
     sentence: str  # Template with {b} for the value

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
 from typing import Final, Generic, TypeVar, overload
 
+from msgspec import Struct, field
 from typing_extensions import override
 
 from inspector.clocks.rate import D
@@ -16,8 +16,7 @@ from inspector.clocks.rate import D
 _DETACHED: Final = "” is no longer attached: "
 
 
-@dataclass(slots=True)
-class ClockState:
+class ClockState(Struct):
     id: int
     name: str
     parent_id: int  # The clock above, 0 for the root
@@ -53,8 +52,7 @@ class ClockState:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class StoppedClock:
+class StoppedClock(Struct, frozen=True):
     """A clock that makes another stand still."""
 
     clock_id: int
@@ -73,8 +71,7 @@ class StoppedClock:
         return "rate 0" if self.is_rate_zero else "paused"
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     at_ns: int
     frame: int  # Index of the running or next frame
     label: str
@@ -87,8 +84,7 @@ def detached_text(name: str, how: str) -> str:
     return f"“{name}{_DETACHED}{how}."
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """An instant marked by the program or the user; on no clock if ``clock_id`` is 0."""
 
     at_ns: int
@@ -100,8 +96,7 @@ class Mark:
         return _DETACHED in self.text
 
 
-@dataclass(frozen=True, slots=True)
-class CommandRecord:
+class CommandRecord(Struct, frozen=True):
     at_ns: int
     number: int  # Its number, the cause of its effects
     text: str  # The command in words
@@ -114,15 +109,13 @@ class CommandRecord:
     form: str = ""  # The command as JSON, see inspector.commands; empty if unknown
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """An instant at which session time stopped."""
 
     at_ns: int  # Session time; the same when time continues
 
 
-@dataclass(frozen=True, slots=True)
-class BreakHit:
+class BreakHit(Struct, frozen=True):
     at_ns: int
     number: int  # Number of the breakpoint
     text: str  # The condition and what happened, in words

@@ -11,11 +11,12 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
+
+from msgspec import structs
 
 from inspector.clocks.rate import D, local_ns, moved, parent_ns, product_of_rates, reanchored
 from inspector.events.due_times import session_instants
@@ -239,9 +240,9 @@ class Timeline:
     def number_frames(self) -> None:
         """Let commands and failures tell in which of the present frames they came."""
         for place, command in enumerate(self.commands):
-            self.commands[place] = replace(command, frame=self._frame_at(command.at_ns))
+            self.commands[place] = structs.replace(command, frame=self._frame_at(command.at_ns))
         for place, failure in enumerate(self.failures):
-            self.failures[place] = replace(failure, frame=self._frame_at(failure.at_ns))
+            self.failures[place] = structs.replace(failure, frame=self._frame_at(failure.at_ns))
 
     def _frame_at(self, at_ns: int) -> int:
         frames = self.frames
@@ -680,7 +681,7 @@ class Timeline:
         if not self.commands:
             return
         about = subject or self.root_id or 0
-        self.commands[-1] = replace(
+        self.commands[-1] = structs.replace(
             self.commands[-1],
             clock_id=subject,
             local_ns=self.local_ns(about, at_ns) if about in self.clocks else at_ns,
@@ -690,7 +691,7 @@ class Timeline:
 
     def _on_command_form(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
         if subject and self.commands and self.commands[-1].number == subject:
-            self.commands[-1] = replace(self.commands[-1], form=self.strings[a])
+            self.commands[-1] = structs.replace(self.commands[-1], form=self.strings[a])
 
     def _on_breakpoint_hit(self, at_ns: int, subject: int, a: int, b: int) -> None:
         self.hits.append(BreakHit(at_ns, subject, self.strings[a], b))

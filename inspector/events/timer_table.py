@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct
 
 from inspector.vocabulary import NEVER, TimerKind
 
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 UNKNOWN: Final = -(2**63)
 
 
-@dataclass(frozen=True, slots=True)
-class TimerRow:
+class TimerRow(Struct, frozen=True):
     id: int
     clock_id: int
     label: str

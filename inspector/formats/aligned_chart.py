@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.formats.drawing.display_list import (
@@ -37,8 +37,7 @@ _ROOM: Final = 1.15
 _STEP: Final = 0.75
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AlignedRun:
+class AlignedRun(Struct, frozen=True, eq=False):
     name: str
     times_ns: NDArray[np.int64]  # The frame times
     ends_ns: NDArray[np.int64]  # When each frame ends, from the beginning

@@ -8,7 +8,6 @@ counted in a bin of its own, so long frames neither flatten the chart nor get lo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from itertools import pairwise
@@ -16,6 +15,7 @@ from math import inf
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.distribution import Distribution
@@ -78,14 +78,12 @@ class ChartKind(Enum):
     L_SHAPE = "L-shape"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+class Curve(Struct, frozen=True, eq=False):
     name: str
     times: Distribution  # The frame times in nanoseconds
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DistributionChart:
+class DistributionChart(Struct, frozen=True, eq=False):
     """The layout of a chart, for reading and choosing by pointer."""
 
     kind: ChartKind
@@ -180,8 +178,7 @@ def distribution_chart(  # noqa: PLR0913 - as many things make a chart
     return DistributionChart(kind, chart.curves, area, chart.edges_ns, (*items, *key))
 
 
-@dataclass(frozen=True, slots=True)
-class _Chart:
+class _Chart(Struct, frozen=True):
     curves: tuple[Curve, ...]
     area: Box
     heading_y: float  # The baseline of the heading

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Protocol, Self, TypeAlias
+
+from msgspec import Struct, structs
 
 from inspector.analysis.intervention_list import Intervention, interventions_between
 from inspector.analysis.markers import Marker, markers_between, markers_within
@@ -42,8 +43,7 @@ _EAGER: Final = ("at_ns", "interval_ns")
 _AT_ONCE: Final = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(Struct, frozen=True):
     at: int  # Its place among the columns
     name: str
     unit: str  # Its unit; empty if unknown
@@ -74,8 +74,7 @@ class Beside(Protocol):
         """Return what of some columns are neither numbers nor missing, as sentences."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FrameTimes:
+class FrameTimes(Struct, frozen=True, eq=False):
     """Consecutive frames, one array entry each, all int64.
 
     A frame time ends at the instant of its frame, in sessions, recordings, captures and all that
@@ -183,7 +182,7 @@ class FrameTimes:
         annotations: Iterable[Annotation] = (),
     ) -> Self:
         """Return frames as :meth:`from_history` does, with interventions and markers."""
-        return replace(
+        return structs.replace(
             cls.from_history(timeline.frames, start, stop),
             interventions=interventions_between(timeline, start, stop),
             markers=markers_between(timeline, annotations, start, stop),
@@ -194,7 +193,7 @@ class FrameTimes:
         first = int(index[0]) if len(index) else 0
         end = int(index[-1]) + 1 if len(index) else 0
         is_to_the_end = stop >= len(self)
-        return replace(
+        return structs.replace(
             self,
             index=index,
             at_ns=self.at_ns[start:stop],
@@ -235,7 +234,7 @@ class FrameTimes:
         kept = ~budget.is_over_because_of(self.interval_ns, self.share(Share.INSPECTOR))
         if kept.all():
             return self, 0
-        fewer = replace(
+        fewer = structs.replace(
             self,
             index=self.index[kept],
             at_ns=self.at_ns[kept],
@@ -248,8 +247,7 @@ class FrameTimes:
         return self.interval_ns if measure == "interval" else self._column(f"{measure}_ns")
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(Struct, frozen=True):
     scene: str
     created: datetime | None  # Time of the data, in local time if it has no zone; None if unknown
     version: str
@@ -273,8 +271,7 @@ class Provenance:
         return "capture time" if self.source == CAPTURED else "session time"
 
 
-@dataclass(frozen=True, slots=True)
-class SessionPart:
+class SessionPart(Struct, frozen=True):
     # The first frame, counted from 0, or its earliest session instant in nanoseconds.
     start: int = 0
     # The frame after the last, or the instant before which all begin; None for all that follow.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+
+from msgspec import Struct, structs
 
 from inspector.analysis.statistics.frame_budget import (
     DEFAULT_BUDGETS_MS,
@@ -58,8 +59,8 @@ class Preset(NamedTuple):
         """Return options with this size."""
         width_pt, height_pt = self.size_pt
         dots = self.dots_per_inch
-        sized = replace(options, width_pt=width_pt, height_pt=height_pt, is_in_pixels=True)
-        return replace(sized, dots_per_inch=dots)
+        sized = structs.replace(options, width_pt=width_pt, height_pt=height_pt, is_in_pixels=True)
+        return structs.replace(sized, dots_per_inch=dots)
 
 
 PRESETS: Final = {
@@ -69,8 +70,7 @@ PRESETS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
+class ExportOptions(Struct, frozen=True):
     """How frame times are drawn and written.
 
     Attributes:
@@ -135,8 +135,7 @@ def _check_range(name: str, value: float, low: float, high: float) -> None:
         raise ValueError(f"{name} must be between {low:g} and {high:g}, not {value:g}")
 
 
-@dataclass(frozen=True, slots=True)
-class GraphColors:
+class GraphColors(Struct, frozen=True):
     """The colours of a graph by meaning."""
 
     background: str  # Behind everything

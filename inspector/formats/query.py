@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from math import isfinite
@@ -12,6 +11,7 @@ from threading import Event, Thread
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 
 from inspector.analysis.statistics.metrics import metric_values
 from inspector.errors import InspectorError
@@ -52,23 +52,20 @@ class NoDuckDbError(InspectorError):
     exit_code = ExitCode.BAD_ENVIRONMENT
 
 
-@dataclass(frozen=True, slots=True)
-class Queried:
+class Queried(Struct, frozen=True):
     name: str  # What file is in the tables
     stream: str  # Which of several streams they are
     frames: FrameTimes
 
 
-@dataclass(frozen=True, slots=True)
-class QueryColumn:
+class QueryColumn(Struct, frozen=True):
     table: str  # frames or metrics
     name: str  # Its name, in quotation marks where SQL needs them
     type: str  # Its type in SQL
     meaning: str  # What it holds
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     titles: list[str]  # The names of its columns
     rows: list[tuple[Any, ...]]
     has_more: bool  # Whether there are more than were asked for

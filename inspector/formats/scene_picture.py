@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.formats.drawing.display_list import Box, DisplayList, Group, Point, Rect, Text
 from inspector.formats.drawing.font_metrics import shortened
@@ -17,8 +18,7 @@ from inspector.timebase import format_instant
 _NOTE: Final = 1 / 38
 
 
-@dataclass(frozen=True, slots=True)
-class PictureOptions:
+class PictureOptions(Struct, frozen=True):
     width: float = 640.0  # Width in points
     dots_per_inch: float = 144.0
     is_in_pixels = False

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from _thread import allocate_lock
 from collections.abc import Awaitable, Callable, Generator, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from inspector.probe.adapters.qt import QtAdapter
 from inspector.probe.awaited import Goal
@@ -28,8 +29,7 @@ _DIGITS = 5
 _SAME_S = 1e-4
 
 
-@dataclass(frozen=True, slots=True)
-class PendingTimer:
+class PendingTimer(Struct, frozen=True):
     """A timer that has not fired."""
 
     name: str  # What it calls, or who waits by it
@@ -39,8 +39,7 @@ class PendingTimer:
     interval: float  # Seconds from one firing to the next, 0 for once
 
 
-@dataclass(frozen=True, slots=True)
-class Firing:
+class Firing(Struct, frozen=True):
     """A timer that has fired."""
 
     name: str  # What it called

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from typing import Annotated, Any, Final, Literal, get_type_hints
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import NODEFAULT, Meta, Struct, structs
 
 from inspector import __version__
 from inspector.clocks.failures import FailurePolicy
@@ -78,8 +77,7 @@ class RemoteError(InspectorError):
         self.code = code  # The code of the error
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(Struct, frozen=True):
     name: str  # What requests call it
     summary: str  # What it does, in a sentence
     params: type[Struct]  # Its parameters; a session among them is the one whose state is answered
@@ -128,9 +126,9 @@ def declare_commands(submit: Callable[[Any, int, float, Command], object]) -> No
     for command in COMMANDS.values():
         hints = get_type_hints(command)
         found: list[Any] = [("session", SessionNumber, 0), ("timeout_s", Seconds, 30.0)]
-        for each in fields(command):  # type: ignore[arg-type] # all commands are dataclasses
+        for each in structs.fields(command):
             kind = _JSON_TYPES[hints[each.name]]
-            is_needed = each.default is MISSING
+            is_needed = each.default is NODEFAULT
             found.append((each.name, kind) if is_needed else (each.name, kind, each.default))
         name = command_method_name(command)
         summary = (inspect.getdoc(command) or "").partition("\n")[0]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
+
+from msgspec import Struct
 
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.command import Command
@@ -31,8 +33,7 @@ class ConnectedClient:
     sending: threading.RLock = field(default_factory=threading.RLock)
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(Struct):
     """A change of a client that is undone when it goes."""
 
     client: ConnectedClient
@@ -139,9 +140,9 @@ def _subject(command: Command, inverse: Command) -> Hashable:
     """Return what a command changes: equal for those that overrule each other."""
     kinds = frozenset({type(command).__name__, type(inverse).__name__})
     numbers = {
-        getattr(each, one.name)
+        getattr(each, name)
         for each in (command, inverse)
-        for one in fields(each)  # type: ignore[arg-type] # all commands are dataclasses
-        if one.name.endswith("_id") or one.name == "number"
+        for name in each.__struct_fields__
+        if name.endswith("_id") or name == "number"
     }
     return kinds, frozenset(numbers)

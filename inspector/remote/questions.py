@@ -12,6 +12,8 @@ from time import monotonic
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
+from msgspec import structs
+
 from inspector.analysis.evidence import missing_text
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.frame_spans import spans_of
@@ -345,7 +347,7 @@ def commands(
 ) -> object:
     """List the commands that were given, with their refusals."""
     found = asked.session(session).session.timeline.commands
-    return _page([asdict(each) for each in found], offset, limit)
+    return _page([structs.asdict(each) for each in found], offset, limit)
 
 
 @method("session.failures")
@@ -354,7 +356,7 @@ def failures(
 ) -> object:
     """List the callbacks that raised, with their tracebacks."""
     timeline = asked.session(session).session.timeline
-    return _page([asdict(each) for each in timeline.failures], offset, limit)
+    return _page([structs.asdict(each) for each in timeline.failures], offset, limit)
 
 
 @method("session.marks")
@@ -363,7 +365,7 @@ def marks(
 ) -> object:
     """List the marked instants."""
     timeline = asked.session(session).session.timeline
-    return _page([asdict(each) for each in timeline.marks], offset, limit)
+    return _page([structs.asdict(each) for each in timeline.marks], offset, limit)
 
 
 @method("session.breakpoints")
@@ -377,7 +379,7 @@ def breakpoints(asked: Asked, session: SessionNumber = 0) -> object:
             {"number": number, "hits": hits, "text": each.text, "values": each.as_values()}
             for number, each, hits in of.breakpoints.items()
         ],
-        "hits": [asdict(each) for each in of.timeline.hits[-100:]],
+        "hits": [structs.asdict(each) for each in of.timeline.hits[-100:]],
     }
 
 
@@ -408,7 +410,7 @@ def tasks(
 @method("session.annotations")
 def list_annotations(asked: Asked, session: SessionNumber = 0) -> object:
     """List the bookmarks, notes and named ranges."""
-    return [asdict(each) for each in asked.session(session).session.annotations]
+    return [structs.asdict(each) for each in asked.session(session).session.annotations]
 
 
 @method("session.loops")

@@ -9,12 +9,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 import msgspec
+from msgspec import Struct
 
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.command import Command
@@ -64,8 +64,7 @@ _Respond: TypeAlias = "Callable[[dict[str, Any]], object]"
 NOT_YET: Final = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Later:
+class Later(Struct, frozen=True):
     poll: Callable[[], object]  # Returns the answer, or NOT_YET
     timeout_s: float  # How long it may take
     late: str  # What is said when that is over
@@ -77,8 +76,7 @@ def _run_host(host: SystemTimeSource | None) -> None:
         host.run(host.now_ns() + _TURN_NS)
 
 
-@dataclass(slots=True)
-class Asked:
+class Asked(Struct):
     handler: RequestHandler  # Where
     client: ConnectedClient  # Who asks
     worker: Worker  # Carries it out
@@ -116,8 +114,7 @@ class Asked:
             raise RemoteError(NOT_GRANTED, message)
 
 
-@dataclass(slots=True)
-class _Waiting:
+class _Waiting(Struct):
     """A request without an answer yet."""
 
     asked: Asked

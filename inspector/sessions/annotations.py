@@ -7,10 +7,10 @@ nor events: what the scene does, and the digest of it, is the same with and with
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
+from msgspec import structs
 from typing_extensions import override
 
 from inspector.events.annotations import Annotation, AnnotationChange, AnnotationError, checked
@@ -73,9 +73,9 @@ class Annotations:
         if len(self) >= MOST:
             raise AnnotationError(f"There are {MOST:,} annotations already. Remove some first.")
         created = annotation.created or self._now().isoformat(timespec="seconds")
-        added = checked(replace(annotation, id=0, created=created))
-        (number,) = self._kept(replace(added, id=self._next))
-        added = replace(added, id=number)
+        added = checked(structs.replace(annotation, id=0, created=created))
+        (number,) = self._kept(structs.replace(added, id=self._next))
+        added = structs.replace(added, id=number)
         self._put(added)
         self._remember(number)
         return added
@@ -88,7 +88,7 @@ class Annotations:
             RecordingError: It cannot be kept; then nothing changes.
         """
         former = self._known(annotation.id)
-        changed = checked(replace(annotation, created=former.created))
+        changed = checked(structs.replace(annotation, created=former.created))
         if changed != former:
             self._kept(changed)
             self._put(changed)

@@ -8,10 +8,10 @@ state is a number of frames. Only the slices of a trace are kept as events, in o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.lanes.lane_columns import Levels
@@ -217,8 +217,7 @@ def _keys(slices: Slices, part: slice, width: int) -> NDArray[np.int64]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class SliceAbout:
+class SliceAbout(Struct, frozen=True):
     start_ns: int  # When it began, from the beginning of the capture
     took_ns: int  # How long it took
     arguments: Mapping[str, object]  # What the trace says of it, as in JSON

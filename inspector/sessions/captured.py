@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from threading import Thread
@@ -12,6 +11,7 @@ from time import perf_counter_ns
 from typing import Final
 
 import numpy as np
+from msgspec import Struct, structs
 from typing_extensions import override
 
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
@@ -237,8 +237,7 @@ class CapturedSession(UniformSession):
         self._reader = self._work = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Arranged:
+class _Arranged(Struct, frozen=True, eq=False):
     file: FrameFile
     capture: Capture | None
     stream: Stream | None  # The stream of the frames, if there is one
@@ -288,9 +287,9 @@ def _file_shown(capture: Capture, stream: Stream | None) -> FrameFile:
             capture.no_frames.replace("Name a slice with --stream", "Choose one"),
             *capture.notes,
         )
-        return replace(file_of(capture, NO_FRAMES), notes=notes)
+        return structs.replace(file_of(capture, NO_FRAMES), notes=notes)
     is_said = capture.slices is None and len(capture.streams) > 1
-    return replace(file_of(capture, stream), notes=capture.notes_on(stream)[int(is_said) :])
+    return structs.replace(file_of(capture, stream), notes=capture.notes_on(stream)[int(is_said) :])
 
 
 def _arranged(file: FrameFile, capture: Capture | None, stream: Stream | None = None) -> _Arranged:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from inspector.analysis.statistics.column_summary import lasting_ns
 from inspector.analysis.statistics.compared_calls import CallFold, calls_of
@@ -32,8 +34,7 @@ if TYPE_CHECKING:
     Progress = Callable[[float], None]
 
 
-@dataclass(frozen=True, slots=True)
-class FilesToCompare:
+class FilesToCompare(Struct, frozen=True):
     # The runs of each side: files, each perhaps with its column of frame times.
     sides: tuple[tuple[tuple[Path, str | None], ...], ...]
     stream: str | None = None  # Name of one of several streams, or a part of it

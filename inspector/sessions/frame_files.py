@@ -10,7 +10,6 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any, Final
 
 import msgspec
 import numpy as np
+from msgspec import Struct, structs
 
 from inspector import __version__
 from inspector.analysis.statistics.frame_budget import rate_in_file
@@ -71,8 +71,7 @@ _NS_COLUMNS: Final = ("frame", "at_ns", "interval_ns", "delta_ns", "busy_ns", *P
 _SHARE_COLUMNS: Final = tuple(share.column for share in Share)
 
 
-@dataclass(frozen=True, slots=True)
-class FrameFile:
+class FrameFile(Struct, frozen=True):
     frames: FrameTimes
     provenance: Provenance  # Where they come from, as far as the file says
     notes: tuple[str, ...]  # Sentences that the user should read
@@ -93,8 +92,7 @@ class FrameFile:
         return Queried(name, stream, self.frames)
 
 
-@dataclass(frozen=True, slots=True)
-class Importer:
+class Importer(Struct, frozen=True):
     name: str
     # Whether a file is in this format, by its first bytes, at least 4,096.
     recognises: Callable[[bytes], bool]
@@ -133,7 +131,7 @@ def read_frame_file(
             on_progress(read.done)
         capture = read.capture()
         if stream is None and capture.no_frames and not needs_frames:
-            return replace(file_of(capture, NO_FRAMES), notes=capture.notes)
+            return structs.replace(file_of(capture, NO_FRAMES), notes=capture.notes)
         return file_of(capture, capture.stream(stream))
     if stream is not None:
         raise CaptureError(f"{path} has a single stream. Omit --stream.")
@@ -239,12 +237,12 @@ def _read_recording(path: Path, stream: str | None = None) -> FrameFile:
         state = recording.state_before(recording.end)
         frames = FrameTimes.from_timeline(state, annotations=recording.annotations)
         provenance, notes = provenance_of_recording(recording), recording.notes
-        provenance = replace(provenance, waits=frames_wait(state, recording.meta))
+        provenance = structs.replace(provenance, waits=frames_wait(state, recording.meta))
     loops = loops_of(state)
     if len(loops) > 1:
         others = [(each.name, each.frames) for each in loops if each.clock_id != state.frames_of]
         (name,) = (each.name for each in loops if each.clock_id == state.frames_of)
-        provenance = replace(provenance, note=name)
+        provenance = structs.replace(provenance, note=name)
         notes = (note_on_choice(name, len(frames), others), *notes)
     missing = PARTIAL_RECORDING if recording.is_partial else ""
     return FrameFile(frames, provenance, notes, has_work=True, missing=missing)
@@ -317,7 +315,7 @@ def _own_file(path: Path, head: dict[str, Any], columns: dict[str, NsColumn]) ->
     markers = markers_from_values(head.get("landmarks"))
     frames = _frames(path, columns)
     samples = SAMPLES if head.get("samples") else ""
-    frames = replace(frames, interventions=interventions, markers=markers, samples=samples)
+    frames = structs.replace(frames, interventions=interventions, markers=markers, samples=samples)
     there = sum(_count(head.get(name)) for name in ("interventions", "landmarks"))
     damaged = there - len(interventions) - len(markers)
     what = "entry" if damaged == 1 else "entries"
@@ -396,7 +394,9 @@ def _read_csv(path: Path) -> FrameFile:
     provenance = Provenance(path.stem, None, __version__)
     frames = _frames(path, columns)
     if _are_samples(frames):
-        return FrameFile(replace(frames, samples=SAMPLES), provenance, (SAMPLES,), has_work=False)
+        return FrameFile(
+            structs.replace(frames, samples=SAMPLES), provenance, (SAMPLES,), has_work=False
+        )
     return FrameFile(frames, provenance, (), True)
 
 

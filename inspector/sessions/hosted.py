@@ -8,13 +8,13 @@ import traceback
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
+from msgspec import structs
 from typing_extensions import override
 
 from inspector import __version__
@@ -531,7 +531,7 @@ class HostedSession(UniformSession):
         # A scene that could not be built runs once it is fixed, as it would have.
         runs = begun.runs if former.loaded is None else former.is_running
         former.close()
-        beginning = replace(
+        beginning = structs.replace(
             begun,
             generation=former.generation + 1,
             command_number=number,

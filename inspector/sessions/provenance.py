@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Protocol, runtime_checkable
+
+from msgspec import structs
 
 from inspector import __version__
 from inspector.analysis.statistics.frame_budget import rate_in_file
@@ -35,7 +36,7 @@ def provenance_of(session: Session) -> Provenance:
     if isinstance(session, _HasProvenance):
         return session.provenance
     if isinstance(session.history, Recording):
-        return replace(provenance_of_recording(session.history), waits=session.waits)
+        return structs.replace(provenance_of_recording(session.history), waits=session.waits)
     source = source_name(session.source) if isinstance(session, _HasSource) else ""
     if isinstance(session, AttachesPrograms):
         source = ATTACHED.name

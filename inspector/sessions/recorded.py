@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
+from msgspec import structs
 from typing_extensions import override
 
 from inspector.analysis.statistics.frame_budget import rate_in_file
@@ -166,7 +166,7 @@ class RecordedSession(UniformSession):
         known = self._numbers
         # Another program may have written into the file since: it numbers what is new.
         wanted = [
-            each if isinstance(each, int) or each.id in known else replace(each, id=0)
+            each if isinstance(each, int) or each.id in known else structs.replace(each, id=0)
             for each in changes
         ]
         numbers = annotate_all(self._path, wanted)

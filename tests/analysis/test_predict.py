@@ -1,6 +1,5 @@
 """Predictions come true unless something changes."""
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
@@ -25,8 +24,7 @@ MS = 1_000_000
 SECOND = 1_000_000_000
 
 
-@dataclass(frozen=True)
-class Moved(ClockCommand):
+class Moved(ClockCommand, frozen=True):
     """A clock is moved under another; no session is involved."""
 
     clock_id: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
@@ -170,8 +169,7 @@ def test_that_what_every_command_would_do_to_timers_is_what_it_does(
 def scale_rate() -> Iterator[Callable[..., Command]]:
     """Return a command that nothing knows but this test."""
 
-    @dataclass(frozen=True, slots=True)
-    class ScaleRate(ClockCommand):
+    class ScaleRate(ClockCommand, frozen=True):
         words: ClassVar = "make {subject} {factor} times as fast"
         capability: ClassVar = Capability.RATE
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from inspector.errors import ExportError
 from inspector.formats.captures import trace, trace_extras
@@ -324,7 +324,7 @@ def test_that_samples_are_no_trace(
     tmp_path: Path, provenance: Provenance, make_frames: Callable[[list[int]], FrameTimes]
 ) -> None:
     frames = make_frames([10] * 5)
-    sampled = replace(frames, samples="Every second.")
+    sampled = structs.replace(frames, samples="Every second.")
     path = tmp_path / "a.pftrace"
 
     with pytest.raises(ExportError, match="samples and not every frame"):

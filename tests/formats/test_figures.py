@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from PySide6.QtGui import QImage
 
 from inspector.errors import ExportError
@@ -31,7 +31,7 @@ def shown(make_frames: MakeFrames, provenance: Provenance) -> tuple[Shown, Shown
     found = []
     for name, around_ms in (("before.csv", 12.0), ("after.csv", 22.0)):
         times = [round(dice.gauss(around_ms, 1.0) * MS) for _ in range(600)]
-        found.append(Shown(name, make_frames(times), replace(provenance, scene=name)))
+        found.append(Shown(name, make_frames(times), structs.replace(provenance, scene=name)))
     return found[0], found[1]
 
 
@@ -52,7 +52,7 @@ def test_that_a_preset_is_in_pixels_and_its_text_can_be_read(  # noqa: PLR0913, 
     data = FigureData(shown, is_side_by_side)
     if name == "frames" and is_side_by_side and preset != "slide":
         # Two columns of frames with their headers need the width of a slide or a card.
-        options = replace(options, width_pt=max(options.width_pt, 800.0))
+        options = structs.replace(options, width_pt=max(options.width_pt, 800.0))
 
     write_file(data, provenance, options, path, FIGURE_FORMATS)
     picture = figure(data, provenance, options)
@@ -85,7 +85,7 @@ def test_that_samples_are_drawn_over_time_only(
     shown: tuple[Shown, Shown], provenance: Provenance
 ) -> None:
     one, other = shown
-    sampled = replace(other.frames, samples="The log holds samples.")
+    sampled = structs.replace(other.frames, samples="The log holds samples.")
     data = FigureData((one, other._replace(frames=sampled)))
 
     with pytest.raises(ExportError, match=r"after.csv: The log holds samples. Only the graph of"):

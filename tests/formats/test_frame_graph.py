@@ -1,12 +1,12 @@
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from inspector.formats.arrangement.picture import frame_graph, provenance_text
 from inspector.formats.drawing.display_list import (
@@ -167,7 +167,9 @@ def test_that_labels_of_the_time_axis_have_room_at_any_zoom(
 ) -> None:
     frames = make_frames([interval_ns] * 200)
     picture = frame_graph(
-        replace(frames, at_ns=frames.at_ns + late_ns), provenance, ExportOptions(budgets_ms=())
+        structs.replace(frames, at_ns=frames.at_ns + late_ns),
+        provenance,
+        ExportOptions(budgets_ms=()),
     )
     labels = [item for item in group(picture, "ruler").items if isinstance(item, Text)][1:]
     assert labels
@@ -276,7 +278,7 @@ def test_that_stacked_phases_add_up(make_frames: MakeFrames, provenance: Provena
 def test_that_frames_of_a_held_session_are_placed_by_their_number(
     make_frames: MakeFrames, provenance: Provenance
 ) -> None:
-    frames = replace(make_frames([5 * MS] * 40), at_ns=np.full(40, 7 * MS))
+    frames = structs.replace(make_frames([5 * MS] * 40), at_ns=np.full(40, 7 * MS))
     picture = frame_graph(frames, provenance, ExportOptions())
     assert "Frame" in texts(picture)
     assert len({left for left, *_ in bars(picture)[COLORS["light"]["bar"]]}) == 40

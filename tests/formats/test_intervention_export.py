@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from inspector.analysis.intervention_list import Intervention
 from inspector.commands.clocks import PauseClock
@@ -40,7 +40,7 @@ LATE = Intervention(6, False, 2_000 * MS, 100, "undo command 5: pause “game”
 @pytest.fixture
 def frames(make_frames: MakeFrames) -> FrameTimes:
     plain = make_frames([16_666_667] * 100)
-    return replace(plain, interventions=(RATE, REFUSED, HIT, UNDONE, LATE))
+    return structs.replace(plain, interventions=(RATE, REFUSED, HIT, UNDONE, LATE))
 
 
 def group(picture: DisplayList, name: str) -> Group | None:
@@ -56,7 +56,7 @@ def texts(picture: DisplayList) -> list[str]:
 def test_that_the_picture_names_them_with_their_numbers(
     frames: FrameTimes, provenance: Provenance
 ) -> None:
-    some = replace(frames, interventions=(RATE, HIT))
+    some = structs.replace(frames, interventions=(RATE, HIT))
 
     (picture,) = frame_pages(some, provenance, ExportOptions(width_pt=1_200))
 
@@ -76,7 +76,7 @@ def test_that_the_picture_without_them_is_as_it_was(
     frames: FrameTimes, provenance: Provenance
 ) -> None:
     options = ExportOptions(interventions=False)
-    bare = frame_graph(replace(frames, interventions=()), provenance, ExportOptions())
+    bare = frame_graph(structs.replace(frames, interventions=()), provenance, ExportOptions())
 
     assert svg_text(frame_graph(frames, provenance, options)) == svg_text(bare)
     assert group(bare, "marks") is None
@@ -85,8 +85,8 @@ def test_that_the_picture_without_them_is_as_it_was(
 def test_that_interventions_beyond_the_graph_are_on_a_page_of_their_own(
     frames: FrameTimes, provenance: Provenance, tmp_path: Path
 ) -> None:
-    many = tuple(replace(RATE, number=n, at_ns=n * 10 * MS) for n in range(1, 41))
-    whole = replace(frames, interventions=many)
+    many = tuple(structs.replace(RATE, number=n, at_ns=n * 10 * MS) for n in range(1, 41))
+    whole = structs.replace(frames, interventions=many)
 
     graph, *pages = frame_pages(whole, provenance, ExportOptions())
     written = export_frames(whole, provenance, ExportOptions(), tmp_path / "a.svg")
@@ -102,10 +102,10 @@ def test_that_interventions_beyond_the_graph_are_on_a_page_of_their_own(
 def test_that_a_further_page_replaces_a_file_only_with_the_first(
     frames: FrameTimes, provenance: Provenance, tmp_path: Path
 ) -> None:
-    many = tuple(replace(RATE, number=n, at_ns=n * 10 * MS) for n in range(1, 41))
+    many = tuple(structs.replace(RATE, number=n, at_ns=n * 10 * MS) for n in range(1, 41))
     (tmp_path / "a-2.svg").write_text("mine")
 
-    whole, path = replace(frames, interventions=many), tmp_path / "a.svg"
+    whole, path = structs.replace(frames, interventions=many), tmp_path / "a.svg"
     with pytest.raises(ExportError, match="has a page more"):
         export_frames(whole, provenance, ExportOptions(), path)
 
@@ -146,7 +146,7 @@ def test_that_the_csv_has_no_such_column_without_them(
 ) -> None:
     for some, options in (
         (frames, ExportOptions(interventions=False)),
-        (replace(frames, interventions=()), ExportOptions()),
+        (structs.replace(frames, interventions=()), ExportOptions()),
     ):
         assert list(csv_rows(some, provenance, options)[0]) == list(CSV_COLUMNS)
 
@@ -172,7 +172,7 @@ def test_that_the_json_lists_them_and_they_are_read_back(
         "undone_by": None,
     }
     read = interventions_from_values(values["interventions"])
-    assert [replace(each, clock_id=0) for each in frames.interventions] == list(read)
+    assert [structs.replace(each, clock_id=0) for each in frames.interventions] == list(read)
 
 
 @pytest.mark.parametrize("values", [None, {}, [1], [{}], [{"number": "x"}], "interventions"])

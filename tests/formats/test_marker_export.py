@@ -6,11 +6,11 @@ import csv
 import io
 import json
 import random
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from inspector.analysis.markers import Marker
 from inspector.cli.main import main
@@ -39,7 +39,7 @@ WAVE = Marker("mark", 1_400 * MS, 83, "wave 2")
 
 @pytest.fixture
 def frames(make_frames: MakeFrames) -> FrameTimes:
-    return replace(make_frames([INTERVAL] * 100), markers=(BOSS, FIGHT, NOTE, WAVE))
+    return structs.replace(make_frames([INTERVAL] * 100), markers=(BOSS, FIGHT, NOTE, WAVE))
 
 
 def group(picture: DisplayList, name: str) -> Group | None:
@@ -86,7 +86,7 @@ def test_that_names_never_hide_one_another_and_it_is_said_how_many_are_cut(
         many.append(Marker("mark", (frame + 1) * INTERVAL, frame, name))
     many.sort(key=lambda each: each.at_ns)
 
-    picture = frame_graph(replace(frames, markers=tuple(many)), provenance, ExportOptions())
+    picture = frame_graph(structs.replace(frames, markers=tuple(many)), provenance, ExportOptions())
 
     names = names_in(picture)
     for a, b in combinations(map(extent, names), 2):
@@ -100,7 +100,7 @@ def test_that_they_stand_at_their_frames_where_time_stood_still(
     make_frames: MakeFrames, provenance: Provenance
 ) -> None:
     still = make_frames([INTERVAL] * 10)
-    still = replace(still, at_ns=still.at_ns * 0, markers=(Marker("mark", 0, 5, "here"),))
+    still = structs.replace(still, at_ns=still.at_ns * 0, markers=(Marker("mark", 0, 5, "here"),))
 
     _, name = names_in(frame_graph(still, provenance, ExportOptions()))
 
@@ -110,7 +110,7 @@ def test_that_they_stand_at_their_frames_where_time_stood_still(
 def test_that_the_picture_without_them_is_as_it_was(
     frames: FrameTimes, provenance: Provenance
 ) -> None:
-    bare = frame_graph(replace(frames, markers=()), provenance, ExportOptions())
+    bare = frame_graph(structs.replace(frames, markers=()), provenance, ExportOptions())
 
     without = frame_graph(frames, provenance, ExportOptions(markers=False))
     assert svg_text(without) == svg_text(bare)
@@ -141,7 +141,7 @@ def test_that_the_csv_names_them_in_columns_of_their_own(
 def test_that_a_name_that_a_spreadsheet_would_run_is_text_in_the_csv(
     frames: FrameTimes, provenance: Provenance
 ) -> None:
-    frames = replace(frames, markers=(Marker("mark", 0, 5, "=cmd|' /C calc'!A0"),))
+    frames = structs.replace(frames, markers=(Marker("mark", 0, 5, "=cmd|' /C calc'!A0"),))
 
     rows = csv_rows(frames, provenance, ExportOptions())
 

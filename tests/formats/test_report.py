@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
 from html.parser import HTMLParser
@@ -12,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from msgspec import structs
 from typing_extensions import override
 
 from inspector.analysis.intervention_list import Intervention
@@ -91,7 +91,7 @@ def test_that_names_are_text() -> None:
 
 
 def test_that_a_name_that_cannot_be_decoded_is_escaped() -> None:
-    page = report([16.7] * 10, provenance=replace(PROVENANCE, scene="caf\udce9.py"))
+    page = report([16.7] * 10, provenance=structs.replace(PROVENANCE, scene="caf\udce9.py"))
 
     assert r"<h1>caf\udce9.py</h1>" in page
 
@@ -119,7 +119,7 @@ def frames_with(count: int) -> FrameTimes:
         Intervention(number, False, number * 16_000_000, number, f"pause “{number}”", "", "you")
         for number in range(1, count + 1)
     )
-    return replace(Stream("", "ms", intervals).frames(), interventions=pauses)
+    return structs.replace(Stream("", "ms", intervals).frames(), interventions=pauses)
 
 
 def test_that_the_pages_have_what_the_html_has() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.markers import MARKER_KINDS, Marker
@@ -80,7 +80,7 @@ def frames_and_provenance(draw: st.DrawFn) -> tuple[FrameTimes, Provenance]:
         np.array([draw(column) for _ in Phase], dtype=np.int64),
         np.array([draw(column) for _ in Share], dtype=np.int64) if draw(st.booleans()) else None,
     )
-    frames = replace(
+    frames = structs.replace(
         frames,
         interventions=draw(st.sampled_from([(), (intervention,)])),
         markers=draw(st.sampled_from([(), (marker,)])),
@@ -94,7 +94,7 @@ def frames_and_provenance(draw: st.DrawFn) -> tuple[FrameTimes, Provenance]:
 def test_that_every_exporter_is_known_here() -> None:
     assert set(CARRIED) == {each.key for each in exporters()}
     of_other_tools = {"samples", "facts", "beside"}
-    names = {each.name for each in fields(FrameTimes)} - of_other_tools
+    names = set(FrameTimes.__struct_fields__) - of_other_tools
     in_history = {"delta_ns", "busy_ns", "phases", "shares"}
     assert names - {"history", "has_shares"} | in_history == _ALL - {"provenance"}
 

@@ -2,13 +2,13 @@ import csv
 import io
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
@@ -136,7 +136,7 @@ def test_that_json_of_no_frames_and_odd_names_is_json(
     make_frames: MakeFrames, provenance: Provenance
 ) -> None:
     stream = io.BytesIO()
-    odd = replace(provenance, scene='a "name" \udc80 ü', frame_rate=None)
+    odd = structs.replace(provenance, scene='a "name" \udc80 ü', frame_rate=None)
     write_json(make_frames([]), odd, ExportOptions(), stream)
     content = json.loads(stream.getvalue().decode("utf-8"))
     assert content["provenance"]["scene"] == 'a "name" \udc80 ü'

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from inspector.analysis.markers import Marker
 from inspector.clocks import ManualTimeSource
@@ -206,7 +206,7 @@ def test_that_bookmarks_and_ranges_are_named_and_everything_can_be_left_out(
         Marker("range", 1_000_000_000, 60, "the fight", end_ns=3_000_000_000, last_frame=180),
         Marker("mark", 1_000_000_000, 60, "boss"),
     )
-    data = replace(frames, markers=markers), Events(session.history)
+    data = structs.replace(frames, markers=markers), Events(session.history)
 
     picture = timeline_picture(data, ABOUT, ExportOptions())
     without = timeline_picture(data, ABOUT, ExportOptions(interventions=False, markers=False))
@@ -229,7 +229,7 @@ def test_that_marks_that_repeat_are_named_once_with_their_number(session: Hosted
         Marker("mark", at_ms * MS, at_ms * 60 // 1_000, name)
         for at_ms, name in ((200, "wave"), (400, "wave"), (1_000, "boss"), (2_000, "wave"))
     )
-    data = replace(frames, markers=markers), Events(session.history)
+    data = structs.replace(frames, markers=markers), Events(session.history)
 
     picture = timeline_picture(data, ABOUT, ExportOptions(interventions=False))
 

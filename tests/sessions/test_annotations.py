@@ -9,13 +9,13 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from inspector.commands.recording import SaveLast, StartRecording
 from inspector.commands.scene import Reload, RewindTo
@@ -354,7 +354,7 @@ def test_that_a_window_and_a_shell_do_not_overwrite_one_another(recording: Path)
     session.annotations.add(bookmark(100, "window 1"))
     annotate(recording, bookmark(200, "shell"))
     second = session.annotations.add(bookmark(300, "window 2"))
-    session.annotations.change(replace(second, name="window 3"))
+    session.annotations.change(structs.replace(second, name="window 3"))
 
     assert names(annotations_of(recording)) == ["window 1", "shell", "window 3"]
     session.annotations.remove(second.id)
@@ -463,7 +463,7 @@ def test_that_whatever_is_done_the_file_says_the_same(
                     added = found.add(named(place, place + 1, words))
                     now[added.id] = added
                 case "c" if number:
-                    now[number] = found.change(replace(now[number], name=words))
+                    now[number] = found.change(structs.replace(now[number], name=words))
                 case "r" if number:
                     found.remove(number)
                     del now[number]

@@ -1,10 +1,10 @@
 """Breakpoints of a hosted scene: they act in the very frame that caused them."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from inspector.commands.breakpoints import AddBreakpoint, ChangeBreakpoint, RemoveBreakpoint
 from inspector.commands.scene import Reload
@@ -174,7 +174,7 @@ def test_that_a_breakpoint_does_not_go_on_hitting_what_it_does_itself(
     session = make(scene)
     condition = Breakpoint(BreakKind.CONDITION, condition="frame >= 0", action=action)
     session.submit(AddBreakpoint(condition))
-    session.submit(AddBreakpoint(replace(condition, condition='kind != "mark"')))
+    session.submit(AddBreakpoint(structs.replace(condition, condition='kind != "mark"')))
 
     if make is virtual_session:
         pass_seconds(session, 0.5)
@@ -249,7 +249,7 @@ def test_that_a_breakpoint_is_not_hit_by_what_has_set_it(scene: Path) -> None:
     pass_seconds(session, 0.1)
     session.submit(AddBreakpoint(on_commands))
     pass_seconds(session, 0.1)
-    session.submit(ChangeBreakpoint(1, replace(on_commands, from_hit=2)))
+    session.submit(ChangeBreakpoint(1, structs.replace(on_commands, from_hit=2)))
     pass_seconds(session, 0.1)
 
     assert [hits for _, _, hits in session.breakpoints.items()] == [1, 1]

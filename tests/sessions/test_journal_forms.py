@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 
 import pytest
+from msgspec import structs
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
@@ -26,7 +26,7 @@ def test_that_a_beginning_comes_back_as_it_was() -> None:
     assert Beginning.from_json('{"policy": "continue", "breakpoints": {}}') == Beginning()
 
 
-@pytest.mark.parametrize("name", [each.name for each in fields(Beginning)])
+@pytest.mark.parametrize("name", [each.name for each in structs.fields(Beginning)])
 def test_that_a_beginning_with_a_value_of_another_kind_is_refused(name: str) -> None:
     values = json.loads(BEGINNING.as_json()) | {name: [1]}
 

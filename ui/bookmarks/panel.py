@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
 from typing import Final
 
+from msgspec import structs
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Slot
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
@@ -115,9 +115,9 @@ class AnnotationModel(ListTableModel[Annotation]):
         if typed.strip() == column.spec.text(annotation):
             return False
         if column is AnnotationColumn.NAME:
-            return self._change(replace(annotation, name=typed))
+            return self._change(structs.replace(annotation, name=typed))
         lines = (line.strip() for line in typed.split(_NEW_LINE))
-        return self._change(replace(annotation, text="\n".join(lines)))
+        return self._change(structs.replace(annotation, text="\n".join(lines)))
 
 
 class BookmarksPanel(TablePanel):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from msgspec import structs
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 from typing_extensions import override
@@ -203,7 +203,7 @@ class BreakpointsPanel(QWidget):
             self._bridge.submit(AddBreakpoint(breakpoint_))
             self._refresh_doubt(breakpoint_)
             return
-        changed = replace(breakpoint_, is_enabled=former.is_enabled)
+        changed = structs.replace(breakpoint_, is_enabled=former.is_enabled)
         self._bridge.submit(ChangeBreakpoint(number, changed))
         self._refresh_doubt(changed)
 
@@ -244,7 +244,7 @@ class BreakpointsPanel(QWidget):
 
     @Slot(object)
     def _toggle(self, row: BreakpointRow) -> None:
-        changed = replace(row.breakpoint_, is_enabled=not row.breakpoint_.is_enabled)
+        changed = structs.replace(row.breakpoint_, is_enabled=not row.breakpoint_.is_enabled)
         self._bridge.submit(ChangeBreakpoint(row.number, changed))
 
     @Slot(QModelIndex)

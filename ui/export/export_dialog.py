@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
@@ -154,7 +153,7 @@ class ExportDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("export_dialog")
         frames = FrameTimes.from_history(source.history)
-        self._frames = replace(
+        self._frames = structs.replace(
             frames,
             interventions=source.interventions,
             markers=source.markers,
@@ -266,7 +265,7 @@ class ExportDialog(QDialog):
             return None
         start_ns, end_ns = self._part.instants(self._frames)
         end_ns = self._events.end_ns if end_ns is None else end_ns
-        return replace(self._events, start_ns=start_ns, end_ns=end_ns)
+        return structs.replace(self._events, start_ns=start_ns, end_ns=end_ns)
 
     # ---------------------------------------------------------------- writing
 

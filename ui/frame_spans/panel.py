@@ -161,7 +161,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
                 )
                 found[key] = SpanRow(total, span.began_ns, span.depth - top, span.lateness_ns)
             else:
-                total = replace(
+                total = structs.replace(
                     former.total,
                     calls=former.total.calls + 1,
                     took_ns=former.total.took_ns + took_ns,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
+from msgspec import structs
 from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import QFontDatabase, QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QSpinBox, QWidget
@@ -356,7 +356,7 @@ def _open_frames(session: Session | None) -> Path | Queried | None:
         return path
     frames = FrameTimes.from_history(session.timeline.frames)
     if isinstance(session, ShowsCapture):
-        frames = replace(
+        frames = structs.replace(
             frames, samples=session.samples, facts=session.facts, beside=session.beside
         )
         return Queried(session.path.name, session.stream, frames)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from msgspec import structs
 from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.commands.breakpoints import ChangeBreakpoint
@@ -107,7 +106,9 @@ class StopNotices(QObject):
         known = None if session is None else session.breakpoints
         found = None if known is None or hit is None else known.get(hit.number)
         if hit is not None and found is not None:
-            self._bridge.submit(ChangeBreakpoint(hit.number, replace(found, is_enabled=False)))
+            self._bridge.submit(
+                ChangeBreakpoint(hit.number, structs.replace(found, is_enabled=False))
+            )
             self._bridge.request_refresh()
 
 

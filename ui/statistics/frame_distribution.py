@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from time import perf_counter_ns
 from typing import Final
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QSignalBlocker, Signal, Slot
 from PySide6.QtGui import QHideEvent
@@ -262,7 +262,7 @@ def _found(
     if not options.without_outliers or series.sampled_ms is not None or not len(series):
         return metric_values(series), None
     series, found = without_outliers(series)
-    return metric_values(series), replace(found, places=index[found.places])
+    return metric_values(series), structs.replace(found, places=index[found.places])
 
 
 @guarded

@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from typing_extensions import override
 
 from inspector.analysis.clock_changes import ClockChange, ClockChangeReader
@@ -38,8 +39,7 @@ class Moment:
     b: int
 
 
-@dataclass(frozen=True, slots=True)
-class PastCall:
+class PastCall(Struct, frozen=True):
     cursor: int
     at_ns: int  # Session instant that it was called for
     late_ns: int  # How much later the time source read; below 0 when it was called early
@@ -57,8 +57,7 @@ class PastCall:
         return self.late_ns < 0 or self.next_ns == self.due_ns
 
 
-@dataclass(slots=True)
-class Stretch:
+class Stretch(Struct):
     """How long a pause or a rate of a clock lasted."""
 
     change: ClockChange  # Its beginning

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.analysis.evidence import (
     Explanation,
@@ -29,8 +30,7 @@ from inspector.vocabulary import MEMBER_REMOVED, NEVER, Field
 _CALL_AHEAD: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
+class _End(Struct, frozen=True):
     cursor: int
     at_ns: int  # Session instant
     headline: str  # A short sentence

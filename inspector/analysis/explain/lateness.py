@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from msgspec import structs
+
 from inspector.analysis.evidence import (
     NEARBY,
     Reason,
@@ -63,7 +65,7 @@ def lateness_reasons(
     window = window_of(before, past.id.number, firing.at_ns, firing.late_ns)
     if window is not None:
         # The event of an attached program has the instant of the call, not that it was for.
-        firing = replace(firing, at_ns=window[0])
+        firing = structs.replace(firing, at_ns=window[0])
         sampled = []
         if firing.late_ns >= _SAMPLED_NS:
             sampled = _sampled(history, before, past.id.number, window, firing, index)

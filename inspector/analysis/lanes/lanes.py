@@ -11,13 +11,13 @@ from __future__ import annotations
 from array import array
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec import Struct, field
 
 from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.analysis.lanes.lane_columns import (
@@ -102,8 +102,7 @@ _KIND_TEXTS: Final = {
 LaneKey = tuple[LaneKind, int, str]
 
 
-@dataclass(slots=True, eq=False)
-class Lane:
+class Lane(Struct, eq=False):
     kind: LaneKind
     clock_id: int
     label: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from inspector.analysis.evidence import times
 from inspector.analysis.lateness.attribution import BLOCKING, attribute
@@ -26,8 +27,7 @@ _SHARE: Final = 0.5
 _LEAST_NS: Final = 10 * NS_PER_MS
 
 
-@dataclass
-class _Blocker:
+class _Blocker(Struct):
     place: Place
     blocks: int = 0
     ns: int = 0

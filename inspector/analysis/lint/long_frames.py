@@ -6,9 +6,10 @@ frame callbacks are measured; of the timers of a frame, only the total.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
+
+from msgspec import Struct, field
 
 from inspector.analysis.explain.suspects import innermost_call
 from inspector.analysis.frame_events import FrameEvents, MeasuredCall
@@ -18,8 +19,7 @@ from inspector.vocabulary import NEVER, Phase, Share
 _ONE: Final = Fraction(1)
 
 
-@dataclass(slots=True)
-class LongFrame:
+class LongFrame(Struct):
     index: int
     at_ns: int
     cursor: int
@@ -32,8 +32,7 @@ class LongFrame:
     is_frame_late: bool = False  # Whether it delayed a frame by more than the budget allows
 
 
-@dataclass(frozen=True, slots=True)
-class OverFrame:
+class OverFrame(Struct, frozen=True):
     took_ns: int
     work_ns: int  # Time in callbacks since the frame before began
     index: int

@@ -7,9 +7,11 @@ rules are chosen so that a sound scene has no findings.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.analysis.lint.blocked_loops import blocked_loops
 from inspector.analysis.lint.call_rules import failing, herds, leaks, orphans, skipped, storms
@@ -54,8 +56,7 @@ _USUAL_BUDGET: Final = FrameBudget.of_rate(Fraction(60))
 _LONGEST_TEXT: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class LintRule:
+class LintRule(Struct, frozen=True):
     """Finds one kind of problem, or several that exclude each other."""
 
     kinds: tuple[FindingKind, ...]

@@ -10,6 +10,8 @@ from fractions import Fraction
 from statistics import median
 from typing import ClassVar, Final, TypeAlias
 
+from msgspec import Struct
+
 from inspector.analysis.evidence import text_of
 from inspector.analysis.lateness.samples import Samples
 from inspector.analysis.lint.long_frames import LongFrames
@@ -117,8 +119,7 @@ class TimerGroup:
     marks: list[int] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class SurveyedFailures:
+class SurveyedFailures(Struct):
     timer_id: int  # The timer that failed first, 0 if it was none of a clock
     at_ns: int  # Session instant of the first failure
     cursor: int
@@ -126,8 +127,7 @@ class SurveyedFailures:
     count: int = 0
 
 
-@dataclass(slots=True)
-class Chain:
+class Chain(Struct):
     """One-shots of one name and call site, each set after the previous one fired."""
 
     last: SurveyedTimer
@@ -136,8 +136,7 @@ class Chain:
     slip_ns: int = 0  # Local time lost between them, in all
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(Struct, frozen=True):
     """Many calls in one frame: a crowd of timers, or a storm of calls of one timer or name."""
 
     frame: int
@@ -148,8 +147,7 @@ class Load:
     own: int = 0  # How often the last of them was called
 
 
-@dataclass(frozen=True, slots=True)
-class LateFiring:
+class LateFiring(Struct, frozen=True):
     clock_id: int
     related: tuple[int, ...]  # That clock with those above and below it
     due_ns: int

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
+from msgspec import Struct, structs
 from typing_extensions import override
 
 from inspector.analysis.clock_changes import ClockChange, ClockChangeReader
@@ -29,8 +29,7 @@ class Outcome(Enum):
     OPEN = "not yet known"
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True):
     prediction: Prediction
     outcome: Outcome
     text: str  # The outcome in a sentence, with the change that prevented it
@@ -57,8 +56,7 @@ def score(
     return [events.score(prediction) for prediction in made]
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(Struct, frozen=True):
     cursor: int
     at_ns: int
     clock_id: int
@@ -70,8 +68,7 @@ class _Change:
     is_last: bool = False  # Whether it ended the timer
 
 
-@dataclass(frozen=True, slots=True)
-class _Firing:
+class _Firing(Struct, frozen=True):
     """A firing of a timer; an extra one is early, or leaves the timer due as before."""
 
     cursor: int
@@ -162,7 +159,7 @@ class _Events(ClockChangeReader):
 
     def _on_member_removed(self, at_ns: int, member_id: int, _a: int, _b: int) -> None:
         change = _Change(self.place, at_ns, 0, "removal", "was unscheduled", member_id=member_id)
-        self._of_member.append(replace(change, is_last=True))
+        self._of_member.append(structs.replace(change, is_last=True))
 
     def score(self, prediction: Prediction) -> Score:
         if prediction.cursor < self._history.first:
@@ -247,7 +244,7 @@ class _Events(ClockChangeReader):
         """Return how lateness delayed a call without a change; empty if it did not."""
         if fired is None or fired.at_ns < prediction.at_ns:
             return ""
-        before = self._firing(replace(prediction, number=prediction.number - 1))
+        before = self._firing(structs.replace(prediction, number=prediction.number - 1))
         if before is None or before.next_ns == prediction.due_ns:
             return f"it was called {format_duration(fired.at_ns - prediction.at_ns)} late"
         late = f"called {format_duration(before.late_ns)} late at {format_instant(before.at_ns)}"

@@ -9,9 +9,10 @@ true, and what changed in between.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from heapq import merge
 from itertools import islice, takewhile
+
+from msgspec import Struct
 
 from inspector.calls.call import CallId
 from inspector.calls.dues import DueTimes, session_instant
@@ -22,8 +23,7 @@ from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, TimerKind
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(Struct, frozen=True):
     call: CallId
     at_ns: int  # Session instant of the call, or from which on it waits for a frame
     number: int  # Number of the call, counted from 1 after the prediction was made

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.comparison import Change, Samples, sample_changes
@@ -29,8 +29,7 @@ _AT_ONCE: Final = 50_000
 _STRETCH_S: Final = 0.25
 
 
-@dataclass(slots=True)
-class CallSamples:
+class CallSamples(Struct):
     # When they were made, in session time.
     at_ns: array[int] = field(default_factory=lambda: array("q"))
     late_ns: array[int] = field(default_factory=lambda: array("q"))
@@ -38,8 +37,7 @@ class CallSamples:
     took_ns: array[int] = field(default_factory=lambda: array("q"))
 
 
-@dataclass(frozen=True, slots=True)
-class CallChange:
+class CallChange(Struct, frozen=True):
     """What has become of the calls of a clock or a timer."""
 
     clock: str  # Names of the clocks from the root
@@ -53,8 +51,7 @@ class CallChange:
         return f"{self.clock}: {self.label}" if self.label else self.clock
 
 
-@dataclass(frozen=True, slots=True)
-class SessionCalls:
+class SessionCalls(Struct, frozen=True):
     samples: Mapping[Key, CallSamples]  # By clock and name
     seconds: float  # How long the session was
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.column_summary import DURATIONS, WATTS, classes_of, mean_of
@@ -19,8 +19,7 @@ _MS_PER_SECOND: Final = 1000.0
 _NOT_TESTED: Final = "not tested"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RunColumn:
+class RunColumn(Struct, frozen=True, eq=False):
     """A column of a run.
 
     Attributes:
@@ -55,8 +54,7 @@ class RunColumn:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnChange:
+class ColumnChange(Struct, frozen=True):
     subject: str
     what: str
     unit: str

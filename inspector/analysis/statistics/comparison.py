@@ -19,13 +19,13 @@ nothing. A bootstrap that draws runs would be too narrow for three of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from math import ceil, log10, pi, sqrt
 from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.metrics import METRICS, Metric
@@ -79,8 +79,7 @@ class Verdict(Enum):
     CANNOT_TELL = "cannot tell"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     before: float | None  # The number in the first capture; None where it is undefined
     after: float | None  # In the second
     share: float | None  # (after - before) / before; None where it is undefined
@@ -133,13 +132,11 @@ class Change:
         return f"{self.share_text} ({self.interval_text})"
 
 
-@dataclass(frozen=True, slots=True)
-class Difference(Change):
+class Difference(Change, frozen=True):
     metric: Metric
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     differences: tuple[Difference, ...]  # Each metric that was compared
     # The ids of the metrics that were asked for, which the verdict is about; empty for all of them.
     asked: frozenset[str]
@@ -306,8 +303,7 @@ def correlation_length(samples: Samples) -> float:
     return max(1.0, 1 + 2 * float(weights @ correlations[: len(lags)]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Estimate:
+class _Estimate(Struct, frozen=True, eq=False):
     """Statistics of the runs of a side, with the logarithms of how far off they may be."""
 
     values: Samples  # The statistics; not a number where undefined
@@ -316,8 +312,7 @@ class _Estimate:
     freedom: float  # How many degrees of freedom these have
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pair:
+class _Pair(Struct, frozen=True, eq=False):
     one: _Estimate  # Those of the first
     other: _Estimate  # Those of the second
     why_not: str  # Why nothing can be said of their differences, as a sentence

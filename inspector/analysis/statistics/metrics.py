@@ -7,12 +7,12 @@ quarter. So no number here stands without its definition.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from math import floor, inf
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from inspector.analysis.statistics import active_times, pacing
 from inspector.analysis.statistics.frame_statistics import nearest_rank
@@ -38,8 +38,7 @@ _DURATION: Final = "Σ f / 1000; of samples, from the first to the last"
 _MANGOHUD_MOST_MS: Final = 100_000.0
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(Struct, frozen=True):
     """A statistic as a tool defines it."""
 
     id: str  # What --assert and JSON call it, such as frameview.low-1
@@ -61,8 +60,7 @@ class Metric:
         return _SOURCES.get(self.tool, _SOURCES[""])
 
 
-@dataclass(frozen=True, slots=True)
-class MetricValue:
+class MetricValue(Struct, frozen=True):
     metric: Metric
     value: float | None  # Its value in the metric's unit; None where it is undefined
     why_not: str = ""  # Why there is none; empty if there is one

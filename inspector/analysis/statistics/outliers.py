@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.time_series import TimeSeries, quantile_8
@@ -16,8 +16,7 @@ OUTLIER_RULE: Final = "CapFrameX's rule: f ≥ Q₈(f, 0.999)"
 _SHOWN: Final = 10
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Outliers:
+class Outliers(Struct, frozen=True, eq=False):
     """Frames that are left out of statistics for being long."""
 
     limit_ms: float  # They take this or longer

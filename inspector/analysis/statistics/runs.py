@@ -9,6 +9,7 @@ from itertools import combinations, product, starmap
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.compared_calls import CallChange, SessionCalls, call_changes
@@ -115,8 +116,7 @@ def _is_outlier(share: float) -> bool:
     return abs(share) > OUTLIER_SHARE
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RunDifference:
+class RunDifference(Struct, frozen=True, eq=False):
     before: ComparedRun  # The first
     after: ComparedRun  # The other
     found: Comparison  # The differences of their frames

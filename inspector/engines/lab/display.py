@@ -3,10 +3,11 @@
 import random
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.foreign.numbers import count_in, number_in, refusal, shown
 from inspector.timebase import NS_PER_SECOND
@@ -34,8 +35,7 @@ _LARGEST_CHANGE_NS: Final = 1_500_000
 LARGEST_FRAME_COUNT: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Display:
+class Display(Struct, frozen=True):
     """The refreshes of one display, each a frame of the program."""
 
     name: str

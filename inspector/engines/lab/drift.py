@@ -7,9 +7,10 @@ number. A key at the right names the curves with their last value.
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.engines.lab.refresh_lab import LabResult, end_of
 from inspector.engines.lab.timer import duration_text
@@ -42,8 +43,7 @@ _WIDTH: Final = 1.2
 _MARKED_WIDTH: Final = 2.4
 
 
-@dataclass(frozen=True, slots=True)
-class DriftChart:
+class DriftChart(Struct, frozen=True):
     """The layout of the curves of a group, for reading by pointer."""
 
     results: tuple[LabResult, ...]  # The runs, one per curve
@@ -207,8 +207,7 @@ def _thinned(points: list[Point]) -> list[Point]:
     return kept
 
 
-@dataclass(frozen=True, slots=True)
-class _Key:
+class _Key(Struct, frozen=True):
     width: float  # Its width, in points
     rows: int  # Lines per column
     columns: int  # Number of columns

@@ -7,9 +7,10 @@ half as high and in another colour. Below, a chart per group shows the lateness 
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.engines.lab.drift import drift_chart, drift_groups, drift_height, tick_marks
 from inspector.engines.lab.refresh_lab import LabResult, end_of, known_faults, summary_text
@@ -60,8 +61,7 @@ class _Legend(Enum):
     EXPECTED = "expected"
 
 
-@dataclass(frozen=True, slots=True)
-class LabGraphOptions:
+class LabGraphOptions(Struct, frozen=True):
     title: str = ""  # Title of the picture; empty for the default
     theme: ThemeName = "light"  # Colours on white or on near-black
     width_pt: float = 720.0  # Width of the picture in points; the height follows from the runs
@@ -69,8 +69,7 @@ class LabGraphOptions:
     is_in_pixels = False
 
 
-@dataclass(frozen=True, slots=True)
-class Tracks:
+class Tracks(Struct, frozen=True):
     """Titles, firings and outcomes of runs along an axis of time, in points from the left."""
 
     left: float  # Where the axis begins

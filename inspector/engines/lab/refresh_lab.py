@@ -11,6 +11,8 @@ from functools import cached_property
 from statistics import median_low
 from typing import Final
 
+from msgspec import Struct
+
 from inspector.display_text import counted
 from inspector.engines.lab.display import Display
 from inspector.engines.lab.subjects import Subject, SubjectName
@@ -31,8 +33,7 @@ class LabVerdict(Enum):
         return self not in (LabVerdict.EARLY, LabVerdict.LATE)
 
 
-@dataclass(frozen=True, slots=True)
-class Divergence:
+class Divergence(Struct, frozen=True):
     """The first firing that is more than one frame away from its expected instant."""
 
     index: int  # Its number, from 0
@@ -58,8 +59,7 @@ class Divergence:
         return f"{at}, {duration_text(abs(late_ns))} {word}"
 
 
-@dataclass(frozen=True, slots=True)
-class LabLateness:
+class LabLateness(Struct, frozen=True):
     """The lateness of the firings of a run; below 0 for early."""
 
     min_ns: int  # The minimum

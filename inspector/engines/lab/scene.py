@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.transport import Run
 from inspector.engines.lab.display import Display, steady_display
@@ -39,8 +41,7 @@ _Stream = tuple[str, str]
 AS_SCENE: Final = SubjectName("scene", "The scene", "A scene file under the display's frames.")
 
 
-@dataclass(frozen=True, slots=True)
-class SceneLabRun:
+class SceneLabRun(Struct, frozen=True):
     title: str  # What the scene calls itself
     results: tuple[LabResult, ...]  # One per timers and display
     failures: tuple[str, ...]  # What callbacks raised: the label and the error's last line
@@ -99,8 +100,7 @@ def begin_scene_lab(path: Path, displays: Iterable[Display]) -> Generator[float,
     return SceneLabRun(ideal.title, tuple(results), tuple(failures))
 
 
-@dataclass(slots=True)
-class _Play:
+class _Play(Struct):
     """What one run of the scene came to; firings are in ascending order."""
 
     title: str

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
+
 from inspector.timebase import format_duration
 
 #: More firings of one timer in one run are refused: usually a wrong unit.
@@ -65,8 +67,7 @@ class LabTimer:
         return tuple(range(self.first_ns, last_ns, self.interval_ns))
 
 
-@dataclass(frozen=True, slots=True)
-class SceneTimer:
+class SceneTimer(Struct, frozen=True):
     """The timers of one name on one clock of a scene, taken together."""
 
     name: str  # Their display name

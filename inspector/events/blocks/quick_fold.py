@@ -8,11 +8,10 @@ found in the columns; the rest is folded as usual.
 from __future__ import annotations
 
 from array import array
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from inspector.events.blocks.ended_frames import OF_HISTORY, FrameCollector
@@ -80,10 +79,10 @@ def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
     ended = np.flatnonzero(fold == Fold.FRAME_END.value)
     failed = np.flatnonzero(of_kinds(block, _failures))
     for at, before in enumerate(np.searchsorted(ended, failed).tolist(), failures):
-        timeline.failures[at] = replace(timeline.failures[at], frame=frames + before)
+        timeline.failures[at] = structs.replace(timeline.failures[at], frame=frames + before)
     asked = np.flatnonzero(of_kinds(block, _commands))
     for at, before in enumerate(np.searchsorted(ended, asked).tolist(), commands):
-        timeline.commands[at] = replace(timeline.commands[at], frame=frames + before)
+        timeline.commands[at] = structs.replace(timeline.commands[at], frame=frames + before)
 
 
 def fold_numbers(timeline: Timeline, numbers: Numbers) -> None:

@@ -7,9 +7,10 @@ Every kind of breakpoint is written in the language of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from inspector.errors import CommandError
 from inspector.events.conditions.conditions import (
@@ -90,8 +91,7 @@ class BreakAction(Enum):
     STOP_RECORDING = "stop recording"
 
 
-@dataclass(frozen=True, slots=True)
-class Breakpoint:
+class Breakpoint(Struct, frozen=True):
     """A condition on events, and the action of a hit."""
 
     kind: BreakKind

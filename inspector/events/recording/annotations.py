@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
+
+from msgspec import structs
 
 from inspector.errors import RecordingError, RecordingWriteError
 from inspector.events.annotations import (
@@ -96,7 +97,7 @@ def write_annotations(
 
 def _put(connection: sqlite3.Connection, annotation: Annotation) -> int:
     created = annotation.created or datetime.now(UTC).isoformat(timespec="seconds")
-    each = replace(annotation, created=created)
+    each = structs.replace(annotation, created=created)
     values = (each.id or None, each.kind, each.at_ns, each.end_ns, each.name, each.text, created)
     cursor = connection.execute(_PUT, values)
     return annotation.id or int(cursor.lastrowid or 0)

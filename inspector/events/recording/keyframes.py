@@ -11,11 +11,11 @@ import json
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
+from msgspec import Struct, field, structs
 
 from inspector.clocks.rate import MAX_RATE
 from inspector.events.blocks.packed_columns import Block
@@ -127,8 +127,7 @@ _LISTS: Final[dict[str, type[Any]]] = {
 _PLAIN: Final = _State.__struct_fields__[: _State.__struct_fields__.index("frames")]
 
 
-@dataclass(slots=True)
-class Grown:
+class Grown(Struct):
     lists: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_LISTS, 0))
     histories: dict[int, int] = field(default_factory=dict)  # By machine: the number of its states
 
@@ -141,7 +140,7 @@ def state_text(timeline: Timeline, frames: int, of_loops: Mapping[int, int]) -> 
         "frame": timeline.open_frame,
         "last_order": timeline._last_order,
         "last_turn": members._last_turn,
-        "clocks": [astuple(clock) for clock in timeline.clocks.values()],
+        "clocks": [structs.astuple(clock) for clock in timeline.clocks.values()],
         "members": [_member_values(member) for member in members.by_id.values()],
         "of_clock": [[clock_id, ids] for clock_id, ids in members.of_clock.items()],
         "versions": [members.structure_version, members.values_version],
@@ -153,7 +152,7 @@ def state_text(timeline: Timeline, frames: int, of_loops: Mapping[int, int]) -> 
         "asked": [
             [clock_id, loop.asked_ns] for clock_id, loop in timeline.loops.items() if loop.asked_ns
         ],
-        "tasks": [msgspec.structs.astuple(task) for task in timeline.tasks.by_id.values()],
+        "tasks": [structs.astuple(task) for task in timeline.tasks.by_id.values()],
         "tasks_told": list(timeline.tasks.told_ns.items()),
         **_lengths(timeline),
     }
@@ -167,7 +166,7 @@ def _member_values(member: MemberState) -> list[Any]:
 
 
 #: Place of the fields among the values of a member.
-_FIELDS: Final = [each.name for each in fields(MemberState)].index("fields")
+_FIELDS: Final = MemberState.__struct_fields__.index("fields")
 
 
 def _lengths(timeline: Timeline) -> dict[str, Any]:
@@ -183,7 +182,7 @@ def news_text(timeline: Timeline, since: Grown) -> str:
     values: dict[str, Any] = {}
     for name in _LISTS:
         found = getattr(timeline, name)
-        values[name] = [astuple(each) for each in found[since.lists[name] :]]
+        values[name] = [structs.astuple(each) for each in found[since.lists[name] :]]
         since.lists[name] = len(found)
     histories = timeline.members.histories
     values["histories"] = []
@@ -329,7 +328,7 @@ def _checked_task(task: TaskState, sound: Soundness) -> TaskState:
 
 
 def _values_of(each: msgspec.Struct | tuple[Any, ...]) -> tuple[Any, ...]:
-    return each if isinstance(each, tuple) else msgspec.structs.astuple(each)
+    return each if isinstance(each, tuple) else structs.astuple(each)
 
 
 def _decoded(text: str, kind: type[_T]) -> _T:

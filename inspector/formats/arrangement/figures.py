@@ -6,11 +6,10 @@ The smallest text is 1/45 of the height, so that a figure is read from the back 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
-from msgspec import structs
+from msgspec import Struct, structs
 
 from inspector.analysis.statistics.column_summary import lasting_ns
 from inspector.analysis.statistics.distribution import Distribution
@@ -63,8 +62,7 @@ class Shown(NamedTuple):
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True)
-class FigureData:
+class FigureData(Struct, frozen=True):
     """What a figure shows: captures over each other, or each in a column."""
 
     shown: tuple[Shown, ...]
@@ -90,12 +88,12 @@ def _frames_beside(shown: Sequence[Shown], options: ExportOptions) -> DisplayLis
             f"There is room for the frames of {counted(most, 'capture')} side by side, not "
             f"{len(shown)}. Show them overlaid, as percentiles, or wider."
         )
-    fitted = replace(options, width_pt=width)
+    fitted = structs.replace(options, width_pt=width)
     one = shown[0]
     if len(shown) == 1:
         return frame_graph(one.frames, one.provenance, options)
     pictures = [
-        frame_graph(each.frames, each.provenance, replace(fitted, title=each.name))
+        frame_graph(each.frames, each.provenance, structs.replace(fitted, title=each.name))
         for each in shown
     ]
     items = [
@@ -128,7 +126,7 @@ class _Figure:
         below = shortened(self._subtitle(), room, _SMALL)
         about = self.provenance
         if len(self.shown) > 1:
-            about = replace(about, scene=names, note="")
+            about = structs.replace(about, scene=names, note="")
         foot = provenance_text(about, room)
         items: list[Item] = [
             Text(Point(_PAD, _PAD + 12), head, _TITLE, colors.text, is_bold=True),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from inspector.display_text import in_quotes, one_line
@@ -124,8 +125,7 @@ def _cells_of(texts: list[bytes]) -> TextCells:
     return TextCells(cells, lengths)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KnownColumn:
+class KnownColumn(Struct, frozen=True, eq=False):
     name: str
     unit: str  # Its unit; empty if unknown
     values: NDArray[np.float64]  # Its values, not a number where there is none
@@ -141,8 +141,7 @@ class KnownColumn:
         return np.append(self.values, np.nan)[self.places[start:stop]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KnownColumns:
+class KnownColumns(Struct, frozen=True, eq=False):
     """Columns in memory, as a file has them that is parsed as a whole."""
 
     columns: tuple[KnownColumn, ...]
@@ -160,7 +159,7 @@ class KnownColumns:
 
     def between(self, start: int, stop: int) -> KnownColumns:
         begin, end, _step = slice(start, stop).indices(self.stop - self.start)
-        return replace(self, start=self.start + begin, stop=self.start + max(begin, end))
+        return structs.replace(self, start=self.start + begin, stop=self.start + max(begin, end))
 
     def cells(self, columns: Sequence[int]) -> Iterator[list[TextCells]]:
         yield [

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+from msgspec import Struct, field, structs
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.time_series import NO_FACTS, FrameFacts
@@ -38,8 +38,7 @@ SAMPLES: Final = "The log holds samples, not every frame: spikes between them ar
 LONGEST_NAME: Final = 80
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stream:
+class Stream(Struct, frozen=True, eq=False):
     """The frames of one program in a capture, in the order of the file."""
 
     name: str  # Program, process and swap chain, or thread and slice; empty if there is only one
@@ -69,23 +68,21 @@ class Stream:
         at_ns = np.cumsum(self.interval_ns) if self.at_ns is None else self.at_ns
         times_ns = self.interval_ns
         frames = FrameTimes.of_columns(index, at_ns, times_ns, times_ns, self.busy_ns)
-        return replace(frames, samples=self.samples, facts=self.facts, beside=self.beside)
+        return structs.replace(frames, samples=self.samples, facts=self.facts, beside=self.beside)
 
 
 #: Where nothing stands for a frame.
 NO_FRAMES: Final = Stream("", "", np.zeros(0, dtype=np.int64))
 
 
-@dataclass(frozen=True, slots=True)
-class Track:
+class Track(Struct, frozen=True):
     """A thread, or another row of slices that follow or contain each other."""
 
     process: str  # Name of its process
     name: str  # Its own name
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Slices:
+class Slices(Struct, frozen=True, eq=False):
     """The slices of a trace: named stretches of time on tracks. Instants last 0 ns."""
 
     tracks: tuple[Track, ...]
@@ -163,8 +160,7 @@ def frames_as_slices(frames: FrameTimes, process: str) -> Slices:
     return Slices(tracks, names, start_ns, took_ns, number, number)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Capture:
+class Capture(Struct, frozen=True, eq=False):
     format: str  # The program or format that wrote it
     # The streams, the one to show by default first, then by their number of frames.
     streams: tuple[Stream | SliceStream, ...]

@@ -11,11 +11,11 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec import Struct, field
 
 from inspector.errors import CaptureError
 from inspector.formats.captures.capture import Capture
@@ -95,8 +95,7 @@ _JANK_TYPES: Final = {
 }
 
 
-@dataclass(slots=True)
-class _Sequence:
+class _Sequence(Struct):
     names: dict[int, str] = field(default_factory=dict)
     argument_names: dict[int, str] = field(default_factory=dict)
     texts: dict[int, str] = field(default_factory=dict)
@@ -116,8 +115,7 @@ class _Sequence:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Descriptor:
+class _Descriptor(Struct, frozen=True):
     """What the file says of a track."""
 
     parent: int = 0  # The track above it
@@ -126,8 +124,7 @@ class _Descriptor:
     is_thread: bool = False  # Whether it is a thread
 
 
-@dataclass(slots=True)
-class _Counter:
+class _Counter(Struct):
     unit: str = ""  # The unit of its values; empty if unknown
     factor: int = 1  # What a value is multiplied with
     is_incremental: bool = False  # Whether values are added to the one before

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.formats.captures.text_table import Table, comparable, is_number
@@ -135,8 +135,7 @@ def quantities_of(table: Table, at: int) -> tuple[Quantity, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RowClock:
+class RowClock(Struct, frozen=True):
     at: int  # The column
     digits: int  # A unit of it is a 1 with this many zeros in nanoseconds
     # The column of frame times that begin at these instants; -1 if they end there.
@@ -144,8 +143,7 @@ class RowClock:
     is_date: bool = False  # Whether it is written as date and time of day
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(Struct, frozen=True):
     digits: int  # A unit of what is read is a 1 with this many zeros in nanoseconds
     # Likewise for the frame times that the clock was compared with.
     length_digits: int = MILLISECONDS
@@ -251,8 +249,7 @@ def timing_of(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Fit:
+class _Fit(Struct, frozen=True):
     """A column of instants that goes with frame times."""
 
     error: float  # How far it is from them, as a share

@@ -12,12 +12,12 @@ import codecs
 import csv
 import re
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from itertools import islice
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.display_text import one_line
@@ -61,8 +61,7 @@ _NA: Final = b"NA"
 _NO_VALUE: Final = frozenset({"", "NA", "N/A", "NAN", "-"})
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     source: CaptureSource
     encoding: str  # Character encoding
     comments: tuple[str, ...]  # The comment lines above the table

@@ -11,13 +11,13 @@ import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
+from msgspec import Struct, field, structs
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.time_series import NO_FACTS, FrameFacts
@@ -108,8 +108,7 @@ _SUMMARIES: Final = (
 )
 
 
-@dataclass(slots=True)
-class _StreamCount:
+class _StreamCount(Struct):
     """What is known of a stream while it is read."""
 
     name: str
@@ -550,7 +549,7 @@ class FrameTableReader:
         if isinstance(found, str):
             raise self._refused(found)
         if self._has_codes:
-            return replace(found, clock=RowClock(1, 0, is_date=True), is_sampled=True)
+            return structs.replace(found, clock=RowClock(1, 0, is_date=True), is_sampled=True)
         return found
 
     def _known_column(self) -> int:

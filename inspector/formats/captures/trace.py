@@ -10,11 +10,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.errors import CaptureError
@@ -57,8 +57,7 @@ _MOST_SLICES: Final = 10_000_000
 _AT_ONCE: Final = 1 << 18
 
 
-@dataclass(slots=True)
-class _OpenSlice:
+class _OpenSlice(Struct):
     track: int  # Number of its track
     name: int  # Number of its name
     start_ns: int  # When it began

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ _decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
 _decode_raw: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-@dataclass(frozen=True, slots=True)
-class CounterTrack:
+class CounterTrack(Struct, frozen=True):
     process: str  # Name of its process
     name: str  # Its own name
     series: str = ONLY_SERIES  # Which of several values that are counted together
@@ -53,8 +52,7 @@ class CounterTrack:
         return self.name if self.series == ONLY_SERIES else f"{self.name} {self.series}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Counters:
+class Counters(Struct, frozen=True, eq=False):
     tracks: tuple[CounterTrack, ...]  # What is counted
     # Where the values of each begin, with the end of the last; one more than tracks.
     first: NsColumn
@@ -66,8 +64,7 @@ class Counters:
         return self.at_ns[part], self.value[part]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Flows:
+class Flows(Struct, frozen=True, eq=False):
     """Chains of slices, each of which has led to the next."""
 
     names: tuple[str, ...]  # Name of each flow; empty where the format has none
@@ -97,8 +94,7 @@ class Flows:
         return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Arguments:
+class Arguments(Struct, frozen=True, eq=False):
     """What a trace says of single slices, as JSON objects."""
 
     place: NDArray[np.int64]  # The slices that have any, by their index, in order
@@ -123,8 +119,7 @@ NO_FLOWS: Final = Flows((), _NONE, _NOWHERE)
 NO_ARGUMENTS: Final = Arguments(_NOWHERE, _NONE, ())
 
 
-@dataclass(frozen=True, slots=True)
-class Extras:
+class Extras(Struct, frozen=True):
     counters: Counters = NO_COUNTERS
     flows: Flows = NO_FLOWS
     arguments: Arguments = NO_ARGUMENTS
@@ -143,8 +138,7 @@ def merged(former: bytes, further: bytes) -> bytes:
         return former
 
 
-@dataclass(slots=True)
-class _OpenFlow:
+class _OpenFlow(Struct):
     number: int
     has_begun: bool = False
     has_ended: bool = False

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from inspector.display_text import in_quotes
 from inspector.errors import CaptureError, SumsError
 from inspector.formats.captures.source import CaptureSource
@@ -22,8 +24,7 @@ _LONGEST_NAME: Final = 400
 _LONGEST_NUMBER: Final = 24
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(Struct, frozen=True):
     columns: tuple[str, ...]  # Its columns from the left
     at: int  # Place of the instant, counted from the right
     took: int = 0  # Place of the duration, likewise; 0 for instants

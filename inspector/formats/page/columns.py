@@ -6,18 +6,17 @@ import json
 import zlib
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 _SEVEN_BITS: Final = 127
 _MOST_BYTES: Final = 10
 
 
-@dataclass(slots=True)
-class PageData:
+class PageData(Struct):
     about: dict[str, Any]  # Texts and short lists, as JSON has them
     # Columns of whole numbers, each named in about by its place.
     columns: list[NDArray[np.int64]] = field(default_factory=list)

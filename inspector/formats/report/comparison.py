@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 from typing import Final
 
 import numpy as np
+from msgspec import structs
 
 import inspector
 from inspector.analysis.statistics.comparison import COMPARED, CONFIDENCE, Change
@@ -103,7 +103,7 @@ def shown_of(run: ComparedRun, about: Provenance) -> Shown:
     times_ns = run.times_ns
     places = np.arange(len(times_ns), dtype=np.int64)
     frames = FrameTimes.of_columns(places, run.ends_ns, times_ns, times_ns)
-    return Shown(run.name, replace(frames, samples=run.samples), about)
+    return Shown(run.name, structs.replace(frames, samples=run.samples), about)
 
 
 def html_of_comparison(

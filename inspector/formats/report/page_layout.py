@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.formats.drawing.display_list import (
     Anchor,
@@ -33,8 +34,7 @@ _MOST_LINES: Final = 8
 _KEPT_TOGETHER: Final = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class ReportTable:
+class ReportTable(Struct, frozen=True):
     heading: tuple[str, ...]  # Names of the columns; empty for none
     rows: tuple[tuple[str, ...], ...]
     numbers: frozenset[int] = frozenset()  # The columns that hold numbers

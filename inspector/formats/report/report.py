@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 from datetime import datetime
 from html import escape
 from pathlib import Path
 from typing import BinaryIO, Final
+
+from msgspec import Struct, structs
 
 import inspector
 from inspector.analysis.statistics.distribution import Distribution
@@ -40,16 +41,14 @@ _GRAPH_ASPECT: Final = 0.62
 _MARKDOWN: Final = re.compile(r"[\\`*_\[\]<>|~#@]")
 
 
-@dataclass(frozen=True, slots=True)
-class ReportSection:
+class ReportSection(Struct, frozen=True):
     title: str
     note: str = ""
     pictures: tuple[DisplayList, ...] = ()
     table: ReportTable | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     title: str
     theme: ThemeName
     about: ReportTable
@@ -140,7 +139,7 @@ def report_pages(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions
 ) -> tuple[DisplayList, ...]:
     room = room_of(A4)
-    fitted = replace(options, width_pt=room, height_pt=room * _GRAPH_ASPECT)
+    fitted = structs.replace(options, width_pt=room, height_pt=room * _GRAPH_ASPECT)
     report = report_of(frames, provenance, fitted)
     software = f"Timeline Inspector {provenance.version}"
     return pages_of(report, provenance.created, software)

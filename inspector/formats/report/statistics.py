@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.analysis.statistics.column_summary import ColumnSummary
 from inspector.analysis.statistics.metrics import MetricValue
@@ -31,8 +32,7 @@ WEIGHTED: Final = "* weighted by time: each value counts as long as its frame la
 CLASSES: Final = "mean (P5 to P95) by class of frame time"
 
 
-@dataclass(frozen=True, slots=True)
-class FileStatistics:
+class FileStatistics(Struct, frozen=True):
     name: str  # How it was named
     frames: int  # How many frames they are of
     values: Sequence[MetricValue]

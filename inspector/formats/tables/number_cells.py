@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TextCells:
+class TextCells(Struct, frozen=True, eq=False):
     characters: NDArray[np.uint8]  # Those of each, a row each, with anything behind them
     lengths: NDArray[np.int64]  # How many of them count
 

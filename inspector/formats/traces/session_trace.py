@@ -9,8 +9,9 @@ functions. A capture with slices is written as it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from inspector.analysis.frame_events import FrameEventReader
 from inspector.analysis.lateness.blocks import turns_of
@@ -46,8 +47,7 @@ _RATE: Final = CounterTrack("", "rate")
 _PAUSED: Final = CounterTrack("", "paused clocks")
 
 
-@dataclass(frozen=True, slots=True)
-class Events:
+class Events(Struct, frozen=True):
     history: History
     start_ns: int = 0  # Session instant from which on
     end_ns: int | None = None  # Session instant up to which; None for all that follow

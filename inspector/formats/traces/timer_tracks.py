@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any, Final
+
+from msgspec import Struct
 
 from inspector.events.timeline import Timeline
 from inspector.formats.captures.trace_extras import OVERLAPPING, CounterTrack
@@ -52,8 +53,7 @@ class Gauge:
             self._written = self._value
 
 
-@dataclass(slots=True)
-class _Timer:
+class _Timer(Struct):
     clock_id: int
     name: str
     since_ns: int  # Session instant from which on it waits

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from inspector.formats.captures.trace_extras import CounterTrack
 
@@ -26,8 +27,7 @@ class Reach(StrEnum):
     ALL = "g"
 
 
-@dataclass(frozen=True, slots=True)
-class FlowStep:
+class FlowStep(Struct, frozen=True):
     """That a slice is part of a flow."""
 
     flow: int
@@ -36,8 +36,7 @@ class FlowStep:
     ends: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SliceDetails:
+class SliceDetails(Struct, frozen=True):
     arguments: Mapping[str, object]  # Values by name, such as JSON has
     flows: Sequence[FlowStep] = ()  # The flows that it is part of
 

@@ -14,9 +14,10 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from selectors import EVENT_READ, DefaultSelector
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
 
 from inspector import __version__
 from inspector.display_text import foreign_line, foreign_lines
@@ -83,16 +84,14 @@ _SUSPENDED_NS: Final = NS_PER_SECOND
 Done: TypeAlias = "Callable[[dict[str, Any], str], None]"
 
 
-@dataclass(frozen=True, slots=True)
-class Attached:
+class Attached(Struct, frozen=True):
     link: ProbeLink
     hello: HelloMessage
     offset_ns: int  # What to add to its instants for those of this process
     error_ns: int  # By how much that can be wrong; 0 on the same clock
 
 
-@dataclass(frozen=True, slots=True)
-class Unable:
+class Unable(Struct, frozen=True):
     """A program in which there can be no probe."""
 
     pid: int  # Its process as this system numbers it
@@ -100,8 +99,7 @@ class Unable:
     reason: str  # Why, as part of a sentence
 
 
-@dataclass(frozen=True, slots=True)
-class ClockCompared:
+class ClockCompared(Struct, frozen=True):
     """The clocks of both sides are no longer as far apart as they were; see :class:`Attached`."""
 
     link: ProbeLink
@@ -109,30 +107,26 @@ class ClockCompared:
     error_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     link: ProbeLink
     payload: bytes
     at_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(Struct, frozen=True):
     link: ProbeLink
     method: str
     params: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     link: ProbeLink
     done: Done
     result: dict[str, Any]
     refusal: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     link: ProbeLink
     reason: str  # Why, as part of a sentence; empty if the program said nothing
     is_orderly: bool  # Whether the program said goodbye

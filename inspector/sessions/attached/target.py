@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from msgspec import Struct, field
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.rate import DEFAULT_FRAME_RATE, D, rate_numerator
@@ -250,8 +251,7 @@ class RemoteSteps:
         return min(to_come, default=1 if waits else None)
 
 
-@dataclass(slots=True)
-class _Asked:
+class _Asked(Struct):
     """A command whose programs have not all answered yet."""
 
     number: int

@@ -8,8 +8,9 @@ it.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct, structs
 
 from inspector.analysis.lateness.attribution import attribute, own_places
 from inspector.analysis.lateness.samples import Samples
@@ -33,8 +34,7 @@ MAX_BREAKPOINTS: Final = 200
 _MOST_KEPT: Final = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class BreakpointHit:
+class BreakpointHit(Struct, frozen=True):
     number: int
     action: BreakAction
     at_ns: int
@@ -197,7 +197,7 @@ class Breakpoints:
             self._limit_turns()
             return
         if breakpoint_.is_once:
-            self._by_number[number] = replace(breakpoint_, is_enabled=False)
+            self._by_number[number] = structs.replace(breakpoint_, is_enabled=False)
         happened = describe(event, reader.strings, reader.naming)
         if breakpoint_.kind is BreakKind.TURN_ABOVE and reader.turn_ns is not None:
             assert self._stacks is not None

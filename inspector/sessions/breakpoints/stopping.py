@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec import structs
 
 from inspector.commands.clocks import PauseClock
 from inspector.events.conditions.breakpoint import BreakAction
@@ -27,7 +27,7 @@ def act_on_hits(run: SceneRun, *, after_frame: bool) -> None:
         done.update(hit.number for hit in hits)
         for hit in hits:
             # What was brought about by a hit belongs to the frame of that hit.
-            _act_on(run, replace(hit, frame=min(hit.frame, last_frame)))
+            _act_on(run, structs.replace(hit, frame=min(hit.frame, last_frame)))
 
 
 def note_hit(run: SceneRun, hit: BreakpointHit) -> None:

@@ -14,13 +14,12 @@ import sys
 import zlib
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
-from msgspec import convert
+from msgspec import Struct, convert, field, structs
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
@@ -89,8 +88,7 @@ class JournalError(InspectorError):
     exit_code = ExitCode.CANNOT_TELL
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
+class Beginning(Struct, frozen=True):
     generation: int = 0  # How often the scene had been loaded before
     command_number: int = 0  # The last number that a command had before
     reload_number: int = 0  # The command that loaded the scene, 0 for none
@@ -105,7 +103,7 @@ class Beginning:
     next_breakpoint: int = 1  # The number the next one was to have
 
     def as_json(self) -> str:
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = structs.asdict(self)
         values["policy"] = self.policy.value
         values["breakpoints"] = {str(n): b.as_values() for n, b in self.breakpoints.items()}
         return _as_json(values)
@@ -119,8 +117,7 @@ class Beginning:
             raise JournalError(f"The start of the scene cannot be read: {error}.") from error
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedCommand:
+class AppliedCommand(Struct, frozen=True):
     command: Command
     place: CommandPlace  # Where it was applied
     by: str = ""  # Its origin, empty for the user
@@ -131,8 +128,7 @@ class AppliedCommand:
     next_breakpoint: int = 1  # And the number the next one was to have
 
 
-@dataclass(frozen=True, slots=True)
-class JournalEntry:
+class JournalEntry(Struct, frozen=True):
     code: int  # A inspector.vocabulary.Reading, or what it is otherwise
     frame: int  # How many frames had begun
     value: int
@@ -342,7 +338,7 @@ def _applied(
         place = CommandPlace(at)
         values = json.loads(form)
         if "is_bad" in values:
-            former = replace(bad, name=str(values.get("command", "")))
+            former = structs.replace(bad, name=str(values.get("command", "")))
             return AppliedCommand(former, place, by, host_ms), False
         command = usable(command_from_values(values))
         is_rewind = "breakpoints" in values

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Final, TypeAlias, cast, overload
 
+from msgspec import Struct
 from typing_extensions import override
 
 from inspector.events.log import EventLog
@@ -86,8 +86,7 @@ def digest_of(events: Iterable[RawEvent], strings: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayDifference:
+class ReplayDifference(Struct, frozen=True):
     at_ns: int
     frame: int  # How many frames had begun
     expected: str
@@ -109,8 +108,7 @@ class ReplayDifference:
         return text
 
 
-@dataclass(frozen=True, slots=True)
-class RunEvents:
+class RunEvents(Struct, frozen=True):
     events: Sequence[RawEvent]
     strings: Sequence[str]  # Their texts
     lost: int = 0  # How many are lost

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 from inspector.events.history import History
 from inspector.events.schema import (
@@ -32,8 +33,7 @@ _READINGS_IN_A_LINE: Final = 5
 _MOST_LISTED: Final = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
+class Replayed(Struct, frozen=True):
     # Session times at which timers fired, in nanoseconds, by the timers' names.
     firings: dict[str, list[int]]
     marks: list[tuple[int, str]]  # Session times and texts of the marks

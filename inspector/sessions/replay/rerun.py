@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from inspector.clocks.sources.manual_source import ManualTimeSource
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
@@ -23,8 +24,7 @@ from inspector.sessions.replay.replay import (
 from inspector.vocabulary import TRANSPORT, Mode, RawEvent
 
 
-@dataclass(frozen=True, slots=True)
-class Rerun:
+class Rerun(Struct, frozen=True):
     events: int
     frames: int
     digest: str

@@ -7,8 +7,9 @@ session is what it was, held; only then the second run takes its place.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import replace
 from time import time_ns as wall_time_ns
+
+from msgspec import structs
 
 from inspector.commands.scene import GoBack
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
@@ -172,7 +173,7 @@ class ScriptFollower:
             script.advance()
             known = run.breakpoints.get(hit.number)
             if known is not None:
-                hit = replace(hit, action=known.action)
+                hit = structs.replace(hit, action=known.action)
             note_hit(run, hit)
             self._apply_what_was(CommandPlace.BREAKPOINT)
         if self.has_arrived:

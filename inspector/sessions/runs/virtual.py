@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import cycle, islice
 from time import perf_counter_ns, thread_time_ns
+
+from msgspec import Struct
 
 from inspector.commands.transport import Run
 from inspector.sessions.hosted import HostedSession
@@ -22,8 +23,7 @@ _PROGRESS_EVERY_NS = 100_000_000
 OnProgress = Callable[[float], None]
 
 
-@dataclass(frozen=True, slots=True)
-class RunOutcome:
+class RunOutcome(Struct, frozen=True):
     frames: int
     session_ns: int
     took_ns: int

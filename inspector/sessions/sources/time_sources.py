@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from inspector.clocks.sources.time_source import TimeSource
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
@@ -14,8 +15,7 @@ from inspector.foreign.numbers import shown
 _METHODS: Final = ("now_ns", "set_wake", "attach", "close")
 
 
-@dataclass(frozen=True, slots=True)
-class TimeSourceKind:
+class TimeSourceKind(Struct, frozen=True):
     name: str  # What recordings and the command line call it
     summary: str  # Where its time comes from, in a few words
     # Makes one, given the source of the host, which wakes: a QTimer in the window, a loop that

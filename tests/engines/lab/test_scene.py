@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from inspector.cli.main import main
 from inspector.engines.lab.display import recorded_display, steady_display
@@ -165,10 +166,7 @@ def test_that_a_scene_that_does_too_much_is_refused(
     read = EventLog.read
 
     def lossy(log: EventLog, cursor: int) -> object:
-        batch = read(log, cursor)
-        return type(batch)(
-            **{**{name: getattr(batch, name) for name in batch.__slots__}, "lost": 1}
-        )
+        return structs.replace(read(log, cursor), lost=1)
 
     monkeypatch.setattr(EventLog, "read", lossy)
     with pytest.raises(InspectorError, match="more per second than the lab"):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
@@ -58,10 +59,10 @@ def described(timeline: Timeline) -> dict[str, Any]:
     return {
         "now": (timeline.at_ns, timeline.events_folded, timeline.is_running),
         "scene": (timeline.scene_path, timeline.scene_generation, timeline.root_id),
-        "clocks": [astuple(clock) for clock in timeline.clocks.values()],
+        "clocks": [structs.astuple(clock) for clock in timeline.clocks.values()],
         "timers": {each: table.row(each) for each in sorted(table.ids())},
         "dues": {each: table.session_due[table.index(each)] for each in sorted(table.ids())},
-        "members": {number: astuple(member) for number, member in members.by_id.items()},
+        "members": {number: structs.astuple(member) for number, member in members.by_id.items()},
         "of_clock": members.of_clock,
         "histories": {
             number: (list(each.at_ns), list(each.state), list(each.transition))

@@ -7,7 +7,6 @@ import random
 import re
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from typing_extensions import override
 
 from inspector.analysis.explain.explain import explain
@@ -109,7 +109,7 @@ def written(session: HostedSession, path: Path) -> Path:
         Marker("note", 1_200_000_000, 72, "", "why <b>here</b>"),
         Marker("range", 2_000_000_000, 120, "slow", "and why", 3_000_000_000, 180),
     )
-    frames = replace(frames, markers=bookmarks)
+    frames = structs.replace(frames, markers=bookmarks)
     exporter = next(each for each in exporters() if each.key == "page")
     export_frames(frames, ABOUT, ExportOptions(), path, events=events, exporter=exporter)
     return path
@@ -348,7 +348,7 @@ def test_that_turns_of_a_loop_that_waits_are_as_long_as_they_worked(
 ) -> None:
     frames = FrameTimes.from_history(session.timeline.frames)
     path = tmp_path / "loop.page.html"
-    about = replace(ABOUT, waits=True)
+    about = structs.replace(ABOUT, waits=True)
 
     export_frames(frames, about, ExportOptions(measure="busy"), path, exporter=exporter_for(path))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 
 import pytest
+from msgspec import structs
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
@@ -170,7 +170,7 @@ def test_that_a_row_leads_to_its_clock_or_else_its_frame(model: InterventionMode
     assert selection_of(model.rows[0].entry) == Selection.clock(2)
     assert selection_of(model.rows[1].entry) == Selection.frame(120)
     assert selection_of(model.rows[2].entry) == Selection.frame(180)
-    assert selection_of(replace(model.rows[2].entry, clock_id=2)) == Selection.frame(180)
+    assert selection_of(structs.replace(model.rows[2].entry, clock_id=2)) == Selection.frame(180)
 
 
 def test_that_a_row_is_copied_without_the_undo_button(model: InterventionModel) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import structs
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
@@ -48,7 +48,7 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
     parent: QWidget,
     format_name: str = "",
 ) -> ExportDialog:
-    options = replace(
+    options = structs.replace(
         _kept_options(settings),
         measure=panel.measure,
         stacked=panel.is_stacked,

@@ -6,7 +6,6 @@ import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import IO, Final
 from zlib import crc32
 
 import numpy as np
+from msgspec import Struct
 
 from inspector.errors import RecordingWriteError
 from inspector.events.annotations import AnnotationChange
@@ -56,8 +56,7 @@ _CHECKPOINT_PAGES: Final = 256
 _SPARE_BYTES: Final = _CHECKPOINT_PAGES * _PAGE_BYTES + 1_048_576
 
 
-@dataclass(frozen=True, slots=True)
-class RecordingInfo:
+class RecordingInfo(Struct, frozen=True):
     scene_path: str = ""
     scene_digest: str = ""  # Digest of its text, to detect changes
     title: str = ""

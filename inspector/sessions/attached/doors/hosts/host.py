@@ -8,10 +8,10 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from inspector.display_text import foreign_line, in_quotes
 from inspector.errors import AttachError, ProgramStartError
@@ -33,8 +33,7 @@ from inspector.sessions.attached.doors.launch import Grant, Launch, Launched
 _MOST_PROBES: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
+class Host(Struct, frozen=True):
     """Another host or a container, and the command that runs a Python there.
 
     Attributes:
@@ -92,8 +91,7 @@ def _words(text: str, option: str) -> tuple[str, ...]:
     return words
 
 
-@dataclass(frozen=True, slots=True)
-class OnHost:
+class OnHost(Struct, frozen=True):
     """Programs on another host: one to be launched, or one that runs there.
 
     Attributes:
@@ -189,8 +187,7 @@ def programs_on(host: Host) -> list[dict[str, Any]]:
         line.end()
 
 
-@dataclass(frozen=True, slots=True)
-class Together:
+class Together(Struct, frozen=True):
     """Several doors into one session."""
 
     doors: tuple[Door, ...]
