@@ -266,7 +266,7 @@ def test_that_the_middle_of_a_session_cannot_be_run_again(
 def test_that_nothing_is_decided_by_a_recording_of_which_parts_are_missing(
     run: Run, tmp_path: Path
 ) -> None:
-    assert run("run 1 --seconds 4 --record whole.tlrec --quiet")[0] == ExitCode.OK
+    assert run("run 1 --seconds 14 --record whole.tlrec --quiet")[0] == ExitCode.OK
     shutil.copy(tmp_path / "whole.tlrec", tmp_path / "part.tlrec")
     with closing(sqlite3.connect(tmp_path / "part.tlrec")) as connection, connection:
         between = "SELECT rowid FROM chunks ORDER BY rowid LIMIT 1 OFFSET 1"

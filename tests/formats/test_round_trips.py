@@ -141,7 +141,7 @@ def test_that_frames_of_a_trace_begin_when_they_did(
     tmp_path: Path, exporter: AnyExporter, path: Path
 ) -> None:
     session = virtual_session(path)
-    pass_seconds(session, 0.25 if "thousand" in path.stem else 1)
+    pass_seconds(session, 0.1 if "thousand" in path.stem else 1)
     session.refresh()
     frames = FrameTimes.from_timeline(session.timeline)
     target = tmp_path / f"scene{exporter.suffix}"

@@ -148,11 +148,11 @@ def rows_of(slices: Slices) -> list[tuple[str, str, int, int]]:
 def test_that_both_formats_are_read_back_as_the_same_slices(path: Path, tmp_path: Path) -> None:
     session = virtual_session(path)
     is_busy = "thousand" in path.stem
-    pass_seconds(session, 0.25 if is_busy else 1)
+    pass_seconds(session, 0.1 if is_busy else 1)
     session.refresh()
     clock = max(session.timeline.clocks)
     session.submit(PauseClock(clock))
-    pass_seconds(session, 0.1 if is_busy else 0.5)
+    pass_seconds(session, 0.05 if is_busy else 0.5)
     session.refresh()
     events, about = Events(session.history), provenance_of(session)
     (as_json, as_perfetto) = tmp_path / "a.json", tmp_path / "a.pftrace"

@@ -25,6 +25,7 @@ from inspector.pictures.shapes import circle, polygon, text
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.recorded import RecordedSession
 from inspector.testing import held_session, scene_file
+from tests.fuzz import rounds
 
 SCENE = """
 from inspector.pictures.shapes import circle
@@ -376,7 +377,7 @@ def test_that_no_damage_of_pictures_makes_a_recording_fail(file: Path) -> None:
     ((first, count, _, places, data),) = connection.execute("SELECT * FROM pictures").fetchall()
     connection.close()
     odd = (None, "", "x", b"", b"\xff", -1, 0, 2**62, 1.5, 1e300)
-    for number in range(300):
+    for number in rounds(300):
         chance = random.Random(number)
         file.write_bytes(whole)
         block = bytearray(chance.choice((places, data, zlib.decompress(data))))

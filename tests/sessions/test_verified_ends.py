@@ -58,9 +58,9 @@ def test_that_a_recording_ended_while_the_scene_runs_is_verified(
     if not isinstance(command, SaveLast):
         session.submit(StartRecording(str(tmp_path / "a.tlrec")))
     session.submit(Run())
-    _pass_frames(session, source, 40)
+    _pass_frames(session, source, 20)
     session.submit(command)
-    _pass_frames(session, source, 10)
+    _pass_frames(session, source, 6)
     session.submit(StopRecording())
     _pass_frames(session, source, 2)
     session.close()

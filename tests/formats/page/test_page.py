@@ -161,7 +161,7 @@ def test_that_the_calls_of_a_page_are_those_of_the_timeline_at_any_instant(
 ) -> None:
     if scene != "own":
         session = virtual_session(SCENES / f"{scene}.py")
-        pass_seconds(session, 12)
+        pass_seconds(session, 6)
         session.refresh()
     path = written(session, tmp_path / "session.page.html")
     dice = random.Random(7)

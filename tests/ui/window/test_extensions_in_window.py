@@ -141,33 +141,42 @@ class Slow:
 SLOW = TimeSourceKind("slow", "a test", Slow)
 """
 _OPEN = """
-shell.trigger("time-source-slow")
-window.open_path(Path("scene.py"))
-turn()
-said = {"source": type(shell.bridge.session.source).__name__}
-def pass_time():
-    shell.sources[-1].advance(0.1)
-for _ in range(40):
-    QTimer.singleShot(0, pass_time)
-    turn(1)
+def opened(name):
+    shell = lone_shell()
+    shell.trigger(f"time-source-{name}")
+    shell.window.open_path(Path("scene.py"))
+    turn()
+    source = type(shell.bridge.session.source).__name__
+    def pass_time():
+        shell.sources[-1].advance(0.1)
+    for _ in range(40):
+        QTimer.singleShot(0, pass_time)
+        turn(1)
+    notice = shell.window.notice
+    return source, notice.label.text() if notice.isVisible() else ""
+said = {name: opened(name) for name in ("never", "once", "later")}
 """
 
 
-@pytest.mark.parametrize(
-    ("limit", "source"), [("1e9", "Slow"), ("0", "ManualTimeSource"), ("20", "Slow")]
-)
-def test_that_a_time_source_that_fails_is_named_and_the_window_goes_on(
-    tmp_path: Path, limit: str, source: str
-) -> None:
-    module = _SOURCE.replace("LIMIT", limit)
-    install(tmp_path, "ext-s", {"ext_s.py": module}, {"time_sources": {"slow": "ext_s:SLOW"}})
+def test_that_a_time_source_that_fails_is_named_and_the_window_goes_on(tmp_path: Path) -> None:
+    for name, limit in (("never", "1e9"), ("once", "0"), ("later", "20")):
+        module = _SOURCE.replace("LIMIT", limit).replace("slow", name)
+        install(
+            tmp_path,
+            f"ext-{name}",
+            {f"{name}.py": module},
+            {"time_sources": {name: f"{name}:SLOW"}},
+        )
 
     said = seen(tmp_path, _OPEN)
 
-    assert said["source"] == source
-    reason = "The time source “slow” of ext-s 1.0 does not work: RuntimeError: no more time."
-    assert said["notice"].partition(" “scene”")[0].startswith("" if limit == "1e9" else reason)
-    assert bool(said["notice"]) == (limit != "1e9")
+    assert said["never"] == ["Slow", ""]
+    for name, source in (("once", "ManualTimeSource"), ("later", "Slow")):
+        reason = (
+            f"The time source “{name}” of ext-{name} 1.0 does not work: RuntimeError: no more time."
+        )
+        assert said[name][0] == source
+        assert reason in said[name][1]
 
 
 _EXPORTER = """
