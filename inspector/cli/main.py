@@ -362,7 +362,8 @@ def build_parser(loaded: Sequence[str] | None = None) -> argparse.ArgumentParser
     parser = _Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [SCENE] | {' | '.join(each.name for each in entries)}  [-h]",
-        description=_overview(entries),
+        # Of a command that is known, only its own help and errors are shown.
+        description=None if own else _overview(entries),
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -377,7 +378,7 @@ def build_parser(loaded: Sequence[str] | None = None) -> argparse.ArgumentParser
         if loaded is None or entry.name in loaded:
             with COMMANDS.guarding(entry):
                 _add_command(commands, entry)
-        else:
+        elif not own:
             commands.add_parser(entry.name)
     return parser
 
