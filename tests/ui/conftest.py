@@ -72,9 +72,7 @@ def noted(bridge: SessionBridge) -> Noted:
 def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
     """A window on a scene of which a second has passed in frames."""
     shell = open_shell(qtbot, tmp_path)
-    for _ in range(60):
-        shell.sources[-1].advance(1 / 60)
-    shell.bridge.refresh_now()
+    shell.pass_frames(60)
     QApplication.processEvents()
     return shell
 

@@ -64,6 +64,12 @@ class Shell:
         self.sources[-1].advance(seconds)
         self.bridge.refresh_now()
 
+    def pass_frames(self, count: int) -> None:
+        """Let frames pass at 60 a second, and have the window look after the last."""
+        for _ in range(count):
+            self.sources[-1].advance(1 / 60)
+        self.bridge.refresh_now()
+
     def activate(self) -> None:
         """Give the window the keyboard, which may take some turns of the event loop."""
         self.window.activateWindow()

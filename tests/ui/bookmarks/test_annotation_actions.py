@@ -27,8 +27,7 @@ from ui.timeline.panel import TimelinePanel
 def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
     """Return a window on a held scene of which two seconds have passed."""
     shell = open_shell(qtbot, tmp_path)
-    for _ in range(120):
-        shell.advance(1 / 60)
+    shell.pass_frames(120)
     shell.trigger("run-or-hold")
     shell.advance(1 / 60)
     plot = shell.window.frame_times.plot

@@ -50,8 +50,7 @@ def shell(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shel
     monkeypatch.chdir(tmp_path)
     remember_cells(monkeypatch)
     shell = open_shell(qtbot, tmp_path, find_scene("schedulers"))
-    for _ in range(60):
-        shell.advance(1 / 60)
+    shell.pass_frames(60)
     # So that a program that is opened does not replace it unasked.
     shell.bridge.submit(PauseClock(shell.clock_id("squads")))
     shell.advance(1 / 60)

@@ -192,8 +192,7 @@ def test_that_a_running_scene_is_held_before_it_steps_to_a_timer(shell: Shell) -
     assert menu is not None
 
     next(each for each in menu.actions() if each.text() == "Step to it").trigger()
-    for _ in range(60):
-        shell.advance(1 / 60)
+    shell.pass_frames(60)
 
     assert not shell.bridge.timeline.is_running
     assert not [each.refusal for each in shell.bridge.timeline.commands if each.refusal]

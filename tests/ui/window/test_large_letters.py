@@ -29,8 +29,7 @@ def _large_letters(qapp: QApplication) -> None:
 def shell(qtbot: QtBot, tmp_path: Path, request: pytest.FixtureRequest) -> Shell:
     shell = open_shell(qtbot, tmp_path, find_scene(request.param))
     shell.window.resize(*_SIZE)
-    for _ in range(120):
-        shell.advance(1 / 60)
+    shell.pass_frames(120)
     QApplication.processEvents()
     return shell
 

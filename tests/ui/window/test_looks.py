@@ -46,8 +46,7 @@ def dressed(qtbot: QtBot, folder: Path, percent: int, width: int, height: int) -
     shell = open_shell(qtbot, folder, SMALL_GAME, is_dressed=True)
     shell.trigger(f"text-size-{percent}")
     shell.window.resize(width, height)
-    for _ in range(60):
-        shell.advance(1 / 60)
+    shell.pass_frames(60)
     QApplication.processEvents()
     return shell
 

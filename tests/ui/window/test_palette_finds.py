@@ -38,8 +38,7 @@ def build(stage):
 @pytest.fixture
 def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
     shell = open_shell(qtbot, tmp_path, SCENE)
-    for _ in range(60):
-        shell.advance(1 / 60)
+    shell.pass_frames(60)
     return shell
 
 
@@ -111,8 +110,7 @@ def test_that_timers_say_when_they_are_due_or_when_they_fired(shell: Shell) -> N
 
 def test_that_a_finding_is_found_at_its_time(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path, FAILING)
-    for _ in range(30):
-        shell.advance(1 / 60)
+    shell.pass_frames(30)
     assert titles(shell, "castle")[1] == []
     panel = shell.window.panels.panel("findings")
     assert isinstance(panel, FindingsPanel)
@@ -158,8 +156,7 @@ def test_that_no_reason_is_offered_where_all_timers_have_fired(
 ) -> None:
     scene = "def build(stage):\n    stage.root.set_interval(0.1, lambda: None, name='beat')\n"
     shell = open_shell(qtbot, tmp_path, scene)
-    for _ in range(30):
-        shell.advance(1 / 60)
+    shell.pass_frames(30)
 
     assert titles(shell, "")[0][0][0] == "beat"
 

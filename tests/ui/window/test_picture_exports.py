@@ -19,8 +19,7 @@ from ui.timeline.panel import TimelinePanel
 def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
     """Return a window on a game of which a second has passed."""
     shell = open_shell(qtbot, tmp_path, SMALL_GAME)
-    for _ in range(60):
-        shell.advance(1 / 60)
+    shell.pass_frames(60)
     shell.trigger("run-or-hold")
     shell.advance(1 / 60)
     return shell

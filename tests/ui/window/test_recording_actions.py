@@ -23,8 +23,7 @@ from ui.kit.prompts import Prompt
 def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
     """Return a window on a held scene of which a second has passed."""
     shell = open_shell(qtbot, tmp_path)
-    for _ in range(60):
-        shell.advance(1 / 60)
+    shell.pass_frames(60)
     shell.trigger("run-or-hold")
     shell.advance(1 / 60)
     _recorder(shell).folder = tmp_path / "recordings"

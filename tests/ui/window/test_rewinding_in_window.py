@@ -117,8 +117,7 @@ def test_that_a_scene_goes_on_differently_from_the_playhead(shell: Shell, axis: 
 
     bridge.submit(PauseClock(shell.clock_id("game")))
     bridge.submit(Run())
-    for _ in range(30):
-        shell.advance(1 / 60)
+    shell.pass_frames(30)
     assert bridge.timeline.frames.end == end + 30
     assert bridge.timeline.clocks[shell.clock_id("game")].paused
     plot.point_at(plot.pixel_of_frame(end - 1))
@@ -137,8 +136,7 @@ def build(stage):
     stage.root.set_interval(0.1, lambda: stage.mark(str(time.perf_counter_ns())), name="dice")
 """,
     )
-    for _ in range(30):
-        shell.advance(1 / 60)
+    shell.pass_frames(30)
     hold(shell)
 
     shell.trigger("step-back")

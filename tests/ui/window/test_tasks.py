@@ -80,8 +80,7 @@ class Hand:
 def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
     shell = open_shell(qtbot, tmp_path, SMALL_GAME)
     shell.window.resize(1_600, 1_000)
-    for _ in range(60 * 8):
-        shell.advance(1 / 60)
+    shell.pass_frames(60 * 8)
     QApplication.processEvents()
     return shell
 
