@@ -62,11 +62,11 @@ def test_that_new_frames_are_added_without_drawing_the_rest(strip: OverviewStrip
 
 
 def test_that_everything_is_drawn_again_only_now_and_then(strip: OverviewStrip) -> None:
-    timeline = usual_timeline(2_000)
+    timeline = usual_timeline(600)
     series = FrameSeries(timeline.frames)
     strip.set_series(series)
 
-    for _ in range(4_000):
+    for _ in range(1_200):
         add_frame(timeline.frames)
         series.read_new_frames()
         strip.set_visible(0, 1)
