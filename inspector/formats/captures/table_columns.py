@@ -128,7 +128,7 @@ def quantities_of(table: Table, at: int) -> tuple[Quantity, ...]:
     return tuple(
         Quantity(place, table.name_of(place), unit_of(name))
         for place, name in enumerate(table.columns)
-        if place != at and name and table.is_numeric(place)
+        if place != at and name and place in table.numeric
         if comparable(name) not in {*STREAM_COLUMNS, *_AFTERBURNER_CODES, *_NO_TIMES}
         if not INSTANTS.fullmatch(comparable(name)) and "qpc" not in comparable(name)
         if not _LIKELY_INSTANTS.fullmatch(comparable(name))
@@ -189,7 +189,7 @@ def likely_columns(table: Table) -> list[int]:
     possible = [
         at
         for at, name in enumerate(table.columns)
-        if table.is_numeric(at)
+        if at in table.numeric
         and not problem_of(name)
         and not _LIKELY_INSTANTS.fullmatch(comparable(name))
     ]
@@ -301,7 +301,7 @@ def _clocks(table: Table, lengths_at: int) -> Iterator[tuple[int, int | None]]:
     """Yield the columns that may be clocks, and the zeros of their units in nanoseconds."""
     for at, column in enumerate(table.columns):
         name = comparable(column)
-        if at != lengths_at and _CLOCKS.fullmatch(name) and table.is_numeric(at):
+        if at != lengths_at and _CLOCKS.fullmatch(name) and at in table.numeric:
             yield at, _DIGITS_OF_INSTANTS.get(name, digits_in_name(column))
 
 

@@ -13,6 +13,7 @@ import csv
 import re
 from collections.abc import Container, Iterator
 from decimal import ROUND_HALF_EVEN, Decimal
+from functools import cached_property
 from itertools import islice
 from typing import Final
 
@@ -61,7 +62,7 @@ _NA: Final = b"NA"
 _NO_VALUE: Final = frozenset({"", "NA", "N/A", "NAN", "-"})
 
 
-class Table(Struct, frozen=True):
+class Table(Struct, frozen=True, dict=True):
     source: CaptureSource
     encoding: str  # Character encoding
     comments: tuple[str, ...]  # The comment lines above the table
@@ -90,7 +91,12 @@ class Table(Struct, frozen=True):
     def numbers(self, at: int) -> list[float]:
         return [float(cell) for cell in self.first_cells(at) if is_number(cell)]
 
-    def is_numeric(self, at: int) -> bool:
+    @cached_property
+    def numeric(self) -> frozenset[int]:
+        """Where the columns are in which most of the first cells are numbers."""
+        return frozenset(at for at in range(len(self.columns)) if self._is_numeric(at))
+
+    def _is_numeric(self, at: int) -> bool:
         present = [cell for cell in self.first_cells(at) if cell.upper() not in _NO_VALUE]
         return bool(present) and sum(map(is_number, present)) * 2 >= len(present)
 

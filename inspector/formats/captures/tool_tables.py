@@ -460,10 +460,9 @@ class FrameTableReader:
         table = self._table
         if self._is_cumulative or not table.has_names:
             return None
-        numeric = frozenset(at for at in range(len(table.columns)) if table.is_numeric(at))
         read = partial(_rows_again, self._path, self._wanted, owner, are_rendered=are_rendered)
         quantities = quantities_of(table, self._at)
-        return TableColumns(self._path, table.columns, numeric, quantities, read, 0, count)
+        return TableColumns(self._path, table.columns, table.numeric, quantities, read, 0, count)
 
     def _ends(self, lengths: NsColumn, instants: NsColumn) -> NsColumn | None:
         """Return when frame times end by the clock of the file, ``None`` if it has none for all."""
@@ -557,7 +556,7 @@ class FrameTableReader:
         if loose == _FRAPS:
             return 1
         for known in FRAME_TIME_COLUMNS:
-            if known in loose and table.is_numeric(loose.index(known)):
+            if known in loose and loose.index(known) in table.numeric:
                 return loose.index(known)
         likely = likely_columns(table)
         if len(likely) == 1:
