@@ -56,11 +56,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Have some tests run while others wait for programs and browsers: a third of their time.
+    """Have some tests run while others wait for programs and browsers.
 
-    With two a processor, both processors of a small machine are hardly ever idle.
+    With one more than processors, both processors of a small machine are hardly ever idle; each
+    more costs as much time as it wins, as all collect the tests and warm up.
     """
-    return 2 * (os.cpu_count() or 1)
+    return 1 + (os.cpu_count() or 1)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -37,11 +37,11 @@ def build(stage):
     enemies.set_timeout(12, lambda: None, name="boss arrives")
 """
 #: What pages take for granted, written before their first line.
-_RECORD = "run game.py --seconds 50 --record"
+_RECORD = "run game.py --seconds 20 --record"
 _GIVEN = {
     "exporting": (f"{_RECORD} game.tlrec --quiet",),
     "explain": (
-        f"{_RECORD} crash.tlrec --quiet",
+        "run game.py --seconds 41 --record crash.tlrec --quiet",
         "run game.py --seconds 5 --record game.tlrec --quiet",
     ),
     "late": (f"{_RECORD} crash.tlrec --quiet",),
