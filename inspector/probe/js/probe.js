@@ -1592,6 +1592,19 @@
       this.egret = egret;
       this.ticker = ticker;
       this.lookAfter(ticker, "update");
+      // The first delay and the place are known when it is started; what it calls may come later.
+      this.after(egret.Timer.prototype, "start", (timer, _, hook) => {
+        if (listenerOf(timer) && ticker.thisObjectList.includes(timer)) this._lookAt(timer, program.siteOf(hook));
+      });
+      this.follows = false;
+      this.follow();
+    }
+
+    /** Follow what the module "game" of the engine adds, if it is loaded. */
+    follow() {
+      const { setTimeout: once, setInterval: again } = this.egret;
+      if (this.follows || typeof once !== "function" || typeof again !== "function") return;
+      this.follows = true;
       this._follow("setTimeout", "clearTimeout", false);
       this._follow("setInterval", "clearInterval", true);
     }
@@ -1601,19 +1614,10 @@
       const { program, records } = this;
       const { Timer } = this.egret;
       const seen = new Set();
-      const now = this.egret.getTimer();
-      const local = program.clock.local(program.now());
       for (const timer of this.ticker.thisObjectList) {
         if (!(timer instanceof Timer)) continue;
         seen.add(timer);
-        const left = Math.max(0, Math.round((timer.lastTimeStamp + timer.delay - now) * 1e6));
-        const due = local + left;
-        const record = records.get(timer);
-        if (record === undefined) this._add(timer, due);
-        else if (timer.currentCount > record.count) {
-          record.count = timer.currentCount;
-          this._tell(timer, record, due);
-        } else if (Math.abs(due - record.due) > ENGINE_NS) this._arm(record, due);
+        this._lookAt(timer, "");
       }
       for (const [timer, record] of records) {
         if (seen.has(timer) || !(timer instanceof Timer)) continue;
@@ -1626,15 +1630,27 @@
       }
     }
 
-    _add(timer, due) {
-      const { $EventDispatcher: listeners, delay, repeatCount, currentCount } = timer;
-      const [first] = (listeners && listeners[1] && (listeners[1].timer || listeners[1].timerComplete)) || [];
+    _lookAt(timer, site) {
+      const local = this.program.clock.local(this.program.now());
+      const left = Math.max(0, Math.round((timer.lastTimeStamp + timer.delay - this.egret.getTimer()) * 1e6));
+      const due = local + left;
+      const record = this.records.get(timer);
+      if (record === undefined) this._add(timer, due, site);
+      else if (timer.currentCount > record.count) {
+        record.count = timer.currentCount;
+        this._tell(timer, record, due);
+      } else if (Math.abs(due - record.due) > ENGINE_NS) this._arm(record, due);
+    }
+
+    _add(timer, due, site) {
+      const { delay, repeatCount, currentCount } = timer;
+      const first = listenerOf(timer);
       const callback = first ? first.listener : timer.dispatchEvent;
       const repeats = repeatCount === 0 || repeatCount - currentCount > 1;
       this._insert(timer, due, {
         kind: repeats ? INTERVAL_DELAY : TIMEOUT, callback, period: repeats ? Math.round(delay * 1e6) : 0,
         count: currentCount, handle: { cancel: () => timer.stop() },
-        name: first ? callName(first.thisObject, callback) : "Timer",
+        name: first ? callName(first.thisObject, callback) : "Timer", site,
       });
     }
 
@@ -1642,8 +1658,8 @@
       const { egret, program, records } = this;
       const adapter = this;
       const { [set]: original, [clear]: originalClear } = egret;
-      if (typeof original !== "function" || typeof originalClear !== "function") return;
-      egret[set] = function (listener, scope, ms, ...args) {
+      if (typeof originalClear !== "function") return;
+      egret[set] = function hook(listener, scope, ms, ...args) {
         const period = Math.round(Math.max(0, Number(ms) || 0) * 1e6);
         const called = function (...given) {
           const record = records.get(key);
@@ -1654,7 +1670,7 @@
         const key = `${set} ${number}`;
         adapter._insert(key, program.clock.local(program.now()) + period, {
           kind: repeats ? INTERVAL_DELAY : TIMEOUT, callback: listener, period: repeats ? period : 0,
-          handle: { cancel: () => originalClear.call(egret, number) }, name: callName(scope, listener),
+          handle: { cancel: () => originalClear.call(egret, number) }, name: callName(scope, listener), site: program.siteOf(hook),
         });
         return number;
       };
@@ -1669,6 +1685,11 @@
 
   function callbackOf(timer) {
     return timer._callback || timer._selector || timer.trigger;
+  }
+
+  /** The first listener of a timer of Egret. */
+  function listenerOf({ $EventDispatcher: listeners }) {
+    return ((listeners && listeners[1] && (listeners[1].timer || listeners[1].timerComplete)) || [])[0];
   }
 
   /** `Class.method`, as far as target and callback have names. */
@@ -2277,6 +2298,15 @@
       return found;
     }
 
+    /** In the middle of the page's own code, where nothing of the probe may be raised. */
+    tryEngines(program) {
+      try {
+        this.meetEngines(program);
+      } catch {
+        // The engine is not complete yet; it is tried again each second.
+      }
+    }
+
     /** Read the scheduler of an engine as soon as it is there. */
     meetEngines(program) {
       const { cc, egret, gsap, Phaser } = this.global;
@@ -2286,6 +2316,7 @@
       if (!this.egret && ticker && Array.isArray(ticker.thisObjectList) && typeof egret.Timer === "function") {
         this.egret = new EgretTimers(program, egret, ticker);
       }
+      if (this.egret) this.egret.follow();
       const manager = Phaser && Phaser.Scenes && Phaser.Scenes.SceneManager;
       if (!this.phaser && manager && typeof manager.prototype.update === "function") {
         this.phaser = new PhaserTimers(program, Phaser);
@@ -2300,9 +2331,9 @@
     install(program) {
       const { global } = this;
       const { document } = global;
-      // Games set their first timers when their pictures are loaded, or in their first frame.
+      // Games set their first timers when the engine's file is loaded, or in their first frame.
       if (document && document.addEventListener) {
-        document.addEventListener("DOMContentLoaded", () => this.meetEngines(program), { once: true });
+        document.addEventListener("load", ({ target }) => target && target.tagName === "SCRIPT" && this.tryEngines(program), true);
       }
       const timers = hooksOfTimers(program, this.interval, (record) => record.key);
       timers.clearInterval = timers.clearTimeout = function clearTimeout(key) {
@@ -2313,7 +2344,7 @@
       if (this.requestFrame) {
         timers.requestAnimationFrame = function requestAnimationFrame(callback) {
           if (!program.isWatched || typeof callback !== "function") return program.host.requestFrame(callback);
-          if (program.frames.index === 0) program.host.meetEngines(program);
+          if (program.frames.index === 0) program.host.tryEngines(program);
           return program.frames.request(callback);
         };
         timers.cancelAnimationFrame = function cancelAnimationFrame(key) {

@@ -144,3 +144,24 @@ test("setTimeout and setInterval of the engine are seen, follow, and can be clea
   assert.strictEqual(level.spawned, 3);
   assert.strictEqual(page.program.timers.size, 0);
 });
+
+test("timers that are set while the page loads have their own delays and places", () => {
+  const page = new Page();
+  const { setTimeout, ...egret } = engineOf(page.global);
+  page.global.egret = egret;
+  page.attach();
+  page.loaded();
+  egret.setTimeout = setTimeout; // a module of the engine with a file of its own
+  page.loaded();
+  const now = page.program.clock.local(page.program.now());
+  const timer = new egret.Timer(3000, 1);
+  timer.addEventListener("timer", () => {}, null);
+  timer.start();
+  egret.setTimeout(() => {}, null, 60000);
+  egret.setInterval(() => {}, null, 500);
+  page.passAttached(0);
+  const waits = page.seen("timer_armed").map((event) => (event[2] - now) / 1e6);
+  assert.deepStrictEqual(waits, [3000, 60000, 500]);
+  const sites = page.seen("timer_origin").map((event) => page.texts[event[2]]);
+  for (const site of sites) assert.match(site, /egret\.test\.js:\d+/);
+});

@@ -28,6 +28,7 @@ class Page {
 
       static UTC = Date.UTC;
     }
+    this.listeners = [];
     this.global = {
       Date: RealDate,
       performance: { now: () => this.ms },
@@ -37,7 +38,7 @@ class Page {
       clearInterval: (key) => this.queue.delete(key),
       requestAnimationFrame: (call) => (this.frames.set(++this.number, call), this.number),
       cancelAnimationFrame: (key) => this.frames.delete(key),
-      document: { title },
+      document: { title, addEventListener: (type, call) => this.listeners.push([type, call]) },
       location: { href: "http://localhost/" },
       navigator: { userAgent: "Chrome/156.0" },
     };
@@ -59,6 +60,11 @@ class Page {
     const due = this.ms + (ms >= 2 ** 31 ? 0 : Math.max(0, Number(ms) || 0));
     this.queue.set(++this.number, { due, period, order: this.number, call: () => call(...args) });
     return this.number;
+  }
+
+  /** The file of a script has been loaded and run. */
+  loaded() {
+    for (const [type, call] of this.listeners) if (type === "load") call({ target: { tagName: "SCRIPT" } });
   }
 
   /** Let real time pass; timers and frames are called in their order. */
