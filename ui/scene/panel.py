@@ -18,10 +18,16 @@ from inspector.events.timeline import Timeline
 from inspector.formats.scene_shapes import SceneMoment
 from inspector.pictures.appearance import clock_appearances, notes_of
 from inspector.pictures.pictures import Picture
-from inspector.sessions.session import AttachesPrograms, FramePictures, SessionPhase, pictures_of
+from inspector.sessions.session import (
+    AttachesPrograms,
+    FramePictures,
+    Session,
+    SessionPhase,
+    pictures_of,
+)
 from inspector.timebase import NS_PER_MS
 
-from ..kit.fonts import in_type
+from ..kit.fonts import in_type, text_scale
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, plain_label
 from ..kit.layouts import REST, bar, fill, hairline, open_menu
@@ -52,8 +58,8 @@ _WRITTEN_MS: Final = 6_000
 
 #: Pixels beside what stands here.
 _SIDE: Final = 16
-#: Of the height of the window that a picture takes.
-_MOST_PERCENT: Final = 45
+#: Of the height of the window that a picture takes at most, by what that is at 100 % text.
+_MOST_PERCENT: Final = ((560, 45), (440, 20), (0, 12))
 _LEAST_HEIGHT: Final = 48
 #: Qt's own bound of heights.
 _ANY_HEIGHT: Final = 16_777_215
@@ -70,6 +76,7 @@ _NO_PICTURE: Final = (
     "with a function that returns shapes. See Help › Scenes."
 )
 _NOT_YET: Final = "The first frame has not been drawn yet."
+_NEXT: Final = "The next frame will be drawn."
 _NOT_RECORDED: Final = "No picture of this frame was recorded."
 _NOT_KEPT: Final = "No picture of this frame was kept. Rewind to it to draw it again."
 
@@ -217,7 +224,9 @@ class ScenePanel(QWidget):
     def _fit(self, picture: Picture | None) -> None:
         """Give the picture its own proportions, and at most its share of the window."""
         shape = None if picture is None else (picture.width, picture.height)
-        most = self.window().height() * _MOST_PERCENT // 100
+        window = self.window().height()
+        room = window / text_scale(self)
+        most = window * next(share for least, share in _MOST_PERCENT if room >= least) // 100
         fitted = (self.width(), most, shape)
         if fitted == self._fitted or shape is None or self._lent_to is not None:
             return
@@ -279,9 +288,15 @@ class ScenePanel(QWidget):
             return pictures.failure or _FAILED
         if not pictures.is_described:
             return _RECORDED if session.is_recorded else _NO_PICTURE
+        return self._why_not_kept(session)
+
+    def _why_not_kept(self, session: Session) -> str:
         if session.is_recorded:
             return _NOT_RECORDED
-        return _NOT_YET if self._bridge.playhead_ns is None else _NOT_KEPT
+        if self._bridge.playhead_ns is not None:
+            return _NOT_KEPT
+        # Of frames that ran unwatched, no picture was made.
+        return _NEXT if len(self._bridge.timeline.frames) else _NOT_YET
 
     def _note_firings(self, timeline: Timeline, picture: Picture) -> None:
         """Begin a ring around each timer of the picture that was called since the last time."""
@@ -388,7 +403,7 @@ class ScenePanel(QWidget):
         self.refresh()
         session = self._bridge.session
         # Of a scene that was not drawn so far, the picture comes in a moment.
-        self._wants_export = self._moment is None and self.notice.text() == _NOT_YET
+        self._wants_export = self._moment is None and self.notice.text() in (_NOT_YET, _NEXT)
         if self._moment is None or session is None:
             return
         dialog = self._export.dialog(session, self)

@@ -208,6 +208,7 @@ class WindowContents(QObject):
         self.first_run = FirstRunLine(self._bridge, theme)
         self.states.command_applied.connect(self.first_run.on_command_applied)
         window.panels.add_below_column(self.first_run)
+        window.panels.visibility_changed.connect(self.first_run.refresh)
         self.stops = StopNotices.of(self._bridge)
         self.why_line = WhyLine(self._bridge, window.panels, actions)
         window.panels.add_above_foot(self.why_line)

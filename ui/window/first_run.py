@@ -17,6 +17,7 @@ from ..kit.keys import hide_with_keyboard
 from ..kit.labels import plain_label
 from ..kit.layouts import fill_across, tool_button
 from ..kit.theme import Theme
+from ..kit.tile import is_low
 from ..session.bridge import SessionBridge
 
 #: How many of the steps were made; kept with the choices of panels.
@@ -74,7 +75,8 @@ class FirstRunLine(QWidget):
         is_shown = is_of_scene and not has_failed and done < len(STEPS)
         self.step = STEPS[done] if is_shown else ""
         self._refresh_step()
-        self.setVisible(is_shown)
+        # Where there is little room, all of it is for what was asked for.
+        self.setVisible(is_shown and not is_low(self))
 
     @Slot(object)
     def on_command_applied(self, record: CommandRecord) -> None:

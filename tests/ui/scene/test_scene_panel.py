@@ -102,6 +102,20 @@ def test_that_a_held_scene_is_drawn_before_its_first_frame(
     assert len(panel.canvas.owners()) == 2
 
 
+def test_that_frames_that_ran_unwatched_are_not_said_to_be_missing(
+    panel: ScenePanel, bridge: SessionBridge, tmp_path: Path
+) -> None:
+    panel.hide()
+    session = held_session(scene_file(tmp_path, SCENE))
+    bridge.set_session(session)
+    session.submit(StepFrames(5))
+    bridge.refresh_now()
+
+    panel.refresh()
+
+    assert panel.notice.text() == "The next frame will be drawn."
+
+
 def test_that_a_failing_picture_says_why(
     panel: ScenePanel, bridge: SessionBridge, tmp_path: Path
 ) -> None:

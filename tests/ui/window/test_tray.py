@@ -17,11 +17,12 @@ from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.extensions import PanelArea
 from inspector.sessions.scene import built_in_scenes
 from inspector.testing import virtual_session
-from tests.ui.shell import Shell, open_shell
+from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from ui.actions.panels import PANELS
 from ui.session.bridge import Selection
 from ui.timer_queue.call_queue import CallGroup
 from ui.timer_queue.panel import TimerQueuePanel
+from ui.why.panel import StopNote
 from ui.window.panels.foot_tabs import FootTabs, TabButton
 from ui.window.panels.window_panels import FIRST_TABS
 
@@ -445,6 +446,27 @@ def test_that_a_narrow_window_says_what_stopped_the_scene(shell: Shell) -> None:
 
     assert shell.contents.why_line.isVisible()
     assert shell.contents.why_line.answer.text().startswith("Stopped in frame ")
+
+
+def test_that_the_smallest_window_says_all_of_what_stopped_the_scene(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path, SMALL_GAME, is_dressed=True)
+    shell.window.resize(720, 420)
+    shell.bridge.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "autosave")))
+    for _ in range(80):
+        shell.advance(0.1)
+    shell.contents.why_line.open_why()
+    for _ in range(4):
+        shell.bridge.refresh_now()
+        settle()
+
+    (note,) = shell.window.panels.column.findChildren(StopNote)
+    label = note.label
+    assert label.text().startswith("Stopped in frame ")
+    assert label.height() >= label.heightForWidth(label.width())
+    assert note.frame_button.height() >= note.frame_button.sizeHint().height()
+    assert not shell.contents.first_run.isVisible()
 
 
 @pytest.mark.parametrize("part", ["tray", "column"])
