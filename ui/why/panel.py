@@ -83,6 +83,8 @@ class WhyPanel(QWidget):
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setAccessibleName("Why")
+        # What can be scrolled gives way to what cannot.
+        self._area.setMinimumHeight(1)
         stop = StopNote(self._bridge)
         fill(self, stop, above, name, self._answer_place, self.remedies, (self._area, 1), spacing=4)
 
