@@ -95,6 +95,10 @@ class LaneGestures:
         else:
             canvas.view.set_following(is_following=False)
         canvas.instant_hovered.emit(found)
+        reading = canvas.reader.read(row, found, 1.0)
+        if reading is not None and reading.selection.kind is SelectionKind.TIMER:
+            canvas.subject_chosen.emit(reading.selection)
+            self.choose_row(row)
         self._describe()
         canvas.viewport().update()
 

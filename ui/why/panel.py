@@ -261,7 +261,7 @@ class WhyPanel(QWidget):
             return None
         if self._of_firing is None or self._why.is_reading:
             told = self._told(history, history.state_at(at_ns), CallId(selection.id))
-            self._of_firing = replace(told, answer=told.fired or told.answer)
+            self._of_firing = replace(told, answer=told.fired or told.answer, scores=())
         return self._of_firing
 
     def _told(self, history: History, timeline: Timeline, call_id: CallId) -> Told:

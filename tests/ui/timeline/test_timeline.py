@@ -205,6 +205,8 @@ def test_that_keys_go_from_firing_to_firing_and_stop_following(
     assert not bridge.is_following
     key(qtbot, canvas, Qt.Key.Key_Left)
     assert canvas.caret_ns == 100 * MS
+    assert bridge.selection.at_ns == 100 * MS
+    assert canvas.chosen_key == row_of(canvas, "spawn").key
     assert "spawn fired at 00:00.100, on time" in canvas.accessibleDescription()
 
 
