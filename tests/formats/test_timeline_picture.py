@@ -27,7 +27,7 @@ from inspector.formats.drawing.display_list import (
 )
 from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.export import TIMELINE_EXPORTERS, export_frames
-from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.frame_times import CAPTURED, FrameTimes, Provenance
 from inspector.formats.options import GRAPH_COLORS, ExportOptions
 from inspector.formats.traces.session_trace import Events
 from inspector.sessions.captured import CapturedSession
@@ -291,6 +291,18 @@ def test_that_a_capture_in_the_window_is_frames_alone_too(tmp_path: Path) -> Non
 
     assert "without clocks and timers" in picture.description
     assert picture.texts()[1].text.endswith("Frames alone: the file has no clocks and timers")
+
+
+def test_that_clocks_of_a_trace_have_no_rate(session: HostedSession) -> None:
+    frames = FrameTimes.from_history(session.timeline.frames)
+
+    def said(source: str) -> list[str]:
+        about = replace(ABOUT, source=source)
+        made = timeline_picture((frames, Events(session.history)), about, ExportOptions())
+        return texts(lane(made, "root").items)
+
+    assert "×1" in said("virtual time")
+    assert "×1" not in said(CAPTURED)
 
 
 def test_that_late_firings_stand_out(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ class _Arrangement:
             # Lanes are along session time, also where it stood still.
             self.series.x_axis = XAxis.TIME
         self.low, self.high = self.series.bounds()
-        self.store = LaneStore()
+        self.store = LaneStore(has_rates=provenance.source != CAPTURED)
         self.timeline: Timeline | None = None
         self.rows: list[LaneRow] = []
         self.left_away = 0
