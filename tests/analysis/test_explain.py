@@ -292,6 +292,16 @@ def test_that_a_pause_by_a_command_is_yours(stand: Stand) -> None:
     assert stand.kind_of(pause) == CLOCK_PAUSED
 
 
+def test_that_a_pause_at_the_instant_shown_was_just_now(stand: Stand) -> None:
+    enemies = stand.clock("enemies")
+    stand.run(1)
+    stand.session.submit(PauseClock(enemies))
+    stand.run(1)
+    paused_ns = stand.session.timeline.clocks[enemies].paused_since_ns
+    headline = "Its time stands still: you paused enemies just now."
+    assert stand.explain("boss", paused_ns).headline == headline
+
+
 def test_that_several_stopped_clocks_are_all_named(stand: Stand) -> None:
     stand.run(1)
     stand.session.submit(PauseClock(stand.clock("enemies")))

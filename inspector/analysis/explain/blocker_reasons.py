@@ -29,7 +29,7 @@ from inspector.events.schema import ABOUT_FIELDS, Unit, kinds_with
 from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
 from inspector.extensions import registry_of
-from inspector.timebase import format_duration
+from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import Field, LifeCycle, Mode, rate_chip, ratio_text
 
 #: Kinds of events that say at which rate a clock begins.
@@ -158,8 +158,10 @@ def stands_still(
         case BlockerKind.CLOCK_RATE:
             what = f"{name} has rate 0"
         case _:
-            ago = ago or format_duration(timeline.at_ns - (blocker.since_ns or 0))
-            what = f"{who(timeline, blocker.cause)} paused {name} {ago} ago"
+            since_ns = timeline.at_ns - (blocker.since_ns or 0)
+            ago = ago or (format_duration(since_ns) if since_ns >= NS_PER_MS else "")
+            when = f"{ago} ago" if ago else "just now"
+            what = f"{who(timeline, blocker.cause)} paused {name} {when}"
     are = "stands" if len(more) == 1 else "stand"
     above = f"; {listed(list(more))} above it {are} still, too" if more else ""
     return f"Its time stands still: {what}{above}."
