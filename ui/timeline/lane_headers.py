@@ -84,7 +84,7 @@ def header_reading(row: LaneRow, state: HeaderState, timeline: Timeline, *, is_p
             parts.append(f"stopped by {reasons[-1].clock_name}")
         local_s = timeline.local_ns(clock.id) / NS_PER_SECOND
         parts += [f"local time {local_s:.3f} seconds", f"rate {rate_text(clock.rate_n)}"]
-        count = sum(timeline.clocks[each].pending for each in timeline.branch(clock.id))
+        count = pending_of(row, timeline)
         if count:
             verb = "waits" if count == 1 else "wait"
             parts.append(f"{counted(count, 'timer')} {verb}")
@@ -103,6 +103,13 @@ def header_reading(row: LaneRow, state: HeaderState, timeline: Timeline, *, is_p
 def name_end(places: HeaderPlaces, unit: float, *, is_paused: bool) -> int:
     """Return where the name of a clock ends: the sign of one that goes on is a narrow one."""
     return places.pause.left() + (-4 if is_paused else round(4 * unit))
+
+
+def pending_of(row: LaneRow, timeline: Timeline) -> int:
+    """Return how many timers are pending in the branch of a clock's row."""
+    if row.kind is not LaneKind.CLOCK or row.clock_id not in timeline.clocks:
+        return 0
+    return sum(timeline.clocks[each].pending for each in timeline.branch(row.clock_id))
 
 
 def header_places(row: QRect, unit: float, small: QFont, rate: str) -> HeaderPlaces:
@@ -137,10 +144,9 @@ def rate_font(small: QFont, rate: str) -> QFont:
 def _clock_state(row: LaneRow, clock: ClockState, timeline: Timeline) -> HeaderState:
     above = timeline.clocks.get(clock.parent_id)
     is_stopped = above is not None and any(each.n == 0 for each in timeline.path(above.id))
-    note = ""
-    if row.is_folded and len(timeline.clocks) <= _MOST_COUNTED:
-        count = sum(timeline.clocks[each].pending for each in timeline.branch(clock.id))
-        note = f"{count:,}" if count else ""
+    is_counted = row.is_folded and len(timeline.clocks) <= _MOST_COUNTED
+    count = pending_of(row, timeline) if is_counted else 0
+    note = f"{count:,}" if count else ""
     is_paused = is_clock_paused(timeline, clock)
     return HeaderState(rate_chip(clock.rate_n), is_paused, is_stopped, note=note)
 

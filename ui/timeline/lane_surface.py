@@ -33,7 +33,7 @@ from inspector.analysis.lanes.waits import LaneWait, lane_wait
 from inspector.analysis.lateness.blocks import Block, DelayedCall
 from inspector.commands.clocks import PauseClock
 from inspector.commands.command import Command
-from inspector.display_text import as_plain
+from inspector.display_text import as_plain, counted
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.frame_series import XAxis
 from inspector.formats.arrangement.lane_layout import SLICE_LEVELS
@@ -52,6 +52,7 @@ from .lane_headers import (
     header_places,
     header_reading,
     header_state,
+    pending_of,
 )
 from .lane_readout import NEAR, LaneReader, LaneReading
 from .lane_rows import RowPlaces, is_about, subject_of
@@ -487,6 +488,9 @@ class LaneSurface(QAbstractScrollArea):
             tip = f"Rate of {row.label} (R)"
         else:
             tip, reason = f"{row.label} ({row.kind.text})", ""
+            timeline = self.timeline if self.past is None else self.past
+            count = pending_of(row, timeline)
+            tip = f"{tip}\n{counted(count, 'timer')} pending" if count else tip
         return f"{tip}\nUnavailable: {reason}." if reason else tip
 
     @override

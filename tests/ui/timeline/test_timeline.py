@@ -13,10 +13,11 @@ from PySide6.QtGui import (
     QFont,
     QFontMetrics,
     QGuiApplication,
+    QHelpEvent,
     QMouseEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
@@ -890,6 +891,10 @@ def test_that_a_folded_clock_says_how_many_timers_of_its_branch_are_pending(
     qtbot: QtBot, panel: TimelinePanel
 ) -> None:
     canvas = panel.canvas
+    place = QPoint(canvas.header_width // 3, round(canvas.place_of(row_of(canvas, "game"), 0).y()))
+    help_event = QHelpEvent(QEvent.Type.ToolTip, place, place)
+    QApplication.sendEvent(canvas.viewport(), help_event)
+    assert QToolTip.text() == "game (clock)\n2 timers pending"
     canvas.gestures.choose_row(row_of(canvas, "game"))
     key(qtbot, canvas, Qt.Key.Key_C)
     assert canvas.header_state(row_of(canvas, "game")).note == "2"
