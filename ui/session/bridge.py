@@ -224,7 +224,7 @@ class SessionBridge(QObject):
     def open_door(self, door: Door) -> None:
         """Attach to a program in place of the session; :attr:`status` says what becomes of it."""
         try:
-            session = attached_session(door, self.request_refresh)
+            session = attached_session(door, self.refresh_timer.expect_news)
         except InspectorError as error:
             self.opening_failed.emit(SessionStatus(SessionPhase.FAILED, str(error)))
             return

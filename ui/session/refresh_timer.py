@@ -25,12 +25,14 @@ REFRESH_MS: Final = 30
 #: However much the window gives way, it is refreshed four times a second.
 SLOWEST_MS: Final = 250
 #: Milliseconds between refreshes while a session runs in which nothing happens: only digits
-#: move.
-QUIET_REFRESH_MS: Final = 150
-#: The same while a session stands still of which something is on its way to a file.
-WRITING_REFRESH_MS: Final = 200
-#: Refreshes in a row without an event before a session counts as quiet.
-_QUIET_AFTER: Final = 15
+#: move; and while it stands still, but something of it is on its way to a file.
+QUIET_REFRESH_MS: Final = 200
+#: Refreshes in a row before a session counts as quiet, unless so many of them have found events
+#: in so short a time: the picture need not flow from one rare event to the next.
+_QUIET_AFTER: Final = 4
+_FREQUENT_NS: Final = 500 * NS_PER_MS
+#: So many milliseconds after a program reports events, all up to these have come.
+_SETTLED_MS: Final = 55
 #: A piece of work takes less than this with what it has painted; it waits if the scene is due
 #: earlier.
 _PIECE_NS: Final = 6 * NS_PER_MS
@@ -126,7 +128,7 @@ class RefreshTimer(QObject):
 
     due = Signal()  # Take in what is new now
 
-    _requested = Signal()
+    _requested = Signal(int)
 
     def __init__(
         self,
@@ -152,6 +154,7 @@ class RefreshTimer(QObject):
         self._processor_clock = processor_clock
         self.is_visible = True
         self._quiet_turns = 0
+        self._news_ns: deque[int] = deque(maxlen=_QUIET_AFTER)  # When refreshes last found events
         self._began_ns = clock() - REFRESH_MS * NS_PER_MS
         self._spent_ns = 0
         self._noted: tuple[int, int] | None = None
@@ -180,7 +183,7 @@ class RefreshTimer(QObject):
 
     @property
     def is_lively(self) -> bool:
-        """Whether the session runs and each refresh finds something new."""
+        """Whether the session runs and refreshes find something new again and again."""
         is_running = self.phase is SessionPhase.RUNNING
         return is_running and self.is_visible and self._quiet_turns < _QUIET_AFTER
 
@@ -206,7 +209,11 @@ class RefreshTimer(QObject):
 
     def request(self) -> None:
         """Ask for a refresh soon; from any thread."""
-        self._requested.emit()
+        self._requested.emit(0)
+
+    def expect_news(self) -> None:
+        """Ask for a refresh once what a program reports can be shown; from any thread."""
+        self._requested.emit(_SETTLED_MS)
 
     def set_visible(self, *, is_visible: bool) -> None:
         """Say whether the window can be seen; hidden or minimised, nothing refreshes."""
@@ -227,7 +234,14 @@ class RefreshTimer(QObject):
     def end_turn(self, *, has_news: bool) -> None:
         """Arm for the next refresh, if one is needed; news are events that this one has found."""
         self._spent_ns += self._clock() - self._began_ns
-        self._quiet_turns = 0 if has_news else self._quiet_turns + 1
+        self._quiet_turns += 1
+        if has_news:
+            known_ns = self._news_ns
+            known_ns.append(self._began_ns)
+            is_frequent = known_ns[-1] - known_ns[0] <= _FREQUENT_NS
+            is_frequent = is_frequent and len(known_ns) == _QUIET_AFTER
+            if is_frequent or self.phase is not SessionPhase.RUNNING:
+                self._quiet_turns = 0
         self._arm()
 
     def note_frames(self, intervals_ns: Iterable[int], period_ns: float, *, busy_ns: int) -> None:
@@ -260,11 +274,8 @@ class RefreshTimer(QObject):
             for each in [each for each in self._followers if each.is_waiting]:
                 self._ask(each)
             return
-        wait_ms = self.period_ms(REFRESH_MS)
-        if is_over:
-            wait_ms = WRITING_REFRESH_MS
-        elif self._quiet_turns >= _QUIET_AFTER:
-            wait_ms = self.period_ms(QUIET_REFRESH_MS)
+        is_quiet = is_over or self._quiet_turns >= _QUIET_AFTER
+        wait_ms = self.period_ms(QUIET_REFRESH_MS if is_quiet else REFRESH_MS)
         passed_ms = (self._clock() - self._began_ns) // NS_PER_MS
         # Half of the time is left to others, what passed between turns included.
         pause_ms = 2 * self._spent_ns // NS_PER_MS - passed_ms
@@ -292,13 +303,13 @@ class RefreshTimer(QObject):
         """Whether each refresh takes a session further in a long command, seen or not."""
         return self.phase is not None and self.phase.goes_on
 
-    @Slot()
-    def _come_soon(self) -> None:
+    @Slot(int)
+    def _come_soon(self, wait_ms: int) -> None:
         if self.phase is None or not self.is_visible or self._is_due:
             return
-        self._quiet_turns = 0
-        since_ms = (self._clock() - self._began_ns) // NS_PER_MS
-        wait_ms = max(0, REFRESH_MS - since_ms)
+        if not wait_ms:
+            self._quiet_turns = 0
+            wait_ms = max(0, REFRESH_MS - (self._clock() - self._began_ns) // NS_PER_MS)
         if not self._timer.isActive() or self._timer.remainingTime() > wait_ms:
             self._timer.start(wait_ms)
 

@@ -20,7 +20,7 @@ from ui.session.bridge import (
     REFRESH_MS,
     SessionBridge,
 )
-from ui.session.refresh_timer import WRITING_REFRESH_MS, RefreshTimer
+from ui.session.refresh_timer import RefreshTimer
 
 
 @pytest.fixture
@@ -115,10 +115,42 @@ def test_that_a_running_session_in_which_nothing_happens_is_refreshed_slowly(
     for _ in range(20):
         bridge.refresh_now()
     assert REFRESH_MS < (bridge.refresh_timer.next_ms or 0) <= QUIET_REFRESH_MS
-    session.add_frames(1)
-    bridge.refresh_now()
+    for _ in range(4):
+        session.add_frames(1)
+        bridge.refresh_now()
 
     assert is_quick(bridge)
+
+
+@pytest.mark.parametrize(("apart_ms", "is_quick"), [(90, True), (400, False)])
+def test_that_a_running_session_is_refreshed_often_while_much_happens(
+    apart_ms: int, is_quick: bool
+) -> None:
+    now_ns = [0]
+    bridge = SessionBridge(clock=lambda: now_ns[0])
+    session = PlayedSession(SessionPhase.RUNNING)
+    bridge.set_session(session)
+
+    for _ in range(10):
+        now_ns[0] += apart_ms * MS
+        session.add_frames(1)
+        bridge.refresh_now()
+
+    next_ms = bridge.refresh_timer.next_ms
+    assert next_ms == (REFRESH_MS if is_quick else QUIET_REFRESH_MS)
+    bridge.close()
+
+
+def test_that_what_a_program_reports_brings_a_refresh_when_it_is_settled(
+    bridge: SessionBridge,
+) -> None:
+    bridge.set_session(PlayedSession(SessionPhase.RUNNING))
+    for _ in range(20):
+        bridge.refresh_now()
+
+    bridge.refresh_timer.expect_news()
+
+    assert REFRESH_MS < (bridge.refresh_timer.next_ms or 0) < QUIET_REFRESH_MS
 
 
 def test_that_a_command_hastens_a_slow_refresh(bridge: SessionBridge) -> None:
@@ -199,7 +231,7 @@ def test_that_a_held_session_is_refreshed_slowly_while_it_is_written_to_a_file(
     timer.begin_turn()
 
     timer.end_turn(has_news=False)
-    assert timer.next_ms == WRITING_REFRESH_MS
+    assert timer.next_ms == QUIET_REFRESH_MS
     timer.end_turn(has_news=True)
     assert timer.next_ms == REFRESH_MS
     timer.is_writing = False
