@@ -66,42 +66,44 @@ class ColumnPicture:
             or (shift := _shift(former, window)) is None
         ):
             return self._draw_all(series, window, (measure, look))
-        if not shift and series.end == self._drawn_end:
+        has_new = series.end != self._drawn_end
+        if not (shift or has_new):
             return 0, 0
         if series.first == series.end:
             return self._draw_all(series, window, (measure, look))
-        # The newest frame drawn now ends where the next one starts, and its column may contain
-        # new frames.
-        newest = max(self._drawn_end - 1, series.first)
-        bars = series.newest_bars(newest, window)
-        if bars and bars[0].left <= window.width - shift:
-            start, are_shared = bars[0].left, False
-        else:
-            bars = None
-            first, stop = series.frames_sharing(newest, window)
-            if not shift and stop == series.end and self._can_wait(series, measure, first):
-                return 0, 0
-            place = (series.start_of(first) - window.low) / window.per_pixel
-            start = min(max(int(place) - 1, 0), window.width - shift)
-            are_shared = stop - first > 1
+        came = window.width - shift
+        # The last column in view may get frames that were beyond it.
+        start, bars = max(came - 1, 0), None
+        if has_new:
+            # The newest frame drawn now ends where the next one starts, and its column may contain
+            # new frames.
+            newest = max(self._drawn_end - 1, series.first)
+            bars = series.newest_bars(newest, window)
+            if bars and bars[0].left <= came:
+                start = bars[0].left
+            else:
+                bars = None
+                first, stop = series.frames_sharing(newest, window)
+                if not shift and stop == series.end and self._can_wait(series, measure, first):
+                    return 0, 0
+                place = (series.start_of(first) - window.low) / window.per_pixel
+                start = min(max(int(place) - 1, 0), came)
         self._window = window
         self._drawn_end = series.end
         if shift:
             self._scroll(shift)
-            if are_shared:
-                # The column at the left edge has lost some of its frames.
-                self._draw_part(series, window, range(1))
+            self._draw_part(series, window, range(series.changed_columns(former, window)))
         end = math.ceil((series.start_of(series.end) - window.low) / window.per_pixel) + 1
-        end = min(max(end, start + 1), window.width)
-        came = window.width - shift
+        if has_new:
+            end = max(end, start + 1)
+        end = min(end, window.width)
         empty = range(0)
         if shift and end < came:
             # What is between is as empty as before.
             empty = range(came, window.width)
         elif shift:
             end = window.width
-        if start < end:
-            self._draw_part(series, window, range(start, end), bars, empty)
+        self._draw_part(series, window, range(start, end), bars, empty)
         return (0, window.width) if shift else (start, end)
 
     def _can_wait(self, series: FrameSeries, measure: Measure, first: int) -> bool:
@@ -136,13 +138,18 @@ class ColumnPicture:
         empty: range = range(0),
     ) -> None:
         assert self.pixmap is not None, "made before anything is drawn"
+        if not (pixels or empty):
+            return
         painter = self.pixmap.begin()
         if empty:
             self._draw(painter, series, window, empty, ())
+        self.columns_drawn += len(pixels) + len(empty)
+        if not pixels:
+            painter.end()
+            return
         painter.setClipRect(pixels.start, 0, len(pixels), window.height)
         found = self._draw(painter, series, window, pixels, bars)
         painter.end()
-        self.columns_drawn += len(pixels) + len(empty)
         former = self.spikes
         if not (len(former.places) or len(found.places)):
             return

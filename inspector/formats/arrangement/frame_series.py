@@ -331,6 +331,17 @@ class FrameSeries:
         place = int(covers[-1])
         return int(columns.edges[place]), int(columns.edges[place + 1])
 
+    def changed_columns(self, former: Window, window: Window) -> int:
+        """Return how many of the first columns have lost frames since the view was elsewhere."""
+        before, now = (self._first_behind(each.low) - 1 for each in (former, window))
+        if before == now:
+            return 0
+        frames = (min(max(each, self.first), self._end) for each in range(now - 1, now + 2))
+        former_x, x, next_x = map(self.start_of, frames)
+        if min(x - former_x, next_x - x) >= window.per_pixel:
+            return 0
+        return min(math.ceil((next_x - window.low) / window.per_pixel) + 1, window.width)
+
     def frames_sharing(self, frame: int, window: Window) -> tuple[int, int]:
         """Return the frames that share a column with ``frame``: first, and after the last."""
         return self._first_sharing(frame, window), self._last_sharing(frame, window)

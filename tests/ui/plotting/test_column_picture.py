@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -133,6 +134,35 @@ def test_that_what_is_empty_beside_the_newest_frames_is_moved_not_drawn(theme: T
     assert scrolled.picture.full_redraws == 1
     assert scrolled.picture.columns_drawn - drawn < 100 * 20
     assert scrolled.image() == at_once.image()
+
+
+@pytest.mark.parametrize("axis", list(XAxis))
+@pytest.mark.parametrize("per_pixel", [0.2, 0.9, 3.0])
+def test_that_a_view_that_moves_without_new_frames_draws_what_comes_into_view(
+    theme: Theme, axis: XAxis, per_pixel: float
+) -> None:
+    random = np.random.default_rng(3)
+    history = usual_timeline(10).frames
+    for _ in range(round(1.5 * WIDTH * per_pixel)):
+        add_frame(history, int(random.choice([MS // 10, 20 * MS])))
+    moved = Painted(FrameSeries(history, axis), theme)
+    low, high = moved.series.bounds()
+    pixel = (high - low) / WIDTH * 2 / 3
+    low = math.ceil(low / pixel) * pixel
+    moved.show(low, low + WIDTH * pixel)
+    drawn = moved.picture.columns_drawn
+
+    for _ in range(30):
+        low += 9 * pixel
+        moved.show(low, low + WIDTH * pixel)
+        at_once = Painted(FrameSeries(history, axis), theme)
+        at_once.show(low, low + WIDTH * pixel)
+        # At the edge it depends on rounding whether a frame that ends there can be seen.
+        inner = 1, 0, WIDTH - 1, HEIGHT
+        assert moved.image().copy(*inner) == at_once.image().copy(*inner)
+
+    assert moved.picture.full_redraws == 1
+    assert moved.picture.columns_drawn - drawn < 30 * 20
 
 
 @pytest.mark.parametrize("axis", list(XAxis))
