@@ -146,24 +146,21 @@ class _SteadyBars:
 
     def __init__(self) -> None:
         self._made_for: object = None
-        self._window, self._present = LaneWindow(0.0, 0.0, 0, 0, 0), 0
+        self._window = LaneWindow(0.0, 0.0, 0, 0, 0)
         self._marks: dict[int, GrowingBar] = {}
         self._grown: dict[tuple[int, Row], GrownBar] = {}
 
     def begin(self, layout: ClockLayout, store: LaneStore, window: LaneWindow) -> None:
         """Forget what may be another one in a view."""
-        clocks, present = store.clocks, int(window.x(window.present_ns))
+        clocks = store.clocks
         made_for = (
-            *(store, clocks.version, clocks.rates_version, store.blocks.are_known),
+            *(store, clocks.version, clocks.rates_version, store.blocks.version),
             *(window.left, window.width, round(window.span)),
             layout.has_room(window, window.low),
         )
         if made_for != self._made_for or window.low < self._window.low:
             self._made_for = made_for
             self._marks.clear()
-            self._grown.clear()
-        if present != self._present:
-            self._present = present
             self._grown.clear()
         self._window = window
 
@@ -431,7 +428,8 @@ class LanePicture:
             self._bars.grown(layout.clocks, clocks[placed.row.clock_id], mark, placed)
             for placed, mark in growing
         )
-        layout.clocks.grow(grown, former.present - marks.origin + window.left)
+        away = marks.origin - window.left
+        layout.clocks.grow(grown, former.present - away, marks.present - away)
         layout.paint(painter)
         return True
 

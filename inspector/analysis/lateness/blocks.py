@@ -66,6 +66,7 @@ class Blocks:
 
     def __init__(self) -> None:
         self.samples = Samples([""])  # Takes the events; settle follows
+        self.version = 0  # Another one whenever other stretches are known
         self._settled: defaultdict[int, list[Block]] = defaultdict(list)
         self._latest: dict[int, list[Block]] = {}
         #: By loop: how many samples were looked at, and whether their last turn was over.
@@ -86,11 +87,6 @@ class Blocks:
             found.append(settled[place])
         latest = self._latest.get(clock_id, ())
         return found + [b for b in latest if b.begin_ns < high_ns and b.end_ns >= low_ns]
-
-    @property
-    def are_known(self) -> bool:
-        """Whether there may be any."""
-        return bool(self._settled or self._latest)
 
     @property
     def clocks(self) -> set[int]:
@@ -156,8 +152,10 @@ class Blocks:
             if not latest and not lasts and samples[end - 1].at_ns + AROUND_NS < last_ns:
                 self._settled[clock_id] += found
                 self._done[clock_id] = end
+                self.version += bool(found)
             else:
                 latest += found
+        self.version += latest != self._latest.get(clock_id, [])
         self._latest[clock_id] = latest
         done = self._done[clock_id]
         first_ns = samples[min(done, len(samples) - 1)].begin_ns

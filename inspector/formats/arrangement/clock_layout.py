@@ -87,8 +87,10 @@ class GrownBar(NamedTuple):
     """What of the bar of a clock is new wherever it was moved to."""
 
     bottom: int  # The pixel below it
-    end: tuple[int, int, int]  # Left, top and right of its last step
-    # The same of what is behind the rate that stays at the left edge, and the rate; None without.
+    left: int  # Where its last step begins, which goes on to the present
+    top: int
+    # Left, top and right of what is behind the rate that stays at the left edge, and the rate; None
+    # without.
     start: tuple[int, int, int] | None = None
     rate: Line | None = None
 
@@ -219,8 +221,7 @@ class ClockLayout:
             last, rate = len(past) - 1, past.value[-1]
             highest = max(rate, RATE_DENOMINATOR)
             if rate >= highest * _LEAST_WITH_TEXT:
-                is_steady = not store.blocks.are_known
-                return GrowingBar((last, last + 1, last + 1), highest, (True,), is_steady)
+                return GrowingBar((last, last + 1, last + 1), highest, (True,), is_steady=True)
         start, stop = past.within(window.low, end_ns) if end_ns > window.low else (0, 0)
         most = min(_MOST_GROWING, window.width * _DENSE)
         rates = past.value[start:stop]
@@ -254,24 +255,23 @@ class ClockLayout:
 
     def grown(self, past: ClockPast, bar: GrowingBar, window: LaneWindow, row: Row) -> GrownBar:
         (first, stop, _), inner = bar.steps, row.inner(_PAD)
-        x0, x1 = _edges_of(past, stop - 1, window)
-        end = (x0, inner.bottom - _height(past.value[stop - 1], bar.highest, inner), x1)
+        x0, _ = _edges_of(past, stop - 1, window)
+        top = inner.bottom - _height(past.value[stop - 1], bar.highest, inner)
         if not bar.has_rates[0] or past.at_ns[first] >= window.low:
-            return GrownBar(inner.bottom, end)
+            return GrownBar(inner.bottom, x0, top)
         height = _height(past.value[first], bar.highest, inner)
         rate, left = rate_chip(past.value[first]), window.left + _PAD
         behind = left + math.ceil(self._sheet.width_of(rate)) + _PAD
         start = (window.left, inner.bottom - height, behind)
         line = Line(left, *_text_row(inner, height), rate)
-        return GrownBar(inner.bottom, end, start, line)
+        return GrownBar(inner.bottom, x0, top, start, line)
 
-    def grow(self, bars: Iterable[GrownBar], from_x: int) -> None:
+    def grow(self, bars: Iterable[GrownBar], from_x: int, present_x: int) -> None:
         """Lay out what is new of bars that have been painted up to a pixel."""
         parts, rates = list[tuple[int, int, int, int]](), list[Line]()
         for bar in bars:
-            left, top, right = bar.end
-            if right > from_x:
-                parts.append((max(left, from_x), top, right - 1, bar.bottom - 1))
+            if present_x > from_x:
+                parts.append((max(bar.left, from_x), bar.top, present_x - 1, bar.bottom - 1))
             if bar.start is not None:
                 left, top, right = bar.start
                 parts.append((left, top, right - 1, bar.bottom - 1))
