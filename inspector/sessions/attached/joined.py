@@ -20,6 +20,7 @@ class JoinedPrograms:
         self.by_number: dict[int, JoinedProgram] = {}
         self.wants_hold = False
         self.is_running = False
+        self._own: tuple[object, list[tuple[JoinedProgram, int]]] = None, []
 
     def attached(self) -> list[JoinedProgram]:
         return [each for each in self.by_number.values() if each.is_attached]
@@ -30,7 +31,12 @@ class JoinedPrograms:
         return self.by_number.get(program_of_clock(clock_id))
 
     def own_clocks(self) -> list[tuple[JoinedProgram, int]]:
-        clocks = self._sorter.timeline.clocks
+        timeline = self._sorter.timeline
+        made_for = timeline, timeline.structure_version
+        # Asked some dozens of times in a refresh.
+        if self._own[0] == made_for:
+            return self._own[1]
+        clocks = timeline.clocks
         found = []
         waiting = [ROOT_ID] if ROOT_ID in clocks else []
         while waiting:
@@ -39,6 +45,7 @@ class JoinedPrograms:
                 waiting += reversed(clocks[clock_id].children)
             elif (program := self.of_clock(clock_id)) is not None and program.is_attached:
                 found.append((program, clock_id))
+        self._own = made_for, found
         return found
 
     def family(self, clock_id: int) -> list[tuple[JoinedProgram, int]]:
@@ -52,6 +59,10 @@ class JoinedPrograms:
             return None
         parent = (program.host, program.parent_pid)
         return next((each for each in self.attached() if (each.host, each.pid) == parent), None)
+
+    def detach(self, program: JoinedProgram, why: str) -> None:
+        program.ended = why
+        self._own = None, []
 
     def join(self, program: JoinedProgram, now_ns: int) -> None:
         """Take a new program, whose clock will be beside its parent's if it has one."""

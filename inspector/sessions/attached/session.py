@@ -163,6 +163,7 @@ class AttachedSession:
         self._broken_by: BreakpointHit | None = None
         self._end = ""
         self._is_closed = self._is_ending = False
+        self._is_reachable = True
         self._looked_after_ns = self._marked_ns = self._began_ns
         self._lost_since_mark = 0
         self._opened: Opened | None = None
@@ -330,7 +331,7 @@ class AttachedSession:
             phase = SessionPhase.STEPPING
         hit = None if self.is_running else self._broken_by
         doing = what_they_do(live, hit.text if hit else "", is_running=self.is_running)
-        more = more_about(live, is_reachable=self.acceptor.is_reachable)
+        more = more_about(live, is_reachable=self._is_reachable)
         number = hit.number if hit else 0
         said = " ".join(filter(None, (doing, self.about_end, *more)))
         return SessionStatus(phase, said, breakpoint=number)
@@ -575,7 +576,7 @@ class AttachedSession:
         """
         at_ns = max(at_ns, program.translation.last_ns)
         clocks = [clock_id for each, clock_id in self.own_clocks() if each is program]
-        program.ended = detached_text(program.name, how)
+        self._joined.detach(program, detached_text(program.name, how))
         program.is_stepping = False
         live = self._joined.attached()
         is_child = self._joined.parent_of(program) is not None
@@ -610,6 +611,7 @@ class AttachedSession:
         if now_ns - self._looked_after_ns < _LOOKED_AFTER_NS or self._end:
             return
         self._looked_after_ns = now_ns
+        self._is_reachable = self.acceptor.is_reachable
         for program, news in self._ending.items():
             if program.is_attached:
                 self._end_program(program, news)

@@ -193,8 +193,7 @@ def test_that_a_stopped_program_is_told_and_comes_back(beating: Beating) -> None
 def test_that_a_removed_socket_is_told_and_the_program_stays_attached(beating: Beating) -> None:
     session = beating.session
     Path(session.acceptor.address.removeprefix("unix:")).unlink()
-    session.refresh()
-    assert "The socket was removed" in session.status.message
+    beating.until(lambda: "The socket was removed" in session.status.message)
     fired = beating.fired
     beating.until(lambda: beating.fired > fired)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from traceback import walk_tb
 from typing import Final
 
@@ -183,7 +184,7 @@ class WindowPanels(QObject):
     def __getitem__(self, panel_id: str) -> PanelPlace:
         return self._places[panel_id]
 
-    @property
+    @cached_property
     def in_middle(self) -> PanelPlace:
         """The place below the frame times."""
         return next(self._places[each.id] for each in PANELS if each.area is PanelArea.MIDDLE)
