@@ -55,10 +55,11 @@ class LoopChoice(QToolButton):
             self.setText("Choose frames …")
             self.setToolTip(f"Choose which of {counted(count, 'stream')} stands for the frames")
 
+    @Slot()
     def refresh(self) -> None:
         """Show the loop again if it is another one, or if there are more."""
         timeline = self._bridge.timeline
-        # Asked with every refresh: a check against a protocol takes thirty times as long.
+        # Asked again and again: a check against a protocol takes thirty times as long.
         shown = (len(timeline.loops), timeline.frames_of)
         if shown == self._shown:
             return

@@ -66,7 +66,7 @@ class MarksRow(QWidget):
         self._theme = theme
         self._view = view
         self._marks: TimelineMarks | None = None
-        self._present_ns = 0
+        self._present_ns = self._left = 0
         self._shown: object = None
         self._shown_left = -1
         self._was_past = False
@@ -108,6 +108,7 @@ class MarksRow(QWidget):
     @Slot()
     def place(self) -> None:
         series, shown, marks = self._view.series, self._view.range, self._marks
+        self._left = self._view.left_edge
         groups: list[MarkGroup] = []
         ranges: list[tuple[float, float, int]] = []
         if marks is not None and series is not None and not marks.is_empty:
@@ -137,10 +138,6 @@ class MarksRow(QWidget):
         """The pixel of the instant shown, ``None`` for none."""
         shown = self._view.shown
         return None if shown is None else self._x_of(shown)
-
-    @property
-    def _left(self) -> int:
-        return self._view.left_edge
 
     @property
     def _width(self) -> int:
@@ -227,4 +224,4 @@ class MarksRow(QWidget):
 
     def _x_of(self, place: float) -> int:
         shown = self._view.range
-        return round((place - shown.low) * self._width / shown.span) + self._left
+        return round((place - shown.low) * self._width / (shown.high - shown.low)) + self._left

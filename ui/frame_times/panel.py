@@ -201,8 +201,6 @@ class FrameTimesPanel(QWidget):
     @Slot()
     def refresh(self) -> None:
         """Show the frames that are new; hidden it costs nothing, shown again it catches up."""
-        self._choose_usual_measure()
-        self._loop_choice.refresh()
         if not self.has_frames:
             self.view.read_new_frames()
         else:
@@ -268,6 +266,7 @@ class FrameTimesPanel(QWidget):
         if unknown:
             self.stack_action.setChecked(False)
 
+    @Slot()
     def _choose_usual_measure(self) -> None:
         """Plot what is worth looking at when that becomes known: of a loop that waits, its work."""
         session = self._bridge.session
@@ -324,7 +323,8 @@ class FrameTimesPanel(QWidget):
     @Slot()
     def _on_news(self) -> None:
         # A new frame is less than a pixel there, and its numbers are text.
-        self._strip_throttle.request()
+        if not self.view.is_following:
+            self._strip_throttle.request()
 
     @Slot()
     def _refresh_strip(self) -> None:
@@ -549,6 +549,8 @@ class FrameTimesPanel(QWidget):
         self._bridge.session_changed.connect(self._on_session_changed)
         self._bridge.status_changed.connect(self._word_empty)
         self._bridge.refreshed.connect(self._throttle.request)
+        self._bridge.facts_due.connect(self._choose_usual_measure)
+        self._bridge.facts_due.connect(self._loop_choice.refresh)
         self._bridge.selection_changed.connect(self._on_selection_changed)
         self._bridge.budgets_changed.connect(self._on_budgets_changed)
         self._bridge.frame_focus.marked_changed.connect(self._on_marked_changed)

@@ -171,26 +171,27 @@ class PlottedFrames(QWidget):
 
     def refresh(self, *, is_forced: bool = False) -> None:
         """Draw what is new; without anything new nothing is drawn, unless ``is_forced``."""
-        self.view.set_pixels(self._bars.width)
-        # Another width has brought everything in line, but with the frames of before.
         self._is_settled = False
         self.view.read_new_frames()
         self._overlay.lasting = self._lasting()
-        end = 0 if self.series is None else self.series.end
+        view = self.view
+        end = 0 if view.series is None else view.series.end
         has_news, self._shown_end = end != self._shown_end, end
         if is_forced or (has_news and not self._is_settled):
             self._settle(is_forced=is_forced)
-        elif self.view.present_ns != self._present_ns and not self._is_settled:
+        elif view.present_ns != self._present_ns and not self._is_settled:
             # In a view that stays the line at the present moves on.
             self.update(self._bars.area.toAlignedRect())
-        self._present_ns = self.view.present_ns
+        self._present_ns = view.present_ns
         if has_news or is_forced:
             self.frames_added.emit()
 
     def _lasting(self) -> Lasting | None:
         """Return the frame of a program that has not ended, once it is over twice its budget."""
         timeline = self.view.timeline
-        if timeline is None or not timeline.is_running or self.view.x_axis is not XAxis.TIME:
+        if timeline is None or not timeline.is_running or not timeline.is_of_programs:
+            return None
+        if self.view.x_axis is not XAxis.TIME:
             return None
         since_ns = timeline.lasts_since_ns
         if since_ns is None or timeline.frames_of not in timeline.clocks:
@@ -326,7 +327,6 @@ class PlottedFrames(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
-        self.view.set_pixels(self._bars.width)
         self._settle(is_forced=False)
 
     @override
@@ -379,6 +379,7 @@ class PlottedFrames(QWidget):
         # Where frames are: the left edge, how wide and how high
         self._place = left, width, height
         self._bars.place(QRectF(left, 0, width, height), self.devicePixelRatioF())
+        self.view.set_pixels(self._bars.width)
         self._leave_room()
 
     def _leave_room(self) -> None:
@@ -391,7 +392,6 @@ class PlottedFrames(QWidget):
             self.view.plots_left = 0
             return
         self._fit()
-        self.view.set_pixels(self._bars.width)
         self._settle(is_forced=False)
         self.update()
 
@@ -415,7 +415,7 @@ class PlottedFrames(QWidget):
         """Return the pixel of the line at the present."""
         (left, width, _), shown, present = self._place, self.view.range, self.view.present
         place = shown.low if present is None else present
-        return round(left + (place - shown.low) * width / shown.span)
+        return round(left + (place - shown.low) * width / (shown.high - shown.low))
 
     def _settle(self, *, is_forced: bool = True) -> None:
         self._is_settled = True
@@ -433,8 +433,9 @@ class PlottedFrames(QWidget):
         bars.span, bars.top_ns = (shown.low, shown.high), self._scale.top_ns
         if is_forced:
             bars.picture.forget()
-        if is_moved:
+        if is_forced or (is_moved and self._selected_frame is not None):
             self._overlay.set_selected(series, self._selected_frame)
+        if is_forced:
             self._overlay.refresh_chosen()
         has_scale = is_forced or is_other_scale or self._overlay.empty_text != said
         self._update_changed(bars.highest(*frames), is_moved=is_moved, has_scale=has_scale)

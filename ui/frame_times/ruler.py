@@ -109,8 +109,7 @@ class Ruler(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._view = view
-        self._present = 0
-        self._placed_for: object = None
+        self._present = self._placed_at = 0
         self.picture = KeptPicture()  # The instants; looking back, texts give way to the label
         self._shown: _Shown | None = None
         self._handle = QPixmap()
@@ -127,17 +126,16 @@ class Ruler(QWidget):
         layout.setContentsMargins(_PAD, 0, 0, 0)
         layout.addWidget(self.name)
         layout.addStretch(1)
-        for changed in (view.moved, view.playhead_shown, view.hover_moved, view.margins_changed):
+        for changed in (view.moved, view.playhead_shown, view.hover_moved):
             changed.connect(self._repaint)
-        view.ruler_changed.connect(self._refresh_header)
-        theme.changed.connect(self._refresh_header)
+        for changed in (view.ruler_changed, view.margins_changed, theme.changed):
+            changed.connect(self._refresh_header)
         self._refresh_header()
 
     def follow_present(self) -> None:
         """Show the present where it has moved on in a view that stays."""
         if self._view.present_ns != self._present:
-            self._present = self._view.present_ns
-            self._update_strip()
+            self._repaint()
 
     @Slot()
     def _refresh_header(self) -> None:
@@ -152,9 +150,9 @@ class Ruler(QWidget):
 
     def _place_header(self) -> None:
         header = self._view.header
-        self._placed_for = self._view.left_edge, self._view.has_headers
+        self._placed_at, _ = self._strip()
         if header is not None:
-            header.setGeometry(0, 0, self._strip()[0] - 1, self.height())
+            header.setGeometry(0, 0, self._placed_at - 1, self.height())
             header.setVisible(self._view.has_headers)
 
     def _strip(self) -> tuple[int, int]:
@@ -241,12 +239,9 @@ class Ruler(QWidget):
     def _repaint(self) -> None:
         # What has moved on has the present where it is.
         self._present = self._view.present_ns
-        if (self._view.left_edge, self._view.has_headers) != self._placed_for:
-            self._place_header()
-        self._update_strip()
-
-    def _update_strip(self) -> None:
         left, width = self._strip()
+        if left != self._placed_at:
+            self._place_header()
         self.update(left, 0, width, self.height())
 
     @override

@@ -38,13 +38,8 @@ class AxisRange(Struct):
     def span(self) -> float:
         return self.high - self.low
 
-    @property
-    def is_following(self) -> bool:
-        """Whether the end of data is kept in view."""
-        return self.mode is ViewMode.FOLLOW
-
     def settle(
-        self, first: float, last: float, pixels: int, step: int = 1, newest: float | None = None
+        self, first: float, last: float, pixels: int, step: float = 0, newest: float | None = None
     ) -> bool:
         """Move as the mode says, for data between two places.
 
@@ -55,7 +50,7 @@ class AxisRange(Struct):
             first: Where data begin.
             last: Where they end.
             pixels: Width of the range.
-            step: How many pixels a following range moves at once.
+            step: How far a following range moves at once, at least, in whole pixels.
             newest: The place to keep in view, if it is not where data end.
 
         Returns:
@@ -76,7 +71,8 @@ class AxisRange(Struct):
                     self.low, self.high = low, low + (math.floor(span / room) + 1) * room
             case ViewMode.FOLLOW:
                 span = self.span
-                unit = span / max(pixels, 1) * step
+                pixel = span / max(pixels, 1)
+                unit = pixel * max(1, math.ceil(step / pixel))
                 low = max(math.ceil((last - self.newest_at * span) / unit) * unit, first)
                 if abs(low - self.low) > _SAME_PLACE * unit:
                     self.low, self.high = low, low + span

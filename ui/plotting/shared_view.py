@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -99,9 +98,13 @@ class SharedView(QObject):
         # Whether session time passes while everything is held, as beside an attached program: what
         # is in view stays then
         self.passes_while_held: Callable[[], bool] = bool
+        # What the axis counts: without any frame always time, if lanes are shown
+        self.x_axis = self._wanted_axis = x_axis
+        self.present_ns = 0  # The present as of the last refresh
+        # Where that is on the axis; None of a capture, all of which has passed
+        self.present: float | None = None
         self._is_whole = False
         self._names_share = 0.0
-        self._wanted_axis = x_axis
         self._measure: Measure = "interval"
         self._pixels = 1
         self._is_sliding = False
@@ -111,8 +114,9 @@ class SharedView(QObject):
         self._is_pointed_at = False
         self._news: object = None
         self._ticks: tuple[object, tuple[list[tuple[int, str]], str]] | None = None
-        self._chosen_ns: tuple[float, float] | None = None
-        self._chosen_frames: tuple[int, int] | None = None
+        # The selected range, and its frames
+        self.chosen_ns: tuple[float, float] | None = None
+        self.chosen_frames: tuple[int, int] | None = None
         self.range = AxisRange()  # The visible range
         self._follow_usual()
 
@@ -147,11 +151,12 @@ class SharedView(QObject):
         had_headers, self._is_whole = self.has_headers, self.opens_whole()
         self.timeline = timeline
         self.series = None
+        self.settle()
         if timeline is not None:
             self.series = FrameSeries(timeline.frames, self.x_axis, self._measure)
         is_same = former is not None and self.series is not None and self.series.shares(former)
-        if is_same and self.series is not None and self._chosen_frames is not None:
-            start, stop = (min(edge, self.series.end) for edge in self._chosen_frames)
+        if is_same and self.series is not None and self.chosen_frames is not None:
+            start, stop = (min(edge, self.series.end) for edge in self.chosen_frames)
             self.choose_frames((start, stop) if stop > start else None)
         if not is_same:
             self.playhead_ns = None
@@ -173,9 +178,9 @@ class SharedView(QObject):
         self._measure = measure
         if self.series is not None and self.series.measure != measure:
             self.series.measure = measure
-            if self._chosen_frames is not None:
+            if self.chosen_frames is not None:
                 # The same frames, wherever they lie now.
-                self.choose_frames(self._chosen_frames)
+                self.choose_frames(self.chosen_frames)
             self._move(lambda: None)
 
     def read_new_frames(self) -> None:
@@ -183,10 +188,10 @@ class SharedView(QObject):
         if series is None or timeline is None:
             return
         # Frames ask, and the lanes below them.
-        news = series, timeline.events_folded, timeline.at_ns, timeline.frames.end
+        series.read_new_frames()
+        news = series, timeline.events_folded, timeline.at_ns, series.end
         if news != self._news:
             self._news = news
-            series.read_new_frames()
             if self.settle():
                 self.moved.emit()
 
@@ -267,16 +272,22 @@ class SharedView(QObject):
 
     def settle(self) -> bool:
         """Bring the range in line with the data; returns whether it is another one."""
-        series = self.series
+        series, wanted, has_lanes = self.series, self._wanted_axis, self.has_lanes
+        is_empty = has_lanes and series is not None and series.first == series.end
+        self.x_axis = XAxis.TIME if is_empty else wanted
+        self.present_ns = 0 if self.timeline is None else self.timeline.at_ns
+        self.present = None
         if series is None:
             return False
+        if not self._is_whole:
+            is_by_time = self.x_axis is XAxis.TIME
+            self.present = self.present_ns / NS_PER_SECOND if is_by_time else series.end - 0.5
         if series.x_axis is not self.x_axis:
             self._change_axis()
         self.range.has_room, self.range.free = self.has_headers, self._names_share
-        step = self._pixels * _STEP[self.x_axis] / self.range.span if self.has_lanes else 1.0
-        return self.range.settle(
-            *self._bounds(series), self._pixels, max(1, math.ceil(step)), self._held_at(series)
-        )
+        step = _STEP[self.x_axis] if has_lanes else 0.0
+        bounds = self._bounds(series, is_empty=is_empty)
+        return self.range.settle(*bounds, self._pixels, step, self._held_at(series))
 
     def _held_at(self, series: FrameSeries) -> float | None:
         """Return the place of the hold, or of frames stepped since, if time passes meanwhile."""
@@ -287,50 +298,24 @@ class SharedView(QObject):
         held_ns = _stopped_ns(timeline) if self.passes_while_held() else None
         return None if held_ns is None else max(series.bounds()[1], held_ns / NS_PER_SECOND)
 
-    def _bounds(self, series: FrameSeries) -> tuple[float, float]:
+    def _bounds(self, series: FrameSeries, *, is_empty: bool = False) -> tuple[float, float]:
         first, last = series.bounds()
         if self.has_lanes and series.x_axis is XAxis.TIME:
             first, last = min(first, 0.0), max(last, self.present_ns / NS_PER_SECOND)
-            if series.first == series.end:
+            if is_empty:
                 # A trace may be over in microseconds.
                 last = self.present_ns / NS_PER_SECOND or 1e-3
         return first, last
 
-    @property
-    def present(self) -> float | None:
-        """Where the present is on the axis; ``None`` of a capture, all of which has passed."""
-        series = self.series
-        if series is None or self._is_whole:
-            return None
-        if self.x_axis is XAxis.TIME:
-            return self.present_ns / NS_PER_SECOND
-        return series.end - 0.5
-
-    @property
-    def present_ns(self) -> int:
-        return 0 if self.timeline is None else self.timeline.at_ns
-
     # ---------------------------------------------------------------- the axis
-
-    @property
-    def x_axis(self) -> XAxis:
-        """What the axis counts: without any frame always time, if lanes are shown."""
-        # Asked a dozen times in each frame, mostly for time.
-        wanted = self._wanted_axis
-        if wanted is XAxis.TIME:
-            return wanted
-        series = self.series
-        if series is None or not self.has_lanes:
-            return wanted
-        return XAxis.TIME if series.first == series.end else wanted
 
     def set_x_axis(self, x_axis: XAxis) -> None:
         """Count frames or session time, with the same frames in view."""
         if x_axis is not self._wanted_axis:
             self._wanted_axis = x_axis
+            self.settle()
             if self.series is None:
                 self._follow_usual()
-            self.settle()
             self.moved.emit()
 
     def _change_axis(self) -> None:
@@ -415,7 +400,7 @@ class SharedView(QObject):
 
     @property
     def is_following(self) -> bool:
-        return self.range.is_following
+        return self.range.mode is ViewMode.FOLLOW
 
     def fit(self) -> None:
         """Show everything, also what is still to come."""
@@ -567,31 +552,23 @@ class SharedView(QObject):
     def ns_of_frame(self, frame: int) -> tuple[int, int]:
         return self._ns_of_frames(frame, frame + 1)
 
-    @property
-    def chosen_frames(self) -> tuple[int, int] | None:
-        return self._chosen_frames
-
-    @property
-    def chosen_ns(self) -> tuple[float, float] | None:
-        return self._chosen_ns
-
     def chosen_span(self) -> tuple[int, int] | None:
         """Return the selected range as far as the session has come, ``None`` without one."""
-        if self._chosen_ns is None:
+        if self.chosen_ns is None:
             return None
-        low, high = (min(round(each), self.present_ns) for each in self._chosen_ns)
+        low, high = (min(round(each), self.present_ns) for each in self.chosen_ns)
         return (low, high) if low < high else None
 
     @property
     def chosen_edges(self) -> tuple[float, float] | None:
-        if self._chosen_ns is None or self.series is None:
+        if self.chosen_ns is None or self.series is None:
             return None
-        if self._chosen_frames is not None:
-            start, stop = self._chosen_frames
+        if self.chosen_frames is not None:
+            start, stop = self.chosen_frames
             edges_ns: tuple[float, float] = self._ns_of_frames(start, stop)
-            if edges_ns == self._chosen_ns:
+            if edges_ns == self.chosen_ns:
                 return self.series.start_of(start), self.series.start_of(stop)
-        return self._edge_of(self._chosen_ns[0]), self._edge_of(self._chosen_ns[1])
+        return self._edge_of(self.chosen_ns[0]), self._edge_of(self.chosen_ns[1])
 
     def choose_frames(self, frames: tuple[int, int] | None) -> None:
         self._choose(frames, None if frames is None else self._ns_of_frames(*frames))
@@ -611,8 +588,8 @@ class SharedView(QObject):
             self.choose_frames((start, stop) if stop > start else None)
 
     def _choose(self, frames: tuple[int, int] | None, span_ns: tuple[float, float] | None) -> None:
-        if (frames, span_ns) != (self._chosen_frames, self._chosen_ns):
-            self._chosen_frames, self._chosen_ns = frames, span_ns
+        if (frames, span_ns) != (self.chosen_frames, self.chosen_ns):
+            self.chosen_frames, self.chosen_ns = frames, span_ns
             self.range_chosen.emit(frames)
 
     def _ns_of_frames(self, start: int, stop: int) -> tuple[int, int]:

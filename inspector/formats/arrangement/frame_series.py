@@ -71,7 +71,7 @@ class FrameSeries:
         self.x_axis = x_axis
         self.measure = measure  # The time of frames that is looked at
         self._history = history
-        self._end = 0
+        self.end = 0  # Index after the newest frame read
         # The starts of all frames read; asked for a dozen times in each refresh.
         self._begun_ns = array("q")
         # The first frame kept, and when it begins on the axis where its instant is at its end.
@@ -95,11 +95,6 @@ class FrameSeries:
         return self._history.first
 
     @property
-    def end(self) -> int:
-        """Index after the newest frame read."""
-        return self._end
-
-    @property
     def counts_back(self) -> bool:
         """Whether a frame extends from the instant of the frame before it to its own.
 
@@ -117,16 +112,16 @@ class FrameSeries:
         self._pyramid(self.measure)
 
     def read_new_frames(self) -> int:
-        before = self._end
-        self._end = self._history.end
-        if self._end == before:
+        before = self.end
+        self.end = self._history.end
+        if self.end == before:
             return 0
         self._begun_ns = self._history.at_ns
-        return self._end - before
+        return self.end - before
 
     def times_ns(self, measure: Measure, start: int, stop: int) -> NsColumn:
         """Return the measured times of a range of frames, as :meth:`.FrameHistory.numpy` does."""
-        return self._history.numpy(_column_name(measure), start, min(stop, self._end))
+        return self._history.numpy(_column_name(measure), start, min(stop, self.end))
 
     def shares(self, other: "FrameSeries") -> bool:
         """Return whether another series has the same frames, or more or fewer of them.
@@ -161,9 +156,9 @@ class FrameSeries:
 
     def bounds(self) -> tuple[float, float]:
         """Return the start of the first frame kept and the end of the newest."""
-        if self.first == self._end:
+        if self.first == self.end:
             return (0.0, 1.0) if self.x_axis is XAxis.TIME else (-0.5, 0.5)
-        return self.start_of(self.first), self.start_of(self._end)
+        return self.start_of(self.first), self.start_of(self.end)
 
     def start_of(self, frame: int) -> float:
         """Return the start of a frame; the index after the newest gives its end."""
@@ -187,7 +182,7 @@ class FrameSeries:
         """
         at_ns, first = self._begun_ns, self._history.first
         # Asked several times in each refresh; see counts_back.
-        place, count = frame - first - (self.measure != "busy"), self._end - first
+        place, count = frame - first - (self.measure != "busy"), self.end - first
         if place < 0 and first == self._start[0]:
             return self._start[1]
         if place < 0:
@@ -207,15 +202,15 @@ class FrameSeries:
 
     def frame_at(self, x: float) -> int | None:
         low, high = self.bounds()
-        if self.first == self._end or not low <= x <= high:
+        if self.first == self.end or not low <= x <= high:
             return None
-        return min(max(self._first_behind(x) - 1, self.first), self._end - 1)
+        return min(max(self._first_behind(x) - 1, self.first), self.end - 1)
 
     def frame_at_ns(self, at_ns: int) -> int | None:
         """Return the frame that an instant belongs to, or the newest; ``None`` before the first."""
-        if self.first == self._end or at_ns < self.start_ns(self.first):
+        if self.first == self.end or at_ns < self.start_ns(self.first):
             return None
-        return min(self._history.frame_at(at_ns), self._end - 1)
+        return min(self._history.frame_at(at_ns), self.end - 1)
 
     def x_of_ns(self, at_ns: int) -> float | None:
         """Return the position of an instant of session time, ``None`` before the first frame."""
@@ -237,12 +232,12 @@ class FrameSeries:
 
     def frames_within(self, low: float, high: float) -> tuple[int, int]:
         """Return the range of frames between two positions, including partial ones."""
-        if self.first == self._end:
-            return self._end, self._end
+        if self.first == self.end:
+            return self.end, self.end
         start = max(self._first_behind(low) - 1, self.first)
-        stop = min(self._first_from(high), self._end)
-        if start + 1 == self._end and low >= self.bounds()[1]:
-            return self._end, self._end
+        stop = min(self._first_from(high), self.end)
+        if start + 1 == self.end and low >= self.bounds()[1]:
+            return self.end, self.end
         return start, max(stop, start)
 
     def columns(self, window: Window, start: int = 0, stop: int | None = None) -> FrameColumns:
@@ -293,7 +288,7 @@ class FrameSeries:
 
         ``None`` for more than a few. Takes a fraction of what :meth:`columns` does.
         """
-        if self._end - begin > _FEW:
+        if self.end - begin > _FEW:
             return None
         low, per_pixel, is_by_time = window.low, window.per_pixel, self.x_axis is XAxis.TIME
         size, unit = _frames_per_column(per_pixel), 1
@@ -304,17 +299,17 @@ class FrameSeries:
         if begin > self.first:
             cell = (self.start_ns(begin - 1) if is_by_time else begin - 1) // size
         at = former_at = 0
-        for frame in range(begin, self._end + 1):
+        for frame in range(begin, self.end + 1):
             at, former_at = self.start_ns(frame) if is_by_time else frame, at
             cell, former_cell = at // size, cell
             start = at / unit - (not is_by_time) / 2
-            if frame < self._end:
+            if frame < self.end:
                 if cell == former_cell:
                     return None
                 if is_by_time:
                     start = cell * (size / unit)
             place, left = math.floor((start - low) / per_pixel + 0.5), place
-            if not 0 <= place < window.width + (frame == self._end):
+            if not 0 <= place < window.width + (frame == self.end):
                 return None
             if frame > begin:
                 width = (at - former_at) / (per_pixel * unit)
@@ -336,7 +331,7 @@ class FrameSeries:
         before, now = (self._first_behind(each.low) - 1 for each in (former, window))
         if before == now:
             return 0
-        frames = (min(max(each, self.first), self._end) for each in range(now - 1, now + 2))
+        frames = (min(max(each, self.first), self.end) for each in range(now - 1, now + 2))
         former_x, x, next_x = map(self.start_of, frames)
         if min(x - former_x, next_x - x) >= window.per_pixel:
             return 0
@@ -391,8 +386,8 @@ class FrameSeries:
             pyramid = self._pyramids[measure] = Pyramid()
             # Indexes of the pyramid are those of the frames; dropped frames are never read.
             pyramid.extend(np.zeros(self.first, dtype=np.int64))
-        if len(pyramid) < self._end:
-            pyramid.extend(self.times_ns(measure, len(pyramid), self._end))
+        if len(pyramid) < self.end:
+            pyramid.extend(self.times_ns(measure, len(pyramid), self.end))
         return pyramid
 
     def _first_sharing(self, frame: int, window: Window) -> int:
@@ -415,17 +410,17 @@ class FrameSeries:
             size = _ns_per_column(window.per_pixel)
             cell_ns = (self.start_ns(frame) // size + 1) * size
             stop = self._first_not_before(cell_ns, "left")
-        return min(stop, self._end, max(self._first_from(window.high), frame + 1))
+        return min(stop, self.end, max(self._first_from(window.high), frame + 1))
 
     def _column_end(self, behind: int, size_ns: int) -> float:
         """Return the end of the column before a frame: the start of that frame's column."""
-        if behind == self._end:
+        if behind == self.end:
             return self.start_of(behind)
         return self.start_ns(behind) // size_ns * (size_ns / NS_PER_SECOND)
 
     def _view(self, column: str | Phase | Share) -> NsColumn:
         """Return a column without copying it; valid until frames are added."""
-        count = self._end - self.first
+        count = self.end - self.first
         if not count:
             return np.zeros(0, dtype=np.int64)
         return np.frombuffer(self._history.column(column), dtype=np.int64, count=count)
@@ -446,7 +441,7 @@ class FrameSeries:
         """Return the first frame that begins at an instant or later, or (right) only later."""
         # For one instant half of what numpy takes, without a view of the column.
         find, first = bisect_left if side == "left" else bisect_right, self._history.first
-        count = self._end - first
+        count = self.end - first
         place = find(self._begun_ns, at_ns, 0, count)
         if self.counts_back and (place or self._begins_before(at_ns, side)):
             place = min(place + 1, count)
@@ -454,7 +449,7 @@ class FrameSeries:
 
     def _begins_before(self, at_ns: int, side: Literal["left", "right"]) -> bool:
         """Return whether the first frame begins before an instant, or (right) at it."""
-        if self.first == self._end:
+        if self.first == self.end:
             return False
         first_ns = self.start_ns(self.first)
         return first_ns <= at_ns if side == "right" else first_ns < at_ns
@@ -462,7 +457,7 @@ class FrameSeries:
     def _last_duration_ns(self) -> int:
         """Return the drawn width of the newest frame, where that goes up to the next one."""
         at_ns, interval_ns = self._history.at_ns, self._history.interval_ns
-        newest = self._end - self.first - 1
+        newest = self.end - self.first - 1
         usual_ns = self._history.delta_ns[newest] or interval_ns[newest]
         if newest > 0 and at_ns[newest] > at_ns[newest - 1]:
             usual_ns = at_ns[newest] - at_ns[newest - 1]

@@ -44,8 +44,8 @@ def test_that_a_following_view_stays_where_it_is_until_it_moves_by_a_step() -> N
     for number in range(300, 2_000):
         # In the middle of a step, so that no rounding leads to another one.
         last = (number + 0.5) * step + 0.85 * 5.0
-        assert view.settle(0.0, last, 900, 6)
-        assert not view.settle(0.0, last, 900, 6)
+        assert view.settle(0.0, last, 900, 0.999 * step)
+        assert not view.settle(0.0, last, 900, 0.999 * step)
 
 
 def test_that_a_following_view_of_a_young_session_begins_at_its_first_frame() -> None:
@@ -144,7 +144,7 @@ def test_that_a_following_view_with_room_moves_in_steps_of_some_pixels() -> None
     places = set()
 
     for last in range(1_000, 1_010):
-        view.settle(0.0, last, WIDTH, step=40)
+        view.settle(0.0, last, WIDTH, step=4)
         assert view.low + 0.8 * view.span - 4 <= last <= view.low + 0.8 * view.span + 1e-9
         places.add(round(view.low, 6))
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from os import sep
+from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +14,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QWidget
 from typing_extensions import override
 
+import ui
 from inspector.analysis.lanes.lanes import LaneStore
 from inspector.commands.clocks import PauseClock
 from inspector.formats.arrangement.frame_series import FrameColumns, FrameSeries
@@ -32,7 +37,7 @@ from ui.why.panel import WhyPanel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+    from types import FrameType
 
     from pytestqt.qtbot import QtBot
 
@@ -44,6 +49,8 @@ _WIDTH = 900
 #: Frames, timers and clocks.
 _FEW = (3_000, 120, 60)
 _MANY = (100_000, 12_000, 3_000)
+#: More means that somebody has to go through more files to understand what a refresh does.
+_MOST_CHANGES = 92
 
 
 class Meter:
@@ -229,6 +236,44 @@ def test_that_a_row_without_marks_is_painted_only_where_the_present_moves(
 
     assert parts.paints["ruler"] == 4 * _REFRESHES
     assert parts.paints["marks"] == moves < 4 * _REFRESHES
+
+
+def test_that_a_refresh_of_the_plot_takes_a_short_way_through_the_files(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = settled_shell(qtbot, tmp_path)
+    panel = shell.window.frame_times
+    counts = []
+
+    # Until the view follows.
+    for _ in range(220):
+        shell.advance(2 / 60)
+        counts.append(changes_of_file(panel.refresh))
+        QApplication.processEvents()
+
+    # In some the scale is chosen again, too.
+    assert median(counts[-60:]) <= _MOST_CHANGES
+
+
+def changes_of_file(work: Callable[[], object]) -> int:
+    """Return how often calls and returns within our packages lead to another file."""
+    package, files = str(Path(ui.__file__).parents[1]), list[str]()
+    ours = tuple(f"{package}{sep}{name}{sep}" for name in ("ui", "inspector"))
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        reached = frame.f_back if event == "return" else frame
+        if event in {"call", "return"} and reached is not None:
+            file = reached.f_code.co_filename
+            if file.startswith(ours) and files[-1:] != [file]:
+                files.append(file)
+
+    former = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(former)
+    return len(files) - 1
 
 
 def test_that_texts_of_lanes_are_due_before_lanes_are_read(
