@@ -208,14 +208,13 @@ class BarsLayer:
             if number == 0:
                 painter.fillRect(0, y, width, thickness, self._theme.color(ColorRole.TEXT))
                 continue
-            # Between the dashes something light, to be seen over the bars too.
-            painter.fillRect(0, y, width, thickness, self._behind)
             painter.drawPixmap(0, y, self._dashed_line(width, thickness))
 
     def _dashed_line(self, width: int, thickness: int) -> QPixmap:
         if self._dashes.size() != QSize(width, thickness):
             self._dashes = QPixmap(width, thickness)
-            self._dashes.fill(Qt.GlobalColor.transparent)
+            # Between the dashes something light, to be seen over the bars too.
+            self._dashes.fill(self._behind)
             dash, color = _DASH * thickness, self._theme.color(ColorRole.MUTED)
             with QPainter(self._dashes) as painter:
                 for left in range(0, width, 2 * dash):

@@ -433,6 +433,12 @@ class FrameTimesPanel(QWidget):
         self.header.set_statistics(found)
         self.plot.setAccessibleDescription("" if found is None else found.text)
 
+    @Slot(object)
+    def _on_whole_found(self, found: FoundStatistics | None) -> None:
+        self.overview_header.set_statistics(found)
+        if self.view.opens_whole():
+            self.capture_header.set_statistics(found)
+
     @Slot()
     def _go_to_longest(self) -> None:
         """Select the longest of the frames in view, or of all from the overview."""
@@ -520,8 +526,7 @@ class FrameTimesPanel(QWidget):
 
     def _connect_parts(self) -> None:
         self._statistics.found.connect(self._on_statistics_found)
-        for whole in (self.overview_header, self.capture_header):
-            self._whole.found.connect(whole.set_statistics)
+        self._whole.found.connect(self._on_whole_found)
         for header in (self.header, self.overview_header, self.capture_header):
             header.longest_wanted.connect(self._go_to_longest)
             header.over_wanted.connect(self._go_to_long)

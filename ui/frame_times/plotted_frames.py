@@ -443,9 +443,9 @@ class PlottedFrames(QWidget):
             self.point_at(self._pointer.place)
 
     def _update_changed(self, highest: int, *, is_moved: bool, has_scale: bool) -> None:
-        (begin, width, height), line = self._place, self._line()
-        top, left = min(highest, self._highest), min(line, self._line_at) - _LINE_ROOM
-        right = max(line, self._line_at) + _LINE_ROOM
+        (begin, width, height), line, former = self._place, self._line(), self._line_at
+        top, left = min(highest, self._highest), min(line, former) - _LINE_ROOM
+        right = max(line, former) + _LINE_ROOM
         self._highest, self._line_at = (highest, line) if is_moved else (top, self._line_at)
         if has_scale:
             self.update()
@@ -454,7 +454,8 @@ class PlottedFrames(QWidget):
         elif is_moved:
             # All above the highest bar stays as it is, apart from the line at the present.
             self.update(begin, top, width, height - top)
-            self.update(left, 0, right - left, height)
+            if line != former:
+                self.update(left, 0, right - left, height)
         else:
             changed, has_values = self._bars.bring_up_to_date()
             if not changed.isEmpty():

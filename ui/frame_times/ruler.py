@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
+    QFocusEvent,
     QFont,
     QKeyEvent,
     QMouseEvent,
@@ -38,7 +39,7 @@ from ..kit.theme import ColorRole, Theme
 from ..plotting.gestures import MOVING_KEYS, handle_key, handle_wheel
 from ..plotting.kept_picture import KeptPicture
 from ..plotting.shared_view import SharedView
-from ..plotting.sheet_painter import KeptTexts, kept_texts, new_sheet, paint_sheet
+from ..plotting.sheet_painter import KeptTexts, new_sheet, paint_sheet, small_texts
 
 #: Half the width of the handle, and its height.
 _GRIP: Final = 5
@@ -198,8 +199,19 @@ class Ruler(QWidget):
         handle_wheel(event, self._view, self._place_at(event.position()))
 
     @override
-    def event(self, event: QEvent) -> bool:
-        return keeps_key(event, MOVING_KEYS) or super().event(event)
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        # Only then: an override of event() would hear each paint.
+        self.installEventFilter(self)
+
+    @override
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.removeEventFilter(self)
+
+    @override
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        return keeps_key(event, MOVING_KEYS)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -256,7 +268,7 @@ class Ruler(QWidget):
             if event.rect().left() < left:
                 self._paint_ground(painter)
                 painter.setClipRect(left, 0, width, self.height())
-            texts = kept_texts(small_font(self))
+            texts = small_texts(self)
             playhead, present = view.playhead, view.present
             if playhead is not None:
                 label = self._label(texts, strip)

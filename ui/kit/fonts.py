@@ -26,7 +26,7 @@ _TYPE: Final = "timeline_inspector_type"
 
 def text_scale(of: QWidget | QPainter) -> float:
     """Return how large text is, as a multiple of the usual size; at least 1."""
-    return _scale_of(of.font())
+    return scale_of(of.font())
 
 
 def small_size(px: float) -> int:
@@ -116,17 +116,17 @@ def _give_type(widget: QWidget, name: str) -> None:
 
 def small_font(of: QWidget | QPainter) -> QFont:
     """Return the font of what explains; shared, so not to be changed."""
-    return _small_font_of(of.font())
+    return small_font_of(of.font())
 
 
 # Asked for dozens of times in each refresh.
 @lru_cache(maxsize=32)
-def _scale_of(font: QFont) -> float:
+def scale_of(font: QFont) -> float:
     return max(QFontInfo(font).pixelSize() / TYPE["text"].px, 1.0)
 
 
 @lru_cache(maxsize=32)
-def _small_font_of(font: QFont) -> QFont:
+def small_font_of(font: QFont) -> QFont:
     small = QFont(font)
-    small.setPixelSize(round(TYPE["small"].px * _scale_of(font)))
+    small.setPixelSize(round(TYPE["small"].px * scale_of(font)))
     return small

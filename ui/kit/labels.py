@@ -12,9 +12,11 @@ from PySide6.QtGui import (
     QColor,
     QEnterEvent,
     QFocusEvent,
+    QHideEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QShowEvent,
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QSizePolicy, QToolButton, QWidget
 from typing_extensions import override
@@ -188,15 +190,25 @@ class EmptyNotice(LabelOverPlot):
         self.setParent(self._viewport)
         self.setMargin(16)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._viewport.installEventFilter(self)
         self.hide()
 
     def set_text(self, text: str) -> None:
         if text != self.text():
             self.setText(text)
         if self.isHidden() == bool(text):
-            self.setGeometry(self._viewport.rect())
             self.setVisible(bool(text))
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        # Only then: views that move are painted dozens of times a second.
+        self._viewport.installEventFilter(self)
+        self.setGeometry(self._viewport.rect())
+
+    @override
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._viewport.removeEventFilter(self)
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -119,6 +119,9 @@ class KeptPicture:
             self._pixmap = MovedPixmap(wide, high, ratio)
             self._draw_into(self._pixmap, draw)
         pixmap = self._pixmap
+        if ratio == 1:
+            pixmap.draw_columns(painter, 0, pixmap.width)
+            return
         part = QRectF(0, 0, pixmap.width, pixmap.height)
         pixmap.draw(painter, QRectF(0, 0, pixmap.width / ratio, pixmap.height / ratio), part)
 

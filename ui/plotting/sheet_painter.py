@@ -19,13 +19,14 @@ from PySide6.QtGui import (
     QTextLayout,
     QTransform,
 )
+from PySide6.QtWidgets import QWidget
 
 from inspector.formats.arrangement.fills import AnyFill, fill_color
 from inspector.formats.arrangement.sheet import Kind, Line, Row, Sheet, channels
 from inspector.formats.drawing.display_list import Columns
 from inspector.tokens import COLORS, HIGH_CONTRAST, ThemeName
 
-from ..kit.fonts import small_font, text_scale
+from ..kit.fonts import scale_of, small_font_of
 from ..kit.theme import ColorRole, Theme
 from .bulk_paint import fill_all
 
@@ -95,9 +96,20 @@ def color_of(fill: AnyFill, theme: Theme) -> QColor:
     return QColor(fill_color(fill, theme_colors(theme)))
 
 
+def small_texts(of: QWidget | QPainter) -> KeptTexts:
+    """Return texts in the font of what explains."""
+    return _small_texts(of.font())[0]
+
+
+# By the font around them, which is looked up once then: that takes as long as a text is drawn.
+@lru_cache(maxsize=16)
+def _small_texts(font: QFont) -> tuple[KeptTexts, float]:
+    return kept_texts(small_font_of(font)), scale_of(font)
+
+
 def new_sheet(painter: QPainter, theme: Theme) -> Sheet:
-    measure, scale = kept_texts(small_font(painter)).width_of, text_scale(painter)
-    return Sheet(theme_colors(theme), measure=measure, scale=scale)
+    texts, scale = _small_texts(painter.font())
+    return Sheet(theme_colors(theme), measure=texts.width_of, scale=scale)
 
 
 def paint_sheet(painter: QPainter, sheet: Sheet) -> None:
@@ -116,7 +128,7 @@ def paint_sheet(painter: QPainter, sheet: Sheet) -> None:
             case Kind.TEXTS:
                 if former is None:
                     former = painter.font()
-                    texts = kept_texts(small_font(painter))
+                    texts = small_texts(painter)
                     painter.setFont(texts.font)
                 painter.setPen(named_color(color))
                 for line in entries:

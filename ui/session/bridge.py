@@ -285,6 +285,7 @@ class SessionBridge(QObject):
         self._source = source
         if isinstance(source, QtTimeSource):
             self.refresh_timer.until_wake_ns = source.until_wake_ns
+            source.on_exit = self.refresh_timer.come_with_frame
             source.on_entry = self._entries.on_entry
         self._adopt(session)
 

@@ -86,6 +86,7 @@ class QtTimeSource:
         "_woken_at_ns",
         "is_waking",
         "on_entry",
+        "on_exit",
         "wakes",
     )
 
@@ -104,6 +105,7 @@ class QtTimeSource:
         """
         self.wakes = 0  # How often the QTimer came, also too early
         self.on_entry: Callable[[], None] | None = None  # Called before each wake-up
+        self.on_exit: Callable[[], None] | None = None  # Called after each that was armed for next
         # Comparing with the member itself costs several times as much in Python 3.11.
         self._is_fine = precision is Precision.FINE
         self._clock = clock
@@ -257,9 +259,14 @@ class QtTimeSource:
             self.is_waking = False
             # Only now, so that the scene does not wait for it.
             add_error(now_ns - max(asked_ns, wanted_ns))
-            if self._is_fine:
-                self._note_gap(now_ns)
-            self._arm_if_wanted()
+            self._go_on(now_ns)
+
+    def _go_on(self, now_ns: int) -> None:
+        if self._is_fine:
+            self._note_gap(now_ns)
+        self._arm_if_wanted()
+        if self.on_exit is not None:
+            self.on_exit()
 
     def _note_gap(self, now_ns: int) -> None:
         """Learn how close wake-ups are: a mean, each weighing an eighth."""

@@ -160,6 +160,7 @@ class RefreshTimer(QObject):
         self._noted: tuple[int, int] | None = None
         self._frame_ns = 0
         self._waits = 0
+        self._armed_from_ns = 0  # From when on what the timer was armed for may come
         self._is_due = False
         self._followers: list[Follower] = []
         self._pieces: deque[tuple[QObject, Callable[[], object]]] = deque()
@@ -280,7 +281,14 @@ class RefreshTimer(QObject):
         # Half of the time is left to others, what passed between turns included.
         pause_ms = 2 * self._spent_ns // NS_PER_MS - passed_ms
         arm_ms = max(1, wait_ms - passed_ms, min(pause_ms, SLOWEST_MS))
+        self._armed_from_ns = self._clock() + arm_ms * NS_PER_MS
         self._timer.start(arm_ms + self._wait_ms(self._until_frame_ns(arm_ms)))
+
+    def come_with_frame(self) -> None:
+        """Refresh now if it is time: with a frame that has just run, the thread wakes up once."""
+        if self._timer.isActive() and self._clock() >= self._armed_from_ns:
+            self._timer.stop()
+            self._become_due()
 
     def _until_frame_ns(self, in_ms: int) -> int | None:
         """Return how long until the scene is due, ``in_ms`` from now; ``None`` if unknown."""
@@ -311,6 +319,7 @@ class RefreshTimer(QObject):
             self._quiet_turns = 0
             wait_ms = max(0, REFRESH_MS - (self._clock() - self._began_ns) // NS_PER_MS)
         if not self._timer.isActive() or self._timer.remainingTime() > wait_ms:
+            self._armed_from_ns = self._clock() + wait_ms * NS_PER_MS
             self._timer.start(wait_ms)
 
     def follow(self, follower: Follower) -> None:

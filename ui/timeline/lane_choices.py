@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QPalette
+from PySide6.QtGui import QAction, QActionGroup, QHideEvent, QKeyEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -162,14 +162,24 @@ class NoLanes(QWidget):
         layout.addWidget(self.label)
         layout.addWidget(self.clear, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addStretch(1)
-        parent.installEventFilter(self)
         self.hide()
 
     def set_words(self, words: str) -> None:
         """Say that no lane has these words; nothing for an empty text."""
         self.label.setText(f"No lane has “{words}” in its name." if words else "")
-        self.setGeometry(self._above.rect())
         self.setVisible(bool(words))
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        # Only then: the lanes are painted dozens of times a second.
+        self._above.installEventFilter(self)
+        self.setGeometry(self._above.rect())
+
+    @override
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._above.removeEventFilter(self)
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

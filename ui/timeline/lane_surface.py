@@ -470,13 +470,14 @@ class LaneSurface(QAbstractScrollArea):
     # ---------------------------------------------------------------- events
 
     @override
-    def viewportEvent(self, event: QEvent) -> bool:
+    def event(self, event: QEvent) -> bool:
+        # From the viewport, which has none: an override of viewportEvent() would hear each paint.
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             row = self.row_at(event.pos().y()) if event.pos().x() < self.header_width else None
             text = "" if row is None else self._header_tip(row, event.pos())
             QToolTip.showText(event.globalPos(), as_plain(text), self)
             return True
-        return super().viewportEvent(event)
+        return super().event(event)
 
     def _header_tip(self, row: LaneRow, place: QPoint) -> str:
         places = self.header_places(row)

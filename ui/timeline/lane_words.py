@@ -22,7 +22,7 @@ from inspector.formats.arrangement.sheet import Row
 from inspector.timebase import format_instant
 
 from ..kit.theme import ColorRole, Theme
-from ..plotting.sheet_painter import KeptTexts, kept_texts, named_color, theme_colors
+from ..plotting.sheet_painter import KeptTexts, named_color, small_texts, theme_colors
 
 if TYPE_CHECKING:
     from .lane_names import PlacedRows
@@ -77,7 +77,7 @@ class LaneWords:
             canvas.view.is_following or window.high,
             *(canvas.verticalScrollBar().maximum(), canvas.view.x_axis),
         )
-        texts = kept_texts(canvas.small_font())
+        texts = small_texts(painter)
         painter.setFont(texts.font)
         words = self._words
         if (

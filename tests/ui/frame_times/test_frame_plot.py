@@ -620,8 +620,18 @@ def test_that_what_is_above_all_bars_is_not_painted_again_as_they_move(
 
     assert is_painted(left + 100, plot.height() - 5)
     assert is_painted(left + 100, 20) is is_all_painted
-    # The line at the present is as high as the plot.
-    assert is_painted(round(plot.area().right()) - 1, 20)
+    # The line at the present is as high as the plot, and is where it was.
+    assert is_painted(round(plot.area().right()) - 1, 20) is is_all_painted
+
+    plot.view.make_room_for_lanes(are_shown=True)
+    plot.refresh()
+    QApplication.processEvents()
+    painted.clear()
+    timeline.set_present(timeline.at_ns + 10 * MS)
+    add_frame(timeline.frames, 10 * MS)
+    plot.refresh()
+    QApplication.processEvents()
+    assert is_painted(plot._line(), 20)
 
 
 def test_that_a_timeline_that_goes_on_is_shown_at_the_same_place(plot: FramePlot) -> None:

@@ -114,6 +114,20 @@ def test_that_economical_makes_use_of_how_late_the_timer_comes_anyway(timer: Pla
     assert instants == [2_150_000]
 
 
+def test_that_who_waits_for_a_wake_up_finds_it_over_and_the_next_one_armed(
+    timer: PlayedTimer,
+) -> None:
+    source = timer.source()
+    source.attach(lambda: source.set_wake(20 * MS))
+    found: list[tuple[bool, int | None]] = []
+    source.on_exit = lambda: found.append((source.is_waking, source.until_wake_ns()))
+    source.set_wake(2_300_000)
+
+    timer.pass_ns(10 * MS)
+
+    assert found == [(False, 20 * MS - 3_150_000)]
+
+
 def test_that_it_learns_how_late_the_timer_comes(timer: PlayedTimer) -> None:
     source = timer.source()
     timer.late_ns = 300_000

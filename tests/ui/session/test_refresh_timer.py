@@ -359,6 +359,20 @@ def test_that_a_turn_ends_early_enough_to_be_painted_before_the_scene_is_due(han
     assert hands.done == ["plot", "tree"]
 
 
+def test_that_a_refresh_that_is_due_comes_with_a_frame(hands: Hands) -> None:
+    hands.take_news()
+    hands.done.clear()
+
+    hands.now_ns += FRAME_NS
+    hands.timer.come_with_frame()
+    too_soon = list(hands.done)
+    hands.now_ns += FRAME_NS
+    hands.timer.come_with_frame()
+
+    assert too_soon == []
+    assert hands.done == ["news"]
+
+
 def test_that_nothing_new_is_taken_in_until_all_had_their_turn(hands: Hands, qtbot: QtBot) -> None:
     for name in ("plot", "tree", "table"):
         hands.ask(name)

@@ -160,6 +160,17 @@ def test_that_no_lane_says_so_and_leads_back(qtbot: QtBot, panel: TimelinePanel)
     assert line.isHidden()
 
 
+def test_that_what_lies_over_the_lanes_is_as_large_as_they_are(panel: TimelinePanel) -> None:
+    panel.no_lanes.set_words("bosx")
+    panel.notice.set_text("No scene is open.")
+    panel.resize(900, 500)
+    QApplication.processEvents()
+
+    viewport = panel.canvas.viewport()
+    assert panel.no_lanes.geometry() == viewport.rect()
+    assert panel.notice.geometry() == viewport.rect()
+
+
 def test_that_the_filter_keeps_matching_lanes_with_their_clocks(panel: TimelinePanel) -> None:
     panel.canvas.choose_words("BOSS")
     assert labels(panel.canvas) == ["root", "game", "enemies", "boss"]
@@ -683,6 +694,17 @@ def test_that_a_name_goes_on_up_to_the_sign_of_a_clock_that_goes_on(panel: Timel
 
     assert places.pause.left() < name_end(places, 1, is_paused=False) <= sign - 3
     assert name_end(places, 1, is_paused=True) < places.pause.left()
+
+
+def test_that_a_header_says_what_a_press_at_the_pointer_does(panel: TimelinePanel) -> None:
+    canvas = panel.canvas
+    at = pause_button(canvas, "root").toPoint()
+
+    asked = QHelpEvent(QEvent.Type.ToolTip, at, canvas.viewport().mapToGlobal(at))
+    QApplication.sendEvent(canvas.viewport(), asked)
+
+    assert QToolTip.text() == "Pause root (P)"
+    QToolTip.hideText()
 
 
 def test_that_a_long_rate_has_room_in_its_chip(panel: TimelinePanel, session: LanesSession) -> None:
