@@ -205,7 +205,6 @@ class Program(Texts):
         if entry.name in self.adapters:
             return
         adapter = Adapter(self)
-        adapter.library = entry.name
         try:
             adapter = entry.load(self)
             self.hide(*adapter.hides)

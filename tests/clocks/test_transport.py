@@ -471,12 +471,15 @@ def test_that_an_advance_is_bounded_without_being_asked() -> None:
     assert ClockTree().most_in_wake == MOST_IN_WAKE == 10_000_000
 
 
-def test_that_a_jump_backwards_is_refused_and_moves_nothing() -> None:
+@pytest.mark.parametrize("move", [ManualTimeSource.jump, ManualTimeSource.advance])
+def test_that_going_backwards_is_refused_and_moves_nothing(
+    move: Callable[[ManualTimeSource, float], None],
+) -> None:
     tree, source = ClockTree(), ManualTimeSource()
     Transport(tree, source).run()
     source.jump(2)
 
     with pytest.raises(ValueError, match="time does not run backwards: -1000000000 ns"):
-        source.jump(-1)
+        move(source, -1)
 
     assert source.now_ns() == tree.now_ns == 2_000 * MS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from threading import get_ident
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +14,7 @@ from inspector.probe.adapters import Adapter
 from inspector.probe.kinds import SAMPLE_TIMES, SAMPLED, SAW_END, SAW_NO_TIMES
 from inspector.probe.program import Program
 from inspector.probe.sampler import Sampler
+from inspector.probe.stacks import stack_of
 from inspector.vocabulary import RawEvent
 
 MS = 1_000_000
@@ -118,6 +121,23 @@ def test_that_what_could_not_be_looked_at_is_no_part_of_a_sample(looked: Looked)
     looked.look_after(90, used_ms=90)
 
     assert [covers for covers, _, _ in looked.told] == [60]
+
+
+def test_that_what_a_loop_of_asyncio_calls_is_named() -> None:
+    called: list[tuple[str, bool]] = []
+
+    def look() -> None:
+        runner = stack_of(get_ident(), is_after=False)[1]
+        called.append((runner.name.rpartition(".")[2], runner.is_task))
+
+    async def task() -> None:
+        asyncio.get_running_loop().call_soon(look)
+        await asyncio.sleep(0)
+        look()
+
+    asyncio.run(task())
+
+    assert called == [("look", False), ("task", True)]
 
 
 def test_that_a_loop_whose_turns_are_hidden_is_busy_while_its_stack_says_so(

@@ -166,10 +166,14 @@ def test_that_two_recordings_at_once_are_refused(session: HostedSession, tmp_pat
     assert session.recorder.path == tmp_path / "a.tlrec"
 
 
-def test_that_nothing_can_be_saved_of_no_time(session: HostedSession) -> None:
+def test_that_nothing_can_be_saved_of_no_time(session: HostedSession, tmp_path: Path) -> None:
     session.submit(SaveLast("a.tlrec", 0))
     session.refresh()
     assert session.timeline.commands[-1].refusal == "The time to save must be above 0, not 0 ns."
+
+    session.submit(SaveLast(str(tmp_path / "a.tlrec"), 1))
+    session.refresh()
+    assert not session.timeline.commands[-1].refusal
 
 
 def test_that_breakpoints_record(session: HostedSession, tmp_path: Path) -> None:

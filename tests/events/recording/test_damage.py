@@ -21,6 +21,7 @@ from inspector.events.recording import (
     RecordingError,
     RecordingWriter,
     annotate,
+    as_far_as_it_goes,
     open_recording,
 )
 from inspector.events.recording.layout import FRAME_COLUMNS
@@ -240,6 +241,20 @@ def test_that_the_state_after_a_damaged_end_is_that_of_the_last_keyframe(
     assert past.is_partial
     assert past.last_ns == whole.at_ns
     assert described(past.state_at(past.last_ns)) == described(whole)
+
+
+@pytest.mark.parametrize(("is_partial", "raised"), [(True, RecordingError), (False, IndexError)])
+def test_that_only_of_a_damaged_recording_failures_are_taken_for_its_damage(
+    tmp_path: Path, log: EventLog, raised: type[Exception], *, is_partial: bool
+) -> None:
+    path = record(log, tmp_path / "a.tlrec", portion=400)
+    if is_partial:
+        delete_row(path, "frame_chunks", "first_frame", 0.5)
+    past = open_recording(path)
+    past.state_before(past.end)
+
+    with pytest.raises(raised), as_far_as_it_goes(past):
+        raise IndexError
 
 
 @pytest.mark.parametrize(
