@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import closing
 from functools import cache
@@ -38,8 +38,8 @@ sigterm = true
 context = ${{PYTEST_CURRENT_TEST-}}
 disable_warnings = no-data-collected, module-not-imported, module-not-measured
 """
-#: So many of a file come before those of the next.
-_SOME_TESTS: Final = 10
+#: Files that neither import a module nor are named after it have so much less of the time.
+_FAR: Final = 3
 #: Where it is not known.
 _TEST_S: Final = 0.3
 
@@ -137,7 +137,7 @@ class Lines:
         Also whether an import does.
         """
         nearest, beside = tests_for(mutant.path, PROJECT / "tests")
-        near = {file: i for i, file in enumerate([*nearest, *beside])}
+        near = {*nearest, *beside}
         contexts: set[str] = set()
         for path in self._data.measured_files():
             if path.endswith(f"/{mutant.path.as_posix()}"):
@@ -147,18 +147,16 @@ class Lines:
                 contexts.update(*(of_line.get(line, ()) for line in lines))
         executing = {_PHASE.sub("", context) for context in contexts} - {""}
         is_guessed = not executing or mutant.path.as_posix().startswith(_RUNS_ELSEWHERE)
-        ranks: dict[str, tuple[bool, bool, int, int]] = {}
-        of_file: Counter[str] = Counter()
+        ranks: dict[str, tuple[bool, bool, float]] = {}
+        file_s: defaultdict[str, float] = defaultdict(float)
         for test in sorted(collected, key=lambda test: (self.seconds(test), test)):
             file = test.partition("::")[0]
-            is_new = test not in self._duration_s
-            executes = test in executing
+            executes, is_new = test in executing, test not in self._duration_s
             if executes or (file in near and (is_guessed or is_new)):
                 is_about = executes or mutant.path.stem in test or file in nearest
-                # Some of each file come before all of the nearest: there may be thousands.
-                part = of_file[file] // _SOME_TESTS
-                ranks[test] = not executes, not is_about, part, near.get(file, len(near))
-                of_file[file] += is_about
+                # All files have a share of the time: there may be thousands of the nearest.
+                file_s[file] += self.seconds(test) * (1 if file in nearest else _FAR)
+                ranks[test] = not executes, not is_about, file_s[file]
         tests = sorted(ranks, key=ranks.__getitem__)
         taken_s = accumulate(map(self.seconds, tests), initial=0)
         chosen = [
