@@ -59,7 +59,7 @@ class StandIn:
             poll=self._taken,
             peek=lambda kind: kind in self.posted,
             pump=self._taken_in,
-            wait=self._taken,
+            wait=self._waited,
             post=self.posted.append,
             Event=lambda kind: kind,
             event_name=lambda _kind: "UserEvent",
@@ -97,6 +97,13 @@ class StandIn:
         taken = list(self.posted)
         self.posted.clear()
         return taken
+
+    def _waited(self, milliseconds: int = 0) -> SimpleNamespace:
+        """Wait for an event, or for so long; 0: no limit."""
+        assert self.posted or milliseconds, "nothing would end this"
+        if not self.posted:
+            self.now_ns += milliseconds * MS
+        return SimpleNamespace(type=self.posted.pop(0) if self.posted else self.pygame.NOEVENT)
 
     def _sleep_until(
         self, clock: Clock, local_ns: int, pump: Callable[[], object] | None = None
@@ -245,6 +252,32 @@ def test_that_a_loop_that_reads_no_time_is_slowed_down_by_its_own_work(stand_in:
         pygame.display.flip()
 
     assert stand_in.now_ns - began_ns == 3 * 40 * MS
+
+
+def test_that_a_loop_that_reads_the_time_is_not_slowed_down_twice(stand_in: StandIn) -> None:
+    pygame = stand_in.pygame
+    stand_in.set_rate(D // 4)
+    began_ns = stand_in.now_ns
+    for _ in range(3):
+        pygame.time.get_ticks()
+        pygame.event.get()
+        stand_in.now_ns += 10 * MS
+        pygame.display.flip()
+
+    assert stand_in.now_ns - began_ns == 3 * 10 * MS
+
+
+def test_that_it_is_waited_for_an_event_as_long_as_local_time_says(stand_in: StandIn) -> None:
+    pygame = stand_in.pygame
+    stand_in.set_rate(D // 4)
+    began_ns = stand_in.now_ns
+
+    assert pygame.event.wait(20).type == pygame.NOEVENT
+    assert stand_in.now_ns - began_ns == 80 * MS
+    for arguments in ((), (0,), (20,)):
+        stand_in.posted.append(pygame.QUIT)
+        assert pygame.event.wait(*arguments).type == pygame.QUIT
+    assert stand_in.now_ns - began_ns == 80 * MS
 
 
 def test_that_a_held_frame_waits_until_the_window_is_asked_to_close(stand_in: StandIn) -> None:
