@@ -11,7 +11,14 @@ import pytest
 from inspector.probe import program as program_module
 from inspector.probe import sampler as module
 from inspector.probe.adapters import Adapter
-from inspector.probe.kinds import SAMPLE_TIMES, SAMPLED, SAW_END, SAW_NO_TIMES
+from inspector.probe.kinds import (
+    RUNNING_CALL,
+    RUNS_FRAME,
+    SAMPLE_TIMES,
+    SAMPLED,
+    SAW_END,
+    SAW_NO_TIMES,
+)
 from inspector.probe.program import Program
 from inspector.probe.sampler import Sampler
 from inspector.probe.stacks import stack_of
@@ -80,7 +87,7 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> Looked:
 
 
 def test_that_samples_cover_a_long_turn_from_its_begin_to_its_end(looked: Looked) -> None:
-    loop = looked.program.clock("loop")
+    loop = looked.program.clock("loop", adapter=Adapter(looked.program))
     looked.look_after(0)
     looked.program.frame_began(loop)
     looked.look_after(5, used_ms=5)
@@ -93,6 +100,7 @@ def test_that_samples_cover_a_long_turn_from_its_begin_to_its_end(looked: Looked
 
     assert looked.told == [(25, 12, 5), (20, 20, 0), (3, 2, 0)]
     assert looked.ends == [False, False, True]
+    assert {b for _, kind, _, _, b in looked.events if kind == RUNNING_CALL} == {RUNS_FRAME}
     assert not any(b & SAW_NO_TIMES for _, kind, _, _, b in looked.events if kind == SAMPLED)
 
 

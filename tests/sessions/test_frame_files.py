@@ -9,15 +9,18 @@ import numpy as np
 import pytest
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.clocks import ClockTree
 from inspector.errors import CaptureError, ExportError, RecordingError, UnreadableFileError
+from inspector.events import EventLog
 from inspector.formats import file_formats
 from inspector.formats.export import export_frames
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
-from inspector.sessions.frame_files import read_frame_file
+from inspector.sessions.frame_files import read_frame_file, recording_showing
 from inspector.sessions.scene import find_scene
 from inspector.testing import pass_seconds, virtual_session
 from inspector.vocabulary import Phase, Share
+from tests.events.recording.recorded_worlds import record
 
 
 @pytest.fixture
@@ -158,6 +161,14 @@ def test_that_a_missing_file_and_a_folder_are_sentences(tmp_path: Path) -> None:
         read_frame_file(tmp_path / "none.csv")
     with pytest.raises(UnreadableFileError, match="is a folder"):
         read_frame_file(tmp_path)
+
+
+def test_that_of_a_recording_with_one_loop_no_stream_can_be_chosen(tmp_path: Path) -> None:
+    log = EventLog()
+    ClockTree(log)
+
+    with pytest.raises(CaptureError, match=r"a\.tlrec has a single stream\. Omit --stream\."):
+        recording_showing(record(log, tmp_path / "a.tlrec"), "game")
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
