@@ -541,6 +541,15 @@ def test_that_cancelled_timers_do_not_pile_up(world: World) -> None:
     assert world.root.pending() == keep
 
 
+def test_that_nothing_is_held_of_timers_that_have_fired(world: World) -> None:
+    for _ in range(3):
+        for i in range(100):
+            world.root.set_timeout_ns(i, world.note)
+        world.tree.run_to(world.tree.now_ns + SECOND)
+
+    assert world.root.queue.stored() == 0
+
+
 def test_that_pausing_over_and_over_leaves_no_wakes_behind(world: World) -> None:
     clock = world.root.child("a")
     clock.set_timeout(1000, world.note)

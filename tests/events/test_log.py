@@ -79,6 +79,18 @@ def test_that_the_budget_is_kept_and_what_fell_off_is_counted_and_folded() -> No
     assert [mark.text for mark in log.base.marks] == [str(i) for i in range(log.first)]
 
 
+def test_that_nothing_has_to_be_saved_before_a_log_is_full() -> None:
+    log = EventLog(budget_bytes=8 * BYTES_PER_EVENT)
+    saved: list[int] = []
+    log.before_drop = lambda: saved.append(log.end)
+
+    for number in range(10):
+        log.append(_mark(log, f"mark {number}"))
+        log.settle()
+
+    assert saved == [9]
+
+
 def test_that_changing_a_read_result_does_not_change_the_log() -> None:
     log = EventLog()
     event = _mark(log, "one")

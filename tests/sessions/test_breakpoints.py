@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from inspector.clocks.tree import ClockTree
 from inspector.events.conditions.breakpoint import (
+    DEFAULT_SAVED_NS,
     BreakAction,
     BreakKind,
     Breakpoint,
@@ -198,6 +199,8 @@ def test_that_a_file_gives_back_what_was_written(breakpoint_: Breakpoint) -> Non
 
     assert back.as_values() == breakpoint_.as_values()
     assert back.condition_text == breakpoint_.condition_text
+    is_saved = breakpoint_.action is BreakAction.SAVE
+    assert back.saved_ns == (breakpoint_.saved_ns if is_saved else DEFAULT_SAVED_NS)
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,8 @@ def test_that_another_stream_is_shown_in_another_log(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="no stream"):
         session.choose_stream("medium.exe")
     assert session.stream == "small.exe"
+    with pytest.raises(CaptureError, match="no stream"):
+        CapturedSession(table(tmp_path), stream="medium.exe")
 
 
 def test_that_another_column_can_be_opened(tmp_path: Path) -> None:
