@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -298,7 +297,7 @@ def test_that_clocks_of_a_trace_have_no_rate(session: HostedSession) -> None:
     frames = FrameTimes.from_history(session.timeline.frames)
 
     def said(source: str) -> list[str]:
-        about = replace(ABOUT, source=source)
+        about = structs.replace(ABOUT, source=source)
         made = timeline_picture((frames, Events(session.history)), about, ExportOptions())
         return texts(lane(made, "root").items)
 
