@@ -73,6 +73,9 @@ class History(Protocol):
     def state_before(self, cursor: int) -> Timeline:
         """Return a copy of the state after all events before ``cursor``."""
 
+    def known_before(self, cursor: int) -> tuple[int, Timeline]:
+        """Return a copy of the nearest state before a cursor that needs no folding, and its own."""
+
     def state_at(self, at_ns: int) -> Timeline:
         """Return a copy of the state at an instant, including all its events."""
 
@@ -119,6 +122,9 @@ class WholeHistory:
     @property
     def base(self: History) -> Timeline:
         return self.state_before(self.first)
+
+    def known_before(self: History, cursor: int) -> tuple[int, Timeline]:
+        return cursor, self.state_before(cursor)
 
     def state_at(self: History, at_ns: int) -> Timeline:
         timeline = self.state_before(self.cursor_at(at_ns))
@@ -180,30 +186,37 @@ class LogHistory(WholeHistory):
         Before the oldest event kept, the state is that of this event.
         """
         cursor = min(max(cursor, self.first), self.end)
+        at, timeline = self.known_before(cursor)
+        while cursor - at > (step := self._step(timeline)):
+            self.go_on(timeline, at, at + step)
+            at += step
+        self.go_on(timeline, at, cursor)
+        return timeline
+
+    def known_before(self, cursor: int) -> tuple[int, Timeline]:
         self._forget_fallen()
         place = bisect_right(self._cursors, cursor) - 1
         if place >= 0:
-            at, timeline = self._cursors[place], self._keyframes[place].copy()
-        else:
-            at, timeline = self.first, self._log.base.copy()
-        # Keyframes are made on the way, so that the next look nearby is short; the larger the
-        # state, the fewer of them.
-        while cursor - at > (step := max(self._every, 2 * len(timeline.timers))):
-            self.go_on(timeline, at, at + step)
-            at += step
-            self._keep(at, timeline.copy())
-        self.go_on(timeline, at, cursor)
-        return timeline
+            return self._cursors[place], self._keyframes[place].copy()
+        return self.first, self._log.base.copy()
+
+    def _step(self, state: Timeline) -> int:
+        """Return how far apart keyframes are; the larger the state, the fewer of them."""
+        return max(self._every, 2 * len(state.timers))
 
     def go_on(self, state: Timeline, start: int, end: int) -> None:
         if end - start < _MANY:
             state.apply_blocks(self._log.blocks(start, end))
-            return
-        # Few events need no numpy.
-        from inspector.events.blocks.quick_fold import fold_numbers  # noqa: PLC0415
+        else:
+            # Few events need no numpy.
+            from inspector.events.blocks.quick_fold import fold_numbers  # noqa: PLC0415
 
-        for first in range(start, end, _MOST):
-            fold_numbers(state, self._log.numbers(first, min(first + _MOST, end)))
+            for first in range(start, end, _MOST):
+                fold_numbers(state, self._log.numbers(first, min(first + _MOST, end)))
+        # Keyframes are made on the way, so that the next look nearby is short.
+        place = bisect_right(self._cursors, end) - 1
+        if end - (self._cursors[place] if place >= 0 else self.first) >= self._step(state):
+            self._keep(end, state.copy())
 
     def _forget_fallen(self) -> None:
         fallen = bisect_right(self._cursors, self.first - 1)

@@ -541,6 +541,7 @@ class FrameTimesPanel(QWidget):
         self.view.range_chosen.connect(self._on_choice_changed)
         for part in (self.plot, self.ruler, self.marks):
             part.playhead_moved.connect(self._bridge.set_playhead)
+        self.ruler.approached.connect(self._bridge.playhead.expect_at)
         self.marks.holds_moved.connect(self.plot.set_holds)
         self.plot.menu_requested.connect(self._open_menu)
         self.strip.range_brushed.connect(self._on_brushed)

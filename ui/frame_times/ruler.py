@@ -105,6 +105,8 @@ class Ruler(QWidget):
 
     # The playhead was put somewhere: an instant of session time
     playhead_moved = Signal(object)  # int
+    # The pointer is where a press would put it, or leaves
+    approached = Signal(object)  # int | None
 
     def __init__(self, theme: Theme, view: SharedView, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -188,6 +190,13 @@ class Ruler(QWidget):
         self.setCursor(Qt.CursorShape.SplitHCursor if is_on_strip else Qt.CursorShape.ArrowCursor)
         if self._view.is_scrubbing:
             self._put_playhead(event.position())
+        else:
+            self.approached.emit(self._instant_at(event.position()) if is_on_strip else None)
+
+    @override
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.approached.emit(None)
 
     @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -241,11 +250,12 @@ class Ruler(QWidget):
         share = (place.x() - left) / width
         return shown.low + min(max(share, 0.0), 1.0) * shown.span
 
-    def _put_playhead(self, place: QPointF) -> None:
+    def _instant_at(self, place: QPointF) -> int:
         at_ns = self._view.frame_ns_of(self._place_at(place))
-        if at_ns is None:
-            at_ns = max(0, round(self._view.ns_of(self._place_at(place))))
-        self.playhead_moved.emit(at_ns)
+        return max(0, round(self._view.ns_of(self._place_at(place)))) if at_ns is None else at_ns
+
+    def _put_playhead(self, place: QPointF) -> None:
+        self.playhead_moved.emit(self._instant_at(place))
 
     @Slot()
     def _repaint(self) -> None:

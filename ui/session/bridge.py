@@ -176,7 +176,7 @@ class SessionBridge(QObject):
         self._frames_seen = self._commands_seen = self._facts_due_ns = 0
         self.annotations = AnnotationEditor(self)
         self.frame_focus = FrameFocus(self)
-        self.playhead = Playhead(self)
+        self.playhead = Playhead(self, queue_turn=self.refresh_timer.queue_turn)
         self.playhead.changed.connect(self.playhead_changed)
         self._present_requested.connect(self.go_live)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from time import perf_counter_ns
 from typing import Final
 
@@ -12,14 +12,17 @@ from inspector.events.history import History
 from inspector.events.timeline import Timeline
 from inspector.sessions.session import Session
 
-#: A state is kept so many moves before the playhead where it goes back, ...
-_MOVES: Final = 25
-#: ... but at least and at most so many events before.
-_NEAREST: Final = 1_000
+#: States are kept so many events apart, or as many as a longer move ...
+_STEP: Final = 2_000
+#: ... up to this one; a longer move is a jump, and the next one is not known to be as far.
 _FARTHEST: Final = 20_000
-#: States that are kept, fewer where they have many clocks, timers and members.
-_MOST_KEPT: Final = 8
+#: So many states before the playhead are worked out ahead of it, ...
+_AHEAD: Final = 8
+#: ... and so many are kept, fewer where they have many clocks, timers and members.
+_MOST_KEPT: Final = 12
 _MOST_PARTS: Final = 160_000
+#: Events folded in a piece of work that is done ahead: a millisecond or two.
+_PIECE: Final = 2_000
 #: Milliseconds from one move to the next while the playhead moves by itself.
 _PLAY_MS: Final = 16
 
@@ -36,16 +39,29 @@ class Playhead(QObject):
     playing_changed = Signal(bool)  # It began or ceased to move by itself
 
     def __init__(
-        self, parent: QObject | None = None, clock: Callable[[], int] = perf_counter_ns
+        self,
+        parent: QObject | None = None,
+        clock: Callable[[], int] = perf_counter_ns,
+        queue_turn: Callable[[QObject, Callable[[], object]], None] | None = None,
     ) -> None:
+        """Stand at the present.
+
+        Args:
+            clock: Nanoseconds that pass.
+            queue_turn: Has something done in a turn of the event loop that is free for it;
+                ``None`` works nothing out ahead.
+        """
         super().__init__(parent)
         self._clock = clock
+        self._queue_turn = queue_turn
         self._session: Session | None = None
         # That of the session may be another one already, after a rewind that was not reported.
         self.history: History | None = None
         self._states: _NearStates | None = None
         self.at_ns: int | None = None  # The instant that is shown, None for the present
         self._announced: int | None = None
+        self._expected_ns: int | None = None  # Where states are worked out ahead
+        self._has_turn = False
         self._played_from = (0, 0)
         self._turn = QTimer(self)
         self._turn.setSingleShot(True)
@@ -70,7 +86,6 @@ class Playhead(QObject):
         """Belong to another session, or to another log of it, at its present."""
         self._session = session
         self.history = None if session is None else session.history
-        self._states = None
         self.move_to(None)
 
     def move_to(self, at_ns: int | None) -> None:
@@ -85,7 +100,7 @@ class Playhead(QObject):
             self._played_from = (at_ns, self._clock())
         if at_ns is None:
             self.stop()
-            self._states = None
+            self._forget_states()
             self._tell()
         elif at_ns != self._announced:
             self._turn.start()
@@ -94,9 +109,39 @@ class Playhead(QObject):
         """Return the state at the playhead; ``live`` at the present."""
         if self.at_ns is None or self.history is None:
             return live
+        return self._near_states(self.history).state_at(self.at_ns)
+
+    def expect_at(self, at_ns: int | None) -> None:
+        """Work out ahead what a move to an instant and from there back takes.
+
+        ``None`` says that none is expected while the present is shown.
+        """
+        if at_ns is not None:
+            self._expected_ns = at_ns
+            self._work_ahead()
+        elif self.at_ns is None:
+            self._forget_states()
+
+    def _near_states(self, history: History) -> _NearStates:
         if self._states is None:
-            self._states = _NearStates(self.history)
-        return self._states.state_at(self.at_ns)
+            self._states = _NearStates(history)
+        return self._states
+
+    def _forget_states(self) -> None:
+        self._states = self._expected_ns = None
+
+    def _work_ahead(self) -> None:
+        if self._queue_turn is not None and not self._has_turn:
+            self._has_turn = True
+            self._queue_turn(self, self._do_piece)
+
+    def _do_piece(self) -> None:
+        self._has_turn = False
+        session, history = self._session, self.history
+        if session is None or history is None or self._expected_ns is None:
+            return
+        if self._near_states(history).work_ahead(self._expected_ns, _parts(session.timeline)):
+            self._work_ahead()
 
     @property
     def is_playing(self) -> bool:
@@ -134,13 +179,15 @@ class Playhead(QObject):
         if self.at_ns != self._announced:
             self._announced = self.at_ns
             self.changed.emit(self.at_ns)
+            # Behind all that shows this move.
+            self.expect_at(self.at_ns)
 
 
 class _NearStates:
     """States of a history, each reached from one that is near.
 
-    The history itself keeps states far apart. Where the playhead goes back, one is kept a few moves
-    before it, so that most moves fold few events.
+    The history itself keeps states far apart. Some before the playhead are kept here, at multiples
+    of a number of events, so that a move back folds few.
     """
 
     def __init__(self, history: History) -> None:
@@ -149,6 +196,10 @@ class _NearStates:
         self._shown: Timeline | None = None
         self._cursor = 0
         self._at_ns = 0
+        self._step = _STEP
+        # The state on its way to the next one that is kept, its cursor, and that of the other.
+        self._ahead: tuple[Timeline, int, int] | None = None
+        self._unknown: set[int] = set()  # Cursors before which events are missing
 
     def state_at(self, at_ns: int) -> Timeline:
         """Return the state at an instant; the same object while it only moves on a little."""
@@ -156,43 +207,112 @@ class _NearStates:
         if shown is not None and at_ns == self._at_ns:
             return shown
         cursor = history.cursor_at(at_ns)
-        move = abs(cursor - start)
-        is_near = shown is not None and self._at_ns < at_ns and move <= _FARTHEST
+        move = _FARTHEST + 1 if shown is None else abs(cursor - start)
+        self._step = _step_for(move) if shown is None or not _is_large(shown) else _FARTHEST
+        is_near = self._at_ns < at_ns and move <= _FARTHEST
         if shown is None or not (is_near and self._leads_to(cursor, start)):
-            start, state = self._state_before(cursor, move)
+            start, state = self._state_before(cursor)
             shown = state.copy()
+        elif start < (place := self._place(cursor)) and not _is_large(shown):
+            history.go_on(shown, start, place)
+            start = place
+            if place not in self._kept:
+                shown.resolve_dues()
+                self._keep(place, shown.copy())
         if start < cursor:
             history.go_on(shown, start, cursor)
         shown.set_present(at_ns)
         self._shown, self._cursor, self._at_ns = shown, cursor, at_ns
         return shown
 
+    def work_ahead(self, at_ns: int, parts: int) -> bool:
+        """Do a piece of what moves back from an instant will need; return whether more is left.
+
+        Args:
+            parts: How many parts a state has about.
+        """
+        ahead = min(_AHEAD, _MOST_PARTS // max(parts, 1) - 1)
+        cursor = self.history.cursor_at(at_ns)
+        places = {self._place(cursor - number * self._step) for number in range(ahead)}
+        if self._ahead is None or self._ahead[2] not in places:
+            if not (wanted := places - self._kept.keys() - self._unknown):
+                return False
+            place = min(wanted)
+            start, state = self._known_before(place)
+            self._ahead = state, start, place
+        state, start, place = self._ahead
+        end = min(start + _PIECE, place)
+        if state.events_folded != start or not self._leads_to(end, start):
+            self._unknown.add(place)
+            self._ahead = None
+            return True
+        self.history.go_on(state, start, end)
+        self._ahead = state, end, place
+        if end < place:
+            return True
+        self._ahead = None
+        before = self._kept.keys() & places
+        self._keep(place, state, places)
+        # Not if they are larger than was thought: others of them would be given up for each.
+        return before <= self._kept.keys()
+
+    def _place(self, cursor: int) -> int:
+        """Return the last place at or before a cursor at which a state is kept."""
+        return max(cursor - cursor % self._step, self.history.first)
+
+    def _known_before(self, cursor: int) -> tuple[int, Timeline]:
+        at, state = self.history.known_before(cursor)
+        nearer = max((each for each in self._kept if at <= each <= cursor), default=-1)
+        return (nearer, self._kept[nearer].copy()) if nearer >= 0 else (at, state)
+
     def _leads_to(self, cursor: int, start: int) -> bool:
         """Return whether all events from one cursor up to another are known."""
         history = self.history
         return history.first <= start and history.whole_until(start, cursor) >= cursor
 
-    def _state_before(self, cursor: int, move: int) -> tuple[int, Timeline]:
+    def _state_before(self, cursor: int) -> tuple[int, Timeline]:
         """Return a state shortly before a cursor, to be copied, and its own cursor."""
         history, kept = self.history, self._kept
         for fallen in [each for each in kept if each < history.first]:
             del kept[fallen]
-        # After a jump, the next move is not known to be as far.
-        back = _NEAREST if move > _FARTHEST else min(max(_MOVES * move, _NEAREST), _FARTHEST)
         at = max((each for each in kept if cursor - _FARTHEST <= each <= cursor), default=-1)
-        if at < cursor - 2 * back or not self._leads_to(cursor, at):
-            at = max(cursor - back, history.first)
-            state = history.state_before(at)
+        place = self._place(cursor)
+        if at < 0 or not self._leads_to(cursor, at):
+            at, state = place, history.state_before(place)
             if state.events_folded != at or not self._leads_to(cursor, at):
                 # Events are missing, and it is the last state that is known.
                 return cursor, history.state_before(cursor)
-            # Worked out once here, and not in every copy.
-            state.resolve_dues()
-            kept[at] = state
-            parts = sum(map(_parts, kept.values()))
-            while len(kept) > 1 and (len(kept) > _MOST_KEPT or parts > _MOST_PARTS):
-                parts -= _parts(kept.pop(next(iter(kept))))
+            self._keep(at, state)
+        elif at < place:
+            state = kept[at].copy()
+            history.go_on(state, at, place)
+            at = place
+            self._keep(at, state)
         return at, kept[at]
+
+    def _keep(self, at: int, state: Timeline, wanted: Set[int] = frozenset()) -> None:
+        """Keep a state, and give up those that are farthest away, wanted ones last."""
+        kept = self._kept
+        # Worked out once here, and not in every copy.
+        state.resolve_dues()
+        kept[at] = state
+        parts = sum(map(_parts, kept.values()))
+        while len(kept) > 1 and (len(kept) > _MOST_KEPT or parts > _MOST_PARTS):
+            others = kept.keys() - {at}
+            farthest = max(others - wanted or others, key=lambda each: abs(each - at))
+            parts -= _parts(kept.pop(farthest))
+
+
+def _step_for(move: int) -> int:
+    step = _STEP
+    while step < move <= _FARTHEST:
+        step *= 2
+    return step
+
+
+def _is_large(state: Timeline) -> bool:
+    """Return whether so few such states are kept that none is for the way back."""
+    return 2 * _parts(state) > _MOST_PARTS
 
 
 def _parts(state: Timeline) -> int:

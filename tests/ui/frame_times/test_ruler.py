@@ -73,6 +73,24 @@ def test_that_dragging_along_the_ruler_moves_the_playhead(ruler: Ruler, axis: XA
     assert not view.is_scrubbing
 
 
+def test_that_it_says_where_a_press_would_look_back_to(ruler: Ruler) -> None:
+    ruler._view.set_timeline(usual_timeline(300))
+    said: list[int | None] = []
+    moves: list[int] = []
+    ruler.approached.connect(said.append)
+    ruler.playhead_moved.connect(moves.append)
+    place = over(ruler, 250)
+
+    mouse(ruler, QEvent.Type.MouseMove, place, NONE)
+    mouse(ruler, QEvent.Type.MouseMove, QPointF(10, 12), NONE)
+    mouse(ruler, QEvent.Type.MouseMove, place, NONE)
+    drag(ruler, place, place)
+    QApplication.sendEvent(ruler, QEvent(QEvent.Type.Leave))
+
+    assert said == [moves[0], None, moves[0], None]
+    assert set(moves) == {moves[0]}
+
+
 def test_that_a_drag_beyond_the_edges_stops_there(ruler: Ruler) -> None:
     timeline, view = usual_timeline(300), ruler._view
     view.set_timeline(timeline)

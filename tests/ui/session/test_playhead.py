@@ -18,6 +18,7 @@ from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT, EventLog
 from inspector.events.recording import open_recording
 from inspector.events.recording.writing import file as file_module
+from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS
 from tests.events.recording.recorded_worlds import record, scene_log
 from tests.events.test_history import busy_log, described
@@ -171,27 +172,83 @@ def test_that_what_is_shown_stays_of_one_log_until_everybody_is_told(shell: Shel
 
 
 @given(
-    moves=st.lists(st.integers(0, 1_200 * NS_PER_MS), min_size=1, max_size=30),
+    moves=st.lists(
+        st.tuples(st.integers(0, 1_200 * NS_PER_MS), st.integers(0, 12)), min_size=1, max_size=30
+    ),
     budget=st.sampled_from([64 * 1024 * 1024, 200 * BYTES_PER_EVENT]),
     most=st.sampled_from([0, 20, 100_000]),
     many=st.sampled_from([1, 2_000]),
 )
 def test_that_the_state_is_that_of_the_history_wherever_it_moves(
-    moves: list[int], budget: int, most: int, many: int
+    moves: list[tuple[int, int]], budget: int, most: int, many: int
 ) -> None:
     log, _ = busy_log(budget)
     history = LogHistory(log)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(playhead_module, "_NEAREST", 13)
-        patch.setattr(playhead_module, "_FARTHEST", 100)
+        _in_short_steps(patch)
         patch.setattr(playhead_module, "_MOST_PARTS", most)
         patch.setattr(history_module, "_MANY", many)
         states = playhead_module._NearStates(history)
-        for at_ns in moves:
+        for at_ns, pieces in moves:
             plain = log.base.copy()
             plain.apply_all(log.slice(log.first, log.cursor_at(at_ns)))
             plain.set_present(at_ns)
             assert described(states.state_at(at_ns)) == described(plain)
+            for _ in range(pieces):
+                states.work_ahead(at_ns, 3)
+
+
+def _in_short_steps(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(playhead_module, "_STEP", 13)
+    patch.setattr(playhead_module, "_PIECE", 5)
+    patch.setattr(playhead_module, "_FARTHEST", 100)
+
+
+def test_that_what_moves_back_need_is_worked_out_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    _in_short_steps(monkeypatch)
+    log, _ = busy_log()
+    history = LogHistory(log)
+    states = playhead_module._NearStates(history)
+    folded: list[int] = []
+
+    def go_on(state: Timeline, start: int, end: int) -> None:
+        folded.append(end - start)
+        LogHistory.go_on(history, state, start, end)
+
+    monkeypatch.setattr(history, "go_on", go_on)
+    while states.work_ahead(history.last_ns, 3):
+        assert max(folded) <= 5
+
+    folded.clear()
+    events = log.slice(log.end - 60, log.end)
+    for event in reversed(events):
+        states.state_at(event[0])
+
+    assert max(folded) < 13
+
+
+def test_that_states_are_worked_out_ahead_where_the_pointer_is_until_it_leaves(
+    bridge: SessionBridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playhead_module, "_STEP", 1)
+    played(bridge)
+    playhead = bridge.playhead
+
+    playhead.expect_at(800 * NS_PER_MS)
+    settle()
+    assert playhead._states is not None
+    assert len(playhead._states._kept) == playhead_module._AHEAD
+
+    playhead.expect_at(None)
+    assert playhead._states is None
+
+    bridge.set_playhead(800 * NS_PER_MS)
+    assert bridge.shown.at_ns == 800 * NS_PER_MS
+    for _ in range(3):
+        settle()
+    playhead.expect_at(None)
+    assert playhead._states is not None
+    assert len(playhead._states._kept) == playhead_module._AHEAD
 
 
 def test_that_states_beyond_missing_events_are_those_of_the_recording(
@@ -199,7 +256,7 @@ def test_that_states_beyond_missing_events_are_those_of_the_recording(
 ) -> None:
     monkeypatch.setattr(file_module, "KEYFRAME_EVERY", 800)
     monkeypatch.setattr(file_module, "KEYFRAME_AT_MOST", 800)
-    monkeypatch.setattr(playhead_module, "_NEAREST", 50)
+    monkeypatch.setattr(playhead_module, "_STEP", 50)
     path = record(scene_log("1", 2), tmp_path / "a.tlrec", portion=400)
     connection = sqlite3.connect(path)
     with connection:
@@ -212,6 +269,8 @@ def test_that_states_beyond_missing_events_are_those_of_the_recording(
 
     for at_ns in (*instants, *reversed(instants)):
         found, expected = states.state_at(at_ns), other.state_at(at_ns)
+        while states.work_ahead(at_ns, 10):
+            pass
         assert described(found) == described(expected), at_ns
         assert found.members.by_id.keys() == expected.members.by_id.keys()
     past.close()
@@ -226,6 +285,7 @@ def test_that_states_that_fell_off_the_log_are_given_up() -> None:
         for number in range(10):
             log.append((step * 10 + number, 0, 0, 0, 0))
         states.state_at(step * 10)
+        states.work_ahead(step * 10, 1)
         log.settle()
 
     assert states.state_at(398).events_folded == 399

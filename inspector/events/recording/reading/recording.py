@@ -411,6 +411,11 @@ class Recording:
         self._keep(self._fold(timeline, at, cursor, frames), timeline)
         return timeline
 
+    def known_before(self, cursor: int) -> tuple[int, Timeline]:
+        at, timeline, frames = self._known_before(min(max(cursor, self.first), self.end))
+        self._give_frames(timeline, at, frames)
+        return at, timeline
+
     def go_on(self, state: Timeline, start: int, end: int) -> None:
         self._fold(state, start, end, state.frames.end)
 
