@@ -181,13 +181,13 @@ class FindingsPanel(QWidget):
             while self._steps is not None:
                 self._look_on()
         else:
-            self._bridge.refresh_timer.queue_turn(self, self._look_in_turn)
+            self._bridge.refresh_timer.queue_turn(self, self._look_in_turn, can_wait=True)
             self._say()
 
     def _look_in_turn(self) -> None:
         self._look_on()
         if self.is_looking:
-            self._bridge.refresh_timer.queue_turn(self, self._look_in_turn)
+            self._bridge.refresh_timer.queue_turn(self, self._look_in_turn, can_wait=True)
 
     def _look_on(self) -> None:
         """Take the next step of a look, unless another session or past is shown by now."""

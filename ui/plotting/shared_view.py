@@ -130,6 +130,7 @@ class SharedView(QObject):
             found.passes_while_held = partial(_expects_news, bridge)
             found.following_changed.connect(bridge.set_following)
             found.live_requested.connect(bridge.go_live)
+            found.moved.connect(partial(_note_move, found, bridge))
             bridge.following_changed.connect(found.set_following)
             bridge.hover_changed.connect(found.set_hover_ns)
             bridge.playhead_changed.connect(found.set_playhead_ns)
@@ -624,6 +625,12 @@ def _stopped_ns(timeline: Timeline) -> int | None:
 
 def _expects_news(bridge: SessionBridge) -> bool:
     return bridge.session is not None and bridge.session.expects_news
+
+
+def _note_move(view: SharedView, bridge: SessionBridge) -> None:
+    # A view that follows moves with the session.
+    if not view.is_following:
+        bridge.refresh_timer.note_move()
 
 
 def _shows_capture(bridge: SessionBridge) -> bool:

@@ -177,6 +177,7 @@ class SessionBridge(QObject):
         self.annotations = AnnotationEditor(self)
         self.frame_focus = FrameFocus(self)
         self.playhead = Playhead(self, queue_turn=self.refresh_timer.queue_turn)
+        self.playhead.changed.connect(self._note_move)
         self.playhead.changed.connect(self.playhead_changed)
         self._present_requested.connect(self.go_live)
 
@@ -527,6 +528,11 @@ class SessionBridge(QObject):
             self.set_following(True)
 
     # --------------------------------------------------------------- internals
+
+    @Slot()
+    def _note_move(self) -> None:
+        if not (self.playhead_ns is None or self.playhead.is_playing):
+            self.refresh_timer.note_move()
 
     def _host(self, path: Path, source: TimeSource) -> Session:
         return hosted_session(path, source, self.failure_policy)

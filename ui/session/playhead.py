@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from time import perf_counter_ns
 from typing import Final
 
@@ -290,7 +291,7 @@ class _NearStates:
             self._keep(at, state)
         return at, kept[at]
 
-    def _keep(self, at: int, state: Timeline, wanted: Set[int] = frozenset()) -> None:
+    def _keep(self, at: int, state: Timeline, wanted: AbstractSet[int] = frozenset()) -> None:
         """Keep a state, and give up those that are farthest away, wanted ones last."""
         kept = self._kept
         # Worked out once here, and not in every copy.

@@ -38,6 +38,8 @@ _SETTLED_MS: Final = 55
 _PIECE_NS: Final = 6 * NS_PER_MS
 #: But not more than twice: a scene that is due all the time would never be shown.
 _MOST_WAITS: Final = 2
+#: So long after the last move by hand, the next one is taken to be over.
+_REST_MS: Final = 150
 #: No other piece begins in a turn that has taken so long.
 _TURN_NS: Final = 4 * NS_PER_MS
 
@@ -127,6 +129,8 @@ class RefreshTimer(QObject):
     """
 
     due = Signal()  # Take in what is new now
+    # Whether the user is moving the playhead or the view: every picture is awaited then
+    moving_changed = Signal(bool)
 
     _requested = Signal(int)
 
@@ -164,6 +168,10 @@ class RefreshTimer(QObject):
         self._is_due = False
         self._followers: list[Follower] = []
         self._pieces: deque[tuple[QObject, Callable[[], object]]] = deque()
+        self.is_moving = False
+        self._later: list[tuple[QObject, Callable[[], object]]] = []
+        self._rest = self._make_timer(self._end_moves)
+        self._rest.setInterval(_REST_MS)
         self._timer = self._make_timer(self._become_due)
         self._next_turn = self._make_timer(self._do_piece)
         self._requested.connect(self._come_soon)
@@ -340,11 +348,34 @@ class RefreshTimer(QObject):
         else:
             self._followers.remove(follower)
 
-    def queue_turn(self, owner: QObject, refresh: Callable[[], object]) -> None:
-        """Have something refreshed in a turn to come, unless its owner is gone by then."""
+    def queue_turn(
+        self, owner: QObject, refresh: Callable[[], object], *, can_wait: bool = False
+    ) -> None:
+        """Have something refreshed in a turn to come, unless its owner is gone by then.
+
+        What can wait has its turn when the user does not move anything.
+        """
+        if can_wait and self.is_moving:
+            self._later.append((owner, refresh))
+            return
         self._pieces.append((owner, refresh))
         if not self._next_turn.isActive():
             self._next_turn.start(0)
+
+    def note_move(self) -> None:
+        """Say that the user has moved the playhead or the view."""
+        self._rest.start()
+        if not self.is_moving:
+            self.is_moving = True
+            self.moving_changed.emit(True)
+
+    @Slot()
+    def _end_moves(self) -> None:
+        self.is_moving = False
+        self.moving_changed.emit(False)
+        later, self._later = self._later, []
+        for each in later:
+            self.queue_turn(*each)
 
     @Slot()
     def _become_due(self) -> None:

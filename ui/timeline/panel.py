@@ -185,7 +185,7 @@ class TimelinePanel(QWidget):
 
     @Slot()
     def _queue_turn(self) -> None:
-        self._bridge.refresh_timer.queue_turn(self, self._read_on)
+        self._bridge.refresh_timer.queue_turn(self, self._read_on, can_wait=True)
 
     def _read_on(self) -> None:
         """Read the next events of a long log; show them when they are many, or all."""

@@ -97,6 +97,10 @@ class ShownRow(Struct, eq=False):
     is_below: bool = False
 
     @property
+    def widgets(self) -> list[QWidget]:
+        return [each for each in (self.value, self.key, self.bar) if each is not None]
+
+    @property
     def reached(self) -> QLabel | QPlainTextEdit:
         return self.key if isinstance(self.key, LinkedLabel) else self.value
 
@@ -174,6 +178,7 @@ class RowGrid(QWidget):
         self._link_color = QColor(Qt.GlobalColor.blue)
         self._key_color = QColor(Qt.GlobalColor.gray)
         self._dot_color = self._line_color = self._key_color
+        self._is_recolored = False  # Whether the colours are others than those of the rows
 
     def set_theme(self, theme: Theme) -> None:
         """Use its colours in what is added from now on."""
@@ -181,19 +186,48 @@ class RowGrid(QWidget):
         self._key_color = theme.color(ColorRole.MUTED)
         self._dot_color = theme.color(ColorRole.EDGE)
         self._line_color = theme.color(ColorRole.LINE)
+        self._is_recolored = True
 
-    def clear(self) -> None:
-        for row in self._rows:
-            for widget in (row.value, row.key, row.bar):
-                if widget is not None:
-                    widget.hide()
-                    widget.deleteLater()
-        self._rows = []
+    @staticmethod
+    def _remove(rows: Sequence[ShownRow]) -> None:
+        for row in rows:
+            for widget in row.widgets:
+                widget.hide()
+                widget.deleteLater()
+
+    def replace(self, rows: Sequence[DetailRow]) -> list[ShownRow]:
+        """Show other rows, with the widgets of rows of the same shape: making them is slow."""
+        former, self._rows = self._rows, []
+        known: dict[object, list[ShownRow]] = {}
+        for place, each in enumerate(former):
+            # Labels have the colours in which they were made.
+            key = None if self._is_recolored else shape_of(each.row, is_first=not place)
+            known.setdefault(key, []).append(each)
+        for row in rows:
+            if of_shape := known.get(shape_of(row, is_first=not self._rows)):
+                self._add_again(of_shape.pop(0), row)
+            else:
+                self.add(row)
+        self._remove([row for rest in known.values() for row in rest])
+        self._is_recolored = False
+        self.finish()
+        return list(self._rows)
+
+    def _add_again(self, shown: ShownRow, row: DetailRow) -> None:
+        self._rows.append(shown)
+        for widget in shown.widgets:
+            if isinstance(widget, ValueLabel) and widget.hasSelectedText():
+                # What is marked for copying would stay.
+                widget.setSelection(0, 0)
+            # Screen readers go by the order of the widgets, not by their places.
+            widget.raise_()
+        former, shown.row = shown.row, row
+        self._say(shown, former)
 
     def finish(self) -> None:
         for row in self._rows:
-            for widget in (row.key, row.value, row.bar):
-                if widget is not None:
+            for widget in row.widgets:
+                if widget.isHidden():
                     widget.show()
         self._place_rows()
 
@@ -437,6 +471,15 @@ class RowGrid(QWidget):
         menu.addAction("Copy", partial(QGuiApplication.clipboard().setText, label.text_to_copy()))
         menu.addAction("Copy all", self.copy_all_requested.emit)
         menu.popup(label.mapToGlobal(position))
+
+
+def shape_of(row: DetailRow, *, is_first: bool = False) -> tuple[RowKind, str, bool, bool]:
+    """Return what the widgets of a row depend on; the rest is changed in them."""
+    kind = row.kind
+    # A set would hash the members, which is slow.
+    key = "" if kind is RowKind.STEP or kind is RowKind.ITEM else row.key
+    # The first heading has no room above.
+    return kind, key, bool(row.links) or bool(row.exact), is_first and kind is RowKind.HEADING
 
 
 def _set_code(box: QPlainTextEdit, text: str) -> None:

@@ -28,7 +28,7 @@ from ..session.overruled_rates import OverruledRates
 from ..session.stops import StopNotices
 from .clock_rows import ClockHistory, clock_rows
 from .frame_rows import Heaviest, frame_rows, range_rows
-from .grid import RowGrid, ShownRow
+from .grid import RowGrid, ShownRow, shape_of
 from .labels import LinesOfText, LinkedLabel, Piece, ValueLabel, breakable
 from .member_rows import member_rows, timer_rows
 from .reason_rows import Told, WhyRows
@@ -139,7 +139,7 @@ class WhyPanel(QWidget):
             self._bridge.refresh_timer.queue_turn(self, self._read_on)
         if head != self._head:
             self._set_head(head)
-        if [_shape_of(row) for row in rows] == [_shape_of(shown.row) for shown in self._shown]:
+        if [*map(shape_of, rows)] == [shape_of(shown.row) for shown in self._shown]:
             self._move_items(rows)
             for shown, row in zip(self._shown, rows, strict=True):
                 if row != shown.row:
@@ -278,9 +278,7 @@ class WhyPanel(QWidget):
     def _build(self, rows: list[DetailRow]) -> None:
         self.grid.setUpdatesEnabled(False)
         row, link = self._row_with_keyboard()
-        self.grid.clear()
-        self._shown = [self.grid.add(each) for each in rows]
-        self.grid.finish()
+        self._shown = self.grid.replace(rows)
         self._order_tabs()
         self.grid.setUpdatesEnabled(True)
         if row is not None:
@@ -365,14 +363,6 @@ def _split(rows: list[DetailRow]) -> tuple[list[DetailRow], list[DetailRow]]:
 
 def _about_text(row: DetailRow) -> str:
     return f"{row.key} · {row.text}" if row.text else row.key
-
-
-def _shape_of(row: DetailRow) -> tuple[RowKind, str, bool]:
-    """Return what the widgets of a row depend on; the rest is changed in them."""
-    kind = row.kind
-    # A set would hash the members, which is slow.
-    key = "" if kind is RowKind.STEP or kind is RowKind.ITEM else row.key
-    return kind, key, bool(row.links) or bool(row.exact)
 
 
 class StopNote(QWidget):

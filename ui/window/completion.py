@@ -7,7 +7,7 @@ import gc
 import linecache
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Slot
 
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from .main_window import MainWindow
 
 
+#: As the third threshold of Python's collector: as good as never.
+_SELDOM: Final = 1_000_000
+
+
 class Completion(QObject):
     """Everything that begins after the first paint and ends with the window."""
 
@@ -35,6 +39,7 @@ class Completion(QObject):
         super().__init__(window)
         self._window = window
         self._next_turn = single_shot(self, self._collect_garbage)
+        self._third = 0  # The threshold of collections of all objects
         self._sessions = 0  # How many there were, with the present one
         self._faults = FaultReporter(window)
         window.dress()
@@ -46,6 +51,7 @@ class Completion(QObject):
         self._preloading.finished.connect(give_back_memory)
         self._endless_code = EndlessCode(window)
         self._interrupts = Interrupts(window, self._endless_code.end)
+        bridge.refresh_timer.moving_changed.connect(self._put_off_collection)
         # Modules and widgets stay; going through all of them for garbage takes 20 ms each
         # time, in which no frame of the scene could begin.
         gc.freeze()
@@ -86,6 +92,20 @@ class Completion(QObject):
             # Through all of the new session too: a quarter of a second with a million timers.
             gc.collect()
         give_back_memory()
+
+    @Slot(bool)
+    def _put_off_collection(self, is_moving: bool) -> None:  # noqa: FBT001 - a slot
+        """Go through all objects for garbage only when nothing is being moved.
+
+        With thousands of timers that takes as long as two pictures.
+        """
+        first, second, third = gc.get_threshold()
+        if is_moving:
+            self._third = third
+            gc.set_threshold(first, second, _SELDOM)
+        elif third == _SELDOM:
+            # Else the scene has set its own.
+            gc.set_threshold(first, second, self._third)
 
     def finish(self) -> int:
         """Stop; return the exit code if a signal has ended the window, else 0."""

@@ -52,7 +52,7 @@ class Preloading(QObject):
 
     @Slot()
     def _queue_turn(self) -> None:
-        self._bridge.refresh_timer.queue_turn(self, self.load_next)
+        self._bridge.refresh_timer.queue_turn(self, self.load_next, can_wait=True)
 
     def load_next(self) -> None:
         """Import the next module, and ask for another turn; after the last, tell so."""

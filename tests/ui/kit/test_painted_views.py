@@ -112,7 +112,7 @@ class Stand:
         self.bridge = SessionBridge()
         self.bridge.set_session(self.session)
         # Else the panels refresh as well when enough real time has passed.
-        monkeypatch.setattr(self.bridge.refresh_timer, "queue_turn", lambda _owner, _refresh: None)
+        monkeypatch.setattr(self.bridge.refresh_timer, "queue_turn", lambda *_, **_how: None)
         self.theme = Theme("light")
         self.tree = ClockTreePanel(self.bridge, self.theme)
         self.queue = TimerQueuePanel(self.bridge, self.theme)

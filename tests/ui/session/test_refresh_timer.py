@@ -15,6 +15,7 @@ from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.sessions.session import SessionPhase
 from tests.ui.bridge_stand import MS, Noted, PlayedSession, is_quick, is_refreshing, wait_ms
 from ui.kit.throttled_refresh import TEXT_MS
+from ui.plotting.shared_view import SharedView
 from ui.session.bridge import (
     QUIET_REFRESH_MS,
     REFRESH_MS,
@@ -281,14 +282,14 @@ class Hands:
         self.done.append("news")
         self.timer.end_turn(has_news=True)
 
-    def ask(self, name: str, takes_ms: int = 0) -> None:
+    def ask(self, name: str, takes_ms: int = 0, *, can_wait: bool = False) -> None:
         """Ask for a turn that takes some time."""
 
         def refresh() -> None:
             self.done.append(name)
             self.now_ns += takes_ms * MS
 
-        self.timer.queue_turn(self.timer, refresh)
+        self.timer.queue_turn(self.timer, refresh, can_wait=can_wait)
 
     def run_frames(self, seconds: float, *, late: float, own: float) -> None:
         """Let frames pass, a share of them late, while the window takes a share of the time."""
@@ -511,3 +512,51 @@ def test_that_what_passes_while_the_scene_is_held_tells_nothing(hands: Hands) ->
     hands.timer.note_frames([], FRAME_NS, busy_ns=0)
 
     assert hands.timer.period_ms(REFRESH_MS) == REFRESH_MS
+
+
+def test_that_what_can_wait_has_its_turn_when_nothing_is_moved_any_more(
+    hands: Hands, qtbot: QtBot
+) -> None:
+    changes: list[bool] = []
+    hands.timer.moving_changed.connect(changes.append)
+
+    hands.timer.note_move()
+    hands.ask("findings", can_wait=True)
+    hands.ask("plot")
+    for _ in range(5):
+        hands.timer.note_move()
+        QCoreApplication.processEvents()
+
+    assert hands.done == ["plot"]
+    assert changes == [True]
+    qtbot.waitUntil(lambda: hands.done == ["plot", "findings"])
+    assert changes == [True, False]
+    hands.ask("table", can_wait=True)
+    hands.timer._do_piece()
+    assert hands.done[-1] == "table"
+
+
+def test_that_moves_by_hand_are_told_from_those_of_time(bridge: SessionBridge) -> None:
+    session = PlayedSession()
+    session.add_frames(10)
+    bridge.set_session(session)
+    view = SharedView.of(bridge)
+    view.set_timeline(bridge.timeline)
+    told: list[bool] = []
+    bridge.refresh_timer.moving_changed.connect(told.append)
+
+    session.add_frames(10)
+    bridge.refresh_now()
+    view.read_new_frames()
+    bridge.playhead.play()
+    bridge.playhead._play_on()
+    bridge.playhead._tell()
+    bridge.go_live()
+    assert told == []
+
+    bridge.set_playhead(bridge.timeline.at_ns // 2)
+    bridge.playhead._tell()
+    assert told == [True]
+    bridge.refresh_timer._end_moves()
+    view.pan(-0.1)
+    assert told == [True, False, True]

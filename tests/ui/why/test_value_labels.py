@@ -18,10 +18,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from ui.kit.theme import Theme
 from ui.session.selection import Selection
 from ui.why.grid import RowGrid, ShownRow
 from ui.why.labels import LinesOfText, LinkedLabel, ValueLabel
-from ui.why.rows import DetailRow, LinkedText, RowKind, heading, item, linked, sentence
+from ui.why.rows import DetailRow, LinkedText, RowKind, heading, item, linked, sentence, step
 
 LONG = "RuntimeError: " + "x" * 300
 
@@ -249,6 +250,60 @@ def test_that_entries_of_a_list_change_without_being_measured_while_they_take_a_
     assert rows[2].value.y() > before[2].y()
     grid.change(rows[1], item(LinkedText("timer 1"), "root", "1 s"))
     assert [row.value.geometry() for row in rows] == before
+
+
+def test_that_other_rows_look_as_if_new_with_the_widgets_that_are_there(
+    grid: RowGrid, theme: Theme
+) -> None:
+    first = [
+        heading("One"),
+        DetailRow("Key", "0"),
+        step("then", [LinkedText("root", Selection.clock(1))]),
+        *(
+            item(LinkedText(f"timer {each}", Selection.timer(each)), "root", "1 s")
+            for each in range(3)
+        ),
+        DetailRow("Key", "many words " * 20),
+    ]
+    other = [
+        sentence("Nothing is selected."),
+        heading("Two"),
+        item(LinkedText("timer 7", Selection.timer(7)), "game", "10 s"),
+        item(LinkedText("timer 2", Selection.timer(2)), "root", "1 s"),
+        heading("One"),
+        step("now", [LinkedText("game", Selection.clock(2)), LinkedText(" was paused")]),
+        DetailRow("Key", "1"),
+        item(LinkedText("timer 8", Selection.timer(8)), "game", "1 s"),
+        item(LinkedText("timer 9", Selection.timer(9)), "game", "1 s"),
+    ]
+    grid.set_theme(theme)
+    before = grid.replace(first)
+    marked = before[1].value
+    assert isinstance(marked, ValueLabel)
+    marked.setSelection(0, 1)
+
+    for rows in (other, first, other):
+        shown = grid.replace(rows)
+
+        new = RowGrid()
+        new.set_theme(theme)
+        new.resize(grid.size())
+        for each in rows:
+            new.add(each)
+        new.finish()
+        assert grid.grab().toImage() == new.grab().toImage()
+        assert grid.minimumHeight() == new.minimumHeight()
+        told = [[read_out(each) for each in _widgets(of)] for of in (grid, new)]
+        assert told[0] == told[1]
+        new.deleteLater()
+    reused = [each for each in shown if any(each is known for known in before)]
+    assert [each.row.kind for each in reused].count(RowKind.ITEM) == 3
+    assert marked in [each.value for each in reused]
+
+
+def _widgets(grid: RowGrid) -> list[QLabel]:
+    """Return what a grid shows, in the order of a screen reader."""
+    return [each for each in grid.findChildren(QLabel) if not each.isHidden()]
 
 
 def test_that_a_narrower_panel_breaks_lines(grid: RowGrid) -> None:

@@ -130,6 +130,11 @@ def open_scenes(window):
 def tell(window):
     logs = [each for each in gc.get_objects() if type(each).__name__ == "EventLog"]
     print(len(logs), "log, that of the session:", logs == [window.bridge.session.log])
+    usual, timer = gc.get_threshold(), window.bridge.refresh_timer
+    timer.note_move()
+    moving = gc.get_threshold()
+    timer._end_moves()
+    print(moving[:2] == usual[:2], moving[2] > 1_000 * usual[2], gc.get_threshold() == usual)
     window.close()
 
 main_window.MainWindow.__init__ = watch
@@ -184,10 +189,14 @@ def test_that_pyside_reads_the_modules_of_users_and_not_those_of_the_window(
     assert left == "False 0"
 
 
-def test_that_a_session_is_freed_once_another_is_shown(tmp_path: Path) -> None:
+def test_that_a_session_is_freed_once_another_is_shown_and_garbage_not_sought_in_moves(
+    tmp_path: Path,
+) -> None:
     done = run(AFTER_OTHER_SCENES, tmp_path)
 
-    assert done.stdout.splitlines() == ["1 log, that of the session: True"], done.stderr
+    logs, thresholds = done.stdout.splitlines()
+    assert logs == "1 log, that of the session: True", done.stderr
+    assert thresholds == "True True True"
     assert done.returncode == 0, done.stderr
 
 

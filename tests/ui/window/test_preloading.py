@@ -14,7 +14,7 @@ app = QCoreApplication([])
 from ui.session.bridge import SessionBridge
 from ui.window.preloading import Preloading
 bridge, turns, ends = SessionBridge(), [], []
-bridge.refresh_timer.queue_turn = lambda owner, act: turns.append(act)
+bridge.refresh_timer.queue_turn = lambda owner, act, **_how: turns.append(act)
 preloading = Preloading(bridge, app)
 preloading.finished.connect(lambda: ends.append(len(turns)))
 wanted = "ui.why.reason_rows", "ui.findings"
