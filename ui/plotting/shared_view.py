@@ -628,8 +628,8 @@ def _expects_news(bridge: SessionBridge) -> bool:
 
 
 def _note_move(view: SharedView, bridge: SessionBridge) -> None:
-    # A view that follows moves with the session.
-    if not view.is_following:
+    # A view that follows moves with the session, and a playhead that plays takes it along.
+    if not (view.is_following or bridge.playhead.is_playing):
         bridge.refresh_timer.note_move()
 
 

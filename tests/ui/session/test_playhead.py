@@ -315,6 +315,24 @@ def test_that_it_plays_on_at_the_pace_of_time_and_stops_at_the_end(
     assert changes == [True, False]
 
 
+def test_that_it_is_moved_by_hand_unless_it_plays(bridge: SessionBridge) -> None:
+    played(bridge)
+    told: list[bool] = []
+    bridge.refresh_timer.moving_changed.connect(told.append)
+
+    bridge.playhead.play()
+    settle()
+    bridge.playhead._play_on()
+    settle()
+    bridge.go_live()
+    settle()
+    assert told == []
+
+    bridge.set_playhead(500 * NS_PER_MS)
+    settle()
+    assert told == [True]
+
+
 def test_that_moving_it_by_hand_while_it_plays_goes_on_from_there(bridge: SessionBridge) -> None:
     session = played(bridge)
     now = [0]
