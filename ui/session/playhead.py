@@ -14,16 +14,16 @@ from inspector.events.timeline import Timeline
 from inspector.sessions.session import Session
 
 #: States are kept so many events apart, or as many as a longer move ...
-_STEP: Final = 2_000
+_STEP: Final = 1_000
 #: ... up to this one; a longer move is a jump, and the next one is not known to be as far.
 _FARTHEST: Final = 20_000
 #: So many states before the playhead are worked out ahead of it, ...
-_AHEAD: Final = 8
+_AHEAD: Final = 12
 #: ... and so many are kept, fewer where they have many clocks, timers and members.
-_MOST_KEPT: Final = 12
+_MOST_KEPT: Final = 16
 _MOST_PARTS: Final = 160_000
 #: Events folded in a piece of work that is done ahead: a millisecond or two.
-_PIECE: Final = 2_000
+_PIECE: Final = 1_500
 #: Milliseconds from one move to the next while the playhead moves by itself.
 _PLAY_MS: Final = 16
 

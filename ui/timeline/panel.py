@@ -89,6 +89,7 @@ class TimelinePanel(QWidget):
         self._text_throttle = ThrottledRefresh(self, bridge.refresh_timer, self._refresh_texts)
         self._pause = single_shot(self, self._queue_turn, _PAUSE_MS)
         self._known = 0  # Up to which event lanes are arranged
+        self._reads_on = False  # Whether a turn to read on is to come
         self._connect()
         self._on_budgets_changed(bridge.budgets_ms)
         self.set_session(bridge.session)
@@ -156,7 +157,7 @@ class TimelinePanel(QWidget):
         store = self.canvas.store
         history = session.history
         # While a long log is read, that is for turns in between.
-        is_reading = self._pause.isActive() and store.cursor
+        is_reading = self._reads_on and store.cursor
         left = (history.end - store.cursor) if is_reading else self._read(history)
         # Thousands of rows are not arranged for each piece.
         keeps_rows = left > 0 and 0 < self._known <= store.cursor < self._known + _SHOWN_AT_ONCE
@@ -189,6 +190,7 @@ class TimelinePanel(QWidget):
 
     def _read_on(self) -> None:
         """Read the next events of a long log; show them when they are many, or all."""
+        self._reads_on = False
         session, store = self._bridge.session, self.canvas.store
         if session is None or not self.isVisible() or self._bridge.is_behind:
             return
@@ -198,6 +200,7 @@ class TimelinePanel(QWidget):
 
     def _read(self, history: History) -> int:
         left = self.canvas.store.read(history, self._bridge.timeline)
+        self._reads_on = left > 0
         if left:
             self._pause.start()
         return left

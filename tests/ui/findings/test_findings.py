@@ -182,7 +182,9 @@ def test_that_a_long_past_is_looked_at_in_turns(
     monkeypatch.setattr("ui.findings.AT_ONCE_EVENTS", 100)
     stand.run(2)
     turns: list[Callable[[], object]] = []
-    monkeypatch.setattr(stand.bridge.refresh_timer, "queue_turn", lambda _, act: turns.append(act))
+    monkeypatch.setattr(
+        stand.bridge.refresh_timer, "queue_turn", lambda _, act, **_how: turns.append(act)
+    )
     panel = stand.panel
     panel.look()
 
@@ -205,7 +207,9 @@ def test_that_a_look_at_a_session_that_is_gone_ends(
     monkeypatch.setattr("ui.findings.AT_ONCE_EVENTS", 100)
     stand.run(2)
     turns: list[Callable[[], object]] = []
-    monkeypatch.setattr(stand.bridge.refresh_timer, "queue_turn", lambda _, act: turns.append(act))
+    monkeypatch.setattr(
+        stand.bridge.refresh_timer, "queue_turn", lambda _, act, **_how: turns.append(act)
+    )
     stand.panel.look()
     other = scene_file(tmp_path, "def build(stage): stage.root.set_timeout(1, int)", "other.py")
     stand.bridge.set_session(virtual_session(other))
