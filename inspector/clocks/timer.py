@@ -141,23 +141,8 @@ class LabelledTimer(Timer):
 
     __slots__ = ("name", "site")
 
-    def __init__(  # noqa: PLR0913, PLR0917 - made in one place only
-        self,
-        clock: Clock,
-        due_ns: int,
-        order: int,
-        callback: Callable[..., object],
-        args: tuple[Any, ...],
-        name: str,
-        site: CallSite | None,
-    ) -> None:
-        self.clock = clock
-        self.due_ns = due_ns
-        self.order = order
-        self.callback = callback
-        self.args = held_arguments(args) if args else None
-        self.name = name
-        self.site = site
+    name: str
+    site: CallSite | None
 
 
 class UnlistedTimer(Timer):

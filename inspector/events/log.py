@@ -278,10 +278,12 @@ def packed(numbers: Numbers) -> Numbers:
     """Return numbers as an array, or unchanged if one needs more than 64 bits."""
     if isinstance(numbers, array):
         return numbers
+    found = array("q")
     try:
-        return array("q", numbers)
+        found.fromlist(numbers)
     except OverflowError:
         return numbers
+    return found
 
 
 def joined(first: Numbers, second: Numbers) -> Numbers:

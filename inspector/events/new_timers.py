@@ -7,8 +7,10 @@ by one takes ten times as long as adding whole columns.
 from __future__ import annotations
 
 import re
+import sys
 from array import array
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -19,10 +21,10 @@ from inspector.vocabulary import TIMER_ADDED, TIMER_ARMED, TIMER_ORIGIN, Numbers
 WIDTH: Final = 5
 #: Fewer timers are not worth a search.
 _FEWEST: Final = 32
-#: The kinds of the events of many.
-_MANY_NEW: Final = re.compile(
-    b"(?:%s){%d,}" % (re.escape(bytes((TIMER_ADDED, TIMER_ORIGIN, TIMER_ARMED))), _FEWEST)
-)
+_NEW: Final = array("q", (TIMER_ADDED, TIMER_ORIGIN, TIMER_ARMED))
+#: The kinds of the events of many, by their lowest bytes.
+_LOWEST: Final = slice(0 if sys.byteorder == "little" else 7, None, 8)
+_MANY_NEW: Final = re.compile(b"(?:%s){%d,}" % (re.escape(_NEW.tobytes()[_LOWEST]), _FEWEST))
 
 Column: TypeAlias = "array[int]"
 
@@ -42,6 +44,12 @@ class NewTimers(Struct, frozen=True):
 
     def __len__(self) -> int:
         return len(self.id)
+
+    def per_clock(self) -> Mapping[int, int]:
+        """Return how many there are of each clock."""
+        first, count = self.clock[0], len(self)
+        is_one = self.clock == array("q", (first,)) * count
+        return {first: count} if is_one else Counter(self.clock)
 
 
 def new_timers_apart(block: Numbers) -> Iterator[NewTimers | Iterator[RawEvent]]:
@@ -71,13 +79,9 @@ def _stretches(block: Numbers) -> Iterator[tuple[int, int]]:
     """Yield at which numbers many new timers begin and end."""
     if not isinstance(block, array) or len(block) < 3 * WIDTH * _FEWEST:
         return
-    kinds = block[1::WIDTH]
-    if kinds.count(TIMER_ADDED) < _FEWEST:
-        return
-    try:
-        texts = bytes(kinds.tolist())
-    except ValueError:
-        # Of a damaged file, or of a newer program.
-        return
-    for found in _MANY_NEW.finditer(texts):
-        yield WIDTH * found.start(), WIDTH * found.end()
+    kinds = block[1::WIDTH].tobytes()
+    for found in _MANY_NEW.finditer(kinds[_LOWEST]):
+        begin, end = found.span()
+        # Kinds that need more than a byte are of a damaged file or a newer program.
+        if kinds[8 * begin : 8 * end] == _NEW.tobytes() * ((end - begin) // 3):
+            yield WIDTH * begin, WIDTH * end

@@ -8,7 +8,6 @@ engine's state at that instant.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from copy import copy
 from fractions import Fraction
@@ -177,9 +176,7 @@ class Timeline:
 
     def _add_timers(self, new: NewTimers) -> bool:
         """Fold the events of many new timers at once; change nothing if one does not fit."""
-        clock_id, count = new.clock[0], len(new)
-        is_one = new.clock.count(clock_id) == count
-        per_clock = {clock_id: count} if is_one else Counter(new.clock)
+        per_clock = new.per_clock()
         if TIMER_ADDED not in self._fold or not per_clock.keys() <= self.clocks.keys():
             return False
         if not self.timers.add_all(new, self._last_order):

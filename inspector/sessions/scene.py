@@ -49,7 +49,7 @@ _MOST_SHOWN = 400
 _LARGEST_BYTES = 64 * 1024 * 1024
 _SCENE_NUMBERS = count(1)
 #: So many more objects until Python looks for garbage; an unusual number, to be told from others.
-_BUILD_THRESHOLD: Final = 500_009
+_BUILD_THRESHOLD: Final = 1_500_007
 
 #: Other files are opened by mistake.
 _PYTHON_SUFFIXES = frozenset({".py", ".pyw", ""})

@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.events.blocks.packed_columns import grouped
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration
 from inspector.vocabulary import NEVER
@@ -16,6 +15,7 @@ from inspector.vocabulary import NEVER
 from ..session.bridge import Selection
 from .rows import DetailRow, LinkedText, item
 
+_COLUMNS: Final = ("id", "clock", "order", "site", "label", "session_due")
 #: So many timers that wait are listed, those of a call site as one.
 MOST_WAITING: Final = 3
 
@@ -28,35 +28,33 @@ def next_rows(
     Timers of one name, or set at one place under names that share words, are one row.
     """
     timeline.resolve_dues()
-    table = timeline.timers
-    clocks, dues = table.numpy("clock"), table.numpy("session_due")
-    if among is None or among.all():
-        places, dues = np.arange(len(table)), dues.copy()
-    else:
-        places = np.flatnonzero(among)
-        clocks, dues = clocks[places], dues[places]
+    strings = timeline.strings
+    columns = [timeline.timers.numpy(name) for name in _COLUMNS]
+    if among is not None and not among.all():
+        columns = [column[among] for column in columns]
+    numbers, clocks, orders, sites, labels, dues = columns
+    dues = dues.copy()
     rows: list[DetailRow] = []
     while len(rows) < most and len(dues) and (due_ns := int(dues.min())) < NEVER:
-        first = places[np.flatnonzero(dues == due_ns)]
-        place = int(first[table.numpy("order")[first].argmin()])
-        site, label = table.site[place], table.label[place]
-        # Few of many timers are on the same clock, and the others need no second look.
-        others = np.flatnonzero(clocks == table.clock[place])
-        others = others[dues[others] < NEVER]
-        sites, labels = (table.numpy(column)[places[others]] for column in ("site", "label"))
-        alike = (sites == site) & (site != 0)
-        name = timeline.strings[label]
-        shared = _shared([timeline.strings[each] for each in grouped(labels[alike])[0]])
+        first = np.flatnonzero(dues == due_ns)
+        place = int(first[orders[first].argmin()])
+        site, label, clock_id = (int(column[place]) for column in (sites, labels, clocks))
+        # As masks: numbers of a million timers take eight times the memory.
+        others = (clocks == clock_id) & (dues < NEVER)
+        alike = others & (sites == site) & (site != 0)
+        present = np.flatnonzero(np.bincount(labels[alike])).tolist()
+        name = strings[label]
+        shared = _shared([strings[each] for each in present])
         if not shared:
-            alike, shared = labels == label, name
+            alike, shared = others & (labels == label), name
         count = int(np.count_nonzero(alike))
         name = f"{shared} ×{count:,}" if count > 1 else name
         left_ns = due_ns - timeline.at_ns
         late = "late " if left_ns < 0 else ""
-        link = LinkedText(name, Selection.timer(table.id[place]))
-        clock = timeline.clocks[table.clock[place]].name
+        link = LinkedText(name, Selection.timer(int(numbers[place])))
+        clock = timeline.clocks[clock_id].name
         rows.append(item(link, clock, f"{late}{format_duration(abs(left_ns))}"))
-        dues[others[alike]] = NEVER
+        dues[alike] = NEVER
     return rows
 
 

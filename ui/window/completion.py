@@ -46,6 +46,7 @@ class Completion(QObject):
         bridge = SessionBridge()
         self._contents = WindowContents(window, bridge)
         bridge.session_changed.connect(self._note_session)
+        bridge.loading_changed.connect(self._note_loading)
         bridge.facts_due.connect(self._faults.put_back_needed)
         self._preloading = Preloading(bridge, window)
         self._preloading.finished.connect(give_back_memory)
@@ -90,8 +91,17 @@ class Completion(QObject):
         """
         if self._sessions > 1:
             # Through all of the new session too: a quarter of a second with a million timers.
+            gc.unfreeze()
             gc.collect()
+            gc.freeze()
         give_back_memory()
+
+    @Slot(object)
+    def _note_loading(self, scene: Path | None) -> None:
+        if scene is None:
+            # What a scene has built stays too, while it is shown: a million timers would be gone
+            # through three times before they are.
+            gc.freeze()
 
     @Slot(bool)
     def _put_off_collection(self, is_moving: bool) -> None:  # noqa: FBT001 - a slot
