@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 _BROKEN: Final = re.compile("\r\n|[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
@@ -29,6 +30,14 @@ _HTML: Final = (
 def without_quotes(text: str) -> str:
     """Return a sentence whose names stand in their own spelling alone."""
     return QUOTED.sub(r"\1", text)
+
+
+def shared_name(words: Iterable[str]) -> str:
+    """Return a name of words that names share, without a bracket whose end they do not share."""
+    name = " ".join(words)
+    while name.count("(") > name.count(")"):
+        name = name[: name.rindex("(")].rstrip()
+    return name
 
 
 def one_line(text: str) -> str:

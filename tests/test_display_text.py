@@ -5,7 +5,14 @@ from html import escape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.display_text import as_html, foreign_line, foreign_lines, in_quotes, one_line
+from inspector.display_text import (
+    as_html,
+    foreign_line,
+    foreign_lines,
+    in_quotes,
+    one_line,
+    shared_name,
+)
 
 
 @given(st.text(alphabet=st.sampled_from("a&<>\"' \n\té"), max_size=30))
@@ -47,3 +54,9 @@ def test_that_a_long_name_of_another_program_keeps_its_beginning_and_its_end() -
 
 def test_that_texts_of_other_programs_keep_their_lines() -> None:
     assert foreign_lines("Traceback:\r\n\tat x\n\x1b[31m") == "Traceback:\n\tat x\n\ufffd[31m"
+
+
+def test_that_a_shared_name_has_no_bracket_without_its_end() -> None:
+    assert shared_name(["sleep", "in", "handler", "(handler"]) == "sleep in handler"
+    assert shared_name(["poll(a", "b)", "x"]) == "poll(a b) x"
+    assert shared_name(["(x"]) == ""

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.display_text import shared_name
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration
 from inspector.vocabulary import NEVER
@@ -93,6 +94,5 @@ def waiting_rows(timeline: Timeline, among: NDArray[np.bool_]) -> list[DetailRow
 def _shared(names: list[str]) -> str:
     """Return the words that names share, if they share any."""
     words = [name.split() for name in names]
-    return (
-        " ".join(word for word in words[0] if all(word in each for each in words)) if words else ""
-    )
+    first = words[0] if words else ()
+    return shared_name(word for word in first if all(word in each for each in words))

@@ -30,6 +30,7 @@ from inspector.analysis.lanes.lane_columns import (
 from inspector.analysis.lanes.spans import Spans
 from inspector.analysis.lateness.blocks import Blocks
 from inspector.calls.call import short_site
+from inspector.display_text import shared_name
 from inspector.events.blocks.packed_columns import grouped
 from inspector.events.handlers import handlers_of
 from inspector.events.history import History, LogHistory
@@ -127,7 +128,7 @@ class Lane(Struct, eq=False):
         """What it is called: a family by the words that the labels share, else by its call site."""
         if not self.members:
             return self.label
-        name = " ".join(self.words) or short_site(self.label)
+        name = shared_name(self.words) or short_site(self.label)
         return f"{name} ×{len(self.members)}"
 
     @property
