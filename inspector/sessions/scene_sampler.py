@@ -94,13 +94,18 @@ class SceneSampler:
         self._sampler = Sampler(cast("Program", self._scene))
         self._lock = Lock()
         self._wanted = Event()
-        self._closed = Event()
+        # Held until it is closed: to wait for an event takes several times as long, at each look.
+        self._open = Lock()
+        self._open.acquire()
+        self._is_closed = False
         self._sampler.begin()
         self._thread = Thread(target=self._run, name="scene sampler", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        self._closed.set()
+        if not self._is_closed:
+            self._is_closed = True
+            self._open.release()
         self._wanted.set()
         # As long as it waits for its next look, it holds the session.
         self._thread.join()
@@ -155,13 +160,13 @@ class SceneSampler:
 
     def _run(self) -> None:
         sampler, frames = self._sampler, self._scene.frames
-        while not self._closed.is_set():
+        while not self._is_closed:
             wait_ns = sampler.wait_ns(self._next_look_ns())
             if monotonic_ns() - max(frames.began_ns, frames.ended_ns) > _REST_NS:
                 if not frames.began_ns:
                     self._wanted.clear()
                     self._wanted.wait()
                 sampler.wait_ns(LONG_NS)
-            if not self._closed.wait(wait_ns / 1e9):
+            if not self._open.acquire(timeout=wait_ns / 1e9):
                 with self._lock:
                     sampler.look()

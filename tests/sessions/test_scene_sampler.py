@@ -97,13 +97,17 @@ def test_that_it_looks_once_a_wake_up_when_that_may_be_a_long_one(
     waits_s: list[float] = []
     has_waited = Semaphore(0)
 
-    class Noting(Event):
-        def wait(self, timeout: float | None = None) -> bool:
-            waits_s.append(timeout or 0)
+    class Noting(Semaphore):
+        def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:  # noqa: FBT002 - as a lock has them
+            if timeout is None:
+                return super().acquire(blocking)
+            waits_s.append(timeout)
             has_waited.release()
-            return super().wait(0.001)
+            return super().acquire(timeout=0.001)
 
-    monkeypatch.setattr(scene_sampler, "Event", Noting)
+        __enter__ = acquire
+
+    monkeypatch.setattr(scene_sampler, "Lock", Noting)
     monkeypatch.setattr(scene_sampler, "_REST_NS", 1 << 62)
     until_ns = iter((12_000_000, None, -1_000_000, 500_000_000))
     sampler = SceneSampler(1, lambda: next(until_ns, None))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QEnterEvent, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
@@ -167,12 +167,23 @@ class MarksRow(QWidget):
     minimumSizeHint = sizeHint  # noqa: N815 - Qt's name
 
     @override
-    def event(self, event: QEvent) -> bool:
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        # Only then: an override of event() would hear each paint.
+        self.installEventFilter(self)
+
+    @override
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.removeEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             said = self.text_at(event.pos().x())
             QToolTip.showText(event.globalPos(), as_plain(said), self)
             return True
-        return super().event(event)
+        return False
 
     @override
     def resizeEvent(self, _event: object) -> None:

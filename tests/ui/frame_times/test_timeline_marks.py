@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QEnterEvent, QHelpEvent, QImage
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from inspector.events.annotations import Annotation
@@ -66,6 +67,20 @@ def test_that_interventions_and_hits_say_what_they_are(marked: Marked, timeline:
     assert marked.text_at(300) == "00:06.000  breakpoint 4, frame 299: timer boss fires"
     kinds = [group.kind for group in marked.row.groups]
     assert kinds == [MarkKind.COMMAND, MarkKind.HIT]
+
+
+def test_that_a_mark_says_what_it_is_where_the_pointer_rests(
+    marked: Marked, timeline: Timeline
+) -> None:
+    timeline.hits.append(BreakHit(6_000 * MS, 4, "timer “boss” fires", 299))
+    marked.refresh()
+    row, at = marked.row, QPoint(round(marked.plot.pixel_of_frame(300).x()), 5)
+
+    QApplication.sendEvent(row, QEnterEvent(at, at, at))
+    QApplication.sendEvent(row, QHelpEvent(QEvent.Type.ToolTip, at, row.mapToGlobal(at)))
+
+    assert QToolTip.text() == marked.text_at(300)
+    QToolTip.hideText()
 
 
 def test_that_a_hit_is_shown_before_what_it_did(marked: Marked, timeline: Timeline) -> None:
