@@ -14,10 +14,12 @@ from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT, EventLog
 from inspector.events.members import MemberTable
 from inspector.events.recording import RecordingInfo, keyframes, open_recording
+from inspector.events.recording.layout import TIMER_COLUMNS
+from inspector.events.recording.reading.soundness import Soundness
 from inspector.events.recording.writing import file
 from inspector.events.recording.writing.file import RecordingFile
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import MARK, NEVER
+from inspector.vocabulary import MARK, NEVER, TimerKind
 from tests.events.recording.recorded_worlds import described, folded, record, scene_log
 
 SCENES = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
@@ -125,6 +127,17 @@ def test_that_columns_hold_any_number_of_64_bits() -> None:
         rows = [[chance.randrange(low, limit) for _ in range(count)] for _ in range(5)]
         block = np.array(rows, np.int64)
         assert (unpack(pack(block), 5, count) == block).all()
+
+
+@pytest.mark.parametrize("kind", [min(TimerKind) - 1, max(TimerKind) + 1])
+def test_that_timers_of_an_unknown_kind_are_refused(kind: int) -> None:
+    log = scene_log("1", 1)
+    block = keyframes.timer_block(folded(log, log.end))
+    sound = Soundness(len(log.strings), int)
+    block[TIMER_COLUMNS.index("kind"), -1] = kind
+
+    with pytest.raises(ValueError, match="a timer has an unknown kind"):
+        keyframes._fill_timers(Timeline(log.strings), block, sound)
 
 
 def test_that_columns_of_equal_numbers_take_no_room() -> None:
