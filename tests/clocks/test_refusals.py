@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from inspector.clocks import Clock, ClockTree, ManualTimeSource, Transport
 from inspector.clocks.failures import CallbackFailure
+from inspector.clocks.rate import checked_frame_rate
 from inspector.clocks.refusals import suggest_name
 from inspector.events.log import EventLog
 from inspector.frames.director import Director
@@ -263,3 +265,11 @@ def test_that_numbers_of_every_kind_are_numbers(clock: Any, number: Any) -> None
     clock.set_interval(number, blink)
 
     assert clock.child("x", rate=number).rate == number
+
+
+def test_that_frame_rates_are_from_one_a_minute_to_ten_thousand_a_second() -> None:
+    for rate in (Fraction(1, 60), 0.5, 10_000):
+        assert checked_frame_rate(rate) == rate
+    for rate in (Fraction(1, 61), 0, -60, 10_001):
+        with pytest.raises(ValueError, match=r"lies between 1/60 and 10,000"):
+            checked_frame_rate(rate)

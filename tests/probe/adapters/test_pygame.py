@@ -274,6 +274,8 @@ def test_that_it_is_waited_for_an_event_as_long_as_local_time_says(stand_in: Sta
 
     assert pygame.event.wait(20).type == pygame.NOEVENT
     assert stand_in.now_ns - began_ns == 80 * MS
+    with pytest.raises(AssertionError, match="nothing would end this"):
+        pygame.event.wait(0)
     for arguments in ((), (0,), (20,)):
         stand_in.posted.append(pygame.QUIT)
         assert pygame.event.wait(*arguments).type == pygame.QUIT
