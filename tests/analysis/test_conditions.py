@@ -196,6 +196,7 @@ def test_that_a_quotient_can_have_a_unit(text: str, *, holds: bool) -> None:
         ("__import__('os')", 0, "no field"),
         ("lateness > 5ms; kind", 14, "cannot be read"),
         ("kind == timer_fired", 8, 'a text stands in quotes: "timer_fired"'),
+        ("kind == timer_fried", 8, "(there are "),
         ("kind == 'timer_fierd'", 8, "it is never “timer_fierd” (but timer_fired"),
         ("'Update' = phase", 0, "it is never “Update”"),
     ],

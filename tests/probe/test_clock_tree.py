@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import cast
 
 import pytest
 
+from inspector.clocks import ClockTree, ManualTimeSource, Transport
 from inspector.probe.adapters.clock_tree import ClockTreeAdapter
 from inspector.probe.program import Program
 from inspector.vocabulary import CLOCK_PAUSED, CLOCK_RATE, TIMER_ADDED
@@ -65,6 +68,27 @@ def test_that_what_is_asked_of_a_tree_that_has_gone_is_done_at_once() -> None:
 
     ClockTreeAdapter(program).call_soon(program.own_clock, lambda: done.append("asked"))
 
+    assert done == ["asked"]
+
+
+def test_that_what_is_asked_of_a_tree_is_done_when_it_runs() -> None:
+    class Watched(Transport):
+        """Has the hook, which other tests are to be without."""
+
+    program = Program("played")
+    program.attach(lambda _event: None, lambda _events: None)
+    adapter = ClockTreeAdapter(program)
+    adapter.installed(cast("ModuleType", SimpleNamespace(Transport=Watched)))
+    source = ManualTimeSource()
+    tree = ClockTree()
+    Watched(tree, source).run()
+    adapter.attached()
+    *_, own = [each for each in program.clocks.by_number.values() if each.adapter is adapter]
+    done: list[str] = []
+
+    adapter.call_soon(own, lambda: done.append("asked"))
+    assert done == []
+    source.advance(1)
     assert done == ["asked"]
 
 
