@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from inspector.testing import pass_seconds, virtual_session
 
 SCENE = """
@@ -21,6 +23,23 @@ def build(stage):
     for make in (stage.scheduler, stage.component_director, stage.ticker):
         make(name="of the root")
     stage.state_machine("a", {})
+"""
+
+RULES = """
+from inspector.frames.state_machine import Edge, MachineRules
+
+
+def build(stage):
+    edges = {{"b": Edge("a", "b"), "c": Edge("b", "c")}}
+    machine = stage.state_machine("a", edges, rules={rules})
+
+    def go_on(old, new):
+        if new == "b":
+            machine.go("c")
+
+    machine.on_after = go_on
+    stage.root.set_timeout(0.1, machine.go, "b")
+    stage.root.set_timeout(0.2, lambda: stage.mark(machine.state))
 """
 
 
@@ -50,4 +69,20 @@ def test_that_each_system_is_made_and_shown_by_one_line(tmp_path: Path) -> None:
         "flow",
     ]
     assert names[root] == ["of the root"] * 6 + ["machine"]
+    session.close()
+
+
+@pytest.mark.parametrize(
+    ("rules", "ends_in"), [("MachineRules(queues_transitions=True)", "c"), ("None", "b")]
+)
+def test_that_a_machine_follows_the_rules_it_is_given(
+    tmp_path: Path, rules: str, ends_in: str
+) -> None:
+    path = tmp_path / "scene.py"
+    path.write_text(RULES.format(rules=rules))
+    session = virtual_session(path)
+    pass_seconds(session, 0.5)
+
+    assert session.timeline.failures == []
+    assert [mark.text for mark in session.timeline.marks] == [ends_in]
     session.close()
