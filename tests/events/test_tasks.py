@@ -64,6 +64,18 @@ def test_that_the_tasks_are_as_they_were_told_last() -> None:
     assert list(state_of(program).tasks.by_id) == [1]
 
 
+def test_that_every_event_of_tasks_has_them_shown_anew() -> None:
+    program = told()
+    program.log.append((20 * MS, TASKS_TOLD, PROGRAM, 0, 0))
+    events = [event for event in program.log.read().events if event[0] >= 10 * MS]
+    timeline = Timeline(program.log.strings)
+    timeline.apply_all(program.log.read().events[: -len(events)])
+    for event in events:
+        before = timeline.tasks.version
+        timeline.apply_all([event])
+        assert timeline.tasks.version > before, event
+
+
 def test_that_no_task_is_known_once_nobody_asks() -> None:
     program = told()
     program.log.append((20 * MS, TASKS_TOLD, PROGRAM, 0, 0))
