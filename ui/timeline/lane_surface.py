@@ -173,9 +173,7 @@ class LaneSurface(QAbstractScrollArea):
         self.text_turn += has_texts
         self.view.read_new_frames()
         window = self._fold_away()
-        if self.pointer is not None and self.view.is_following:
-            # Something else is under the pointer now.
-            self.point_at(self.pointer)
+        self._follow_pointer(has_texts=has_texts)
         changed = self.viewport().rect()
         is_other_past, self._drawn_past = self.past is not self._drawn_past, self.past
         if not has_texts:
@@ -436,7 +434,7 @@ class LaneSurface(QAbstractScrollArea):
     # ---------------------------------------------------------------- pointing
 
     def point_at(self, place: QPointF | None) -> None:
-        reading = hovered = self.pointer = None
+        reading = at_ns = self.pointer = None
         row = None if place is None else self.row_at(place.y())
         self.subject_pointed.emit(Selection() if row is None else subject_of(row))
         if place is not None and place.x() >= self.header_width:
@@ -444,12 +442,32 @@ class LaneSurface(QAbstractScrollArea):
             if row is not None:
                 near = NEAR * self.lane_window().per_pixel
                 reading = self.reader.read(row, at_ns, near)
-            hovered = int(at_ns) if 0 <= at_ns <= self.present_ns else None
             self.view.point_at(self.axis_at(place.x()))
         else:
             self.view.point_at(None)
         self.set_reading(reading)
-        self.instant_hovered.emit(hovered)
+        self._hover_at(at_ns)
+
+    def refresh_texts(self) -> None:
+        """Write the texts of what runs again, and read what is under the pointer."""
+        self.text_turn += 1
+        self._follow_pointer(has_texts=True)
+        self.viewport().update()
+
+    def _follow_pointer(self, *, has_texts: bool) -> None:
+        """Take note that something else is under the pointer now; what it is, only with texts."""
+        place = self.pointer
+        if place is None or not self.view.is_following:
+            return
+        if has_texts:
+            self.point_at(place)
+        else:
+            self.view.point_at(self.axis_at(place.x()))
+            self._hover_at(self.at_x(place.x()))
+
+    def _hover_at(self, at_ns: float | None) -> None:
+        is_known = at_ns is not None and 0 <= at_ns <= self.present_ns
+        self.instant_hovered.emit(int(at_ns) if at_ns is not None and is_known else None)
 
     @property
     def delayed(self) -> tuple[DelayedCall, ...]:

@@ -133,8 +133,7 @@ class TimelinePanel(QWidget):
 
     @Slot()
     def _refresh_texts(self) -> None:
-        self.canvas.text_turn += 1
-        self.canvas.viewport().update()
+        self.canvas.refresh_texts()
 
     @Slot(object)
     def _on_refreshed(self, events: int) -> None:

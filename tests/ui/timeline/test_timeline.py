@@ -42,6 +42,7 @@ from ui.session.bridge import Selection, SessionBridge
 from ui.timeline.lane_canvas import LaneCanvas
 from ui.timeline.lane_headers import HeaderState, name_end
 from ui.timeline.lane_names import shortened_name
+from ui.timeline.lane_readout import LaneReading
 from ui.timeline.panel import TimelinePanel
 
 
@@ -352,6 +353,34 @@ def test_that_what_is_read_is_below_the_pointer_when_the_view_has_moved(
     assert canvas.view.range.low > former
     assert canvas.view.hover == pytest.approx(canvas.axis_at(place.x()))
     assert bridge.hover_ns == pytest.approx(canvas.at_x(place.x()), abs=1)
+
+
+def test_that_what_is_under_the_pointer_is_read_as_often_as_texts_are_written(
+    panel: TimelinePanel,
+    bridge: SessionBridge,
+    session: LanesSession,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    canvas = panel.canvas
+    place = canvas.place_of(row_of(canvas, "spawn"), 1_000 * MS)
+    canvas.point_at(place)
+    read, times = canvas.reader.read, list[float]()
+
+    def note(row: LaneRow, at_ns: float, near_ns: float) -> LaneReading | None:
+        times.append(at_ns)
+        return read(row, at_ns, near_ns)
+
+    monkeypatch.setattr(canvas.reader, "read", note)
+    session.play(9_000)
+    bridge.refresh_now()
+
+    canvas.refresh(has_texts=False)
+
+    assert times == []
+    assert canvas.view.hover == pytest.approx(canvas.axis_at(place.x()))
+    assert bridge.hover_ns == pytest.approx(canvas.at_x(place.x()), abs=1)
+    canvas.refresh_texts()
+    assert times == [canvas.at_x(place.x())]
 
 
 def test_that_dragging_with_shift_measures_session_time_and_local_time(
