@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QFocusEvent,
     QFont,
     QKeyEvent,
@@ -183,6 +184,14 @@ class Ruler(QWidget):
             self._put_playhead(event.position())
         else:
             event.ignore()
+
+    @override
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        header = self._view.header
+        if header is not None and header.isVisible():
+            # What stands beside it has the menu of both.
+            place = header.mapFromGlobal(event.globalPos())
+            header.customContextMenuRequested.emit(place)
 
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:

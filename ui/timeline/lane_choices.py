@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup, QHideEvent, QKeyEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -80,11 +80,17 @@ class LaneChoices(QWidget):
         layout.addWidget(self.filter_line, 1)
         layout.addStretch(0)
         theme.changed.connect(self.apply_theme)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._open_menu)
         self.apply_theme()
 
     @Slot()
     def apply_theme(self) -> None:
         self.filter_line.set_icon(self._theme.icon("find"))
+
+    @Slot(QPoint)
+    def _open_menu(self, place: QPoint) -> None:
+        self._menu.popup(self.mapToGlobal(place))
 
     @Slot()
     def show_filter(self) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QEvent, QPointF, QRect, Qt
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
+from PySide6.QtGui import QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
@@ -139,6 +139,17 @@ def test_that_it_names_the_time_unless_something_else_stands_there(ruler: Ruler)
 
     assert header.parent() is ruler
     assert ruler.name.isHidden()
+
+
+def test_that_a_right_click_asks_for_the_menu_of_what_stands_beside_it(
+    ruler: Ruler, qtbot: QtBot
+) -> None:
+    header = QLabel("Session time")
+    ruler._view.put_header(header)
+    place = ruler.mapToGlobal(QPoint(600, 12))
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, QPoint(600, 12), place)
+    with qtbot.waitSignal(header.customContextMenuRequested):
+        QApplication.sendEvent(ruler, event)
 
 
 def test_that_keys_look_back_frame_by_frame(ruler: Ruler, qtbot: QtBot) -> None:

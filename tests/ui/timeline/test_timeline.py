@@ -1215,6 +1215,15 @@ def test_that_a_hidden_panel_keeps_nothing_of_a_former_session(
     assert kept == len(panel.canvas.store.lanes) < lanes
 
 
+def test_that_the_menu_of_the_ruler_is_that_of_its_name(panel: TimelinePanel) -> None:
+    choices = panel.choices
+    choices.customContextMenuRequested.emit(QPoint(5, 5))
+    menu = choices.button.menu()
+    assert menu is not None
+    assert menu.isVisible()
+    menu.close()
+
+
 def test_that_nothing_is_kept_of_a_context_menu(panel: TimelinePanel) -> None:
     def kept() -> int:
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
