@@ -24,7 +24,7 @@ from inspector.vocabulary import rate_chip, what_was_raised
 
 from ..kit.fonts import in_type
 from ..kit.guards import guarded
-from ..kit.labels import ElidedLabel, announce, say
+from ..kit.labels import ElidedLabel, announce, plain_label, say
 from ..kit.layouts import fill_across, tool_button
 from ..kit.theme import Theme
 from ..kit.throttled_refresh import ThrottledRefresh, single_shot
@@ -41,10 +41,10 @@ _NO_LIMIT: Final = (1 << 24) - 1
 _BEFORE_COUNT: Final = " · "
 _UNDONE: Final = "Undone:"
 _REDONE: Final = "Redone:"
-#: What the button says, and its tool tip, after a change and after an undo.
+#: What the button says, its tool tip and its keys, after a change and after an undo.
 _BUTTON_TEXTS: Final = (
-    ("Undo", "Undo this change (Ctrl+Z)"),
-    ("Redo", "Redo this change (Ctrl+Shift+Z)"),
+    ("Undo", "Undo this change", "Ctrl+Z"),
+    ("Redo", "Redo this change", "Ctrl+Shift+Z"),
 )
 
 
@@ -62,6 +62,7 @@ class Notice(Struct, frozen=True):
     text: str
     # At most two: what a button says, its tool tip, and what it does.
     actions: tuple[tuple[str, str, Callable[[], object]], ...] = ()
+    keys: str = ""  # What does the first of them, too
     lasts: bool = False  # Whether it stands until it is dismissed, not for some seconds
 
 
@@ -76,6 +77,7 @@ class StatusLine(QWidget):
 
     Attributes:
         buttons: What can be done about the notice; hidden without it.
+        keys: Say what does it, too.
         close_button: Dismisses a notice that lasts.
         cancel_button: Ends what takes its time; hidden while nothing does.
     """
@@ -91,6 +93,9 @@ class StatusLine(QWidget):
         self.label.setAccessibleName("Status")
         self.label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.buttons = tool_button(), tool_button()
+        self.keys = plain_label()
+        in_type(self.keys, "small", is_muted=True)
+        self.keys.hide()
         self.close_button = tool_button("Dismiss")
         self.close_button.setAccessibleName("Dismiss the notice")
         self.close_button.clicked.connect(self.dismiss)
@@ -99,11 +104,12 @@ class StatusLine(QWidget):
         self.log_note = LogNote(bridge)
         for button in self.buttons:
             button.clicked.connect(self._act)
-        buttons = (*self.buttons, self.close_button, self.cancel_button)
-        for button in buttons:
+        others = self.close_button, self.cancel_button
+        for button in (*self.buttons, *others):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.hide()
-        fill_across(self, self.label, *buttons, self.log_note, margins=(6, 0, 6, 0))
+        shown = (self.label, *self.buttons, self.keys, *others, self.log_note)
+        fill_across(self, *shown, margins=(6, 0, 6, 0))
         self._over = single_shot(self, self.clear, _EFFECT_MS)
         OverruledRates.of(bridge).found.connect(self.say_overruled)
         bridge.status_changed.connect(self._on_progress)
@@ -140,6 +146,8 @@ class StatusLine(QWidget):
             if action is not None:
                 button.setText(action[0])
                 button.setToolTip(action[1])
+        self.keys.setText(notice.keys)
+        self.keys.setVisible(bool(notice.keys))
         self.close_button.setVisible(notice.lasts)
         if had_keyboard:
             self.keyboard_left.emit()
@@ -216,10 +224,10 @@ class StatusLine(QWidget):
             # What was done in a recording was not done now.
             return
         undoing = None if session is None else session.undoing
-        title, tip = _BUTTON_TEXTS[text.startswith(_UNDONE)]
+        title, tip, keys = _BUTTON_TEXTS[text.startswith(_UNDONE)]
         can_undo = undoing is not None and undoing.of(record.number) is not None
         undo = (title, tip, partial(self._undo, record.number))
-        self.set_notice(Notice(text, (undo,) if can_undo else ()))
+        self.set_notice(Notice(text, (undo,), keys) if can_undo else Notice(text))
         self._effect = record
 
     def _count_again(self) -> None:

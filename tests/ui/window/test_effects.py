@@ -39,16 +39,17 @@ def said(shell: Shell) -> str:
     shell.advance(1 / 60)
     shell.bridge.refresh_now()
     line = shell.window.notice
-    undo = f" · {line.buttons[0].text()}" if line.buttons[0].isVisible() else ""
+    shown = [each.text() for each in (line.buttons[0], line.keys) if each.isVisible()]
+    undo = f" · {' '.join(shown)}" if shown else ""
     return f"{line.label.text()}{undo}"
 
 
 def test_that_a_pause_says_how_many_timers_wait(shell: Shell) -> None:
     shell.bridge.submit(PauseClock(shell.clock_id("game")))
-    assert said(shell) == "game paused · 21 timers wait · Undo"
+    assert said(shell) == "game paused · 21 timers wait · Undo Ctrl+Z"
 
     shell.bridge.submit(PauseClock(shell.clock_id("ui")))
-    assert said(shell) == "ui paused · 1 timer waits · Undo"
+    assert said(shell) == "ui paused · 1 timer waits · Undo Ctrl+Z"
 
 
 def test_that_it_counts_again_when_fewer_timers_wait(qtbot: QtBot, tmp_path: Path) -> None:
@@ -61,11 +62,11 @@ def build(stage):
     shell = open_shell(qtbot, tmp_path, scene)
     shell.advance(1 / 60)
     shell.bridge.submit(PauseClock(shell.clock_id("enemies")))
-    assert said(shell) == "enemies paused · 7 timers wait · Undo"
+    assert said(shell) == "enemies paused · 7 timers wait · Undo Ctrl+Z"
 
     shell.advance(1)
 
-    qtbot.waitUntil(lambda: said(shell) == "enemies paused · 6 timers wait · Undo")
+    qtbot.waitUntil(lambda: said(shell) == "enemies paused · 6 timers wait · Undo Ctrl+Z")
 
 
 def test_that_a_branch_without_timers_has_none_that_wait(qtbot: QtBot, tmp_path: Path) -> None:
@@ -73,23 +74,23 @@ def test_that_a_branch_without_timers_has_none_that_wait(qtbot: QtBot, tmp_path:
     shell = open_shell(qtbot, tmp_path, scene)
     shell.bridge.submit(PauseClock(shell.clock_id("still")))
 
-    assert said(shell) == "still paused · Undo"
+    assert said(shell) == "still paused · Undo Ctrl+Z"
 
 
 def test_that_the_end_of_a_pause_says_what_goes_on(shell: Shell) -> None:
     for name in ("game", "enemies"):
         shell.bridge.submit(PauseClock(shell.clock_id(name)))
     shell.bridge.submit(ResumeClock(shell.clock_id("enemies")))
-    assert said(shell) == "enemies resumed · 20 timers still wait · Undo"
+    assert said(shell) == "enemies resumed · 20 timers still wait · Undo Ctrl+Z"
 
     shell.bridge.submit(ResumeClock(shell.clock_id("game")))
-    assert said(shell) == "game resumed · 21 timers go on · Undo"
+    assert said(shell) == "game resumed · 21 timers go on · Undo Ctrl+Z"
 
 
 def test_that_a_rate_says_what_it_is_for(shell: Shell) -> None:
     shell.bridge.submit(SetRate(shell.clock_id("enemies"), Fraction(1, 4)))
 
-    assert said(shell) == "enemies ×¼ · 20 timers below it · Undo"
+    assert said(shell) == "enemies ×¼ · 20 timers below it · Undo Ctrl+Z"
 
 
 def test_that_other_commands_say_nothing(shell: Shell) -> None:
@@ -106,12 +107,12 @@ def test_that_what_it_has_done_is_undone_by_a_click(shell: Shell) -> None:
 
     shell.window.notice.buttons[0].click()
 
-    assert said(shell) == "Undone: pause game · Redo"
+    assert said(shell) == "Undone: pause game · Redo Ctrl+Shift+Z"
     assert not shell.bridge.timeline.clocks[game].paused
 
     shell.window.notice.buttons[0].click()
 
-    assert said(shell) == "Redone: pause game · Undo"
+    assert said(shell) == "Redone: pause game · Undo Ctrl+Z"
     assert shell.bridge.timeline.clocks[game].paused
 
 
@@ -124,10 +125,10 @@ def test_that_an_undo_after_a_step_back_says_what_it_undid(shell: Shell) -> None
 
     shell.trigger("undo")
 
-    assert said(shell) == "Undone: set the rate of game to 0.5 · Redo"
+    assert said(shell) == "Undone: set the rate of game to 0.5 · Redo Ctrl+Shift+Z"
     assert shell.bridge.timeline.clocks[game].rate == 1
     shell.trigger("redo")
-    assert said(shell) == "Redone: set the rate of game to 0.5 · Undo"
+    assert said(shell) == "Redone: set the rate of game to 0.5 · Undo Ctrl+Z"
     assert shell.bridge.timeline.clocks[game].rate == Fraction(1, 2)
 
 
