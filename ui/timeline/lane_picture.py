@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from msgspec import structs
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QRegion
 
 from inspector.analysis.lanes.clocks import ClockPast
 from inspector.analysis.lanes.lane_columns import Instants
-from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind, LaneStore
-from inspector.analysis.predict.timers import next_fires
-from inspector.events.timeline import Timeline
+from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.formats.arrangement.annotation_layout import lay_out_annotations
 from inspector.formats.arrangement.clock_layout import ClockLayout, GrowingBar, GrownBar
 from inspector.formats.arrangement.lane_layout import (
     LaneLayout,
-    hollow_places,
     pixels_of,
     records_in_view,
 )
 from inspector.formats.arrangement.lane_window import LaneWindow, drawable
 from inspector.formats.arrangement.sheet import Row, Sheet
 from inspector.timebase import NS_PER_MS
-from inspector.vocabulary import NEVER
 
 from ..kit.theme import ColorRole, Theme
 from ..plotting.kept_picture import KeptPicture
@@ -35,6 +30,7 @@ from ..plotting.readout import paint_playhead, paint_readout
 from ..plotting.sheet_painter import new_sheet, paint_sheet
 from ..session.bridge import SelectionKind
 from .lane_delayed import paint_delayed
+from .lane_forecasts import LaneForecasts
 from .lane_headers import HeaderState
 from .lane_names import LaneNames, PlacedRow, PlacedRows
 from .lane_words import LaneWords
@@ -45,16 +41,8 @@ if TYPE_CHECKING:
     from .lane_rows import RowPlaces
     from .lane_surface import LaneSurface
 
-_MOST_PENDING: Final = 6
-_MOST_PREDICTED: Final = 40
 #: In pixels; what is nearer to the right edge may be cut off there.
 _WIDEST_PREDICTION: Final = 8
-#: Predicted firings closer than this many pixels are only begun.
-_APART: Final = 3
-_MOST_CROWDED: Final = 6
-#: Predictions are found up to this share of the view behind its right edge.
-_AHEAD: Final = 0.2
-_PHASE_DIGITS: Final = 5
 #: Kinds of lanes of which it is known what has to stay for them to look the same.
 _OF_RECORDS: Final = frozenset(
     {
@@ -130,17 +118,6 @@ class _Marks(NamedTuple):
         return shift if is_same_grid else None
 
 
-class _Coming(NamedTuple):
-    """What is predicted of a lane, beyond the right edge too."""
-
-    made_for: object
-    timers: list[int]
-    dues: list[int]
-    first_ns: int  # The instant of the first; while it is to come, all are right
-    until_ns: float  # Up to when they are known
-    xs: tuple[int, ...]  # In pixels of a view that moves by whole ones
-
-
 class _SteadyBars:
     """Bars of clocks that only grow, found again only when anything has happened to a clock."""
 
@@ -210,8 +187,7 @@ class LanePicture:
         self.lanes = KeptPicture()
         self._marks: _Marks | None = None
         self._bars = _SteadyBars()
-        self._coming: dict[LaneKey, _Coming] = {}
-        self._ahead: tuple[int, object] = 0, None  # What predictions have in common
+        self._forecasts = LaneForecasts()
         self._placed: tuple[object, PlacedRows] | None = None
         self._placed_for: object = None
         self._states: tuple[object, tuple[HeaderState, ...]] | None = None
@@ -227,7 +203,7 @@ class LanePicture:
         self.lanes.forget()
         self._marks = self._placed = self._placed_for = self._states = self._named = None
         self._bars = _SteadyBars()
-        self._coming.clear()
+        self._forecasts.forget()
         self.words.forget()
         self.names.picture.forget()
 
@@ -243,9 +219,7 @@ class LanePicture:
         bottom = min(rows.bottom, height)
         box = QRect(left, 0, width - left, bottom)
         canvas.timeline.resolve_dues()
-        away, ahead = _ahead_of(canvas.timeline, window)
-        # The same object as long as it stays.
-        self._ahead = away, self._ahead[1] if self._ahead[1] == ahead else ahead
+        self._forecasts.begin(canvas.timeline, window)
         lanes, place, news = _contents(canvas, window)
         shown = _Shown(rows, grid, self.late_ns, lanes, box, place, news)
         ratio = painter.device().devicePixelRatioF()
@@ -358,14 +332,12 @@ class LanePicture:
             tuple(
                 bars.mark(clocks, canvas.store, placed.row.clock_id)
                 if placed.row.kind is LaneKind.CLOCK and not placed.is_marked
-                else self._mark_of(canvas, window, placed, away)
+                else self._mark_of(window, placed, away)
                 for placed in shown.rows.scrolled
             ),
         )
 
-    def _mark_of(
-        self, canvas: LaneSurface, window: LaneWindow, placed: PlacedRow, away: int
-    ) -> object:
+    def _mark_of(self, window: LaneWindow, placed: PlacedRow, away: int) -> object:
         """Return what has to stay for a row to look the same, but for its place."""
         row, lane = placed.row, placed.row.lane
         if placed.is_marked or row.kind not in _OF_RECORDS:
@@ -376,10 +348,8 @@ class LanePicture:
         found = records_in_view(lane.instants, window)
         if found is None:
             return None
-        coming, end = self._foreseen(canvas, row, lane, window), window.left + window.width + away
-        if coming is None:
-            return _Records(lane.instants, *found, 0, ())
-        xs = coming.xs[: bisect_left(coming.xs, end)]
+        xs, end = self._forecasts.places(row, lane), window.left + window.width + away
+        xs = xs[: bisect_left(xs, end)]
         # The last may be cut off at the right edge.
         room = min(end - xs[-1], _WIDEST_PREDICTION) if xs else 0
         return _Records(lane.instants, *found, room, xs)
@@ -485,41 +455,12 @@ class LanePicture:
                 band=band,
             )
             if is_timer:
-                coming, away = self._foreseen(canvas, row, lane, window), self._ahead[0]
+                xs, away = self._forecasts.places(row, lane), self._forecasts.away
                 end = window.left + window.width
                 left, right = band or (window.left, end)
-                xs = () if coming is None else coming.xs
                 first = bisect_left(xs, left - _WIDEST_PREDICTION + away)
                 last = bisect_left(xs, min(right + 1, end) + away)
                 layout.lanes.hollow([x - away for x in xs[first:last]], place)
-
-    def _foreseen(
-        self, canvas: LaneSurface, row: LaneRow, lane: Lane, window: LaneWindow
-    ) -> _Coming | None:
-        timeline, pending = canvas.timeline, lane.pending
-        if not pending or window.high <= timeline.at_ns or row.kind is not LaneKind.TIMER:
-            return None
-        table, kept, (away, made_for) = timeline.timers, self._coming.get(row.key), self._ahead
-        timers = pending.first(_MOST_PENDING)
-        # Without those that one of timeline and lanes has not been told of yet.
-        dues = table.session_dues(timers)
-        if (
-            kept is None
-            or kept.made_for is not made_for
-            or kept.timers != timers
-            or kept.dues != dues
-            or kept.first_ns < timeline.at_ns
-            or kept.first_ns < timeline.newest_ns
-            or kept.until_ns < window.high
-            or window.bends is not None
-        ):
-            known = [each for each in timers if each in table]
-            first_ns, until_ns, xs = _coming_of(timeline, known, dues, window)
-            places = tuple(x + away for x in xs)
-            kept = self._coming[row.key] = _Coming(
-                *(made_for, timers, dues, first_ns, until_ns, places)
-            )
-        return kept
 
     # ---------------------------------------------------------------- over the lanes
 
@@ -707,36 +648,6 @@ def _is_over(row: LaneRow) -> bool:
     """Return whether a row is gone, or one of a timer that nothing waits for."""
     lane = row.lane
     return row.is_gone or (lane is not None and not lane.pending and lane.kind is LaneKind.TIMER)
-
-
-def _ahead_of(timeline: Timeline, window: LaneWindow) -> tuple[int, object]:
-    """Return where pixel 0 is in a view that moves by whole ones, and what predictions depend on.
-
-    As long as that stays they move along.
-    """
-    offset = window.low / window.per_pixel
-    origin = round(offset)
-    versions = timeline, timeline.mapping_version, timeline.structure_version
-    place = window.width, round(window.span), round(offset - origin, _PHASE_DIGITS)
-    return origin - window.left, (versions, place)
-
-
-def _coming_of(
-    timeline: Timeline, timers: Sequence[int], dues: Sequence[int], window: LaneWindow
-) -> tuple[int, float, list[int]]:
-    """Return the instant of the first firing, up to when they are known, and their pixels."""
-    table, instants = timeline.timers, list[int]()
-    ahead = 0 if window.bends is not None else round(window.width * _AHEAD)
-    wider = structs.replace(
-        window, high=window.high + ahead * window.per_pixel, width=window.width + ahead
-    )
-    for timer_id, due_ns in zip(timers, dues, strict=True):
-        if due_ns <= wider.high:
-            is_dense = table.interval[table.index(timer_id)] < _APART * window.per_pixel
-            most = _MOST_CROWDED if is_dense else _MOST_PREDICTED
-            instants += next_fires(timeline, timer_id, int(wider.high), most)
-    instants.sort()
-    return instants[0] if instants else NEVER, wider.high, hollow_places(instants, wider)
 
 
 def _contents(

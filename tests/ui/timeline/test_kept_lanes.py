@@ -406,7 +406,7 @@ def test_that_predictions_and_lines_of_the_grid_move_along(
         predicted.append(timer_id)
         return next_fires(timeline, timer_id, *limits)
 
-    monkeypatch.setattr("ui.timeline.lane_picture.next_fires", note)
+    monkeypatch.setattr("ui.timeline.lane_forecasts.next_fires", note)
     world.timeline.is_running, world.has_texts = True, False
     world.canvas.view.set_following(True)
     world.pass_frames(400)

@@ -1065,7 +1065,7 @@ def test_that_before_the_present_lanes_show_what_came_and_not_what_was_to_come(
         painted.append(instants)
         return hollow_places(instants, window)
 
-    monkeypatch.setattr("ui.timeline.lane_picture.hollow_places", note)
+    monkeypatch.setattr("ui.timeline.lane_forecasts.hollow_places", note)
 
     bridge.set_playhead(1_600 * MS)
     qtbot.waitUntil(lambda: canvas.past is not None)

@@ -27,7 +27,7 @@ from ui.frame_times.panel import FrameTimesPanel
 from ui.kit.labels import say
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
-from ui.timeline import lane_picture, lane_surface
+from ui.timeline import lane_forecasts, lane_surface
 from ui.timeline.lane_canvas import LaneCanvas
 from ui.timeline.panel import TimelinePanel
 from ui.timer_queue import call_queue
@@ -333,7 +333,7 @@ def test_that_only_timers_due_in_view_are_predicted(
         assert found, "nothing to be drawn"
         return 1
 
-    meter.count(lane_picture, "next_fires", weight)
+    meter.count(lane_forecasts, "next_fires", weight)
     canvas.picture.forget()
     canvas.grab()
 
