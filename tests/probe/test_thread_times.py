@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from threading import Thread
+
 import pytest
 
 from inspector.probe import thread_times
@@ -77,6 +81,22 @@ def test_that_a_thread_that_waited_for_the_interpreter_was_not_stopped(watcher: 
 def test_that_a_thread_that_was_woken_too_late_was_not_stopped(watcher: Watcher) -> None:
     watcher.looks(5)
     assert watcher.gap_ms(80, wakes=1) == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="times of threads are Linux's")
+def test_that_a_file_of_one_thread_is_open_whichever_looks() -> None:
+    def open_files() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    stops, before = Stops(), open_files()
+    for number in range(3):
+        thread = Thread(target=stops.stopped_ns, args=(number, 0))
+        thread.start()
+        thread.join()
+    while_looking = open_files()
+    stops.close()
+
+    assert (while_looking, open_files()) == (before + 1, before)
 
 
 def test_that_what_others_have_run_is_neither_the_looks_nor_the_past(
