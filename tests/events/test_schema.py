@@ -155,6 +155,21 @@ def test_that_every_group_has_a_kind_and_every_kind_is_listed() -> None:
     )
 
 
+@pytest.mark.parametrize("field", Field)
+def test_that_what_calls_change_of_members_is_listed_among_calls(field: Field) -> None:
+    by_calls = {
+        Field.PRIORITY,
+        Field.INTERVAL,
+        Field.DUE,
+        Field.CALLS_LEFT,
+        Field.TIME,
+        Field.MISSED,
+        Field.REMAINING,
+    }
+    group = group_of((0, EventKind.MEMBER_SET, 1, field, 0))
+    assert (group is EventGroup.CALLS) == (field in by_calls)
+
+
 @pytest.mark.parametrize("row", SCHEMA.values(), ids=lambda row: row.name)
 def test_that_a_sentence_speaks_of_numbers_that_are_something(row: EventRow) -> None:
     for place, unit in zip("sab", (row.subject, row.a, row.b), strict=True):

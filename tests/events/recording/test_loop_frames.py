@@ -36,6 +36,7 @@ from inspector.vocabulary import (
     LOOP_FRAME_ENDED,
     LOOP_PHASE_ENDED,
     PHASE_ENDED,
+    EventKind,
     LoopKind,
     Phase,
     RawEvent,
@@ -125,6 +126,17 @@ def test_that_folding_exchanged_events_gives_the_state_with_the_frames_chosen(ch
         # In which frame a failure came is told by the frames, not by the order of events.
         told.pop("lists"), expected.pop("lists")
         assert told == expected
+
+
+def test_that_a_phase_that_there_is_not_means_nothing_once_it_is_exchanged() -> None:
+    phases = [frame_and_phase(7, phase) for phase in (0, len(Phase) - 1, len(Phase))]
+    block = block_of([(1, LOOP_PHASE_ENDED, 3, phase, 0) for phase in phases])
+
+    exchange(block, SHOWN, 3)
+
+    kinds = [event[1] for event in events_of(block)]
+    assert kinds[:2] == [PHASE_ENDED, PHASE_ENDED]
+    assert kinds[2] not in list(EventKind)
 
 
 def test_that_many_events_are_folded_at_once_to_the_same_loops() -> None:
