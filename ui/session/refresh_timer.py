@@ -22,11 +22,9 @@ from inspector.timebase import NS_PER_MS
 #: Milliseconds from one refresh to the next, at least: at sixty frames a second every other frame
 #: is waited for and shown, thirty a second, enough for pictures that move.
 REFRESH_MS: Final = 30
-#: However much the window gives way, it is refreshed four times a second.
-SLOWEST_MS: Final = 250
-#: Milliseconds between refreshes while a session runs in which nothing happens: only digits
-#: move; and while it stands still, but something of it is on its way to a file.
-QUIET_REFRESH_MS: Final = 200
+#: The same at most, however much the window gives way; also while a session runs in which nothing
+#: happens, as only digits move, or stands still and something of it is on its way to a file.
+QUIET_REFRESH_MS: Final = 250
 #: Refreshes in a row before a session counts as quiet, unless so many of them have found events
 #: in so short a time: the picture need not flow from one rare event to the next.
 _QUIET_AFTER: Final = 4
@@ -58,7 +56,7 @@ class Slowing:
     LATE_SHARE: Final = 0.05
     OWN_SHARE: Final = 0.25
     STEP: Final = 1.5
-    MOST: Final = SLOWEST_MS / REFRESH_MS
+    MOST: Final = QUIET_REFRESH_MS / REFRESH_MS
     #: After this many watches without late frames in a row, refreshes come closer again; after
     #: twice as many each time that this made frames late at once.
     CALM_WATCHES: Final = 4
@@ -203,7 +201,7 @@ class RefreshTimer(QObject):
         factor = self.slowing.factor
         if factor == 1:
             return least_ms
-        return max(least_ms, min(round(least_ms * factor), SLOWEST_MS))
+        return max(least_ms, min(round(least_ms * factor), QUIET_REFRESH_MS))
 
     def forget_session(self) -> None:
         """Forget the session that was refreshed: another one is taken as lively."""
@@ -288,7 +286,7 @@ class RefreshTimer(QObject):
         passed_ms = (self._clock() - self._began_ns) // NS_PER_MS
         # Half of the time is left to others, what passed between turns included.
         pause_ms = 2 * self._spent_ns // NS_PER_MS - passed_ms
-        arm_ms = max(1, wait_ms - passed_ms, min(pause_ms, SLOWEST_MS))
+        arm_ms = max(1, wait_ms - passed_ms, min(pause_ms, QUIET_REFRESH_MS))
         self._armed_from_ns = self._clock() + arm_ms * NS_PER_MS
         self._timer.start(arm_ms + self._wait_ms(self._until_frame_ns(arm_ms)))
 

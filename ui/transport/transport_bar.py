@@ -448,7 +448,7 @@ class TransportBar(QWidget):
         if role is not self.time_button.role:
             self.time_button.role = role
             self.time_button.update()
-        word = _LOOKING_BACK if is_past else _PHASE_WORDS.get(session.status.phase, "")
+        word = _LOOKING_BACK if is_past else _PHASE_WORDS.get(bridge.status.phase, "")
         self._refresh_frame_rate(session, shown, "" if session.is_recorded else word)
 
     def _refresh_frame_rate(self, session: Session, shown: Timeline, word: str) -> None:

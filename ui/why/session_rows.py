@@ -20,6 +20,7 @@ from inspector.sessions.session import (
     AttachesPrograms,
     Session,
     SessionPhase,
+    SessionStatus,
     ShowsCapture,
     file_word,
     pictures_of,
@@ -76,23 +77,27 @@ def overview_rows(  # noqa: PLR0913 - the session in two states, and what is wan
     if session is None:
         return [sentence("No scene is open. Open one to see its clocks and timers.")]
     timeline.resolve_dues()
-    is_at_end = timeline is present
+    is_at_end, status = timeline is present, session.status
+    timers = _timer_rows(session, status, timeline)
     if is_at_end or session.is_recorded:
         pictures = pictures_of(session)
         body = ", a bar or a body in the scene"
         others = body if pictures is not None and pictures.is_described else " or a bar"
         rows = [about(f"Nothing is selected. Click a lane{others}.")] if timeline.clocks else []
-        rows += [heading(session.title or "Session"), *_timer_rows(session, timeline)]
+        rows += [heading(session.title or "Session"), *timers]
         so_far = "In all" if is_at_end else "Up to this instant"
         rows += [heading(so_far if session.is_recorded else "So far")]
         rows += _counted_rows(session, timeline)
         if session.is_recorded and session.history.missing:
             rows.append(DetailRow("Missing", counted(session.history.missing, "event")))
-        if session.status.phase is not SessionPhase.FAILED:
+        if status.phase is not SessionPhase.FAILED:
             # That is said where its frames would be.
             rows += _failure_rows(timeline)
     else:
-        rows = [*_past_rows(session, timeline, present), *_timer_rows(session, timeline)[1:]]
+        rows = [
+            *_past_rows(session, timeline, present),
+            *_timer_rows(session, status, timeline)[1:],
+        ]
     rows.append(opening(f"About this {_what(session)}", "whole", is_open=is_whole))
     if is_whole:
         rows += _about_rows(session, capabilities, clock_counts, timeline)
@@ -182,16 +187,16 @@ def _past_rows(session: Session, timeline: Timeline, present: Timeline) -> list[
     return rows
 
 
-def _timer_rows(session: Session, timeline: Timeline) -> list[DetailRow]:
+def _timer_rows(session: Session, status: SessionStatus, timeline: Timeline) -> list[DetailRow]:
     """Return how many timers there are in a sentence, and those that fire next."""
     # Nothing waits in a capture.
     if not timeline.clocks or isinstance(session, ShowsCapture):
         return []
-    if session.status.phase is SessionPhase.WAITING:
-        return [answer(without_quotes(session.status.message))]
+    if status.phase is SessionPhase.WAITING:
+        return [answer(without_quotes(status.message))]
     pending, waiting = len(timeline.timers), _waiting(timeline)
     runs = "Running" if timeline.is_running else "Held"
-    if isinstance(session, AttachesPrograms) and session.status.phase is SessionPhase.ENDED:
+    if isinstance(session, AttachesPrograms) and status.phase is SessionPhase.ENDED:
         runs = "It has ended"
     elif session.is_recorded:
         runs = f"It was {runs.lower()}"

@@ -268,7 +268,7 @@ def test_that_the_end_of_a_program_is_a_notice_and_the_timeline_stays(
     since = format_instant(timeline.marks[-1].at_ns)
     assert run_state_of(timeline, SERVER).text == f"no longer attached since {since}"
     assert "no longer attached" in attached.action("run-or-hold")[1]
-    (runs, *_) = _timer_rows(attached.session, timeline)
+    (runs, *_) = _timer_rows(attached.session, attached.session.status, timeline)
     assert runs.text.startswith("It has ended. 1 timer is pending, ")
 
 

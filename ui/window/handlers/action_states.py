@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -37,13 +38,13 @@ _WITHOUT_CLOCK: Final = frozenset(
         Needs.RECORD,
     }
 )
-#: What a session can be asked a reason for, whether about the clock that is driven or selected:
-#: plain values, as members of enumerations are looked up slowly and this is asked all the time.
-_ASKED: Final = tuple(
-    (needs, needs.capability, needs in _DRIVEN_NEEDS, needs not in _WITHOUT_CLOCK)
-    for needs in Needs
-    if needs.capability is not None
-)
+#: What a session can be asked a reason for, whether about the clock that is driven and the one
+#: that is selected, and which needs that is for; asked all the time.
+_ASKED: Final = defaultdict[tuple[Capability, bool, bool], list[Needs]](list)
+for _needs in Needs:
+    if _needs.capability is not None:
+        _question = _needs.capability, _needs in _DRIVEN_NEEDS, _needs not in _WITHOUT_CLOCK
+        _ASKED[_question].append(_needs)
 
 
 @runtime_checkable
@@ -150,13 +151,13 @@ class ActionStates(QObject):
     @staticmethod
     def _reasons(session: Session, selected: int) -> dict[Needs, str]:
         """Return why actions are not possible with the selected clock."""
-        found = {}
-        for needs, capability, is_driven, has_clock in _ASKED:
+        found = dict[Needs, str]()
+        for (capability, is_driven, has_clock), needs in _ASKED.items():
             clock_id = selected if has_clock else 0
             if is_driven:
                 clock_id = session.driven_clock(clock_id)
             if reason := session.why_not(capability, clock_id):
-                found[needs] = reason
+                found |= dict.fromkeys(needs, reason)
         return found
 
     def _report_commands(self) -> None:
