@@ -103,9 +103,7 @@ class Timeline:
 
     def __init__(self, strings: Sequence[str]) -> None:
         self.strings = strings
-        self.at_ns = 0
-        self.newest_ns = 0
-        self.events_folded = 0
+        self.at_ns = self.newest_ns = self.events_folded = 0
         self.clocks: dict[int, ClockState] = {}
         self.timers = TimerTable(strings)
         self.members = MemberTable(strings)
@@ -122,18 +120,13 @@ class Timeline:
         self.scene_path = ""
         self.scene_generation = 0
         self.root_id: int | None = None
-        self.structure_version = 0
-        self.mapping_version = 0
-        self.timers_version = 0
+        self.structure_version = self.mapping_version = self.timers_version = 0
         self.skips_misfits = False
         self.misfits = 0
-        self._frame_at_ns = 0
-        self._frame_delta_ns = 0
-        self._frame_cut_ns = 0
+        self._frame_at_ns = self._frame_delta_ns = self._frame_cut_ns = 0
         self._frame_phases: Sequence[int] = NO_PHASES
         self._frame_shares: tuple[int, ...] = NO_SHARES
-        self._kept_of_loops = 0
-        self._last_order = 0
+        self._kept_of_loops = self._last_order = 0
         # Timers without a session due time: these, or what a search finds.
         self._unknown: set[int] = set()
         self._has_many_unknown = False

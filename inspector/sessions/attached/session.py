@@ -209,10 +209,6 @@ class AttachedSession:
         return self._joined.is_running
 
     @property
-    def wants_hold(self) -> bool:
-        return self._joined.wants_hold
-
-    @property
     def present_ns(self) -> int:
         """Session time up to which everything is known."""
         return self._sorter.at_ns
@@ -589,11 +585,9 @@ class AttachedSession:
         # What its tasks do is not known from here on.
         self._sorter.add(*((told_ns, TASKS_TOLD, clock_id, 0, 0) for clock_id in clocks))
         self._sorter.add(*((told_ns, kind, clock_id, 0, 0) for clock_id in clocks))
-        if not live and not self._end and not self._may_bring_more():
+        opened = self._opened
+        if not (live or self._end or (opened is not None and opened.may_bring_more())):
             self._finish(program.ended, at_ns)
-
-    def _may_bring_more(self) -> bool:
-        return self._opened is not None and self._opened.may_bring_more()
 
     def _finish(self, sentence: str, at_ns: int) -> None:
         self._end = sentence
@@ -691,7 +685,7 @@ class AttachedSession:
         """End the program that was launched, with all it has started; from any thread."""
         if self._opened is None:
             return
-        if self.wants_hold:
+        if self._joined.wants_hold:
             # Ending in good order takes time.
             self.submit(Run())
         self._is_ending = True

@@ -78,7 +78,7 @@ def test_that_a_program_holds_itself_at_the_end_of_a_turn_that_a_breakpoint_wait
     attachment.settle(lambda: session.status.breakpoint == 1)
 
     assert not session.is_running
-    assert session.wants_hold
+    assert session._joined.wants_hold
     assert "it took 200 ms" in session.status.message
     session.submit(Run())
     attachment.settle(lambda: bool(session.timeline.commands[2:]))
