@@ -248,8 +248,8 @@ def dialled(address: str, **hello: object) -> Receiver:
 
 def connected(address: str) -> Receiver:
     """Connect to a program that listens, and say nothing."""
-    carrier, _, place = address.partition(":")
-    if carrier == "unix":
+    kind, _, place = address.partition(":")
+    if kind == "unix":
         sock = socket.socket(socket.AF_UNIX)
         sock.connect(place)
     else:

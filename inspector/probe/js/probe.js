@@ -249,7 +249,7 @@
       const batch = new Uint8Array(this.bytes.buffer.slice(0, this.count * EVENT_BYTES));
       this.sent += this.count;
       this.count = 0;
-      this.link.carrier.sendEvents(batch);
+      this.link.connection.sendEvents(batch);
       if ((this.sent - this.acknowledged) * EVENT_BYTES > WINDOW_BYTES) this.lost = {};
     }
 
@@ -1886,9 +1886,9 @@
 
   /** One connection to an inspector: hello, requests, heartbeat, end. */
   class Link {
-    constructor(program, carrier, options) {
+    constructor(program, connection, options) {
       this.program = program;
-      this.carrier = carrier;
+      this.connection = connection;
       this.options = options;
       this.isOpen = true;
       this.isWelcome = false;
@@ -1897,10 +1897,10 @@
       this.heard = this.beaten = program.host.now();
       this.costAt = this.heard;
       this.costEvents = 0;
-      carrier.onText = (text) => this.receive(text);
-      carrier.onFault = (fault) => this.refuse(fault);
-      carrier.onClose = () => this.close("");
-      carrier.onReady = () => {
+      connection.onText = (text) => this.receive(text);
+      connection.onFault = (fault) => this.refuse(fault);
+      connection.onClose = () => this.close("");
+      connection.onReady = () => {
         if (options.dials !== false) this.ask("Link.hello", { ...this.hello(), token: options.token });
       };
       this.heartbeat = program.host.every(BEAT_MS, () => this.beat());
@@ -1927,7 +1927,7 @@
     }
 
     send(message) {
-      if (this.isOpen) this.carrier.sendText(JSON.stringify(message));
+      if (this.isOpen) this.connection.sendText(JSON.stringify(message));
     }
 
     receive(text) {
@@ -2010,7 +2010,7 @@
       program.changed();
       program.keyframe();
       if (program.clock.isPaused) program.tellHeld();
-      this.carrier.settle();
+      this.connection.settle();
     }
 
     /** Twice a second: tell that we live, and see whether the inspector does. */
@@ -2072,7 +2072,7 @@
       // A program that listens is watched for the next inspector.
       program.isWatched = this.options.dials === false;
       program.letGo(program.now());
-      this.carrier.close();
+      this.connection.close();
       if (reason && this.options.onEnd) this.options.onEnd(reason);
     }
   }
@@ -2693,16 +2693,16 @@
     });
   }
 
-  // ------------------------------------------------------------------------- carriers
+  // ------------------------------------------------------------------------- connections
 
   /** A Unix or TCP socket of Node: length, type and payload. */
-  class StreamCarrier {
+  class StreamConnection {
     static dial(net, address) {
       const [, path] = /^unix:(.*)$/.exec(address) || [];
       const [, host, port] = /^tcp:(.*):(\d+)$/.exec(address) || [];
       const socket = path ? net.connect({ path }) : net.connect({ host, port: Number(port) });
       if (!path) socket.setNoDelay(true);
-      return new StreamCarrier(socket);
+      return new StreamConnection(socket);
     }
 
     constructor(socket) {
@@ -2753,7 +2753,7 @@
   }
 
   /** A function that the debugger's protocol put into the page; it takes texts. */
-  class BindingCarrier {
+  class BindingConnection {
     constructor(send) {
       this.send = send;
       Promise.resolve().then(() => this.onReady());
@@ -2779,7 +2779,7 @@
   }
 
   /** A page that dials by itself. */
-  class WebSocketCarrier {
+  class WebSocketConnection {
     constructor(WebSocket, url) {
       const socket = (this.socket = new WebSocket(url));
       socket.onopen = () => this.onReady();
@@ -2827,7 +2827,7 @@
   }
 
   /** Put the hooks into this runtime and tell an inspector what happens. */
-  function start(global, load, makeCarrier, options) {
+  function start(global, load, makeConnection, options) {
     if (api.link !== null && api.link.isOpen) throw new Error("An inspector is attached already.");
     const isNode = load !== null;
     api.program = api.program || install(isNode ? new NodeHost(global, load, options.script) : new PageHost(global));
@@ -2836,7 +2836,7 @@
     program.isWatched = true;
     program.grant = ["step", "full"].includes(options.grant) ? options.grant : "read-only";
     if (options.hold) program.hold(program.now(), 0);
-    api.link = new Link(program, makeCarrier(), options);
+    api.link = new Link(program, makeConnection(), options);
     return program;
   }
 
@@ -2854,22 +2854,22 @@
     /** Dial an inspector that listens on a WebSocket. */
     connect({ url, token, grant = "full", hold = false }) {
       const onEnd = (reason) => console.warn(`timeline-inspector: ${reason}`);
-      const dial = () => new WebSocketCarrier(root.WebSocket, url);
+      const dial = () => new WebSocketConnection(root.WebSocket, url);
       start(root, null, dial, { token, grant, hold, onEnd });
     },
     /** Begin with a function that the debugger's protocol put in; it is hidden from the page. */
     bind(name, options) {
       const send = root[name];
       delete root[name];
-      start(root, null, () => new BindingCarrier(send), options);
+      start(root, null, () => new BindingConnection(send), options);
     },
     /** Begin in a Node program that runs already. */
     enter(load, address, options) {
-      start(root, load, () => StreamCarrier.dial(load("net"), address), options);
+      start(root, load, () => StreamConnection.dial(load("net"), address), options);
     },
     later: (call) => api.program.host.later(0, call),
     adopt: (timeouts, sites) => api.program.host.adopt(api.program, timeouts, sites),
-    receive: (text) => api.link.carrier.onText(text),
+    receive: (text) => api.link.connection.onText(text),
   };
   const root = typeof globalThis === "object" ? globalThis : self;
   const key = Symbol.for("timeline.probe");
@@ -2907,7 +2907,7 @@
       if (reason === "no inspector answers") process.emitWarning(`timeline-inspector: ${reason}`);
     };
     const options = { token, grant: grant || "full", hold, onEnd, script };
-    const dial = () => StreamCarrier.dial(require("net"), address);
+    const dial = () => StreamConnection.dial(require("net"), address);
     const { host } = start(root, require, dial, options);
     threads.setEnvironmentData(key.description, { address, token, grant, script: host.script });
   }
@@ -2937,13 +2937,13 @@
     api.program.isWatched = true;
     const server = require("net").createServer((socket) => {
       if (api.link !== null && api.link.isOpen) {
-        const carrier = new StreamCarrier(socket);
+        const connection = new StreamConnection(socket);
         const error = { code: NOT_POSSIBLE, message: "An inspector is attached already." };
-        carrier.sendText(JSON.stringify({ id: 0, error }));
-        carrier.close();
+        connection.sendText(JSON.stringify({ id: 0, error }));
+        connection.close();
         return;
       }
-      start(root, require, () => new StreamCarrier(socket), { token, grant, dials: false });
+      start(root, require, () => new StreamConnection(socket), { token, grant, dials: false });
     });
     const path = join(own, "socket");
     server.listen(path).unref(); // the socket is there when this returns

@@ -103,7 +103,7 @@ test("a silent inspector holds nothing", () => {
   assert.strictEqual(page.program.clock.n, 0);
   page.pass(2000);
   assert.strictEqual(page.program.clock.n, D);
-  assert.ok(!page.carrier.isOpen);
+  assert.ok(!page.connection.isOpen);
 });
 
 test("a program that was busy itself does not take the inspector for silent", () => {
@@ -111,11 +111,11 @@ test("a program that was busy itself does not take the inspector for silent", ()
   page.ask("Clock.pause", { clock: 1 });
   page.ms += 10000;
   page.pass(100);
-  assert.ok(page.carrier.isOpen);
+  assert.ok(page.connection.isOpen);
 });
 
 test("an inspector that goes in order, or whose connection ends, holds nothing", () => {
-  for (const end of [(p) => p.say({ method: "Link.bye", params: { reason: "" } }), (p) => p.carrier.onClose()]) {
+  for (const end of [(p) => p.say({ method: "Link.bye", params: { reason: "" } }), (p) => p.connection.onClose()]) {
     const page = new Page().attach();
     page.ask("Clock.pause", { clock: 1 });
     end(page);
@@ -157,15 +157,15 @@ test("wrong requests are refused and change nothing", () => {
   assert.strictEqual(code("Program.step", { frames: 1 }), 5);
   assert.strictEqual(code("Program.step", { to: "next_timer" }), 5);
   assert.strictEqual(page.program.clock.n, D);
-  assert.ok(page.carrier.isOpen);
+  assert.ok(page.connection.isOpen);
 });
 
 test("what does not follow the protocol ends the link", () => {
   for (const text of ["", "{", "[]", "{}", '{"id":1}', `{"method":"x","params":{"a":"${"a".repeat(70000)}"}}`]) {
     const page = new Page().attach();
     page.ask("Clock.pause", { clock: 1 });
-    page.carrier.onText(text);
-    assert.ok(!page.carrier.isOpen, text.slice(0, 20));
+    page.connection.onText(text);
+    assert.ok(!page.connection.isOpen, text.slice(0, 20));
     assert.strictEqual(page.program.clock.n, D);
   }
 });
@@ -178,7 +178,7 @@ test("before the hello nothing is told and nothing can be asked for", () => {
   link.isWelcome = false;
   page.say({ id: 5, method: "Clock.pause", params: { clock: 1 } });
   assert.strictEqual(page.program.clock.n, D);
-  assert.ok(!page.carrier.isOpen);
+  assert.ok(!page.connection.isOpen);
 });
 
 const random = {};
@@ -192,7 +192,7 @@ test("random texts never raise and never change the program without a request", 
     const page = trial % 50 ? random.page : (random.page = new Page().attach());
     let text = "";
     for (let n = roll(12); n >= 0; n--) text += words[roll(words.length)];
-    page.carrier.onText(text);
-    if (!page.carrier.isOpen) random.page = new Page().attach();
+    page.connection.onText(text);
+    if (!page.connection.isOpen) random.page = new Page().attach();
   }
 });

@@ -95,7 +95,7 @@ class Page {
   attach({ grant = "full", acknowledges = true } = {}) {
     const page = this;
     const { program } = this;
-    this.carrier = {
+    this.connection = {
       isOpen: true,
       sendText(text) {
         const message = JSON.parse(text);
@@ -116,14 +116,14 @@ class Page {
       },
     };
     program.grant = grant;
-    this.link = new Link(program, this.carrier, { token: "ab".repeat(16) });
-    this.carrier.onReady();
+    this.link = new Link(program, this.connection, { token: "ab".repeat(16) });
+    this.connection.onReady();
     this.say({ id: 0, result: { protocol: 1, role: "inspector" } });
     return this;
   }
 
   say(message) {
-    this.carrier.onText(JSON.stringify(message));
+    this.connection.onText(JSON.stringify(message));
   }
 
   /** Ask for something; returns the answer. */
