@@ -55,7 +55,7 @@ class BarsLayer:
     def __init__(self, theme: Theme) -> None:
         self.series: FrameSeries | None = None  # The frames; None draws the empty plot
         self.measure: Measure = "interval"  # Which of their times is shown
-        self.is_stacked = False  # Show the phases instead of the pace
+        self.is_stacked = False  # Show the phases instead of the severity
         self.budgets_ns: tuple[int, ...] = ()  # Budget lines; bars are coloured by the first
         self.picture = ColumnPicture(self._draw_columns)
         self.area = QRectF()  # Where the frames are in the plot

@@ -12,7 +12,14 @@ from typing_extensions import override
 
 from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_RULE, TOLERANCE
 from inspector.display_text import as_html
-from inspector.formats.arrangement.fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
+from inspector.formats.arrangement.fills import (
+    AnyFill,
+    Fill,
+    PhaseFill,
+    Severity,
+    SeverityFill,
+    Tone,
+)
 from inspector.timebase import format_duration
 from inspector.vocabulary import Phase
 
@@ -35,10 +42,10 @@ _WRAPPED: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap)
 #: Room that the legend needs below the numbers; with less it is in the tool tip.
 _LEGEND_FROM: Final = 96
 
-PACES: Final[tuple[tuple[AnyFill, str], ...]] = (
-    (PaceFill(Pace.IN_BUDGET, Tone.STRONG), "in budget"),
-    (PaceFill(Pace.OVER, Tone.STRONG), f"over, by {float(100 * TOLERANCE):g} % or more"),
-    (PaceFill(Pace.OVER_TWICE, Tone.STRONG), "over twice"),
+SEVERITIES: Final[tuple[tuple[AnyFill, str], ...]] = (
+    (SeverityFill(Severity.IN_BUDGET, Tone.STRONG), "in budget"),
+    (SeverityFill(Severity.OVER, Tone.STRONG), f"over, by {float(100 * TOLERANCE):g} % or more"),
+    (SeverityFill(Severity.OVER_TWICE, Tone.STRONG), "over twice"),
     (Fill.INSPECTOR, "the inspector’s own share"),
 )
 #: What stands in a legend without an outline for what has one.
@@ -70,7 +77,7 @@ class FrameLegend(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.entries: tuple[tuple[AnyFill, str], ...] = PACES
+        self.entries: tuple[tuple[AnyFill, str], ...] = SEVERITIES
 
     def set_entries(self, entries: tuple[tuple[AnyFill, str], ...]) -> None:
         self.entries = entries
@@ -235,7 +242,7 @@ class FrameHeader(_Header):
         layout.addStretch(1)
         layout.addWidget(self.legend)
         self._fit_values()
-        self.set_legend(PACES)
+        self.set_legend(SEVERITIES)
         self.set_statistics(None)
 
     @override

@@ -40,7 +40,7 @@ from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .budget_menu import BudgetMenu
 from .capture_header import CaptureHeader
-from .frame_header import PACES, FrameHeader, OverviewHeader, phases_legend
+from .frame_header import SEVERITIES, FrameHeader, OverviewHeader, phases_legend
 from .frame_plot import FramePlot
 from .frame_statistics import FoundStatistics, PacedStatistics, StatisticsWanted
 from .loop_choice import LoopChoice
@@ -346,7 +346,7 @@ class FrameTimesPanel(QWidget):
         self._refresh_legend()
 
     def _refresh_legend(self) -> None:
-        entries = PACES
+        entries = SEVERITIES
         if self.is_stacked:
             entries = phases_legend(
                 self.plot.used_phases(),

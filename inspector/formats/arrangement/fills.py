@@ -10,7 +10,7 @@ from inspector.tokens import PHASE_COLORS
 from inspector.vocabulary import Phase
 
 
-class Pace(IntEnum):
+class Severity(IntEnum):
     """How a frame time compares with the budget; over it because of the inspector is in it."""
 
     IN_BUDGET = 0
@@ -28,8 +28,8 @@ class Tone(Enum):
     TINT = "tint"
 
 
-class PaceFill(Struct, frozen=True):
-    pace: Pace
+class SeverityFill(Struct, frozen=True):
+    severity: Severity
     tone: Tone
 
 
@@ -49,9 +49,9 @@ class Fill(Enum):
     CUT = "cut"
 
 
-AnyFill = PaceFill | PhaseFill | Fill
+AnyFill = SeverityFill | PhaseFill | Fill
 
-_PACES: Final = {Pace.IN_BUDGET: "bar", Pace.OVER: "orange", Pace.OVER_TWICE: "red"}
+_COLORS: Final = dict(zip(Severity, ("bar", "orange", "red"), strict=True))
 _SHARES: Final = {Tone.FAINT: 0.4, Tone.TINT: 0.2}
 _OTHER_WORK_SHARE: Final = 0.6
 _WAITING_SHARE: Final = 0.18
@@ -66,8 +66,8 @@ _TOKENS: Final = {
 def fill_color(fill: AnyFill, colors: Colors) -> str:
     """Return the colour of a fill; always opaque."""
     match fill:
-        case PaceFill(pace, tone):
-            color, share = colors[_PACES[pace]], _SHARES.get(tone, 1.0)
+        case SeverityFill(severity, tone):
+            color, share = colors[_COLORS[severity]], _SHARES.get(tone, 1.0)
         case PhaseFill(None):
             color, share = colors["muted"], _OTHER_WORK_SHARE
         case PhaseFill(phase):

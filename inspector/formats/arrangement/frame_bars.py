@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
-from inspector.formats.arrangement.fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
+from inspector.formats.arrangement.fills import (
+    AnyFill,
+    Fill,
+    PhaseFill,
+    Severity,
+    SeverityFill,
+    Tone,
+)
 from inspector.formats.arrangement.frame_series import FrameBar, FrameColumns, FrameSeries
 from inspector.formats.drawing.pixel_rects import PixelRects, edge_rects, pixel_rects
 from inspector.formats.drawing.ticks import Tick, Ticks, duration_ticks
@@ -90,8 +97,8 @@ class Bars(Struct, frozen=True, eq=False):
     spikes: Spikes  # The columns cut off at the top
 
 
-def pace_of(times_ns: NDArray[np.int64], budget_ns: int) -> NDArray[np.int64]:
-    """Return the :class:`Pace` of frame times as numbers.
+def severities_of(times_ns: NDArray[np.int64], budget_ns: int) -> NDArray[np.int64]:
+    """Return the :class:`Severity` of frame times as numbers.
 
     Both limits have the tolerance of
     :class:`~inspector.analysis.statistics.frame_budget.FrameBudget`.
@@ -162,49 +169,49 @@ def frame_bars(
     max_tops = _tops(found.maxima, height, top_ns)
     mean_tops = _tops(means_ns, height, top_ns)
     lefts, rights = columns.lefts, _with_gaps(columns)
-    max_pace = pace_of(found.maxima, budget_ns)
+    severities = severities_of(found.maxima, budget_ns)
     is_single = found.counts == 1
     inspector_ns = _inspector_ns(series, columns, is_single) if measure == "interval" else None
     if inspector_ns is not None:
         rest_ns = found.maxima - inspector_ns
         is_by_inspector = FrameBudget(budget_ns).is_over_because_of(found.maxima, inspector_ns)
-        max_pace = np.where(is_by_inspector, Pace.IN_BUDGET, max_pace)
+        severities = np.where(is_by_inspector, Severity.IN_BUDGET, severities)
     is_range = (mean_tops - max_tops > 1) & (not scale.is_by_slowest)
     mean_tops = np.where(is_range, mean_tops, max_tops)
     bottoms = np.full(len(columns), height, dtype=np.int64)
     layers: list[tuple[AnyFill, PixelRects]] = []
     has_range = bool(is_range.any())
-    for pace in _found(max_pace):
-        some = is_range & (max_pace == pace) if has_range else is_range
+    for severity in _found(severities):
+        some = is_range & (severities == severity) if has_range else is_range
         if has_range and some.any():
             faint = pixel_rects(lefts[some], max_tops[some], rights[some], mean_tops[some])
             cap = pixel_rects(lefts[some], max_tops[some], rights[some], max_tops[some] + 1)
-            layers.append((PaceFill(pace, Tone.FAINT), faint))
-            layers.append((PaceFill(pace, Tone.CAP), cap))
-        some = max_pace == pace
+            layers.append((SeverityFill(severity, Tone.FAINT), faint))
+            layers.append((SeverityFill(severity, Tone.CAP), cap))
+        some = severities == severity
         strong = pixel_rects(lefts[some], mean_tops[some], rights[some], bottoms[some])
-        layers += _pace_layers(pace, strong, scale)
+        layers += _severity_layers(severity, strong, scale)
     if inspector_ns is not None:
         lower = np.where(is_single, _tops(rest_ns, height, top_ns), max_tops)
         layers += _share_layers(pixel_rects(lefts, max_tops, rights, lower))
     return _with_spikes(layers, columns, found.maxima, scale)
 
 
-def _pace_layers(
-    pace: Pace, rects: PixelRects, scale: BarScale
+def _severity_layers(
+    severity: Severity, rects: PixelRects, scale: BarScale
 ) -> list[tuple[AnyFill, PixelRects]]:
-    """Return bars of one pace; those that would flood the plot as a tint with an edge."""
-    if pace is Pace.OVER_TWICE:
+    """Return bars of one severity; those that would flood the plot as a tint with an edge."""
+    if severity is Severity.OVER_TWICE:
         is_wide = rects[:, 2] - rects[:, 0] >= scale.wide
         if is_wide.any():
             wide = rects[is_wide]
             edges = wide.copy()
             edges[:, 2] = edges[:, 0] + _EDGE - 1
             return [
-                (PaceFill(pace, Tone.TINT), wide),
-                (PaceFill(pace, Tone.STRONG), np.concatenate((rects[~is_wide], edges))),
+                (SeverityFill(severity, Tone.TINT), wide),
+                (SeverityFill(severity, Tone.STRONG), np.concatenate((rects[~is_wide], edges))),
             ]
-    return [(PaceFill(pace, Tone.STRONG), rects)]
+    return [(SeverityFill(severity, Tone.STRONG), rects)]
 
 
 def _teeth(left: int, top: int, right: int) -> PixelRects:
@@ -221,7 +228,7 @@ def _cut(
 
     A tinted bar has it along its top, another one as a gap.
     """
-    tint = PaceFill(Pace.OVER_TWICE, Tone.TINT)
+    tint = SeverityFill(Severity.OVER_TWICE, Tone.TINT)
     tinted = {left for fill, rects in bars if fill == tint for left in rects[:, 0].tolist()}
     gaps: list[PixelRects] = []
     teeth: list[PixelRects] = []
@@ -237,7 +244,7 @@ def _cut(
     if gaps:
         layers.append((Fill.CUT, np.concatenate(gaps)))
     if teeth:
-        layers.append((PaceFill(Pace.OVER_TWICE, Tone.STRONG), np.concatenate(teeth)))
+        layers.append((SeverityFill(Severity.OVER_TWICE, Tone.STRONG), np.concatenate(teeth)))
     return layers
 
 
@@ -271,20 +278,20 @@ def newest_frame_bars(
     first = series.end - series.first - len(frames)
     times_ns = series.history.column(f"{measure}_ns")
     shares_ns = series.history.column(Share.INSPECTOR) if measure == "interval" else None
-    strong: dict[Pace, list[_Rect]] = {}
+    strong: dict[Severity, list[_Rect]] = {}
     shares: list[_Rect] = []
     cut: list[tuple[int, int, int]] = []
     for number, (left, right, width) in enumerate(frames, first):
         time_ns = times_ns[number]
         share_ns = 0 if shares_ns is None else shares_ns[number]
         rest_ns = time_ns - share_ns
-        pace = Pace.IN_BUDGET
+        severity = Severity.IN_BUDGET
         if time_ns > longest_ns and rest_ns > longest_ns:
-            pace = Pace.OVER if time_ns <= twice_ns else Pace.OVER_TWICE
+            severity = Severity.OVER if time_ns <= twice_ns else Severity.OVER_TWICE
         top = height + (-height * min(max(time_ns, 0), top_ns)) // top_ns
         last = right - 1 - (width >= _GAP_FROM)
         if top < height:
-            strong.setdefault(pace, []).append((left, top, last, height - 1))
+            strong.setdefault(severity, []).append((left, top, last, height - 1))
         if share_ns:
             lower = height + (-height * min(max(rest_ns, 0), top_ns)) // top_ns
             if top < lower:
@@ -292,8 +299,8 @@ def newest_frame_bars(
         if time_ns > top_ns:
             cut.append((left, last + 1, time_ns))
     layers: list[tuple[AnyFill, PixelRects]] = []
-    for pace in sorted(strong):
-        layers += _pace_layers(pace, np.array(strong[pace], dtype=np.int32), scale)
+    for severity in sorted(strong):
+        layers += _severity_layers(severity, np.array(strong[severity], dtype=np.int32), scale)
     if shares:
         layers.append((Fill.INSPECTOR, np.array(shares, dtype=np.int32)))
         layers.append((Fill.INSPECTOR_EDGE, np.array(_share_edges(shares), dtype=np.int32)))
@@ -308,7 +315,7 @@ def lasting_bar(left: int, right: int, time_ns: int, scale: BarScale) -> Bars:
     height, top_ns = scale.height, scale.top_ns
     top = height + (-height * min(time_ns, top_ns)) // top_ns
     rects = np.array([(left, top, right - 1, height - 1)], dtype=np.int32)
-    layers = _pace_layers(Pace.OVER_TWICE, rects, scale)
+    layers = _severity_layers(Severity.OVER_TWICE, rects, scale)
     if time_ns > top_ns:
         layers += _cut([(left, right)], layers)
     return Bars(tuple(layers), NO_SPIKES)
@@ -323,10 +330,10 @@ def _inspector_ns(
     return found if found.any() else None
 
 
-def _found(paces: NDArray[np.int64]) -> list[Pace]:
-    """Return the paces present, in order: often a single one for a few new frames."""
-    numbers = set(paces.tolist())
-    return [pace for pace in Pace if pace in numbers]
+def _found(severities: NDArray[np.int64]) -> list[Severity]:
+    """Return the severities present, in order: often a single one for a few new frames."""
+    numbers = set(severities.tolist())
+    return [severity for severity in Severity if severity in numbers]
 
 
 def stacked_bars(

@@ -20,9 +20,9 @@ from inspector.formats.arrangement.clock_layout import ClockLayout
 from inspector.formats.arrangement.fills import (
     AnyFill,
     Fill,
-    Pace,
-    PaceFill,
     PhaseFill,
+    Severity,
+    SeverityFill,
     Tone,
     fill_color,
 )
@@ -111,10 +111,10 @@ _LONGEST: Final = 200
 #: Pauses that the description names.
 _MOST_STOPS: Final = 8
 _BASELINE: Final = 0.36
-_PACES: Final = (
-    (PaceFill(Pace.IN_BUDGET, Tone.STRONG), "in budget"),
-    (PaceFill(Pace.OVER, Tone.STRONG), "over"),
-    (PaceFill(Pace.OVER_TWICE, Tone.STRONG), "over twice"),
+_LEGEND: Final = (
+    (SeverityFill(Severity.IN_BUDGET, Tone.STRONG), "in budget"),
+    (SeverityFill(Severity.OVER, Tone.STRONG), "over"),
+    (SeverityFill(Severity.OVER_TWICE, Tone.STRONG), "over twice"),
 )
 
 
@@ -553,7 +553,7 @@ class _Arrangement:
         return said
 
     def _legend(self, y: float) -> list[Item]:
-        entries: list[tuple[AnyFill, str]] = list(_PACES)
+        entries: list[tuple[AnyFill, str]] = list(_LEGEND)
         if self.options.stacked:
             used = [each for each in Phase if self.frames.phase(each).any()]
             entries = [(PhaseFill(each), each.text) for each in used]

@@ -10,7 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from inspector.events.frame_history import FrameHistory
-from inspector.formats.arrangement.fills import Fill, Pace, PaceFill, PhaseFill, Tone
+from inspector.formats.arrangement.fills import Fill, PhaseFill, Severity, SeverityFill, Tone
 from inspector.formats.arrangement.frame_bars import (
     CAPTURE_BUDGETS,
     Bars,
@@ -18,8 +18,8 @@ from inspector.formats.arrangement.frame_bars import (
     Spikes,
     frame_bars,
     newest_frame_bars,
-    pace_of,
     scale_ticks,
+    severities_of,
     stacked_bars,
     top_of_scale_ns,
 )
@@ -95,9 +95,9 @@ def test_that_a_column_of_many_frames_shows_their_mean_in_the_colour_of_their_sl
 
     layers = dict(bars.layers)
     # Mean 10.1 ms is 101 of 300 pixels, the slowest 200.
-    assert layers[PaceFill(Pace.OVER, Tone.STRONG)].tolist() == [[0, 199, 0, 299]]
-    assert layers[PaceFill(Pace.OVER, Tone.FAINT)].tolist() == [[0, 100, 0, 198]]
-    assert layers[PaceFill(Pace.OVER, Tone.CAP)].tolist() == [[0, 100, 0, 100]]
+    assert layers[SeverityFill(Severity.OVER, Tone.STRONG)].tolist() == [[0, 199, 0, 299]]
+    assert layers[SeverityFill(Severity.OVER, Tone.FAINT)].tolist() == [[0, 100, 0, 198]]
+    assert layers[SeverityFill(Severity.OVER, Tone.CAP)].tolist() == [[0, 100, 0, 100]]
 
 
 def test_that_a_single_frame_is_one_bar_with_a_gap_where_it_is_wide() -> None:
@@ -106,7 +106,7 @@ def test_that_a_single_frame_is_one_bar_with_a_gap_where_it_is_wide() -> None:
 
     bars = frame_bars(series, "interval", columns, SCALE)
 
-    assert dict(bars.layers)[PaceFill(Pace.IN_BUDGET, Tone.STRONG)].tolist() == [
+    assert dict(bars.layers)[SeverityFill(Severity.IN_BUDGET, Tone.STRONG)].tolist() == [
         [0, 200, 8, 299],
         [10, 150, 18, 299],
     ]
@@ -124,7 +124,7 @@ def test_that_all_bars_of_equal_frames_have_a_gap_or_none(
 
     bars = frame_bars(series, "interval", columns, SCALE)
 
-    rects = dict(bars.layers)[PaceFill(Pace.IN_BUDGET, Tone.STRONG)].tolist()
+    rects = dict(bars.layers)[SeverityFill(Severity.IN_BUDGET, Tone.STRONG)].tolist()
     between = {right[0] - left[2] - 1 for left, right in pairwise(rects)}
     assert len(rects) == count
     assert between == {gap}
@@ -164,8 +164,8 @@ def test_that_a_wide_bar_over_twice_the_budget_is_tinted_with_an_edge(count: int
 
     layers = frame_bars(series, "interval", columns, SCALE).layers
 
-    assert dict(layers)[PaceFill(Pace.OVER_TWICE, Tone.TINT)].tolist() == [[0, 0, 98, 299]]
-    strong = PaceFill(Pace.OVER_TWICE, Tone.STRONG)
+    assert dict(layers)[SeverityFill(Severity.OVER_TWICE, Tone.TINT)].tolist() == [[0, 0, 98, 299]]
+    strong = SeverityFill(Severity.OVER_TWICE, Tone.STRONG)
     (edge,), teeth = (rects.tolist() for fill, rects in layers if fill == strong)
     assert edge == [0, 0, 2, 299]
     # The zigzag where it is cut off, in its whole width.
@@ -214,18 +214,18 @@ def test_that_busy_time_has_no_waiting() -> None:
 
 
 @pytest.mark.parametrize(
-    ("time_ns", "pace"),
+    ("time_ns", "severity"),
     [
-        (0, Pace.IN_BUDGET),
+        (0, Severity.IN_BUDGET),
         # With the tolerance of fifteen per cent.
-        (23 * MS, Pace.IN_BUDGET),
-        (23 * MS + 1, Pace.OVER),
-        (43 * MS, Pace.OVER),
-        (43 * MS + 1, Pace.OVER_TWICE),
+        (23 * MS, Severity.IN_BUDGET),
+        (23 * MS + 1, Severity.OVER),
+        (43 * MS, Severity.OVER),
+        (43 * MS + 1, Severity.OVER_TWICE),
     ],
 )
-def test_that_pace_is_by_multiples_of_the_budget(time_ns: int, pace: Pace) -> None:
-    assert pace_of(np.array([time_ns]), 20 * MS)[0] == pace
+def test_that_severity_is_by_multiples_of_the_budget(time_ns: int, severity: Severity) -> None:
+    assert severities_of(np.array([time_ns]), 20 * MS)[0] == severity
 
 
 def test_that_a_scene_that_holds_its_rate_on_a_millisecond_timer_shows_no_late_bar() -> None:
@@ -237,8 +237,8 @@ def test_that_a_scene_that_holds_its_rate_on_a_millisecond_timer_shows_no_late_b
         columns = series.columns(Window(-0.5, 299.5, pixels))
         bars = frame_bars(series, "interval", columns, BarScale(80, 40 * MS, BUDGET_NS))
 
-        paces = {fill.pace for fill, _ in bars.layers if isinstance(fill, PaceFill)}
-        assert paces == {Pace.IN_BUDGET}
+        severities = {fill.severity for fill, _ in bars.layers if isinstance(fill, SeverityFill)}
+        assert severities == {Severity.IN_BUDGET}
 
 
 def test_that_a_few_spikes_do_not_flatten_the_scale() -> None:
@@ -309,7 +309,7 @@ def test_that_a_wide_bar_in_budget_has_no_red_where_it_is_cut_off(count: int) ->
 
     layers = frame_bars(series, "interval", columns, BarScale(300, 5 * MS, BUDGET_NS)).layers
 
-    assert {fill for fill, _ in layers} == {PaceFill(Pace.IN_BUDGET, Tone.STRONG), Fill.CUT}
+    assert {fill for fill, _ in layers} == {SeverityFill(Severity.IN_BUDGET, Tone.STRONG), Fill.CUT}
 
 
 def inspected(*frames_ms: tuple[int, int]) -> FrameSeries:
@@ -327,11 +327,11 @@ def test_that_the_inspectors_share_is_the_empty_top_of_a_bar() -> None:
     layers = dict(frame_bars(series, "interval", columns, SCALE).layers)
 
     # The second frame would be within its budget without the inspector.
-    assert layers[PaceFill(Pace.IN_BUDGET, Tone.STRONG)].tolist() == [
+    assert layers[SeverityFill(Severity.IN_BUDGET, Tone.STRONG)].tolist() == [
         [0, 140, 0, 299],
         [1, 50, 1, 299],
     ]
-    assert layers[PaceFill(Pace.OVER, Tone.STRONG)].tolist() == [[2, 50, 2, 299]]
+    assert layers[SeverityFill(Severity.OVER, Tone.STRONG)].tolist() == [[2, 50, 2, 299]]
     shares = layers[Fill.INSPECTOR].tolist()
     assert shares == [[0, 140, 0, 169], [1, 50, 1, 169], [2, 50, 2, 69]]
 
@@ -342,8 +342,8 @@ def test_that_a_column_whose_slowest_frame_is_the_inspectors_is_neutral() -> Non
 
     layers = dict(frame_bars(series, "interval", columns, SCALE).layers)
 
-    assert PaceFill(Pace.IN_BUDGET, Tone.CAP) in layers
-    assert PaceFill(Pace.OVER, Tone.CAP) not in layers
+    assert SeverityFill(Severity.IN_BUDGET, Tone.CAP) in layers
+    assert SeverityFill(Severity.OVER, Tone.CAP) not in layers
     assert Fill.INSPECTOR not in layers
 
 
@@ -353,8 +353,8 @@ def test_that_a_column_of_frames_that_only_the_inspector_made_long_is_neutral() 
 
     bars = frame_bars(series, "interval", columns, SCALE)
 
-    paces = {fill.pace for fill, _ in bars.layers if isinstance(fill, PaceFill)}
-    assert paces == {Pace.IN_BUDGET}
+    severities = {fill.severity for fill, _ in bars.layers if isinstance(fill, SeverityFill)}
+    assert severities == {Severity.IN_BUDGET}
 
 
 def test_that_only_the_interval_has_a_share_of_the_inspector() -> None:
