@@ -220,7 +220,7 @@ def test_that_an_exporter_that_fails_is_named_and_leaves_no_file(tmp_path: Path)
 
 
 _COMMAND = """
-from inspector.cli.command import Command, CommandEntry
+from inspector.cli.command import Subcommand, CommandEntry
 
 def add_arguments(parser):
     parser.add_argument("--times", type=int, default=1)
@@ -229,7 +229,7 @@ def run(options, out, err):
     out.write("hello\\n" * options.times)
     return 0
 
-COMMAND = Command(add_arguments, run)
+COMMAND = Subcommand(add_arguments, run)
 HELLO = CommandEntry("hello", "", "say hello", "ext_hello:COMMAND")
 """
 

@@ -18,7 +18,7 @@ def _accept_any(_options: Namespace) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class Subcommand:
     """The arguments and function of a command of ``timeline-inspector``.
 
     Attributes:
@@ -49,7 +49,7 @@ class CommandEntry:
         name: What is typed, such as ``run``.
         operands: What follows the name in the overview, such as ``SCENE``.
         summary: What it does, in one line that begins with a verb.
-        place: Its :class:`Command` as ``module:NAME``; a module that begins with a dot is one in
+        place: Its :class:`Subcommand` as ``module:NAME``; a module that begins with a dot is one in
             ``cli/commands``.
         runs_another: Whether its arguments end with the command line of another program, which
             is left as it is.
@@ -61,9 +61,9 @@ class CommandEntry:
     place: str
     runs_another: bool = False
 
-    def load(self) -> Command:
+    def load(self) -> Subcommand:
         """Import the arguments and the help of the command."""
         command = object_at(self.place, "inspector.cli.commands")
-        if not isinstance(command, Command):
-            raise TypeError(f"{self.place} is not a Command")
+        if not isinstance(command, Subcommand):
+            raise TypeError(f"{self.place} is not a Subcommand")
         return command

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 from typing_extensions import override
 
 from inspector import __version__
-from inspector.cli.command import Command, CommandEntry
+from inspector.cli.command import CommandEntry, Subcommand
 from inspector.cli.commands import COMMANDS
 from inspector.cli.terminal import PROGRAM, say, say_error
 from inspector.clocks.failures import RequestedInterrupt
@@ -416,7 +416,7 @@ def _overview(entries: Iterable[CommandEntry]) -> str:
 
 
 def _run_command(options: argparse.Namespace, out: TextIO) -> int:
-    command: Command = options.the_command
+    command: Subcommand = options.the_command
     with COMMANDS.guarding(options.entry):
         command.check(options)
         return command.runner(options, out, sys.stderr)

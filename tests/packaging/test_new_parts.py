@@ -85,7 +85,7 @@ COUNT = FileFormat("count", ".count", "number of frames", write_count)
         source="""
 from pathlib import Path
 
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 
 def run(options, out, errors):
     from inspector.sessions.frame_files import read_frame_file
@@ -94,7 +94,7 @@ def run(options, out, errors):
     out.write(f"the longest frame takes {frames.interval_ns.max()} ns")
     return 0
 
-PEAK = Command(lambda parser: parser.add_argument("file"), run)
+PEAK = Subcommand(lambda parser: parser.add_argument("file"), run)
 """,
         registry="inspector/cli/commands/__init__.py",
         entry='CommandEntry("peak", "FILE", "find the longest frame", ".peak:PEAK"),',

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import REMAINDER, ArgumentParser, ArgumentTypeError, Namespace
 from typing import Final
 
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 from inspector.cli.commands.run import add_outputs
 from inspector.cli.commands.values import count, duration_ns, instant_ns, port, rate
 
@@ -214,4 +214,4 @@ def _read_program(options: Namespace) -> None:
         options.program, options.pid = command[:1], pid
 
 
-ATTACH: Final = Command(add_arguments, "inspector.cli.attach:attach", EPILOG, _check)
+ATTACH: Final = Subcommand(add_arguments, "inspector.cli.attach:attach", EPILOG, _check)

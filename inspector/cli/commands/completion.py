@@ -8,7 +8,7 @@ from typing import Final, TextIO
 
 import shtab
 
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 from inspector.exit_codes import ExitCode
 
 _EPILOG: Final = """\
@@ -86,4 +86,4 @@ def _actions(parser: ArgumentParser) -> Iterator[Action]:
                 yield from _actions(command)
 
 
-COMPLETION: Final = Command(add_completion_arguments, write_completion, _EPILOG)
+COMPLETION: Final = Subcommand(add_completion_arguments, write_completion, _EPILOG)

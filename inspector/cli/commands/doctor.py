@@ -19,7 +19,7 @@ from typing import Final, TextIO
 import platformdirs
 
 from inspector import __version__
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 from inspector.cli.terminal import PROGRAM, write_json
 from inspector.debug_log import debug_log_path
 from inspector.environment import EnvironmentProblemError, check_display, installed_version
@@ -190,4 +190,4 @@ def _answer(argv: Sequence[str]) -> tuple[int, str]:
     return done.returncode, " ".join((done.stdout or done.stderr).split())
 
 
-DOCTOR: Final = Command(_add_arguments, _diagnose, _EPILOG)
+DOCTOR: Final = Subcommand(_add_arguments, _diagnose, _EPILOG)

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from typing import Final
 
 from inspector.analysis.lint.rules import kinds
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 from inspector.cli.commands.values import add_stream, add_time_source, budget_ms, duration_ns
 from inspector.timebase import parse_duration_ns
 
@@ -143,7 +143,7 @@ def _instant_ns(text: str) -> int:
     return at_ns
 
 
-EXPLAIN: Final = Command(
+EXPLAIN: Final = Subcommand(
     add_explain_arguments, "inspector.cli.explain:explain_command", EXPLAIN_EPILOG
 )
-LINT: Final = Command(add_lint_arguments, "inspector.cli.explain:lint_command", LINT_EPILOG)
+LINT: Final = Subcommand(add_lint_arguments, "inspector.cli.explain:lint_command", LINT_EPILOG)

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace, _ArgumentGroup
 from pathlib import Path
 from typing import Final
 
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 from inspector.cli.commands.recordings import add_scene
 from inspector.cli.commands.values import (
     add_stream,
@@ -211,6 +211,6 @@ def add_graph_options(parser: ArgumentParser) -> None:
     add_without_inspector(graph)
 
 
-EXPORT: Final = Command(
+EXPORT: Final = Subcommand(
     add_export_arguments, "inspector.cli.export:export", EXPORT_EPILOG, check_export_arguments
 )

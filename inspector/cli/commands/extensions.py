@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import Any, Final, TextIO
 
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 from inspector.cli.terminal import write_json
 from inspector.environment import EnvironmentProblemError
 from inspector.exit_codes import ExitCode
@@ -48,4 +48,4 @@ def _registries() -> list[Registry[Any]]:
         return found
 
 
-EXTENSIONS: Final = Command(_add_arguments, _run, _EPILOG)
+EXTENSIONS: Final = Subcommand(_add_arguments, _run, _EPILOG)

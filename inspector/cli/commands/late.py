@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import REMAINDER, ArgumentParser, Namespace
 from typing import Final
 
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 from inspector.cli.commands.attach import add_hosts
 from inspector.cli.commands.values import add_stream, add_time_source, duration_ns
 
@@ -82,4 +82,4 @@ def _check(options: Namespace) -> None:
     options.past = target[0]
 
 
-LATE: Final = Command(add_arguments, "inspector.cli.late:late", EPILOG, _check)
+LATE: Final = Subcommand(add_arguments, "inspector.cli.late:late", EPILOG, _check)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Final, TextIO
 
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 from inspector.cli.commands.values import add_stream, count
 from inspector.cli.terminal import say, write_json
 from inspector.display_text import one_line
@@ -116,4 +116,4 @@ def _plain(value: object) -> object:
     return value if value is None or isinstance(value, int | str) else str(value)
 
 
-QUERY: Final = Command(_add_arguments, _run, _EPILOG)
+QUERY: Final = Subcommand(_add_arguments, _run, _EPILOG)

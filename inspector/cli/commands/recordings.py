@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Final
 
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 from inspector.cli.commands.values import number_of_one
 
 REPLAY_EPILOG: Final = """\
@@ -97,10 +97,10 @@ def add_scene(parser: ArgumentParser) -> None:
     )
 
 
-REPLAY: Final = Command(
+REPLAY: Final = Subcommand(
     add_replay_arguments, "inspector.cli.recordings:replay_recording", REPLAY_EPILOG
 )
-ANNOTATE: Final = Command(
+ANNOTATE: Final = Subcommand(
     add_annotate_arguments,
     "inspector.cli.recordings:annotate_recording",
     ANNOTATE_EPILOG,

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Final
 
 from inspector.analysis.statistics.frame_budget import OVER_RULE
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 from inspector.cli.commands.export import add_graph_options, add_overwrite, check_preset, suffixes
 from inspector.cli.commands.values import (
     add_stream,
@@ -134,4 +134,4 @@ def _check_run(options: Namespace) -> None:
     check_preset(options)
 
 
-RUN: Final = Command(add_run_arguments, "inspector.cli.run:run_scene", RUN_EPILOG, _check_run)
+RUN: Final = Subcommand(add_run_arguments, "inspector.cli.run:run_scene", RUN_EPILOG, _check_run)

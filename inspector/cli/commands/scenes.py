@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Final, TextIO
 
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 from inspector.cli.terminal import write_json
 from inspector.errors import ExportError
 from inspector.exit_codes import ExitCode
@@ -69,4 +69,4 @@ def _copy_scene(scene: Path, target: Path, out: TextIO) -> int:
     return ExitCode.OK
 
 
-SCENES: Final = Command(add_scenes_arguments, list_scenes)
+SCENES: Final = Subcommand(add_scenes_arguments, list_scenes)

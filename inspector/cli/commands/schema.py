@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import Final, TextIO
 
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 from inspector.cli.terminal import write_json
 from inspector.events.schema import schema_as_data, schema_as_table
 from inspector.exit_codes import ExitCode
@@ -33,4 +33,4 @@ def _run(options: Namespace, out: TextIO, _errors: TextIO) -> int:
     return ExitCode.OK
 
 
-SCHEMA: Final = Command(_add_arguments, _run, _EPILOG)
+SCHEMA: Final = Subcommand(_add_arguments, _run, _EPILOG)

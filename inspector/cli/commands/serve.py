@@ -6,7 +6,7 @@ from argparse import REMAINDER, ArgumentParser, Namespace
 from pathlib import Path
 from typing import Final
 
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 
 _EPILOG: Final = """\
 Requests are JSON-RPC 2.0, one on each line: everything that the window can do with a
@@ -63,7 +63,7 @@ def check(options: Namespace) -> None:
         options.parser.error(f"write a program after --, not {options.program[0]}")
 
 
-SERVE: Final = Command(add_arguments, "inspector.remote.serving:serve", _EPILOG, check)
+SERVE: Final = Subcommand(add_arguments, "inspector.remote.serving:serve", _EPILOG, check)
 
 _MCP_EPILOG: Final = """\
 Serves tools for assistants on standard input and output, by the Model Context Protocol:
@@ -80,6 +80,6 @@ examples:
 Exit code 0 when the input ends; 5 if the library is missing.
 """
 
-MCP: Final = Command(
+MCP: Final = Subcommand(
     add_common_arguments, "inspector.remote.mcp_server:serve_mcp", _MCP_EPILOG, check
 )

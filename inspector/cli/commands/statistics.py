@@ -6,7 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from fractions import Fraction
 from typing import Final
 
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 from inspector.cli.commands.export import add_overwrite
 from inspector.cli.commands.values import add_stream, add_without_inspector, output_file
 from inspector.foreign.numbers import number_in, refusal
@@ -261,10 +261,10 @@ def check_comparison(options: Namespace) -> None:
         parser.error("argument --junit: add a --fail-if, which becomes a test case")
 
 
-STATS: Final = Command(
+STATS: Final = Subcommand(
     add_stats_arguments, "inspector.cli.statistics:print_statistics", STATS_EPILOG
 )
-COMPARE: Final = Command(
+COMPARE: Final = Subcommand(
     add_compare_arguments,
     "inspector.cli.comparison:compare_captures",
     COMPARE_EPILOG,

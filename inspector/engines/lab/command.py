@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Final
 
-from inspector.cli.command import Command
+from inspector.cli.command import Subcommand
 from inspector.cli.commands.values import add_stream, duration_ns
 
 LAB_EPILOG: Final = """\
@@ -106,6 +106,6 @@ def add_lab_arguments(lab: ArgumentParser) -> None:
     output.add_argument("--list", action="store_true", help="list subjects and displays")
 
 
-LAB: Final = Command(
+LAB: Final = Subcommand(
     add_lab_arguments, "inspector.engines.lab.command_line:run_lab_command", LAB_EPILOG
 )
