@@ -56,6 +56,7 @@ class QtAdapter(Adapter):
         self.wake_type = core.QEvent.Type(core.QEvent.registerEventType())
         self._watcher_class = _watcher_class(core)
         _hook_timers(self)
+        _hook_basic_timers(self)
         _hook_single_shot(self)
         _hook_elapsed(self)
         if current_thread() is main_thread():
@@ -495,14 +496,12 @@ def _value(number: Any) -> int:
     return number if isinstance(number, int) else int(number.value)
 
 
-def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of a few lines each
+def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901 - hooks of a few lines each
     core, program = adapter.core, adapter.program
-    timer_class, object_class, basic_class = core.QTimer, core.QObject, core.QBasicTimer
+    timer_class = core.QTimer
     start, stop, remaining_time = timer_class.start, timer_class.stop, timer_class.remainingTime
     set_interval = timer_class.setInterval
     set_single_shot = timer_class.setSingleShot
-    start_timer, kill_timer = object_class.startTimer, object_class.killTimer
-    basic_start, basic_stop = basic_class.start, basic_class.stop
 
     def restarted(timer: Any, call: Callable[..., None], *args: Any) -> None:
         if program.emit is None:
@@ -560,6 +559,17 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
                 return max(0, -((timer.loop.clock.local_ns() - timer.due_ns) // _MS))
         return int(remaining_time(self))
 
+    timer_class.start, timer_class.stop = timer_start, timer_stop
+    timer_class.setInterval, timer_class.remainingTime = timer_set_interval, timer_remaining_time
+    timer_class.setSingleShot = timer_set_single_shot
+
+
+def _hook_basic_timers(adapter: QtAdapter) -> None:
+    core, program = adapter.core, adapter.program
+    object_class, basic_class = core.QObject, core.QBasicTimer
+    start_timer, kill_timer = object_class.startTimer, object_class.killTimer
+    basic_start, basic_stop = basic_class.start, basic_class.stop
+
     @replacing(start_timer)
     def object_start_timer(self: Any, interval: Any, *args: Any, **kwargs: Any) -> int:
         number: int = start_timer(self, interval, *args, **kwargs)
@@ -603,9 +613,6 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
             adapter.forget(_value(self.timerId()))
         basic_stop(self)
 
-    timer_class.start, timer_class.stop = timer_start, timer_stop
-    timer_class.setInterval, timer_class.remainingTime = timer_set_interval, timer_remaining_time
-    timer_class.setSingleShot = timer_set_single_shot
     object_class.startTimer, object_class.killTimer = object_start_timer, object_kill_timer
     basic_class.start, basic_class.stop = basic_timer_start, basic_timer_stop
 
