@@ -236,9 +236,11 @@ class _NearStates:
         cursor = self.history.cursor_at(at_ns)
         places = {self._place(cursor - number * self._step) for number in range(ahead)}
         if self._ahead is None or self._ahead[2] not in places:
-            if not (wanted := places - self._kept.keys() - self._unknown):
+            missing = places - self._kept.keys() - self._unknown
+            # The way to the first is long, so several are worked out at a time.
+            if not missing & set(sorted(places)[len(places) // 2 :]):
                 return False
-            place = min(wanted)
+            place = min(missing)
             start, state = self._known_before(place)
             self._ahead = state, start, place
         state, start, place = self._ahead
@@ -262,9 +264,10 @@ class _NearStates:
         return max(cursor - cursor % self._step, self.history.first)
 
     def _known_before(self, cursor: int) -> tuple[int, Timeline]:
-        at, state = self.history.known_before(cursor)
-        nearer = max((each for each in self._kept if at <= each <= cursor), default=-1)
-        return (nearer, self._kept[nearer].copy()) if nearer >= 0 else (at, state)
+        nearest = max((at for at in self._kept if cursor - _FARTHEST <= at <= cursor), default=-1)
+        if nearest < self.history.first:
+            return self.history.known_before(cursor)
+        return nearest, self._kept[nearest].copy()
 
     def _leads_to(self, cursor: int, start: int) -> bool:
         """Return whether all events from one cursor up to another are known."""
