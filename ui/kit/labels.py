@@ -45,6 +45,7 @@ def color_text(label: QLabel, color: QColor) -> None:
     label.setPalette(palette)
 
 
+@guarded
 class LabelOverPlot(QLabel):
     """A text in the middle of a plot, whose lines go around it."""
 
