@@ -448,11 +448,12 @@ class LaneSurface(QAbstractScrollArea):
         self.set_reading(reading)
         self._hover_at(at_ns)
 
-    def refresh_texts(self) -> None:
+    def refresh_texts(self, *, are_painted: bool) -> None:
         """Write the texts of what runs again, and read what is under the pointer."""
         self.text_turn += 1
         self._follow_pointer(has_texts=True)
-        self.viewport().update()
+        if are_painted:
+            self.viewport().update()
 
     def _follow_pointer(self, *, has_texts: bool) -> None:
         """Take note that something else is under the pointer now; what it is, only with texts."""

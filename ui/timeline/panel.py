@@ -133,7 +133,11 @@ class TimelinePanel(QWidget):
 
     @Slot()
     def _refresh_texts(self) -> None:
-        self.canvas.refresh_texts()
+        is_due = self._throttle.is_waiting
+        self.canvas.refresh_texts(are_painted=not is_due)
+        if is_due:
+            # The paint of what is new is one for both.
+            self._drawn = ()
 
     @Slot(object)
     def _on_refreshed(self, events: int) -> None:

@@ -379,7 +379,7 @@ def test_that_what_is_under_the_pointer_is_read_as_often_as_texts_are_written(
     assert times == []
     assert canvas.view.hover == pytest.approx(canvas.axis_at(place.x()))
     assert bridge.hover_ns == pytest.approx(canvas.at_x(place.x()), abs=1)
-    canvas.refresh_texts()
+    canvas.refresh_texts(are_painted=True)
     assert times == [canvas.at_x(place.x())]
 
 

@@ -302,6 +302,26 @@ def test_that_texts_of_lanes_are_due_before_lanes_are_read(
         assert turns[0] == former + 1
 
 
+def test_that_texts_of_lanes_wait_for_the_paint_of_what_is_new(meter: Meter) -> None:
+    session, bridge = CrowdedSession(*_FEW), SessionBridge(clock=lambda: NS_PER_SECOND)
+    bridge.set_session(session)
+    panel = TimelinePanel(bridge, Theme("light"))
+    meter.show(panel, bridge)
+    paints = Paints(lanes=panel.canvas.viewport())
+    panel._refresh_texts()
+    QApplication.sendPostedEvents()
+    assert paints.paints["lanes"] == 1
+
+    panel._throttle.request()
+    panel._refresh_texts()
+    QApplication.sendPostedEvents()
+    assert paints.paints["lanes"] == 1
+    panel.refresh()
+    QApplication.sendPostedEvents()
+
+    assert paints.paints["lanes"] == 2
+
+
 def test_that_headers_of_lanes_are_read_again_only_when_what_they_say_changes(
     qtbot: QtBot, tmp_path: Path, meter: Meter
 ) -> None:
