@@ -22,6 +22,7 @@ from inspector.formats.arrangement.frame_bars import (
 from inspector.formats.arrangement.frame_labels import (
     Label,
     apart_from,
+    below_values,
     budget_labels,
     names_width,
     spike_labels,
@@ -38,6 +39,7 @@ from ..plotting.sheet_painter import color_of, kept_texts
 LABEL_BAND: Final = 24
 _DASH: Final = 6
 _LABEL_PAD: Final = 2
+_BEFORE_LABEL: Final = 8
 #: Of the width of the plot.
 _WIDEST_NAMES: Final = 0.2
 #: Values that are kept as pictures: to write one takes ten times as long.
@@ -63,6 +65,7 @@ class BarsLayer:
         self.span = (0.0, 1.0)  # The positions on the axis at its edges
         self.top_ns = 1  # The duration at its upper edge
         self.ratio = 1.0  # Pixels of the screen for each of the plot
+        self.line = -1.0  # Where the line of the instant shown is
         self._theme = theme
         self._spikes_shown: Spikes | None = None
         self._spike_labels: list[Label] = []
@@ -229,7 +232,7 @@ class BarsLayer:
             return
         area, ratio, width_of = self.area, self.ratio, self._texts.width_of
         if spikes is not self._spikes_shown:
-            self._spike_labels = spike_labels(spikes, area.left(), area.width(), ratio, width_of)
+            self._spike_labels = self._values(spikes)
         self._spikes_shown, self._laid_out_for = spikes, laid_out_for
         line, high, top = self._texts.metrics.height(), area.height(), area.top()
         self._lines = [
@@ -245,6 +248,24 @@ class BarsLayer:
             at = (label.left - _LABEL_PAD) * ratio, (top + label.top) * ratio
             place = QPointF(*(round(each) / ratio for each in at))
             self._labels.append((place, self._drawn(label)))
+
+    def _values(self, spikes: Spikes) -> list[Label]:
+        """Return the values of spikes: beside the largest, where they cover nothing."""
+        series, area, texts, line = self.series, self.area, self._texts, self.line
+        if series is None:
+            return []
+        left, width = area.left(), area.width()
+        window = Window(*self.span, max(round(width), 1))
+        reached_ns = below_values(self.top_ns, area.height(), texts.metrics.height())
+
+        def is_free(begin: float, end: float) -> bool:
+            # The line of the instant shown lies over it, or will when that frame is the newest.
+            is_crossed = begin - _BEFORE_LABEL <= line <= end + _LABEL_PAD
+            return not is_crossed and not series.reaches(
+                reached_ns, window, begin - left, end - left
+            )
+
+        return spike_labels(spikes, left, width, self.ratio, texts.width_of, is_free)
 
     def names_share(self) -> float:
         """Return which share of the width the names of budgets take, 0 without any."""

@@ -444,6 +444,7 @@ class PlottedFrames(QWidget):
 
     def _update_changed(self, highest: int, *, is_moved: bool, has_scale: bool) -> None:
         (begin, width, height), line, former = self._place, self._line(), self._line_at
+        self._bars.line = line if self.view.present is not None else -1.0
         top, left = min(highest, self._highest), min(line, former) - _LINE_ROOM
         right = max(line, former) + _LINE_ROOM
         self._highest, self._line_at = (highest, line) if is_moved else (top, self._line_at)

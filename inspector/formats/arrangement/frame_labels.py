@@ -29,10 +29,19 @@ class Label(Struct, frozen=True):
     is_strong: bool = True  # Whether it is more than an explanation
 
 
-def spike_labels(
-    spikes: Spikes, left: float, width: float, ratio: float, width_of: Callable[[str], float]
+def spike_labels(  # noqa: PLR0913, PLR0917 - bars and where they are
+    spikes: Spikes,
+    left: float,
+    width: float,
+    ratio: float,
+    width_of: Callable[[str], float],
+    is_free: Callable[[float, float], bool],
 ) -> list[Label]:
-    """Return values in or beside the largest of the frames beyond a plot, as many as have room."""
+    """Return values in or beside the largest of the frames beyond a plot, as many as have room.
+
+    Args:
+        is_free: Whether nothing else is at the upper edge, between two places.
+    """
     order = (-spikes.times_ns).argsort(kind="stable")[: 4 * _LABELLED_SPIKES]
     taken: list[tuple[float, float]] = []
     found: list[Label] = []
@@ -41,20 +50,25 @@ def spike_labels(
         wide = width_of(text) + 4
         middle = left + float(spikes.places[place]) / ratio
         half = float(spikes.halves[place]) / ratio + _BESIDE
-        begin = middle + half
-        if 2 * half > wide + 4 * _BESIDE:
-            begin = middle - wide / 2
-        elif begin + wide >= left + width:
-            begin = middle - half - wide
-        if any(begin - _BETWEEN < high and begin + wide > low for low, high in taken):
-            continue
-        taken.append((begin - _BETWEEN, begin + wide + _BETWEEN))
-        # Within its bar, the value is below where that is cut off.
-        top = _TOP if abs(begin - middle) > half - _BESIDE else _BELOW_CUT
-        found.append(Label(begin, top, wide, text))
+        is_within = 2 * half > wide + 4 * _BESIDE
+        begins = (middle - wide / 2,) if is_within else (middle + half, middle - half - wide)
+        for begin in begins:
+            end = begin + wide
+            if any(begin - _BETWEEN < high and end > low for low, high in taken):
+                continue
+            if is_within or (left <= begin and end < left + width and is_free(begin, end)):
+                taken.append((begin - _BETWEEN, end + _BETWEEN))
+                # Within its bar, the value is below where that is cut off.
+                found.append(Label(begin, _BELOW_CUT if is_within else _TOP, wide, text))
+                break
         if len(found) == _LABELLED_SPIKES:
             break
     return found
+
+
+def below_values(top_ns: int, height: float, line: float) -> float:
+    """Return the frame time from which a bar reaches up to the values at the upper edge."""
+    return top_ns * (1 - (_TOP + line) / max(height, 1.0))
 
 
 def budget_labels(  # noqa: PLR0913, PLR0917 - budgets and where they are
@@ -68,7 +82,8 @@ def budget_labels(  # noqa: PLR0913, PLR0917 - budgets and where they are
     """Yield the rate of each budget above its line, the most important where two are close."""
     taken: list[float] = []
     for number, budget_ns in enumerate(budgets_ns):
-        y = height * (1 - budget_ns / top_ns)
+        # Above the pixel that its line is painted on.
+        y = float(round(height * (1 - budget_ns / top_ns)))
         name = f"{rate_text(budget_ns)} fps"
         if y < 0:
             if number:

@@ -375,6 +375,15 @@ class FrameSeries:
         self._longest = measure, start, stop, found
         return values[found - self.first]
 
+    def reaches(self, time_ns: float, window: Window, begin: float, end: float) -> bool:
+        """Return whether a frame between two pixels of a window took at least some time."""
+        measure, scale = self.measure, window.per_pixel
+        start, stop = self.frames_within(window.low + begin * scale, window.low + end * scale)
+        if start >= stop:
+            return False
+        values: array[int] = getattr(self._history, _column_name(measure))
+        return values[self.slowest_within(measure, start, stop) - self.first] >= time_ns
+
     def values_of(self, column: str | Phase | Share, frames: NsColumn) -> NsColumn:
         return self._view(column)[frames - self.first]
 

@@ -39,6 +39,7 @@ from inspector.formats.arrangement.frame_bars import (
 from inspector.formats.arrangement.frame_labels import (
     Label,
     apart_from,
+    below_values,
     budget_labels,
     names_width,
     spike_labels,
@@ -338,7 +339,8 @@ class _Arrangement:
         top_ns = self._top_ns()
         items: list[Item] = []
         if len(self.frames):
-            columns = series.columns(Window(self.low, self.high, plotted, row.height))
+            window = Window(self.low, self.high, plotted, row.height)
+            columns = series.columns(window)
             budget_ns = self.budgets_ns[0] if self.budgets_ns else top_ns
             make = stacked_bars if self.options.stacked else frame_bars
             bars = make(series, measure, columns, BarScale(row.height, top_ns, budget_ns))
@@ -354,7 +356,12 @@ class _Arrangement:
                     items.append(Polyline(ends, Stroke(color, 1.0, _DASH if number else ())))
             place = top_ns, float(left + width), float(row.height), _SMALL + 3
             names = list(budget_labels(self.budgets_ns, *place, self._width_of))
-            labels = spike_labels(bars.spikes, left, plotted, 1.0, self._width_of)
+            reached_ns = below_values(top_ns, row.height, _SMALL + 3)
+
+            def is_free(begin: float, end: float) -> bool:
+                return not series.reaches(reached_ns, window, begin - left, end - left)
+
+            labels = spike_labels(bars.spikes, left, plotted, 1.0, self._width_of, is_free)
             for label in (*apart_from(labels, names, _SMALL + 3), *names):
                 items += self._label(label, row)
         else:

@@ -150,10 +150,27 @@ def test_that_a_value_covers_no_edge_of_its_bar(
     lefts, rights = (np.array([edge]) for edge in edges)
     spikes = Spikes.among(lefts, rights, np.array([380 * MS]))
 
-    (label,) = spike_labels(spikes, 0, 300, 1, lambda _text: 36)
+    (label,) = spike_labels(spikes, 0, 300, 1, lambda _text: 36, lambda _begin, _end: True)
 
     assert (label.left, label.width) == (left, 40)
     assert (label.top > 10) is is_lower
+
+
+def test_that_a_value_covers_no_other_bar() -> None:
+    lefts, rights = np.array([100, 170]), np.array([110, 180])
+    spikes = Spikes.among(lefts, rights, np.array([380 * MS, 190 * MS]))
+
+    def labels(free: tuple[float, float]) -> list[tuple[float, str]]:
+        def is_free(begin: float, end: float) -> bool:
+            return free[0] <= begin and end <= free[1]
+
+        found = spike_labels(spikes, 0, 300, 1, lambda _text: 36, is_free)
+        return [(label.left, label.text) for label in found]
+
+    assert labels((0, 300)) == [(115, "380 ms"), (185, "190 ms")]
+    assert labels((0, 100)) == [(55, "380 ms")]
+    assert labels((180, 300)) == [(185, "190 ms")]
+    assert labels((0, 0)) == []
 
 
 @pytest.mark.parametrize("count", [2, 12])

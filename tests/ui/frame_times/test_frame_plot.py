@@ -153,6 +153,20 @@ def test_that_a_spike_in_the_newest_frame_is_marked_with_its_value(plot: FramePl
     assert plot.top_ns == 50_000_001
 
 
+def test_that_a_value_covers_neither_high_bars_nor_the_line_at_the_present(plot: FramePlot) -> None:
+    long, high, usual = 400 * MS, 49 * MS, 16 * MS
+    plot.view.make_room_for_lanes(are_shown=True)
+    plot.set_timeline(timeline_of([usual] * 60 + [long] + [usual] + [high] * 2 + [usual] * 60))
+    plot.grab()
+    (value,) = plot._bars._spike_labels
+    assert value.left + value.width < plot.pixel_of_frame(60).x()
+
+    plot.set_timeline(timeline_of([usual] * 120 + [long]))
+    plot.grab()
+    (value,) = plot._bars._spike_labels
+    assert value.left + value.width < plot.pixel_of_frame(120).x()
+
+
 @pytest.mark.parametrize("axis", list(XAxis))
 @pytest.mark.parametrize("is_stacked", [False, True])
 def test_that_frames_added_one_by_one_look_like_frames_that_were_there(
