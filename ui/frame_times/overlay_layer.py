@@ -100,14 +100,6 @@ class OverlayLayer:
 
     def paint(self, painter: QPainter, area: QRectF) -> None:
         view = self._view
-        if self.empty_text:
-            flags = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
-            # Lines of budgets go around it.
-            place = painter.boundingRect(area, flags, self.empty_text)
-            painter.fillRect(place.adjusted(-_PAD, 0, _PAD, 0), self._theme.color(ColorRole.BG))
-            painter.setPen(self._theme.color(ColorRole.MUTED))
-            painter.drawText(area, flags, self.empty_text)
-            return
         painter.save()
         painter.setClipRect(area)
         low, left, wide = view.range.low, area.left(), area.width()
@@ -116,6 +108,16 @@ class OverlayLayer:
         def x_of(place: float) -> float:
             return min(max(left + (place - low) * scale, left - 2.0), left + wide + 2.0)
 
+        if self.empty_text:
+            paint_playhead(painter, self._theme, area, view, x_of)
+            painter.restore()
+            flags = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
+            # Lines of budgets and of the instant shown go around it.
+            place = painter.boundingRect(area, flags, self.empty_text)
+            painter.fillRect(place.adjusted(-_PAD, 0, _PAD, 0), self._theme.color(ColorRole.BG))
+            painter.setPen(self._theme.color(ColorRole.MUTED))
+            painter.drawText(area, flags, self.empty_text)
+            return
         self._draw_holds(painter, area)
         if self.lasting is not None:
             begin, end = round(x_of(self.lasting.low)), round(x_of(self.lasting.high))

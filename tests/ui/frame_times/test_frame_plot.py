@@ -100,6 +100,21 @@ def test_that_no_line_of_a_budget_runs_through_what_an_empty_plot_says(plot: Fra
     assert len(beside) > 1
 
 
+def test_that_the_playhead_runs_through_a_plot_without_frames(
+    plot: FramePlot, theme: Theme
+) -> None:
+    timeline = timeline_of([])
+    plot.view.make_room_for_lanes(are_shown=True)
+    plot.set_timeline(timeline)
+    timeline.set_present(2_000 * MS)
+    plot.refresh(is_forced=True)
+
+    shown, area = plot.view.shown, plot.area().toRect()
+    assert shown is not None
+    x = area.left() + round((shown - plot.view.range.low) / plot.view.range.span * area.width())
+    assert picture(plot).pixelColor(x, area.bottom() - 2) == theme.color(ColorRole.BLUE)
+
+
 def test_that_an_empty_plot_says_what_to_do(plot: FramePlot) -> None:
     assert plot._overlay.empty_text == NO_SCENE_TEXT
     plot.set_timeline(timeline_of([]))
