@@ -96,7 +96,7 @@ class SharedView(QObject):
         # Whether timelines are seen whole at first, instead of at their newest frames
         self.opens_whole: Callable[[], bool] = bool
         # Whether session time passes while everything is held, as beside an attached program: what
-        # is in view stays then
+        # is in view stays then, with the line at the present
         self.passes_while_held: Callable[[], bool] = bool
         # What the axis counts: without any frame always time, if lanes are shown
         self.x_axis = self._wanted_axis = x_axis
@@ -280,24 +280,30 @@ class SharedView(QObject):
         self.present = None
         if series is None:
             return False
+        if series.x_axis is not self.x_axis:
+            self._change_axis()
+        held_ns = self._find_hold(series)
+        if held_ns is not None:
+            self.present_ns = held_ns
         if not self._is_whole:
             is_by_time = self.x_axis is XAxis.TIME
             self.present = self.present_ns / NS_PER_SECOND if is_by_time else series.end - 0.5
-        if series.x_axis is not self.x_axis:
-            self._change_axis()
         self.range.has_room, self.range.free = self.has_headers, self._names_share
         step = _STEP[self.x_axis] if has_lanes else 0.0
         bounds = self._bounds(series, is_empty=is_empty)
-        return self.range.settle(*bounds, self._pixels, step, self._held_at(series))
+        held = None if held_ns is None else held_ns / NS_PER_SECOND
+        return self.range.settle(*bounds, self._pixels, step, held)
 
-    def _held_at(self, series: FrameSeries) -> float | None:
-        """Return the place of the hold, or of frames stepped since, if time passes meanwhile."""
+    def _find_hold(self, series: FrameSeries) -> int | None:
+        """Return the instant of the hold, or of frames stepped since, if time passes meanwhile."""
         timeline = self.timeline
         is_by_time = self.has_lanes and self.x_axis is XAxis.TIME
         if timeline is None or timeline.is_running or not is_by_time:
             return None
         held_ns = _stopped_ns(timeline) if self.passes_while_held() else None
-        return None if held_ns is None else max(series.bounds()[1], held_ns / NS_PER_SECOND)
+        if held_ns is None or series.first == series.end:
+            return held_ns
+        return max(round(series.bounds()[1] * NS_PER_SECOND), held_ns)
 
     def _bounds(self, series: FrameSeries, *, is_empty: bool = False) -> tuple[float, float]:
         first, last = series.bounds()

@@ -630,9 +630,12 @@ def test_that_the_view_stays_at_the_stop_of_a_held_program_while_time_passes(
     for later_ns in (1, 60_000_000_000):
         session.timeline.set_present(stopped_ns + later_ns)
         view.read_new_frames()
-        seen.append((view.range.low, view.range.high))
+        seen.append((view.range.low, view.range.high, view.present))
 
     assert seen[0] == seen[1]
+    # The line at the present stands where everything stopped.
+    assert view.present == stopped_ns / 1e9
+    assert view.lane_window(0, 100).present_ns == stopped_ns
     assert seen[0][0] <= stopped_ns / 1e9 <= seen[0][1]
     shell.trigger("run-or-hold")
     attached.until(lambda: session.timeline.is_running)
