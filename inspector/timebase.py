@@ -151,11 +151,11 @@ def format_duration(ns: int) -> str:
         return f"{ns} ns"
     # What would be rounded to 1000 of a unit is 1.00 of the next.
     if size < NS_PER_MS - NS_PER_US // 2:
-        return f"{ns / NS_PER_US:.{_decimals(size / NS_PER_US)}f} µs"
+        return f"{ns / NS_PER_US:.{decimals_for(size / NS_PER_US)}f} µs"
     if size < NS_PER_SECOND - NS_PER_MS // 2:
-        return f"{ns / NS_PER_MS:.{_decimals(size / NS_PER_MS)}f} ms"
+        return f"{ns / NS_PER_MS:.{decimals_for(size / NS_PER_MS)}f} ms"
     if size < 120 * NS_PER_SECOND:
-        return f"{ns / NS_PER_SECOND:.{_decimals(size / NS_PER_SECOND)}f} s"
+        return f"{ns / NS_PER_SECOND:.{decimals_for(size / NS_PER_SECOND)}f} s"
     return format_instant(ns)
 
 
@@ -180,7 +180,7 @@ def format_at(ns: int, decimals: int = 3) -> str:
     return sign + digits.removeprefix("0")
 
 
-def _decimals(size: float) -> int:
-    """Return the number of decimals for at least three significant digits."""
+def decimals_for(size: float) -> int:
+    """Return how many decimals a size is written with: three significant digits, or all whole."""
     # What would be rounded to a digit more has one decimal less.
     return (size < 9.995) + (size < 99.95)  # noqa: PLR2004 - half a unit of the last decimal

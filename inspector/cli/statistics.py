@@ -60,7 +60,7 @@ class _Checked(Struct, frozen=True):
     def text(self) -> str:
         if self.why_not:
             return f"{self.file}: whether {self.condition.text} cannot be told: {self.why_not}"
-        what = f"{self.value.metric.id} is {self.value.text}"
+        what = f"{self.value.metric.id} is {self.value.exact_text}"
         return f"{self.file}: {self.condition.text} does not hold: {what}"
 
     def values(self) -> dict[str, object]:

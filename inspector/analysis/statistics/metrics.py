@@ -18,6 +18,7 @@ from inspector.analysis.statistics import active_times, pacing
 from inspector.analysis.statistics.frame_statistics import nearest_rank
 from inspector.analysis.statistics.long_frames import LongFrameCause
 from inspector.analysis.statistics.time_series import TimeSeries, quantile_7, quantile_8, rate_of
+from inspector.timebase import decimals_for
 
 _FPS, _MS, _PERCENT, _S, _COUNT = "fps", "ms", "%", "s", "frames"
 
@@ -68,14 +69,21 @@ class MetricValue(Struct, frozen=True):
 
     @property
     def text(self) -> str:
+        """The value in as many digits as matter, with its unit."""
+        return self._written(0 if self.value is None else decimals_for(abs(self.value)))
+
+    @property
+    def exact_text(self) -> str:
+        """The value as it is compared with a limit."""
+        return self._written(2)
+
+    def _written(self, decimals: int) -> str:
         if self.value is None:
             return "-"
         unit = self.metric.unit
         if unit == _COUNT:
             return f"{self.value:,.0f}"
-        if unit == _PERCENT:
-            return f"{self.value:.2f} %"
-        return f"{self.value:,.2f} {unit}"
+        return f"{self.value:,.{decimals}f} {unit}"
 
 
 # --------------------------------------------------------------------------- FrameView
