@@ -139,6 +139,11 @@ class MarksRow(QWidget):
         shown = self._view.shown
         return None if shown is None else self._x_of(shown)
 
+    def _lines(self) -> list[int]:
+        """Return the pixels of the instant shown and of the present."""
+        places = {self._view.shown, self._view.present}
+        return [self._x_of(place) for place in places if place is not None]
+
     @property
     def _width(self) -> int:
         return self.width() - self._left
@@ -215,7 +220,7 @@ class MarksRow(QWidget):
                 lay_out_marks(
                     *(sheet, self._placed(), Row(0, height - 1), width),
                     ranges=[(int(left + begin), int(left + end)) for begin, end, _ in self.ranges],
-                    shown=self.line,
+                    lines=self._lines(),
                 )
                 paint_sheet(painter, sheet)
             if self._view.series is not None:

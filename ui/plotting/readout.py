@@ -35,7 +35,10 @@ def paint_playhead(
     shown = present if view.playhead_ns is None else playhead
     if shown is None:
         return
-    x = round(x_of(shown))
+    x, begin = round(x_of(shown)), round(area.left())
+    if begin - 1 <= x <= begin:
+        # At the very beginning half of it would be cut off.
+        x = begin + 1
     if playhead is not None and present is not None:
         if not theme.is_high_contrast:
             veil = QColor(theme.color(ColorRole.BG))

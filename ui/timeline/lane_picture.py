@@ -256,8 +256,8 @@ class LanePicture:
             self.names.paint(painter, names, *named)
         elif named != self._named:
             canvas.viewport().update(QRect(QPoint(), names))
-        self._over(painter, canvas, window, rows, (turn, height))
         painter.fillRect(left, 0, 1, height, self._theme.color(ColorRole.LINE))
+        self._over(painter, canvas, window, rows, (turn, height))
 
     def _place_rows(self, canvas: LaneSurface, turn: object) -> PlacedRows:
         """Return the visible rows, the same object as long as nothing about them changes."""

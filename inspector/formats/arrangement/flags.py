@@ -100,12 +100,12 @@ def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
     right: int,
     *,
     ranges: Sequence[tuple[int, int]] = (),
-    shown: int | None = None,
+    lines: Sequence[int] = (),
 ) -> int:
     """Lay out signs, the leftmost first, with their names as far as there is room.
 
     Args:
-        shown: Where the line of the instant shown is, which no name crosses.
+        lines: Where lines from top to bottom are, which no name crosses.
 
     Returns:
         How many names are whole.
@@ -124,12 +124,18 @@ def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
         sheet.rects(2, color, _glyph_rects(mark.glyph, mark.x, top, max(round(scale), 1)))
         if not mark.name:
             continue
-        end = shown if shown is not None and mark.x < shown < until else until
-        room = end - mark.x - beside - behind
+        start, end = mark.x + beside, until
+        for line in sorted(lines):
+            if mark.x <= line <= start:
+                # The name stands behind it.
+                start = max(start, line + beside // 2)
+            elif start < line < end:
+                end = line
+        room = end - start - behind
         is_whole = sheet.width_of(mark.name) <= room
         whole += is_whole
         if is_whole or room >= _LEAST_NAME * scale:
-            sheet.text(3, sheet.colors["muted"], mark.name, mark.x + beside, row, room)
+            sheet.text(3, sheet.colors["muted"], mark.name, start, row, room)
     return whole
 
 

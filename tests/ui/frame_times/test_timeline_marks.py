@@ -13,6 +13,10 @@ from pytestqt.qtbot import QtBot
 from inspector.events.annotations import Annotation
 from inspector.events.states import BreakHit, CommandRecord, Failure, Held, Mark
 from inspector.events.timeline import Timeline
+from inspector.formats.arrangement.flags import PlacedMark, lay_out_marks
+from inspector.formats.arrangement.sheet import Row, Sheet
+from inspector.formats.drawing.display_list import Text
+from inspector.tokens import COLORS
 from tests.ui.plotting.frames import add_frame, timeline_of
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.marks_row import MarksRow
@@ -193,6 +197,29 @@ def test_that_flags_have_names_as_long_as_there_is_room(marked: Marked, timeline
 
     assert [marks.name_of(group) for group in marked.row.groups] == ["menu opened", "breakpoint 4"]
     assert [marks.instant_of(group) for group in marked.row.groups] == [2_000 * MS, 6_000 * MS]
+
+
+@pytest.mark.parametrize(
+    ("lines", "left"), [((), 109), ((101,), 109), ((106,), 110), ((100, 106), 110), ((300,), 109)]
+)
+def test_that_a_name_stands_behind_the_line_that_crosses_its_sign(
+    lines: tuple[int, ...], left: int
+) -> None:
+    sheet = Sheet(COLORS["light"], 11.0)
+
+    whole = lay_out_marks(sheet, [PlacedMark(100, "held")], Row(0, 20), 300, lines=lines)
+
+    (name,) = (each for each in sheet.items() if isinstance(each, Text))
+    assert (whole, name.at.x) == (1, left)
+
+
+def test_that_a_name_ends_before_a_line_further_away() -> None:
+    sheet = Sheet(COLORS["light"], 11.0)
+
+    whole = lay_out_marks(sheet, [PlacedMark(100, "held")], Row(0, 20), 300, lines=(114,))
+
+    assert not whole
+    assert not any(isinstance(each, Text) for each in sheet.items())
 
 
 def test_that_a_double_click_on_a_flag_looks_back_at_it(
