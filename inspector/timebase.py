@@ -160,7 +160,14 @@ def format_duration(ns: int) -> str:
 
 
 def format_instant(ns: int, decimals: int = 3) -> str:
-    """Return an instant as ``mm:ss.mmm`` or ``h:mm:ss.mmm``, rounded down."""
+    """Return an instant of a session as ``m:ss.mmm`` or ``h:mm:ss.mmm``, rounded down."""
+    text = format_local_time(ns, decimals)
+    sign, digits = text[: text.startswith("-")], text.removeprefix("-")
+    return sign + digits.removeprefix("0")
+
+
+def format_local_time(ns: int, decimals: int = 3) -> str:
+    """Return what a clock shows, as ``mm:ss.mmm`` or ``h:mm:ss.mmm``, rounded down."""
     sign = "-" if ns < 0 else ""
     unit = 10 ** (9 - decimals)
     units = abs(ns) // unit if ns >= 0 else -(ns // unit)
@@ -171,13 +178,6 @@ def format_instant(ns: int, decimals: int = 3) -> str:
     if hours:
         return f"{sign}{hours}:{minutes:02d}:{seconds:02d}{tail}"
     return f"{sign}{minutes:02d}:{seconds:02d}{tail}"
-
-
-def format_at(ns: int, decimals: int = 3) -> str:
-    """Return an instant as sentences have it, without a leading zero: ``1:07.200``."""
-    text = format_instant(ns, decimals)
-    sign, digits = text[: text.startswith("-")], text.removeprefix("-")
-    return sign + digits.removeprefix("0")
 
 
 def decimals_for(size: float) -> int:

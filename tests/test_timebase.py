@@ -16,9 +16,9 @@ from inspector.clocks import ClockTree
 from inspector.timebase import (
     MAX_NS,
     checked_ns,
-    format_at,
     format_duration,
     format_instant,
+    format_local_time,
     ns_to_seconds,
     parse_duration_ns,
     seconds_to_ns,
@@ -134,7 +134,7 @@ def test_that_durations_are_short_to_read(ns: int, text: str) -> None:
     ],
 )
 def test_that_instants_read_like_a_clock(ns: int, text: str) -> None:
-    assert format_instant(ns) == text
+    assert format_local_time(ns) == text
 
 
 @pytest.mark.parametrize(
@@ -160,4 +160,4 @@ def test_that_a_duration_with_a_unit_is_answered_with_its_seconds(text: Any, ins
 def test_that_an_instant_in_a_sentence_has_no_leading_zero(
     ns: int, decimals: int, text: str
 ) -> None:
-    assert format_at(ns, decimals) == text
+    assert format_instant(ns, decimals) == text

@@ -23,7 +23,7 @@ from inspector.events.members import PAUSABLE
 from inspector.events.schema import ADDED, Unit
 from inspector.events.timeline import Timeline
 from inspector.foreign.numbers import count_in
-from inspector.timebase import format_instant
+from inspector.timebase import format_local_time
 from inspector.vocabulary import MemberKind
 
 _MOST_LISTED: Final = 12
@@ -163,7 +163,7 @@ def _one_timer(timeline: Timeline, name: str, timers: list[int]) -> Match:
         f"{len(waiting):,} timers {_quoted(name)} are pending.",
         len(waiting),
         (
-            f"{row.id}  due at local {format_instant(row.due_ns)} of "
+            f"{row.id}  due at local {format_local_time(row.due_ns)} of "
             f"{_quoted(timeline.clocks[row.clock_id].name)}"
             for row in rows
         ),

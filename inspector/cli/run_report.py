@@ -25,6 +25,7 @@ from inspector.timebase import (
     NS_PER_SECOND,
     format_duration,
     format_instant,
+    format_local_time,
     ns_to_seconds,
 )
 from inspector.vocabulary import (
@@ -287,7 +288,7 @@ def _share_lines(frames: FrameTimes) -> list[str]:
 def _clock_table(clocks: Sequence[ClockLine]) -> str:
     columns: dict[str, Callable[[ClockLine], str]] = {
         "clock": lambda clock: "  " * clock.depth + clock.name,
-        "local time": lambda clock: format_instant(clock.local_ns),
+        "local time": lambda clock: format_local_time(clock.local_ns),
         "rate": lambda clock: clock.rate,
         "effective": lambda clock: clock.effective_rate,
         "pending": lambda clock: f"{clock.pending:,}",

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from inspector.clocks.callbacks import label_of
-from inspector.timebase import format_duration, format_instant
+from inspector.timebase import format_duration, format_local_time
 from inspector.vocabulary import TimerKind
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Timer:
     def __repr__(self) -> str:
         state = "" if self.is_pending else ", fired" if self.fired else ", cleared"
         every = f", every {format_duration(self.interval_ns)}" if self.interval_ns else ""
-        due = format_instant(self.due_ns)
+        due = format_local_time(self.due_ns)
         return f"<{type(self).__name__} {self.id} {self.label!r} due {due}{every}{state}>"
 
     @property

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from inspector.events.schema import FIELDS, NUMBERS, SCHEMA, EventRow, FieldRow, Unit
-from inspector.timebase import format_duration, format_instant
+from inspector.timebase import format_duration, format_instant, format_local_time
 from inspector.vocabulary import (
     COLLECTED_HERE,
     COLLECTING_LINE_SHIFT,
@@ -127,8 +127,10 @@ class _Describer:
                 return f"command {value}"
             case Unit.CAUSE_PLUS_ONE:
                 return f" by command {value - 1}" if value > 1 else ""
-            case Unit.SESSION_INSTANT | Unit.LOCAL_INSTANT | Unit.LOCAL_DUE:
+            case Unit.SESSION_INSTANT:
                 return format_instant(value)
+            case Unit.LOCAL_INSTANT | Unit.LOCAL_DUE:
+                return format_local_time(value)
             case Unit.DURATION | Unit.PERIOD | Unit.LATENESS:
                 return format_duration(value)
             case Unit.CALLBACKS_AND_INSPECTOR | Unit.COLLECTION_AND_LATE:

@@ -66,14 +66,14 @@ def call_of_kind(session: HostedSession, kind: MemberKind) -> CallId:
         (
             MemberKind.FRAME_TIMER,
             1_250,
-            "It was called at 00:01.250 as predicted, in the first update from 00:01.250 on.",
+            "It was called at 0:01.250 as predicted, in the first update from 0:01.250 on.",
         ),
         (
             MemberKind.TICKER_TIMER,
             1_200,
-            "It was called at 00:01.200 as predicted, in the first update from 00:01.200 on.",
+            "It was called at 0:01.200 as predicted, in the first update from 0:01.200 on.",
         ),
-        (MemberKind.LOOP, 1_250, "It was called at 00:01.250 as predicted."),
+        (MemberKind.LOOP, 1_250, "It was called at 0:01.250 as predicted."),
     ],
 )
 def test_that_the_next_call_comes_as_predicted(
@@ -108,7 +108,7 @@ def test_that_a_paused_clock_is_the_reason(session: HostedSession) -> None:
 
     (scored,) = score(foreseen, session.history)
     assert scored.outcome is Outcome.OPEN
-    assert scored.text.startswith("It is not due yet, but “game” was paused at 00:01.0")
+    assert scored.text.startswith("It is not due yet, but “game” was paused at 0:01.0")
 
 
 def test_that_a_time_scale_is_the_reason(session: HostedSession) -> None:
@@ -122,7 +122,7 @@ def test_that_a_time_scale_is_the_reason(session: HostedSession) -> None:
 
     (scored,) = score(foreseen, session.history)
     assert scored.outcome is Outcome.FALSE
-    assert "instead of 00:01.250, because “fights” was set to time scale 4 at" in scored.text
+    assert "instead of 0:01.250, because “fights” was set to time scale 4 at" in scored.text
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_that_a_stopped_call_says_what_stopped_it(
 
     (scored,) = score(foreseen, session.history)
     assert scored.outcome is Outcome.FALSE
-    assert scored.text.startswith("It was not called at 00:01.250 as predicted, because ")
-    assert f"{reason} at 00:01.0" in scored.text
+    assert scored.text.startswith("It was not called at 0:01.250 as predicted, because ")
+    assert f"{reason} at 0:01.0" in scored.text
 
 
 def test_that_a_forecast_counts_calls_of_a_ticker(session: HostedSession) -> None:

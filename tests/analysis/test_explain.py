@@ -26,7 +26,7 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.interval_meter import KnownShares
 from inspector.sessions.runs.virtual import run_frame_times
 from inspector.testing import pass_seconds, scene_file, virtual_session
-from inspector.timebase import format_at
+from inspector.timebase import format_instant
 from inspector.vocabulary import (
     CALLBACK_FAILED,
     CLOCK_PAUSED,
@@ -167,7 +167,7 @@ def test_that_the_changes_that_cost_most_are_named_and_the_others_counted(tmp_pa
     explanation = stand.explain("boss")
 
     _set, paused, slow, more, since, *_ = texts(explanation)
-    assert paused == "You paused “enemies” for 06:00.000."
+    assert paused == "You paused “enemies” for 6:00.000."
     assert slow == "The program slowed “enemies” to ×¼, 5 times, for 500 ms each time."
     assert len(reason_with(explanation, "slowed").again_ns) == 4
     assert more == "There were 15 more changes of these clocks, none of greater effect."
@@ -442,7 +442,7 @@ def test_that_a_timeout_that_has_fired_is_used_up(stand: Stand) -> None:
 
     assert explanation.headline == "It has fired and is no longer pending."
     fired = explanation.reasons[0]
-    assert fired.text == ("It fired at 00:00.500, in frame 29: a timeout fires only once.")
+    assert fired.text == ("It fired at 0:00.500, in frame 29: a timeout fires only once.")
     assert stand.kind_of(fired) == TIMER_FIRED
 
 
@@ -464,7 +464,7 @@ def test_that_a_cleared_timer_names_the_line_that_cleared_it(stand: Stand) -> No
     assert explanation.headline == "It was cleared."
     cleared = explanation.reasons[0]
     assert cleared.text.startswith("It was cleared at scene.py:")
-    assert cleared.text.endswith("lambda>, at 00:01.000 (frame 59).")
+    assert cleared.text.endswith("lambda>, at 0:01.000 (frame 59).")
     assert stand.kind_of(cleared) == TIMER_CLEARED
 
 
@@ -487,7 +487,7 @@ def test_that_a_timer_whose_branch_was_removed_names_the_clock(stand: Stand) -> 
     removed = explanation.reasons[0]
     assert removed.text == (
         "It no longer exists because “level”, above its clock, was removed by the program, at "
-        "00:02.000 (frame 119)."
+        "0:02.000 (frame 119)."
     )
     assert stand.kind_of(removed) == CLOCK_REMOVED
 
@@ -512,7 +512,7 @@ def test_that_a_timer_that_is_set_later_says_when() -> None:
 
     assert explanation.subject == f"Timer “later” ({number})"
     assert explanation.headline == (
-        "At 00:01.000 this timer does not exist yet: it is set at 00:02.000."
+        "At 0:01.000 this timer does not exist yet: it is set at 0:02.000."
     )
 
 
@@ -880,7 +880,7 @@ def test_that_every_reason_of_random_sessions_leads_to_an_event_of_its_instant(
             assert f"“{timeline.timers.row(number).label}”" in explanation.subject
         if "if rates stay" in explanation.headline:
             (at_ns, *_) = next_fires(timeline, number, NEVER, most=1)
-            assert f", at {format_at(at_ns)}, if rates stay" in explanation.headline
+            assert f", at {format_instant(at_ns)}, if rates stay" in explanation.headline
     stand.session.close()
 
 

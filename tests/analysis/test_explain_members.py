@@ -369,6 +369,6 @@ def test_that_a_call_that_is_scheduled_later_is_said_to_be_so(tmp_path: Path) ->
 
     assert explanation.subject == f"Loop “late” ({late})"
     assert explanation.headline == (
-        "At 00:01.000 this member does not exist yet: it is set at 00:02.000."
+        "At 0:01.000 this member does not exist yet: it is set at 0:02.000."
     )
     session.close()

@@ -66,13 +66,13 @@ def test_that_instants_in_a_program_without_frames_are_told_by_the_time() -> Non
     told = Told()
     told.add(110, TIMER_FIRED, TICK, 0, NEVER)
     gone = told.explained(120)
-    assert gone.reasons[0].text == "It fired at 00:00.110: a timeout fires only once."
+    assert gone.reasons[0].text == "It fired at 0:00.110: a timeout fires only once."
 
     told = Told()
     told.add(110, TIMER_FIRED, TICK, 0, 210 * MS)
     told.add(120, CLOCK_PAUSED, 1, 0, 0)
     said = texts(told.explained(130))
-    assert "It has fired once, the last time at 00:00.110, on time." in said
+    assert "It has fired once, the last time at 0:00.110, on time." in said
     assert any("paused" in text for text in said)
     assert not any("frame" in text for text in said)
 

@@ -189,7 +189,7 @@ game.child("inner").set_timeout(1, lambda: None, name="other")
     finding = only(found, NEVER_FIRED)
     assert finding.text == (
         "2 timers have waited for 31.0 s without ever firing: “game” has been paused since "
-        "00:00.000, before the first of them was set."
+        "0:00.000, before the first of them was set."
     )
 
 
@@ -211,7 +211,7 @@ stage.root.set_timeout(1, game.pause, name="menu")
     finding = only(found, NEVER_FIRED)
     assert finding.text == (
         "“boss” has waited for 31.0 s without ever firing: “level” has been paused since "
-        "00:00.000, before it was set."
+        "0:00.000, before it was set."
     )
 
 

@@ -36,7 +36,7 @@ def test_that_a_clock_that_only_its_own_timer_would_resume_is_a_deadlock(tmp_pat
     assert found.kind is DEADLOCK
     assert found.text == (
         "“Clock.resume”, set at scene.py:4 in build.<locals>.menu, waits for the time of “game”, "
-        "which the scene paused at 00:03.000, so it cannot resume it. Set it on a clock that runs, "
+        "which the scene paused at 0:03.000, so it cannot resume it. Set it on a clock that runs, "
         "such as “root”."
     )
 
@@ -52,7 +52,7 @@ def test_that_it_is_one_whatever_the_timer_is_called(tmp_path: Path) -> None:
     (found,) = lint(tmp_path, MENU.format(resume="lambda: game.resume()", name="go"))
 
     assert found.text == (
-        "“go” waits for the time of “game”, which the scene paused at 00:03.000, and nothing else "
+        "“go” waits for the time of “game”, which the scene paused at 0:03.000, and nothing else "
         "is called that could resume it. Set what resumes it on a clock that runs, such as “root”."
     )
 
@@ -94,7 +94,7 @@ stage.root.set_interval(123, lambda: None, name="odd")
 
     assert [each.kind for each in found] == [MILLISECONDS] * 2
     assert found[0].text == (
-        "“blink”, set at scene.py:2 in build, repeats every 08:20.000 and has not been called yet: "
+        "“blink”, set at scene.py:2 in build, repeats every 8:20.000 and has not been called yet: "
         "times are in seconds. If 500 milliseconds are meant, write set_interval(0.5, …)."
     )
     assert "write set_timeout(1.55, …)" in found[1].text

@@ -263,7 +263,7 @@ def test_that_a_call_the_host_is_late_for_is_predicted_for_when_it_is_due(missed
     assert foreseen[0].at_ns == 10_070 * MS
     scores = score(foreseen, stand.history)
     assert [each.outcome for each in scores] == [Outcome.TRUE] * len(foreseen)
-    assert scores[0].text == "It fired at 00:10.070 as predicted, 180 ms late."
+    assert scores[0].text == "It fired at 0:10.070 as predicted, 180 ms late."
 
 
 def test_that_a_policy_that_counts_from_a_late_call_is_named_as_the_reason() -> None:
@@ -278,8 +278,8 @@ def test_that_a_policy_that_counts_from_a_late_call_is_named_as_the_reason() -> 
     first, second = score(foreseen, stand.history)
     assert first.outcome is Outcome.TRUE
     assert second.text == (
-        "It fired at 00:02.250 instead of 00:02.000, because it was called 250 ms late at "
-        "00:01.000 and its policy counts from there."
+        "It fired at 0:02.250 instead of 0:02.000, because it was called 250 ms late at "
+        "0:01.000 and its policy counts from there."
     )
 
 
@@ -294,7 +294,7 @@ def test_that_time_that_passed_without_the_host_is_named_as_the_reason() -> None
 
     (scored,) = score(foreseen, stand.history)
     assert scored.text == (
-        "It fired at 00:01.250 instead of 00:01.000, because it was called 250 ms late."
+        "It fired at 0:01.250 instead of 0:01.000, because it was called 250 ms late."
     )
 
 
@@ -380,14 +380,14 @@ def test_that_a_prediction_is_scored_with_what_came_between() -> None:
     stand.root.set_timeout(1, int)
 
     scores = {each.prediction.call.number: each for each in score(foreseen, stand.history)}
-    assert scores[true.id].text == "It fired at 00:00.100 as predicted."
+    assert scores[true.id].text == "It fired at 0:00.100 as predicted."
     assert scores[cleared.id].text == (
-        "It has not fired at 00:00.600 as predicted, because it was cleared at 00:00.400 "
+        "It has not fired at 0:00.600 as predicted, because it was cleared at 0:00.400 "
         "by the program."
     )
     assert scores[late.id].text == (
-        "It fired at 00:01.500 instead of 00:01.000, because “game” was set to ×½ at "
-        "00:00.500 by the program."
+        "It fired at 0:01.500 instead of 0:01.000, because “game” was set to ×½ at "
+        "0:00.500 by the program."
     )
     assert scores[late.id].fired_ns == 1_500 * MS
 
@@ -439,8 +439,8 @@ def test_that_a_one_shot_called_by_hand_is_decided_at_once() -> None:
     (found,) = score(foreseen, stand.history)
     assert found.outcome is Outcome.FALSE
     assert found.text == (
-        "It has not fired at 00:02.000 as predicted, because it was called outside its schedule at "
-        "00:00.500."
+        "It has not fired at 0:02.000 as predicted, because it was called outside its schedule at "
+        "0:00.500."
     )
 
 
@@ -455,7 +455,7 @@ def test_that_a_change_before_the_time_has_come_leaves_it_open_and_is_told() -> 
 
     (found,) = score(foreseen, stand.history)
     assert found.outcome is Outcome.OPEN
-    assert found.text == ("It is not due yet, but “game” was paused at 00:00.500 by the program.")
+    assert found.text == ("It is not due yet, but “game” was paused at 0:00.500 by the program.")
 
 
 def test_that_two_kinds_of_changes_are_both_told() -> None:
@@ -472,8 +472,8 @@ def test_that_two_kinds_of_changes_are_both_told() -> None:
 
     (found,) = score(foreseen, stand.history)
     assert found.text == (
-        "It fired at 00:02.500 instead of 00:02.000, because “game” was paused at 00:00.500 by "
-        "the program, and “game” was resumed at 00:01.000 by the program."
+        "It fired at 0:02.500 instead of 0:02.000, because “game” was paused at 0:00.500 by "
+        "the program, and “game” was resumed at 0:01.000 by the program."
     )
 
 

@@ -35,8 +35,8 @@ def test_that_a_pause_lists_what_would_wait_and_counts_the_rest(tmp_path: Path) 
 
     assert table.sentence == "Pausing “game”: 4 timers would wait until that is undone."
     assert table.rows == (
-        PreviewRow("wave 0", "00:01.000", "never", "waits"),
-        PreviewRow("wave 1", "00:02.000", "never", "waits"),
+        PreviewRow("wave 0", "0:01.000", "never", "waits"),
+        PreviewRow("wave 1", "0:02.000", "never", "waits"),
     )
     assert table.rest == "and 2 more; 1 timer would fire at the same instant as now"
     session.close()
@@ -56,8 +56,8 @@ def test_that_a_rate_shows_how_much_later_each_would_fire(tmp_path: Path) -> Non
     ]
     assert table.lines()[:3] == [
         "Setting the rate of “game” to 0.5: 4 timers would fire 1.00 s to 4.00 s later.",
-        "  timer    fires at  would fire at",
-        "  wave 0  00:01.000      00:02.000  1.00 s later",
+        "  timer   fires at  would fire at",
+        "  wave 0  0:01.000       0:02.000  1.00 s later",
     ]
     session.close()
 
@@ -69,7 +69,7 @@ def test_that_a_resume_says_what_resumes_and_nothing_else(tmp_path: Path) -> Non
     resumed = table_of(timeline, ResumeClock(3))
     nothing = table_of(timeline, ResumeClock(2))
 
-    assert resumed.rows == (PreviewRow("asleep", "never", "00:01.000", "resumes"),)
+    assert resumed.rows == (PreviewRow("asleep", "never", "0:01.000", "resumes"),)
     assert resumed.rest == ""
     assert nothing.rows == ()
     assert nothing.lines() == [nothing.sentence]

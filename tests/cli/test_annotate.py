@@ -34,13 +34,13 @@ def test_that_it_needs_no_window() -> None:
 def test_that_what_is_left_is_listed(run: Run) -> None:
     assert run("annotate game.tlrec") == (0, "no bookmarks, notes or named ranges\n", "")
 
-    line = "   1  00:02.500  bookmark: boss arrives\n"
+    line = "   1  0:02.500  bookmark: boss arrives\n"
     assert run('annotate game.tlrec --at 2.5 --name "boss arrives"') == (0, line, "")
-    line = "   2  00:01.000 to 00:02.500  range: boss fight\n      first\n      second\n"
+    line = "   2  0:01.000 to 0:02.500  range: boss fight\n      first\n      second\n"
     text = "--text 'first\nsecond'"
     said = run(f'annotate game.tlrec --at 1 --until +1.5s --name "boss fight" {text}')
     assert said == (0, line, "")
-    line = "   3  00:01.983  note: Why?\n"
+    line = "   3  0:01.983  note: Why?\n"
     assert run('annotate game.tlrec --at "frame 118" --text "Why?"') == (0, line, "")
     run("annotate game.tlrec --at -1s --name end --note")
 
@@ -93,7 +93,7 @@ def test_that_some_are_removed_or_none(run: Run, tmp_path: Path) -> None:
     assert "There is no annotation 9 in the recording; there are: 1, 2, 3." in err
     assert run("annotate game.tlrec --remove 1 --remove 3 --remove 1") == (
         0,
-        "removed 1  00:01.000  bookmark: a\nremoved 3  00:01.000  bookmark: c\n",
+        "removed 1  0:01.000  bookmark: a\nremoved 3  0:01.000  bookmark: c\n",
         "",
     )
     assert [each.name for each in annotations_of(tmp_path / "game.tlrec")] == ["b"]
@@ -102,9 +102,9 @@ def test_that_some_are_removed_or_none(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        ("--at 2 --until 1 --name x", 2, "A range ends after it begins, not at 00:01.000 before"),
+        ("--at 2 --until 1 --name x", 2, "A range ends after it begins, not at 0:01.000 before"),
         ("--at 2 --until 2 --name x", 2, "The range is empty"),
-        ("--at 99 --name x", 2, "01:39.000 is in the future: it is now 00:03.000."),
+        ("--at 99 --name x", 2, "1:39.000 is in the future: it is now 0:03.000."),
         ("--at soon --name x", 2, "“soon” is not an instant"),
         ("--at 1 --until 2", 2, "The range is empty: give it a name."),
         ('--at 1 --name ""', 2, "The bookmark is empty: give it a name."),
@@ -155,4 +155,4 @@ def test_that_nothing_from_a_file_steers_the_terminal(run: Run, tmp_path: Path) 
     connection.commit()
     connection.close()
     _, out, _ = run("annotate game.tlrec")
-    assert out == "   1  00:00.000  bookmark: red [31m line\n      a b c\n"
+    assert out == "   1  0:00.000  bookmark: red [31m line\n      a b c\n"

@@ -142,7 +142,7 @@ def test_that_a_place_where_nothing_can_be_written_is_refused_before_the_run(
 def test_that_one_frame_is_one_frame(run: Run) -> None:
     _, out, _ = run("run 4 --frames 1 --export one.csv")
 
-    assert "\n1 frame in 00:00.016, " in out
+    assert "\n1 frame in 0:00.016, " in out
     assert out.endswith("wrote one.csv (1 frame)\n")
 
 
@@ -273,7 +273,7 @@ def test_that_as_timeline_takes_the_kind_of_picture_from_the_name(run: Run, tmp_
     code, out, _ = run("export a.tlrec --as timeline -o lanes.svg")
 
     assert (code, out) == (ExitCode.OK, "wrote lanes.svg (60 frames)\n")
-    assert "Timeline, 00:00" in (tmp_path / "lanes.svg").read_text("utf-8")
+    assert "Timeline, 0:00" in (tmp_path / "lanes.svg").read_text("utf-8")
     assert not (tmp_path / "a.timeline.png").exists()
 
 
@@ -285,7 +285,7 @@ def test_that_as_timeline_takes_the_kind_of_picture_from_the_name(run: Run, tmp_
         ("export a.csv --as svg --out taken", "cannot be made: it is a file. Choose another --out"),
         (
             "export a.csv -o a.svg --range 9s:",
-            "3 frames from 00:00.016 to 00:00.051. Choose another",
+            "3 frames from 0:00.016 to 0:00.051. Choose another",
         ),
     ],
 )

@@ -52,7 +52,7 @@ def test_that_the_picture_of_any_frame_of_a_recording_is_written(run: Run, tmp_p
     code, out, _ = run("export game.tlrec --picture early.svg --frame 60")
     _, last, _ = run("export game.tlrec --picture last.svg")
 
-    assert (code, out) == (ExitCode.OK, "wrote early.svg (frame 60 at 00:01.016)\n")
+    assert (code, out) == (ExitCode.OK, "wrote early.svg (frame 60 at 0:01.016)\n")
     assert "wrote last.svg (frame " in last
     texts = [(tmp_path / f"{name}.svg").read_text("utf-8") for name in ("early", "last", "run")]
     assert texts[0] != texts[1]

@@ -22,7 +22,7 @@ from inspector.timebase import MAX_NS
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"kind": "range", "at_ns": 2_000_000, "end_ns": 1}, "not at 00:00.000 before 00:00.002"),
+        ({"kind": "range", "at_ns": 2_000_000, "end_ns": 1}, "not at 0:00.000 before 0:00.002"),
         ({"kind": "range", "at_ns": 5, "end_ns": 5, "name": "a"}, "The range is empty"),
         ({"kind": "bookmark", "at_ns": 5}, "The bookmark is empty: give it a name"),
         ({"kind": "range", "at_ns": 5, "end_ns": 6, "text": "a"}, "give it a name"),
@@ -67,9 +67,9 @@ def test_that_a_title_is_the_name_else_how_the_text_begins() -> None:
 
 
 def test_that_a_line_tells_when_and_what() -> None:
-    assert Annotation("bookmark", 1_500_000_000, name="a").line == "00:01.500  bookmark: a"
+    assert Annotation("bookmark", 1_500_000_000, name="a").line == "0:01.500  bookmark: a"
     line = Annotation("range", 0, 1_500_000_000, "fight").line
-    assert line == "00:00.000 to 00:01.500  range: fight"
+    assert line == "0:00.000 to 0:01.500  range: fight"
 
 
 def test_that_no_longer_text_is_read_than_can_be_shown() -> None:

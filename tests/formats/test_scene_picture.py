@@ -76,7 +76,7 @@ def test_that_the_file_says_what_it_shows() -> None:
     note = picture.texts()[-1]
     assert (note.text, note.at.y > 320) == ("paused: enemies", True)
     assert picture.title == "a <scene>"
-    assert picture.description == "a <scene> at 00:01.500. paused: enemies."
+    assert picture.description == "a <scene> at 0:01.500. paused: enemies."
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])

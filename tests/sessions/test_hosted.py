@@ -74,7 +74,7 @@ def test_that_stop_holds_the_scene_and_says_why(tmp_path: Path) -> None:
     assert not run.is_complete
     assert fired(session) == {"fails": 1, "works": 0}
     assert session.status.phase is SessionPhase.HELD
-    assert session.status.message.startswith("Stopped at 00:01.000 because “fails” failed: Runtime")
+    assert session.status.message.startswith("Stopped at 0:01.000 because “fails” failed: Runtime")
     assert "in fail" in session.status.detail
     session.close()
 

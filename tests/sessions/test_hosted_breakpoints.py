@@ -43,7 +43,7 @@ def test_that_a_hit_holds_the_scene_after_its_frame_and_says_why(scene: Path) ->
     assert not run.is_complete
     assert session.status.phase is SessionPhase.HELD
     assert session.status.message == (
-        "Held at 00:00.500 in frame 29 because timer “boss” fired; due again at local 00:01.000."
+        "Held at 0:00.500 in frame 29 because timer “boss” fired; due again at local 00:01.000."
     )
     session.refresh()
     (hit,) = session.timeline.hits

@@ -450,7 +450,7 @@ def test_that_a_run_on_virtual_time_can_be_rewound_and_goes_on(scene_path: Path)
     session.refresh()
 
     assert session.status.phase is SessionPhase.HELD
-    assert session.timeline.commands[-1].text == "go back to 00:01.000"
+    assert session.timeline.commands[-1].text == "go back to 0:01.000"
     assert session.timeline.commands[-1].refusal == ""
     assert list(session.timeline.frames.at_ns) == [at for at in before if at <= NS_PER_SECOND]
 
@@ -539,8 +539,8 @@ def test_that_there_is_nothing_before_the_first_frame(scene_path: Path) -> None:
         "There is no frame to go back: none has run.",
         "A step back is 1 frame or more, not 0.",
         "There are no 3 frames to go back: none has run.",
-        "Cannot go back to 00:00.000: that is in the future.",
-        "Cannot go back to -00:00.001: the session begins at 0.",
+        "Cannot go back to 0:00.000: that is in the future.",
+        "Cannot go back to -0:00.001: the session begins at 0.",
     ]
     session.close()
 

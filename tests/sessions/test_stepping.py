@@ -67,7 +67,7 @@ def test_that_it_is_said_how_far_a_step_has_come(session: HostedSession) -> None
     session.refresh()
 
     assert session.status.phase is SessionPhase.STEPPING
-    assert session.status.message == "Stepping: 2 frames have run, it is 00:00.033."
+    assert session.status.message == "Stepping: 2 frames have run, it is 0:00.033."
     assert not session.is_running
     session.close()
 

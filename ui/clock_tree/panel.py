@@ -18,7 +18,7 @@ from inspector.events.members import MemberState
 from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
 from inspector.sessions.session import Session, why_no_clocks
-from inspector.timebase import format_duration, format_instant
+from inspector.timebase import format_duration, format_local_time
 from inspector.vocabulary import NEVER, Field, MemberKind, rate_text, ratio_text
 
 from ..kit.clipboard import copy_text
@@ -176,9 +176,9 @@ def _sign(row: TreeRow) -> QPixmap:
 
 def _local_time(row: TreeRow) -> str:
     if row.member is None:
-        return format_instant(row.known.local_ns(row.node))
+        return format_local_time(row.known.local_ns(row.node))
     time_ns = row.member.fields.get(Field.TIME)
-    return "" if time_ns is None else format_instant(time_ns)
+    return "" if time_ns is None else format_local_time(time_ns)
 
 
 def _local_time_tip(row: TreeRow) -> str | None:

@@ -23,7 +23,7 @@ from typing_extensions import override
 from inspector.display_text import as_plain, counted, one_line
 from inspector.formats.arrangement.frame_bars import rate_text
 from inspector.sessions.session import Session, ShowsCapture
-from inspector.timebase import format_at, format_duration
+from inspector.timebase import format_duration, format_instant
 from inspector.tokens import SIZES
 
 from ..kit.fonts import in_type, text_scale
@@ -195,7 +195,7 @@ class CaptureHeader(QWidget):
         self.p99.set_value(format_duration(statistics.p99_ns), _rate(statistics.p99_ns))
         frames, series = wanted.frames, wanted.series
         slowest = series.slowest_within(wanted.measure, frames.start, frames.stop)
-        at = format_at(series.history.frame(slowest).at_ns, 1)
+        at = format_instant(series.history.frame(slowest).at_ns, 1)
         self.longest.set_value(format_duration(statistics.max_ns), f"at {at}", is_link=True)
         of = f"of {statistics.count:,}" if wanted.budgets_ns else ""
         over = f"{found.over:,}" if wanted.budgets_ns else ""

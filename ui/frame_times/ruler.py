@@ -30,7 +30,7 @@ from inspector.formats.arrangement.lane_window import (
     ruler_texts,
 )
 from inspector.formats.arrangement.sheet import Row
-from inspector.timebase import format_at, format_duration
+from inspector.timebase import format_duration, format_instant
 from inspector.tokens import SIZES
 
 from ..kit.fonts import small_font, text_scale
@@ -309,7 +309,7 @@ class Ruler(QWidget):
         if view.playhead_ns is None or view.playhead is None:
             return QRectF(), "", ""
         away_ns = view.present_ns - view.playhead_ns
-        at, away = format_at(view.playhead_ns), ""
+        at, away = format_instant(view.playhead_ns), ""
         if view.present is not None:
             away = f"−{format_duration(away_ns)}" if away_ns > 0 else "now"
         width = texts.width_of(f"{at}  {away}" if away else at) + 2 * _LABEL_PAD + 4

@@ -16,7 +16,7 @@ from inspector.commands.command import Undoing
 from inspector.commands.scene import Undo
 from inspector.display_text import without_quotes
 from inspector.events.timeline import Timeline
-from inspector.timebase import format_instant
+from inspector.timebase import format_instant, format_local_time
 
 from ..kit.layouts import tool_button
 from ..kit.table.columns import Column, ColumnEnum
@@ -57,7 +57,7 @@ def _local_text(row: InterventionRow) -> str:
     entry = row.entry
     if entry.local_ns is None:
         return ""
-    return f"{format_instant(entry.local_ns)} {entry.clock_name}".rstrip()
+    return f"{format_local_time(entry.local_ns)} {entry.clock_name}".rstrip()
 
 
 def _what(row: InterventionRow) -> str:

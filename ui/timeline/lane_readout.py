@@ -16,7 +16,7 @@ from inspector.analysis.lanes.spans import Spans
 from inspector.analysis.lateness.blocks import Block, DelayedCall
 from inspector.analysis.lateness.words import block_evidence, block_text, delayed_text
 from inspector.events.timeline import Timeline
-from inspector.timebase import format_duration, format_instant
+from inspector.timebase import format_duration, format_instant, format_local_time
 from inspector.vocabulary import rate_chip, what_was_raised
 
 from ..session.bridge import Selection
@@ -101,7 +101,7 @@ class LaneReader:
             return None
         lines = [
             f"{past.name} at {format_instant(at_ns)}",
-            f"local time {format_instant(local)}",
+            f"local time {format_local_time(local)}",
             f"rate {rate_chip(past.rate_n[place])}" + (", paused" if past.paused[place] else ""),
         ]
         for above in self._store.clocks.path_at(number, at_ns)[:_MOST_PATH]:

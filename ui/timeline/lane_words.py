@@ -19,7 +19,7 @@ from inspector.formats.arrangement.lane_texts import (
 )
 from inspector.formats.arrangement.lane_window import LaneWindow
 from inspector.formats.arrangement.sheet import Row
-from inspector.timebase import format_instant
+from inspector.timebase import format_local_time
 
 from ..kit.theme import ColorRole, Theme
 from ..plotting.sheet_painter import KeptTexts, named_color, small_texts, theme_colors
@@ -141,7 +141,7 @@ class LaneWords:
                 if is_in_view:
                     text = self._times.get(row.clock_id)
                     if text is None:
-                        text = format_instant(timeline.local_ns(row.clock_id))
+                        text = format_local_time(timeline.local_ns(row.clock_id))
                         self._times[row.clock_id] = text
                     found, least = places.local_time(row.clock_id, text, place)
                     said.append(found)

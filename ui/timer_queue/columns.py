@@ -9,7 +9,7 @@ from msgspec import Struct
 from inspector.calls.call import Call, short_site
 from inspector.events.members import MemberState
 from inspector.events.timeline import Timeline
-from inspector.timebase import format_duration, format_instant
+from inspector.timebase import format_duration, format_instant, format_local_time
 from inspector.vocabulary import Field, MemberKind, Phase
 
 from ..kit.table.columns import Column, ColumnEnum
@@ -50,6 +50,10 @@ def _name_of(row: QueueRow, member_id: int) -> str:
 
 def _nanoseconds(ns: int | None, unknown: str = "") -> str:
     return unknown if ns is None else f"{ns:,} ns"
+
+
+def _local_time(ns: int | None) -> str:
+    return "" if ns is None else format_local_time(ns)
 
 
 def _instant(ns: int | None, unknown: str = "") -> str:
@@ -146,7 +150,7 @@ class CallColumn(ColumnEnum):
         "Timer of a clock, with the policy for missed ticks; of a scheduler or ticker; or called "
         "in every frame", _kind_tip, sample="interval (delay)", least="in late update", yields=8)
     DUE_LOCAL = _column(
-        "Due, local (m:s)", lambda row: _instant(row.call.due_ns),
+        "Due, local (m:s)", lambda row: _local_time(row.call.due_ns),
         "Time of the next call, on its clock or its scheduler",
         lambda row: _nanoseconds(row.call.due_ns), sample="0:00:00.000", short_title="Due, local",
         is_number=True, yields=7)

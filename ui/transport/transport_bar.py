@@ -28,7 +28,7 @@ from inspector.display_text import as_plain
 from inspector.events.timeline import Timeline
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import Session, SessionPhase, file_word
-from inspector.timebase import format_instant
+from inspector.timebase import format_instant, format_local_time
 from inspector.tokens import SIZES
 
 from ..actions.actions import ActionSet
@@ -436,7 +436,7 @@ class TransportBar(QWidget):
 
     def _refresh_time(self, bridge: SessionBridge, session: Session) -> None:
         shown = bridge.shown
-        self.time_button.set_text(format_instant(bridge.shown_ns))
+        self.time_button.set_text(format_local_time(bridge.shown_ns))
         tip = f"{_SESSION_TIME}\nClick to go to another."
         if session.is_recorded:
             end = format_instant(session.timeline.at_ns)
@@ -457,7 +457,7 @@ class TransportBar(QWidget):
         unit = "turns/s" if session.waits else "fps"
         text = word or (f"{measured:,.0f} {unit}" if measured is not None else "")
         if session.is_recorded:
-            text = f"of {format_instant(session.timeline.at_ns)}"
+            text = f"of {format_local_time(session.timeline.at_ns)}"
         if text == self.fps_button.text():
             return
         self.fps_button.set_text(text)
@@ -502,7 +502,7 @@ class TransportBar(QWidget):
                 button.setToolTip(action.toolTip())
             return
         lasted_ns = bridge.refresh_timer.now_ns() - since_ns
-        action.setIconText(format_instant(lasted_ns)[:-2])
+        action.setIconText(format_local_time(lasted_ns)[:-2])
         lost = recorder.lost
         missing = (
             f"{lost:,} events came faster than they could be written."

@@ -12,7 +12,7 @@ from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers
 from inspector.display_text import counted, without_quotes
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
-from inspector.timebase import format_at
+from inspector.timebase import format_instant
 from inspector.vocabulary import CLOCK_ADDED, CLOCK_RATE, CLOCK_RESUMED, rate_chip, ratio_text
 
 from ..kit.texts.clock_texts import rate_algebra
@@ -28,6 +28,7 @@ from .rows import (
     heading,
     instant,
     linked,
+    local_time,
     note,
     path_links,
     sentence,
@@ -89,12 +90,12 @@ def clock_rows(  # noqa: PLR0913, PLR0917 - the clock at an instant, and what kn
         rows += [heading("Next to fire", f"{pending:,} pending"), *following]
     rows += [
         heading("Times"),
-        instant("Local", timeline.local_ns(clock_id)),
+        local_time("Local", timeline.local_ns(clock_id)),
         instant("Session", timeline.at_ns),
         DetailRow("Own rate", f"{rate_chip(clock.rate_n)}"),
         *([] if overruled is None else [DetailRow("Set by", overruled.note)]),
         DetailRow("Effective", _effective_text(timeline, clock_id)),
-        DetailRow("Added at", format_at(clock.created_ns)),
+        DetailRow("Added at", format_instant(clock.created_ns)),
     ]
     if clock.children:
         rows.append(heading(f"{len(clock.children):,} below it"))
@@ -157,7 +158,7 @@ def _stop_step(timeline: Timeline, blocker: Blocker) -> DetailRow:
             text = f"{subject} set the rate of {name} to 0."
         case _:
             text = f"{subject} paused {name}."
-    return step(format_at(since_ns), [LinkedText(text[:-1], at_ns=since_ns), LinkedText(".")])
+    return step(format_instant(since_ns), [LinkedText(text[:-1], at_ns=since_ns), LinkedText(".")])
 
 
 def _since_then(timeline: Timeline, blockers: tuple[Blocker, ...], pending: int) -> str:
@@ -190,7 +191,7 @@ def _before(history: History, clock_id: int, paused_ns: int) -> DetailRow | None
     if found is None:
         return step("before that", [LinkedText(f"{runs}.")])
     at_ns = found[1][0]
-    since = LinkedText(format_at(at_ns), at_ns=at_ns)
+    since = LinkedText(format_instant(at_ns), at_ns=at_ns)
     pieces = [LinkedText(f"{runs} since "), since, LinkedText(".")]
     return step("before that", pieces)
 
@@ -206,7 +207,7 @@ def _rate_step(history: History, timeline: Timeline, clock_id: int) -> DetailRow
     verb = "slowed" if clock.rate < 1 else "sped up"
     text = f"{subject_of(timeline, cause)} {verb} {clock.name}"
     pieces = [LinkedText(text, at_ns=at_ns), LinkedText(f" to {rate_chip(clock.rate_n)}.")]
-    return step(format_at(at_ns), pieces)
+    return step(format_instant(at_ns), pieces)
 
 
 def _clock_links(timeline: Timeline, clock_ids: list[int]) -> list[LinkedText]:

@@ -16,7 +16,7 @@ from inspector.events.history import History
 from inspector.events.states import Failure
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.frame_bars import rate_text
-from inspector.timebase import NS_PER_MS, format_at, format_duration
+from inspector.timebase import NS_PER_MS, format_duration, format_instant
 from inspector.vocabulary import Phase, Share, what_was_raised
 
 from ..session.bridge import Selection
@@ -180,8 +180,11 @@ def range_rows(timeline: Timeline, frames: tuple[int, int] | None) -> list[Detai
         return []
     times_ns = history.numpy("interval_ns", start, stop)
     longest = history.frame(start + int(times_ns.argmax()))
-    text = f"{format_duration(longest.interval_ns)} at {format_at(longest.at_ns)}"
-    began, ended = format_at(history.before_ns(start)), format_at(history.began_ns(stop - 1))
+    text = f"{format_duration(longest.interval_ns)} at {format_instant(longest.at_ns)}"
+    began, ended = (
+        format_instant(history.before_ns(start)),
+        format_instant(history.began_ns(stop - 1)),
+    )
     took = format_duration(int(times_ns.sum()))
     return [
         about("Range"),

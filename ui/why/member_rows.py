@@ -25,6 +25,7 @@ from .rows import (
     heading,
     instant,
     linked,
+    local_time,
     path_links,
     sentence,
 )
@@ -78,7 +79,7 @@ def _field_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:  # 
     if Field.RULES in fields:
         rows.append(DetailRow("Rules", members.field_text(member.id, Field.RULES)))
     if Field.TIME in fields:
-        rows.append(instant("Own time", fields[Field.TIME]))
+        rows.append(local_time("Own time", fields[Field.TIME]))
     if Field.RATE in fields:
         rows.append(DetailRow("Time scale", f"{rate_text(fields[Field.RATE])} × its clock"))
     if Field.PRIORITY in fields:
@@ -115,7 +116,7 @@ def _due_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:
     due_ns = member.fields.get(Field.DUE, NEVER)
     if left_ns is not None:
         if due_ns != NEVER and timeline.members.pausing(member.id) is None:
-            rows.append(instant("Due, own time", due_ns))
+            rows.append(local_time("Due, own time", due_ns))
         rows.append(DetailRow("Remaining", f"{format_duration(left_ns)} of scheduler time"))
     left = member.fields.get(Field.CALLS_LEFT)
     if left is not None:
@@ -166,8 +167,8 @@ def timer_rows(timeline: Timeline, timer_id: int, told: Told, subject: str) -> l
         answer(told.answer),
         *told.chain,
         heading("Times"),
-        instant("Due, local", call.due_ns),
-        instant("Local now", timeline.local_ns(clock.id)),
+        local_time("Due, local", call.due_ns),
+        local_time("Local now", timeline.local_ns(clock.id)),
         DetailRow("Due", "never at present rates") if due_ns is None else instant("Due", due_ns),
         DetailRow("Kind", call.kind.text),
     ]

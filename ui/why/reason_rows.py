@@ -18,7 +18,7 @@ from inspector.calls.call import CallId
 from inspector.display_text import QUOTED, without_quotes
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
-from inspector.timebase import format_at, format_duration, format_instant
+from inspector.timebase import format_duration, format_instant
 
 from ..session.bridge import Selection
 from .rows import DetailRow, LinkedText, RowKind, heading, note, opening, sentence, step
@@ -139,7 +139,7 @@ def _fired_text(past: CallPast) -> str:
     if last is None:
         return ""
     late = f"{format_duration(last.late_ns)} late" if last.late_ns > 0 else "on time"
-    return f"Fired at {format_at(last.at_ns)}, {late}."
+    return f"Fired at {format_instant(last.at_ns)}, {late}."
 
 
 def chain_rows(explanation: Explanation, timeline: Timeline, *, is_whole: bool) -> list[DetailRow]:
@@ -245,8 +245,8 @@ def _clause_end(text: str) -> int:
 def when_text(at_ns: int, again_ns: Sequence[int]) -> str:
     """Return one or several instants: ``0:24.500``, ``0:25, 0:39 and 0:50``."""
     if not again_ns:
-        return format_at(at_ns)
-    first, *others, last = (format_at(each, 0) for each in (at_ns, *again_ns))
+        return format_instant(at_ns)
+    first, *others, last = (format_instant(each, 0) for each in (at_ns, *again_ns))
     if len(others) >= _MOST_STEPS - 1:
         return f"{first} to {last}"
     return f"{', '.join((first, *others))} and {last}"

@@ -11,7 +11,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.events.timeline import Timeline
-from inspector.timebase import format_duration, format_instant
+from inspector.timebase import format_duration, format_instant, format_local_time
 from inspector.vocabulary import Phase
 
 from ..kit.texts.clock_texts import ClockPlaces
@@ -180,3 +180,7 @@ def ago(timeline: Timeline, since_ns: int) -> str:
 
 def instant(key: str, ns: int) -> DetailRow:
     return DetailRow(key, format_instant(ns), exact=f"{ns:,}\N{NO-BREAK SPACE}ns")
+
+
+def local_time(key: str, ns: int) -> DetailRow:
+    return DetailRow(key, format_local_time(ns), exact=f"{ns:,}\N{NO-BREAK SPACE}ns")

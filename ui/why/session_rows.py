@@ -27,7 +27,7 @@ from inspector.sessions.session import (
     samples_of,
     time_name,
 )
-from inspector.timebase import format_at, format_duration, format_instant
+from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import NEVER, rate_chip, what_was_raised
 
 from ..session.bridge import Selection
@@ -157,10 +157,10 @@ def _past_rows(session: Session, timeline: Timeline, present: Timeline) -> list[
     """Return which instant of the past is shown, what the session does meanwhile, and its frame."""
     runs_on = f"The {_what(session)} runs on. " if present.is_running else ""
     said = f"{ago(present, timeline.at_ns)}. {runs_on}What you see is the state at this instant."
-    rows = [about(LOOKING_BACK), heading(format_at(timeline.at_ns)), answer(said)]
+    rows = [about(LOOKING_BACK), heading(format_instant(timeline.at_ns)), answer(said)]
     stopped = [
         step(
-            f"since {format_at(clock.paused_since_ns)}",
+            f"since {format_instant(clock.paused_since_ns)}",
             [
                 LinkedText(f"{clock.name} was paused", Selection.clock(clock.id)),
                 LinkedText(f" by {who(timeline, clock.pause_cause)}."),
@@ -244,7 +244,7 @@ def _counted_rows(session: Session, timeline: Timeline) -> list[DetailRow]:
         # Of a loop that waits for events, what it does is plotted, not how long it waited.
         longest = frames.frame(longest_frame(frames, "busy" if session.waits else "interval"))
         took_ns = longest.busy_ns if session.waits else longest.interval_ns
-        text = f"{format_duration(took_ns)} at {format_at(longest.at_ns)}"
+        text = f"{format_duration(took_ns)} at {format_instant(longest.at_ns)}"
         rows.append(linked("Longest", [LinkedText(text, Selection.frame(longest.index))]))
     if timeline.commands:
         last = timeline.commands[-1]

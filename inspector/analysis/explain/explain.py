@@ -32,7 +32,7 @@ from inspector.calls.blockers import Blocker, BlockerKind
 from inspector.calls.call import CALLED, Call, CallId, call_of
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
-from inspector.timebase import format_at, format_duration, format_instant
+from inspector.timebase import format_duration, format_instant, format_local_time
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
 #: What calls that nothing stops wait for, and calls that are due.
@@ -169,7 +169,7 @@ class _Present:
             if call.session_due_ns is None:
                 return NOT_REACHED
             left = format_duration(call.session_due_ns - timeline.at_ns)
-            text = FIRES_IN.format(left=left, at=format_at(call.session_due_ns))
+            text = FIRES_IN.format(left=left, at=format_instant(call.session_due_ns))
             if call.id.is_member:
                 text = text.replace("Fires", "Is called", 1)
             held = "; the session is held" if is_held(timeline, self.past) else ""
@@ -239,18 +239,18 @@ class _Present:
             return [Reason(f"{left} of its time remained when it was paused.", at_ns)]
         if call.left_ns <= 0 and call.waits_on_clock:
             return self._overdue()
-        due = f"It is due at {format_instant(call.due_ns)} in the time of"
+        due = f"It is due at {format_local_time(call.due_ns)} in the time of"
         if not call.waits_on_clock:
             scheduler = members.scheduler_of(call.id.number)
             assert scheduler is not None, "its time is known"
-            now = format_instant(scheduler.fields[Field.TIME])
+            now = format_local_time(scheduler.fields[Field.TIME])
             text = (
                 f"{due} “{scheduler.name}”, which is at {now}; {left} remain. It is called in the "
                 "first frame that reaches it."
             )
             return [Reason(text, at_ns, member_id=scheduler.id, is_number=True)]
         clock = timeline.clocks[call.clock_id]
-        now = format_instant(timeline.local_ns(clock.id))
+        now = format_local_time(timeline.local_ns(clock.id))
         text = f"{due} “{clock.name}”, which is at {now}; {left} remain."
         reasons = [Reason(text, at_ns, clock_id=clock.id, is_number=True)]
         due_ns = call.session_due_ns

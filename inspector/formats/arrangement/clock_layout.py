@@ -19,7 +19,7 @@ from inspector.formats.drawing.pixel_rects import (
     nearest_pixels,
     pixel_rects,
 )
-from inspector.timebase import format_duration, format_instant
+from inspector.timebase import format_duration, format_local_time
 from inspector.vocabulary import RATE_DENOMINATOR, rate_chip
 
 if TYPE_CHECKING:
@@ -326,7 +326,7 @@ class ClockLayout:
     def _time_width(self, clocks: ClockPasts, number: int, window: LaneWindow) -> float:
         """Return how much room the local time has where a clock has come to."""
         local_ns = clocks.local_ns(number, int(window.present_ns))
-        return self._sheet.width_of(format_instant(local_ns or 0)) + _AROUND_TIME
+        return self._sheet.width_of(format_local_time(local_ns or 0)) + _AROUND_TIME
 
     def _sparse(
         self,

@@ -72,7 +72,13 @@ from inspector.formats.drawing.display_list import (
 from inspector.formats.drawing.font_metrics import plain, shortened, text_width
 from inspector.formats.frame_times import CAPTURED, FrameTimes, Provenance
 from inspector.formats.options import ExportOptions, left_out_text
-from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration, format_instant
+from inspector.timebase import (
+    NS_PER_MS,
+    NS_PER_SECOND,
+    format_duration,
+    format_instant,
+    format_local_time,
+)
 from inspector.tokens import COLORS
 from inspector.vocabulary import Measure, Phase, Share
 
@@ -542,7 +548,7 @@ class _Arrangement:
         """Return the local time of a clock, or what timers wait for; draws since when."""
         timeline, window = texts.timeline, texts.window
         if row.kind is LaneKind.CLOCK and row.clock_id in timeline.clocks:
-            time = format_instant(timeline.local_ns(row.clock_id))
+            time = format_local_time(timeline.local_ns(row.clock_id))
             return texts.local_time(row.clock_id, time, place)[0]
         if row.kind is not LaneKind.TIMER or row.lane is None:
             return None

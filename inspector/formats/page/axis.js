@@ -53,7 +53,7 @@ class Frames {
 
   text(place) {
     const share = this.own[place] ? `\n${duration(this.own[place])} of it the inspector’s own share` : "";
-    return `frame ${this.index[place].toLocaleString("en")}, ${duration(this.ns[place])}, at ${at(this.ends[place])}${share}`;
+    return `frame ${this.index[place].toLocaleString("en")}, ${duration(this.ns[place])}, at ${instant(this.ends[place])}${share}`;
   }
 }
 

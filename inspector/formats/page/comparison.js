@@ -74,7 +74,7 @@ class Comparison extends View {
 
   readoutText(event, canvas) {
     const { frames } = this.bands.find((each) => each.canvas === canvas), frame = this.frameNear(frames, event.offsetX);
-    return frame < 0 ? at(Math.floor(this.ns(event.offsetX))) : frames.text(frame);
+    return frame < 0 ? instant(Math.floor(this.ns(event.offsetX))) : frames.text(frame);
   }
 
   /** Does what a key or button asks; false if it is none of its own. */

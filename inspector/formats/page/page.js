@@ -169,7 +169,7 @@ class Page extends View {
     if (due[row] < 0) return texts[word[row]].replace("{ago}", duration(Math.round(ns - since[row])));
     const left = due[row] - ns, isTimer = word[row] < 0;
     if (left <= 0) return isTimer ? words.due : words.dueCall;
-    return (isTimer ? words.fires : texts[word[row]]).replace("{left}", duration(Math.round(left))).replace("{at}", at(due[row]));
+    return (isTimer ? words.fires : texts[word[row]]).replace("{left}", duration(Math.round(left))).replace("{at}", instant(due[row]));
   }
 
   /** What stands in the last column for a row of the queue. */
@@ -205,7 +205,7 @@ class Page extends View {
       if (!stopped.has(clock)) stopped.set(clock, clock >= 0 && (this.clockAt(this.about.clocks[clock], ns) || { state: RUNS }).state !== RUNS);
       return stopped.get(clock);
     };
-    const from = this.scene.draw(canvas, ns, isStopped), text = Number.isNaN(from) ? "No picture was kept so early." : `Scene at ${at(from)}`;
+    const from = this.scene.draw(canvas, ns, isStopped), text = Number.isNaN(from) ? "No picture was kept so early." : `Scene at ${instant(from)}`;
     canvas.setAttribute("aria-label", text);
     figure.querySelector("figcaption").textContent = text;
   }
@@ -386,7 +386,7 @@ class Page extends View {
 
   refreshTexts() {
     const ns = this.playhead, queue = this.queue ? this.queue.at(ns) : [], next = this.nextByLane(queue);
-    this.element("time").value = instant(Math.floor(ns));
+    this.element("time").value = localTime(Math.floor(ns));
     for (const row of this.rows) {
       const isSelected = Boolean(this.selected && this.selected.kind === row.kind && this.selected.place === row.place);
       this.set(row.item, "aria-selected", String(isSelected));
@@ -396,8 +396,8 @@ class Page extends View {
     }
     const frame = Math.min(lower(this.frames.ends, ns), this.frames.ends.length - 1), top = this.top;
     this.set(top, "aria-valuenow", String(Math.round(ns / 1e6)));
-    this.set(top, "aria-valuetext", frame < 0 ? at(Math.floor(ns)) : this.frames.text(frame));
-    this.set(this.lanes, "aria-label", `Firings of the lanes from ${at(Math.max(Math.floor(this.low), 0))} to ${at(Math.floor(this.high))}`);
+    this.set(top, "aria-valuetext", frame < 0 ? instant(Math.floor(ns)) : this.frames.text(frame));
+    this.set(this.lanes, "aria-label", `Firings of the lanes from ${instant(Math.max(Math.floor(this.low), 0))} to ${instant(Math.floor(this.high))}`);
     this.refreshSide(queue);
     const select = this.selected ? `&select=${encodeURIComponent(this.nameOf(this.selected))}` : "";
     clearTimeout(this.linking);
@@ -413,7 +413,7 @@ class Page extends View {
 
   describeClock(row, ns) {
     const clock = this.about.clocks[row.place], state = this.clockAt(clock, ns);
-    const text = state === null || state.state === REMOVED ? "" : instant(state.local);
+    const text = state === null || state.state === REMOVED ? "" : localTime(state.local);
     if (row.note.textContent !== text) row.note.textContent = text;
     this.set(row.item, "aria-label", `${clock.name}, clock, ${state === null ? "not yet" : state.word}, local time ${text}`);
   }
@@ -464,7 +464,7 @@ class Page extends View {
   whyClock(clock, queue, place) {
     const ns = this.playhead, state = this.clockAt(clock, ns), { lane } = this.queue ? this.queue.rows : { lane: [] };
     const own = queue.filter((row) => lane[row] >= 0 && this.about.lanes[lane[row]].clock === place);
-    const rows = state ? [["Local", instant(state.local)], ["Session", instant(Math.floor(ns))], ["Effective rate", String(state.rate)], ["Pending", own.length.toLocaleString("en")]] : [];
+    const rows = state ? [["Local", localTime(state.local)], ["Session", instant(Math.floor(ns))], ["Effective rate", String(state.rate)], ["Pending", own.length.toLocaleString("en")]] : [];
     const blocks = clock.blocks.filter((each) => each.at <= ns && each.end >= ns);
     return [
       this.text("p", `Clock · ${clock.path.join(" / ")}`, "muted"), this.text("h2", clock.name, "name"),
@@ -482,14 +482,14 @@ class Page extends View {
     if (lane.slices || lane.value) return [...parts, ...this.whyParts(lane, ns)];
     if (this.firing >= 0 && lane.late) {
       const when = lane.at[this.firing], late = lane.late[this.firing], told = this.lateOf(lane, place, when);
-      parts.push(this.text("p", `Fired at ${at(when)}${late > about.lateFrom ? `, ${duration(late)} late` : ""}.`));
+      parts.push(this.text("p", `Fired at ${instant(when)}${late > about.lateFrom ? `, ${duration(late)} late` : ""}.`));
       if (told) parts.push(this.text("p", told.text), told.stack && this.text("p", told.stack, "muted"));
     }
     if (own.length) parts.push(this.text("p", this.sentence(own[0], ns)), ...this.whyLateSoFar(lane, place, own[0], ns));
     else if (lane.word) parts.push(this.text("p", about.texts[lane.word[Math.max(placeAt(lane.at, ns), 0)]] || ""));
     else parts.push(this.text("p", fired ? "Nothing of it is pending at this instant." : "It has not been set yet."));
     const rows = lane.word ? [] : [["Fired so far", fired.toLocaleString("en")], ["Pending", own.length.toLocaleString("en")]];
-    if (fired) rows.push([this.link("Last fired", () => this.goTo(lane.at[fired - 1])), at(lane.at[fired - 1])]);
+    if (fired) rows.push([this.link("Last fired", () => this.goTo(lane.at[fired - 1])), instant(lane.at[fired - 1])]);
     if (lane.site) rows.push(["Set in", lane.site]);
     parts.push(this.text("h3", "Numbers"), this.table(rows));
     return parts;
@@ -532,7 +532,7 @@ class Page extends View {
     list.className = "entries";
     for (const each of entries) {
       const item = this.text("li", "", "entry");
-      item.append(this.link(at(each.at), () => {
+      item.append(this.link(instant(each.at), () => {
         if (each.lane >= 0) this.select("lane", each.lane, placeAt(this.about.lanes[each.lane].at, each.at));
         else if (each.clock >= 0) this.select("clock", each.clock);
         this.goTo(each.at);
@@ -586,7 +586,7 @@ class Page extends View {
     const level = lane.slices[Math.floor((y - 4) / LEVEL)];
     const place = level ? placeAt(level.at, ns + (this.high - this.low) / this.width) : -1;
     if (place < 0 || level.end[place] < ns) return "";
-    return `${this.about.texts[level.word[place]]}, ${duration(level.end[place] - level.at[place])} from ${at(level.at[place])}`;
+    return `${this.about.texts[level.word[place]]}, ${duration(level.end[place] - level.at[place])} from ${instant(level.at[place])}`;
   }
 
   firingNear(lane, x) {
@@ -612,22 +612,22 @@ class Page extends View {
     const { about } = this, ns = this.ns(event.offsetX);
     if (canvas === this.top) {
       const mark = about.marks.find((each) => Math.abs(this.x(each.at) - event.offsetX) < 5 && event.offsetY < 36);
-      if (mark) return `${at(mark.at)} ${mark.kind}: ${mark.text}`;
+      if (mark) return `${instant(mark.at)} ${mark.kind}: ${mark.text}`;
       const frame = this.frameNear(this.frames, event.offsetX);
-      return frame < 0 || event.offsetY < RULER ? at(Math.floor(ns)) : this.frames.text(frame);
+      return frame < 0 || event.offsetY < RULER ? instant(Math.floor(ns)) : this.frames.text(frame);
     }
     const row = this.rowAt(event.offsetY);
-    if (!row) return at(Math.floor(ns));
+    if (!row) return instant(Math.floor(ns));
     if (row.kind === "clock") {
       const clock = about.clocks[row.place], state = this.clockAt(clock, ns);
       const block = clock.blocks.find((each) => each.at <= ns && each.end >= ns);
       if (block) return `${block.name} ${duration(block.end - block.at)}\n${block.text}`;
-      return state === null ? at(Math.floor(ns)) : `${clock.name}, ${state.word}\n${instant(state.local)} at ${at(Math.floor(ns))}`;
+      return state === null ? instant(Math.floor(ns)) : `${clock.name}, ${state.word}\n${localTime(state.local)} at ${instant(Math.floor(ns))}`;
     }
     const lane = about.lanes[row.place], place = this.firingNear(lane, event.offsetX);
-    if (lane.slices || lane.value) return `${lane.name}\n${this.partText(lane, ns, event.offsetY + this.scroller.scrollTop - row.y) || at(Math.floor(ns))}`;
-    if (place < 0) return `${lane.name}\n${at(Math.floor(ns))}`;
-    return `${lane.name}\nfired at ${at(lane.at[place])}${lane.late[place] > about.lateFrom ? `, ${duration(lane.late[place])} late` : ""}`;
+    if (lane.slices || lane.value) return `${lane.name}\n${this.partText(lane, ns, event.offsetY + this.scroller.scrollTop - row.y) || instant(Math.floor(ns))}`;
+    if (place < 0) return `${lane.name}\n${instant(Math.floor(ns))}`;
+    return `${lane.name}\nfired at ${instant(lane.at[place])}${lane.late[place] > about.lateFrom ? `, ${duration(lane.late[place])} late` : ""}`;
   }
 
   perform(action) {
@@ -664,7 +664,7 @@ class Page extends View {
     if (lane && lane.late) this.firing = place;
     this.goTo(instants[place]);
     const late = lane && lane.late && lane.late[place] > this.about.lateFrom ? `, ${duration(lane.late[place])} late` : "";
-    this.announce(lane ? `${lane.name}, ${lane.word ? this.about.texts[lane.word[place]] : lane.late ? "fired" : this.partText(lane, instants[place], 4)} at ${at(instants[place])}${late}` : this.frames.text(place));
+    this.announce(lane ? `${lane.name}, ${lane.word ? this.about.texts[lane.word[place]] : lane.late ? "fired" : this.partText(lane, instants[place], 4)} at ${instant(instants[place])}${late}` : this.frames.text(place));
   }
 
   goToOver(by) {

@@ -19,8 +19,8 @@ function duration(ns) {
   return instant(ns);
 }
 
-/** An instant in nanoseconds as mm:ss.mmm or h:mm:ss.mmm, rounded down. */
-function instant(ns) {
+/** What a clock shows, in nanoseconds, as mm:ss.mmm or h:mm:ss.mmm, rounded down. */
+function localTime(ns) {
   const units = Math.abs(Math.floor(ns / 1e6));
   const two = (value) => String(value).padStart(2, "0");
   const seconds = Math.floor(units / 1000), hours = Math.floor(seconds / 3600);
@@ -34,8 +34,8 @@ function tickText(ns, step) {
   return [instant(ns), three(Math.floor(ns / 1e3)), three(ns)].slice(0, more + 1).join(" ");
 }
 
-/** An instant within a sentence. */
-function at(ns) { return instant(ns).replace(/^(-?)0/, "$1"); }
+/** An instant of a session as m:ss.mmm or h:mm:ss.mmm. */
+function instant(ns) { return localTime(ns).replace(/^(-?)0/, "$1"); }
 
 /** The instant that someone typed, in nanoseconds; NaN if it is none. */
 function typedInstant(text) {
@@ -144,4 +144,4 @@ class Queue {
   }
 }
 
-if (typeof document === "undefined") module.exports = { duration, instant, at, tickText, unpacked, resolved, placeAt, Queue };
+if (typeof document === "undefined") module.exports = { duration, localTime, instant, tickText, unpacked, resolved, placeAt, Queue };

@@ -184,7 +184,7 @@ def test_that_the_egret_case_is_the_first_example(capsys: pytest.CaptureFixture[
     line = next(line for line in block.splitlines() if "Egret, by calls" in line)
     assert " ".join(line.split()) == (
         "✗ Egret, by calls too early 40 of 10 250 ms −30.0 s −15.8 s −750 ms −30.0 s "
-        "firing 1 at 00:00.250, 750 ms early"
+        "firing 1 at 0:00.250, 750 ms early"
     )
     assert "Wrong in 17 of 69 runs: 5 too early, 12 too late." in out
 
@@ -301,8 +301,8 @@ def test_that_a_failing_callback_of_a_scene_makes_the_exit_code_1(
 
 
 def test_that_a_firing_that_never_came_is_described() -> None:
-    assert Divergence(2, 3 * SECOND, None).text == "firing 3, due at 00:03.000, never came"
-    assert Divergence(0, None, SECOND).text == "firing 1 at 00:01.000 was not expected"
+    assert Divergence(2, 3 * SECOND, None).text == "firing 3, due at 0:03.000, never came"
+    assert Divergence(0, None, SECOND).text == "firing 1 at 0:01.000 was not expected"
 
 
 @pytest.mark.parametrize("argument", ["--display", "--subject"])

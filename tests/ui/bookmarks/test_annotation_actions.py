@@ -70,7 +70,7 @@ def test_that_a_key_leaves_a_bookmark_where_one_looks(shell: Shell, qtbot: QtBot
 
     present_ms = shell.bridge.timeline.at_ns // NS_PER_MS
     assert left(shell) == [("bookmark", 500, "Bookmark 2"), ("bookmark", present_ms, "Bookmark 1")]
-    assert status(shell) == "Bookmark at 00:00.500: Bookmark 2"
+    assert status(shell) == "Bookmark at 0:00.500: Bookmark 2"
 
 
 def test_that_the_key_is_a_letter_where_one_types(shell: Shell, qtbot: QtBot) -> None:
@@ -107,7 +107,7 @@ def test_that_a_note_is_asked_for_at_the_instant_that_is_shown(shell: Shell) -> 
     shell.bridge.set_playhead(700 * NS_PER_MS)
     shell.trigger("note")
     prompt = prompt_of(shell)
-    assert prompt.line.accessibleName() == "Note at 00:00.700"
+    assert prompt.line.accessibleName() == "Note at 0:00.700"
     prompt.accept_answer()
     assert prompt.problem.text() == "✖ The note is empty: give it a text."
     prompt.line.setText("The boss is late")
@@ -134,7 +134,7 @@ def test_that_a_range_is_named(shell: Shell) -> None:
     timeline(shell).canvas.view.choose_ns(400.0 * NS_PER_MS, 900.0 * NS_PER_MS)
     shell.trigger("name-range")
     prompt = prompt_of(shell)
-    assert prompt.line.accessibleName() == ("Name for 00:00.400 to 00:00.900 (500 ms)")
+    assert prompt.line.accessibleName() == ("Name for 0:00.400 to 0:00.900 (500 ms)")
     prompt.line.setText("boss fight")
     prompt.accept_answer()
 
@@ -161,7 +161,7 @@ def test_that_keys_go_from_one_to_the_next(shell: Shell) -> None:
     shell.trigger("look-bookmark-on")
     assert shell.bridge.playhead_ns == 900 * NS_PER_MS
     said = shell.window.notice.message
-    assert "There is no bookmark, note or range after 00:00.900." in said
+    assert "There is no bookmark, note or range after 0:00.900." in said
 
 
 def test_that_the_lane_shows_them_and_says_what_they_are(shell: Shell) -> None:
@@ -183,8 +183,8 @@ def test_that_the_lane_shows_them_and_says_what_they_are(shell: Shell) -> None:
         reading = canvas.reader.read(row, at_ms * NS_PER_MS, 5.0 * NS_PER_MS)
         lines.append("" if reading is None else reading.lines[0])
     assert lines == [
-        "00:00.500  bookmark: Bookmark 1",
-        "00:00.400 to 00:01.900  range: fight",
+        "0:00.500  bookmark: Bookmark 1",
+        "0:00.400 to 0:01.900  range: fight",
         "",
     ]
     assert canvas.reader.step(row, 400 * NS_PER_MS, 1) == 500 * NS_PER_MS
@@ -225,7 +225,7 @@ def test_that_the_menus_of_the_plots_leave_and_ask(shell: Shell, qtbot: QtBot) -
     panel.canvas.view.choose_ns(100.0 * NS_PER_MS, 300.0 * NS_PER_MS)
     menu = QMenu(panel)
     panel._add_annotating(menu)
-    choose(menu, "Bookmark at 00:00.600")
+    choose(menu, "Bookmark at 0:00.600")
     with qtbot.waitSignal(annotations.range_wanted) as wanted:
         choose(menu, "Name the selected range")
     assert wanted.args == [(100 * NS_PER_MS, 300 * NS_PER_MS)]

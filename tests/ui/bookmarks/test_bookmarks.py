@@ -90,7 +90,7 @@ def test_that_each_row_tells_all_of_one(stand: Stand) -> None:
     )
     row = [stand.cells(column)[0] for column in AnnotationColumn]
 
-    assert row[:5] == ["range", "00:00.100", "00:01.500", "fight", "one ⏎ two"]
+    assert row[:5] == ["range", "0:00.100", "0:01.500", "fight", "one ⏎ two"]
     assert row[5] == made_text(stand.annotations.items[0].created)
     at = stand.panel.model.index(0, AnnotationColumn.AT)
     assert at.data(Qt.ItemDataRole.ToolTipRole) == "1.40 s long"
@@ -222,8 +222,8 @@ def test_that_marked_rows_are_copied(stand: Stand) -> None:
     stand.press(Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     lines = QGuiApplication.clipboard().text().splitlines()
     assert [line.split("\t")[:4] for line in lines] == [
-        ["bookmark", "00:00.100", "", "a"],
-        ["bookmark", "00:00.200", "", "b"],
+        ["bookmark", "0:00.100", "", "a"],
+        ["bookmark", "0:00.200", "", "b"],
     ]
 
 
@@ -236,7 +236,7 @@ def test_that_buttons_leave_and_ask(stand: Stand, qtbot: QtBot) -> None:
     assert stand.panel.marked_numbers() == [1]
     stand.panel.bookmark_button.click()
     assert stand.panel.message.text() == (
-        "✖ There is already a bookmark at 00:00.700: “Bookmark 1”."
+        "✖ There is already a bookmark at 0:00.700: “Bookmark 1”."
     )
     with qtbot.waitSignal(stand.annotations.note_wanted) as note:
         stand.panel.note_button.click()

@@ -221,7 +221,7 @@ def test_that_rows_say_what_when_and_how_often(stand: Stand) -> None:
     stand.bridge.refresh_now()
 
     assert stand.rows() == [
-        ["a frame time exceeds 20.0 ms", "hold the scene, once", "0", "frame 88 at 00:01.500"]
+        ["a frame time exceeds 20.0 ms", "hold the scene, once", "0", "frame 88 at 0:01.500"]
     ]
     stand.panel.view.doubleClicked.emit(stand.panel.model.index(0, 0))
     assert stand.bridge.selection == Selection.frame(88)
@@ -324,5 +324,5 @@ def test_that_the_last_hit_of_a_long_turn_says_what_was_seen_during_it() -> None
     text = f"{breakpoint_.text}: it took 300 ms: task “rebuild” was in crunch() (server.py:4)"
     row = BreakpointRow(1, breakpoint_, 1, BreakHit(2_000_000_000, 1, text, 88))
     assert row.last_text == (
-        "frame 88 at 00:02.000: it took 300 ms: task “rebuild” was in crunch() (server.py:4)"
+        "frame 88 at 0:02.000: it took 300 ms: task “rebuild” was in crunch() (server.py:4)"
     )

@@ -101,9 +101,9 @@ def test_that_a_pause_says_who_did_it_and_since_when(game: Game) -> None:
     game.game.pause(cause=7)
     game.run_to_ms(20_000)
 
-    assert game.text(game.game, ClockColumn.STATE) == "paused by you since 00:12.300"
+    assert game.text(game.game, ClockColumn.STATE) == "paused by you since 0:12.300"
     assert game.text(game.enemies, ClockColumn.STATE) == (
-        "stopped by game (paused by you since 00:12.300)"
+        "stopped by game (paused by you since 0:12.300)"
     )
     assert run_state_of(game.timeline, game.enemies.id).kind is RunStateKind.STOPPED
     assert game.text(game.root, ClockColumn.STATE) == "running"
@@ -116,14 +116,14 @@ def test_that_an_own_pause_below_a_paused_ancestor_names_both(game: Game) -> Non
 
     text = game.text(game.enemies, ClockColumn.STATE)
 
-    assert text == "paused by the program since 00:00.000, so is game"
+    assert text == "paused by the program since 0:00.000, so is game"
 
 
 def test_that_rate_zero_is_told_from_a_pause(game: Game) -> None:
     game.enemies.rate = 0
     game.run_to_ms(10)
 
-    assert game.text(game.enemies, ClockColumn.STATE) == "rate 0 by the program since 00:00.000"
+    assert game.text(game.enemies, ClockColumn.STATE) == "rate 0 by the program since 0:00.000"
     assert run_state_of(game.timeline, game.enemies.id).kind is RunStateKind.FROZEN
 
 
@@ -165,15 +165,15 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
     game.scheduler.pause_target(game.star)
     game.tree.members.cause = 0
     game.fold()
-    assert game.text("star", ClockColumn.STATE) == "paused by you since 00:00.000"
+    assert game.text("star", ClockColumn.STATE) == "paused by you since 0:00.000"
     assert game.text("twinkle", ClockColumn.STATE) == (
-        "stopped by target star (paused by you since 00:00.000)"
+        "stopped by target star (paused by you since 0:00.000)"
     )
 
     game.game.pause()
     game.fold()
     assert game.text("ship", ClockColumn.STATE) == (
-        "stopped by clock game (paused by the program since 00:00.000)"
+        "stopped by clock game (paused by the program since 0:00.000)"
     )
     game.game.resume()
     game.scheduler.time_scale = 0

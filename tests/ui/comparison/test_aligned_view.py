@@ -177,7 +177,7 @@ def test_that_the_pointer_reads_every_run_by_time(view: AlignedView, qtbot: QtBo
         qtbot.mouseMove(view.graphics.viewport(), pixel(view, 0.5055))
     assert read.args is not None
     head, *runs = read.args[0].split(" · ")
-    assert head.startswith("00:00.50")
+    assert head.startswith("0:00.50")
     assert runs == ["before 10.0 ms (frame 50)", "after 20.0 ms (frame 25)"]
 
     with qtbot.waitSignal(view.frames_read) as left:
@@ -195,8 +195,8 @@ def test_that_the_pointer_reads_every_run_by_frame(view: AlignedView, qtbot: QtB
         qtbot.mouseMove(view.graphics.viewport(), pixel(view, frame))
 
     assert texts == [
-        "frame 30 · before 10.0 ms at 00:00.300 · after 20.0 ms at 00:00.600",
-        "frame 70 · before 10.0 ms at 00:00.700",
+        "frame 30 · before 10.0 ms at 0:00.300 · after 20.0 ms at 0:00.600",
+        "frame 70 · before 10.0 ms at 0:00.700",
     ]
 
 
@@ -213,7 +213,7 @@ def test_that_the_longest_frame_of_a_column_is_read(view: AlignedView, qtbot: Qt
     for x in range(-2, 3):
         qtbot.mouseMove(view.graphics.viewport(), place + QPoint(x, 0))
 
-    assert any("long 90.0 ms at 08:20.030" in text for text in texts)
+    assert any("long 90.0 ms at 8:20.030" in text for text in texts)
     assert texts[0].startswith("longest of frames ")
 
 

@@ -205,7 +205,7 @@ def test_that_marked_rows_are_copied(stand: Stand, qtbot: QtBot) -> None:
 
     qtbot.keySequence(stand.view, "Ctrl+C")
 
-    assert QGuiApplication.clipboard().text() == "00:00.000\t⚑ mark\tmark: mark 1"
+    assert QGuiApplication.clipboard().text() == "0:00.000\t⚑ mark\tmark: mark 1"
 
 
 def test_that_nothing_is_shown_without_a_session(stand: Stand) -> None:

@@ -69,7 +69,7 @@ def test_that_events_are_sentences_with_names(listed: Listed, qtmodeltester: Mod
         "clock enemies resumed",
         "timer spawn fired",
     ]
-    assert model.index(model.rowCount() - 1, EventColumn.AT).data() == "00:00.250"
+    assert model.index(model.rowCount() - 1, EventColumn.AT).data() == "0:00.250"
     qtmodeltester.check(model, force_py=True)
 
 

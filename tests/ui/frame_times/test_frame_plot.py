@@ -227,7 +227,7 @@ def test_that_pointing_reads_exactly_the_frame_that_is_drawn_there(
     assert readout is not None
     assert readout.frame == 123
     assert readout.lines[:3] == (
-        ("Frame 123", "00:02.0" + readout.lines[0][1][7:]),
+        ("Frame 123", "0:02.0" + readout.lines[0][1][6:]),
         ("interval", "21.5 ms"),
         ("of 16.7 ms · 60 fps", "129 %, over"),
     )

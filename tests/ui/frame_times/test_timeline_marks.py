@@ -67,8 +67,8 @@ def test_that_interventions_and_hits_say_what_they_are(marked: Marked, timeline:
     timeline.hits.append(BreakHit(6_000 * MS, 4, "timer “boss” fires", 299))
     marked.refresh()
 
-    assert marked.text_at(100) == "00:02.000  pause game (by breakpoint 4)"
-    assert marked.text_at(300) == "00:06.000  breakpoint 4, frame 299: timer boss fires"
+    assert marked.text_at(100) == "0:02.000  pause game (by breakpoint 4)"
+    assert marked.text_at(300) == "0:06.000  breakpoint 4, frame 299: timer boss fires"
     kinds = [group.kind for group in marked.row.groups]
     assert kinds == [MarkKind.COMMAND, MarkKind.HIT]
 
@@ -111,7 +111,7 @@ def test_that_a_hold_says_how_long_it_was_and_has_a_line_of_its_own(
     (group,) = marked.row.groups
     assert group.kind is MarkKind.COMMAND
     assert group.has_hold
-    assert "00:06.000  held for 2.50 s: no session time passed" in marked.text_at(300)
+    assert "0:06.000  held for 2.50 s: no session time passed" in marked.text_at(300)
     image = marked.plot.grab().toImage()
     paused = Theme("light").color(ColorRole.HATCH).rgb()
     ratio = image.devicePixelRatio()
@@ -150,7 +150,7 @@ def test_that_an_automatic_hold_has_a_sign(marked: Marked, timeline: Timeline) -
 
     (group,) = marked.row.groups
     assert group.kind is MarkKind.HELD
-    assert marked.text_at(300) == "00:06.000  held: no session time passed"
+    assert marked.text_at(300) == "0:06.000  held: no session time passed"
 
 
 def test_that_bookmarks_and_ranges_say_their_names(marked: Marked) -> None:
@@ -161,10 +161,10 @@ def test_that_bookmarks_and_ranges_say_their_names(marked: Marked) -> None:
             Annotation("note", 7_000 * MS, text="look\nthere"),
         ]
     )
-    assert marked.text_at(100) == "00:02.000 to 00:06.000  range: fight"
-    assert marked.text_at(150) == "00:02.000 to 00:06.000  range: fight"
-    assert marked.text_at(200) == "00:04.000  bookmark: here"
-    assert marked.text_at(350) == "00:07.000  note: look"
+    assert marked.text_at(100) == "0:02.000 to 0:06.000  range: fight"
+    assert marked.text_at(150) == "0:02.000 to 0:06.000  range: fight"
+    assert marked.text_at(200) == "0:04.000  bookmark: here"
+    assert marked.text_at(350) == "0:07.000  note: look"
     assert marked.text_at(330) == ""
 
     marked.row.set_annotations([])
@@ -246,12 +246,12 @@ def test_that_signs_say_what_happened(marked: Marked, timeline: Timeline) -> Non
     ]
     marked.refresh()
 
-    assert marked.text_at(100) == "00:02.000  mark: boss"
-    assert marked.text_at(300) == "00:06.000  think failed: ValueError: no"
+    assert marked.text_at(100) == "0:02.000  mark: boss"
+    assert marked.text_at(300) == "0:06.000  think failed: ValueError: no"
     assert marked.text_at(500) == (
-        "00:10.000  pause enemies\n00:10.000  step 5 frames (refused: there are none)"
+        "0:10.000  pause enemies\n0:10.000  step 5 frames (refused: there are none)"
     )
-    assert marked.text_at(600) == "00:12.300  stall: 50.0 ms cut from the delta of frame 600"
+    assert marked.text_at(600) == "0:12.300  stall: 50.0 ms cut from the delta of frame 600"
     assert marked.text_at(200) == ""
 
 

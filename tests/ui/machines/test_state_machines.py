@@ -176,7 +176,7 @@ def test_that_transitions_are_listed_the_newest_first_with_those_that_were_refus
     session.refuse(DOOR, "knock", "nobody is there")
     session.run_to_ms(300)
     show(panel, bridge, session)
-    assert texts(panel, TransitionColumn.WHEN) == ["00:00.250", "00:00.100", "00:00.000"]
+    assert texts(panel, TransitionColumn.WHEN) == ["0:00.250", "0:00.100", "0:00.000"]
     assert texts(panel, TransitionColumn.SOURCE) == ["ajar", "shut", ""]
     assert texts(panel, TransitionColumn.LASTED) == ["150 ms", "100 ms", ""]
     assert texts(panel, TransitionColumn.TARGET) == ["✖ refused: nobody is there", "ajar", "shut"]

@@ -67,7 +67,7 @@ def test_that_highlighting_a_pause_shows_what_it_would_do(stand: Stand, qtbot: Q
     assert lines[0] == PAUSING
     assert lines[1:3] == [
         "Timer\tFires at\tWould fire at\t",
-        "wave 0\t00:01.000\tnever\twaits",
+        "wave 0\t0:01.000\tnever\twaits",
     ]
     assert lines[-1] == "and 4 more"
     assert not stand.session.timeline.clocks[2].paused

@@ -69,7 +69,7 @@ def test_that_a_rate_that_the_program_sets_back_is_said(stand: Stand) -> None:
     stand.told(2_000, RATE_DENOMINATOR, 0)
 
     assert stand.sentences == [
-        "The scene set enemies to ×1 at 00:02.000; you had set ×¼",
+        "The scene set enemies to ×1 at 0:02.000; you had set ×¼",
     ]
 
 

@@ -160,14 +160,14 @@ def test_that_the_status_is_announced_only_when_it_changes(
     session = PlayedSession()
     bridge.set_session(session)
     bridge.refresh_now()
-    session.message = "Held at 00:01.000."
+    session.message = "Held at 0:01.000."
 
     bridge.refresh_now()
     bridge.refresh_now()
 
     assert noted.statuses == [
         SessionStatus(SessionPhase.HELD),
-        SessionStatus(SessionPhase.HELD, "Held at 00:01.000."),
+        SessionStatus(SessionPhase.HELD, "Held at 0:01.000."),
     ]
     assert bridge.status is noted.statuses[-1]
 

@@ -254,7 +254,7 @@ def test_that_cells_say_when_how_often_and_how_long(game: Game) -> None:
         CallColumn.KIND: "frame timer",
         CallColumn.PRIORITY: "",
         CallColumn.DUE_LOCAL: "00:01.000",
-        CallColumn.DUE_SESSION: "00:01.000",
+        CallColumn.DUE_SESSION: "0:01.000",
         CallColumn.REMAINING: "250 ms",
         CallColumn.INTERVAL: "500 ms",
         CallColumn.CALLS: "1",
@@ -300,7 +300,7 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
     game.tree.members.cause = 0
     assert states() == (
         "waits: star",
-        "stopped by target star (paused by you since 00:00.000)",
+        "stopped by target star (paused by you since 0:00.000)",
     )
     row = _row(model, "star frame timer")
     assert _cell(model, row, CallColumn.DUE_LOCAL) == ""
@@ -313,7 +313,7 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
     game.game.pause()
     assert states() == (
         "waits: game",
-        "stopped by clock game (paused by the program since 00:00.000)",
+        "stopped by clock game (paused by the program since 0:00.000)",
     )
     assert model.counts.waiting == 4
     game.game.resume()

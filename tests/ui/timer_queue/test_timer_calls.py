@@ -64,7 +64,7 @@ def test_that_a_row_says_everything_about_a_timer(shown: Shown, qtmodeltester: M
         "interval (skip)",
         "00:04.000",
         "2.50 s",
-        "00:08.000",
+        "0:08.000",
         "2.00 s",
         "1",
         "0 ns",

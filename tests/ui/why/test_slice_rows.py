@@ -42,7 +42,7 @@ def test_that_a_slice_is_shown_with_its_arguments(shell: Shell) -> None:
     assert panel.title == "frame"
     for line in (
         *("Took\t10.0 ms", "layer.id\t1", "layer.name\tsky", "visible\ttrue"),
-        "Leads to\tdraw, until 00:00.027900",
+        "Leads to\tdraw, until 0:00.027900",
     ):
         assert line in text, text
 
@@ -58,7 +58,7 @@ def test_that_a_link_leads_to_the_slice_that_follows(shell: Shell) -> None:
     draw = Selection.call(member(shell, "draw"), 27_900_000)
     assert shell.bridge.selection == draw
     assert shell.bridge.playhead_ns == 27_900_000
-    assert "Follows from\tframe, until 00:00.026000" in panel.text()
+    assert "Follows from\tframe, until 0:00.026000" in panel.text()
 
 
 def test_that_all_calls_of_a_name_are_shown_without_a_slice(shell: Shell) -> None:
@@ -86,7 +86,7 @@ def test_that_a_click_on_a_lane_selects_the_slice_there_and_reads_counters(shell
     assert slice_ is not None
     assert counter is not None
     assert slice_.selection.at_ns is not None
-    assert counter.lines == ("memory MB: 2", "since 00:00.032000")
+    assert counter.lines == ("memory MB: 2", "since 0:00.032000")
     assert not canvas.viewport().grab().isNull()
 
 

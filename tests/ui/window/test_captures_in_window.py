@@ -364,7 +364,7 @@ def test_that_a_trace_has_its_slices_on_the_timeline(shell: Shell, tmp_path: Pat
     assert not canvas.store.clocks.has_rates
     reading = canvas.reader.read(rows[0], 33e6, 1e3)
     assert reading is not None
-    assert reading.lines == ("timers", "00:00.032600, took 1.00 ms")
+    assert reading.lines == ("timers", "0:00.032600, took 1.00 ms")
     assert canvas.view.ruler_name() == "capture time"
     timeline = shell.bridge.timeline
     assert {member_run_state(timeline, each).text for each in timeline.members.by_id.values()} == {

@@ -150,11 +150,11 @@ def test_that_a_rate_that_the_scene_sets_back_is_said_where_one_looks(
 
     shell.advance(2)
 
-    assert said(shell) == "The scene set game back to ×1 at 00:02.000; you had set ×¼"
+    assert said(shell) == "The scene set game back to ×1 at 0:02.000; you had set ×¼"
     shell.bridge.select(Selection.clock(game))
     details = shell.window.panels.panel("details")
     assert isinstance(details, WhyPanel)
-    assert "Set by\tthe scene at 00:02.000; you had set ×¼" in details.text()
+    assert "Set by\tthe scene at 0:02.000; you had set ×¼" in details.text()
 
     shell.bridge.submit(SetRate(game, Fraction(1, 2)))
     assert said(shell).startswith("game ×½")

@@ -156,7 +156,7 @@ def test_that_breakpoints_are_back_after_closing_and_opening(qtbot: QtBot, tmp_p
     for _ in range(6):
         second.advance(0.1)
 
-    assert second.bridge.status.message.startswith("Held at 00:00.500 in frame")
+    assert second.bridge.status.message.startswith("Held at 0:00.500 in frame")
 
 
 def test_that_breakpoints_that_cannot_be_read_are_said_and_the_rest_is_kept(

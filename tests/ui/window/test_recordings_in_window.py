@@ -137,7 +137,7 @@ def test_that_the_transport_bar_of_a_recording_shows_the_instant_looked_at(
     transport.refresh_numbers()
 
     assert transport.time_button.text() == "00:00.100"
-    assert "the recording ends at 00:00.200" in transport.time_button.toolTip()
+    assert "the recording ends at 0:00.200" in transport.time_button.toolTip()
     assert transport.fps_button.text() == "of 00:00.200"
 
 

@@ -22,7 +22,7 @@ from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.events.states import ClockState
 from inspector.formats.arrangement.frame_series import longest_frame
 from inspector.sessions.session import ShowsCapture
-from inspector.timebase import format_at, format_duration, parse_duration_ns
+from inspector.timebase import format_duration, format_instant, parse_duration_ns
 from inspector.vocabulary import NEVER, rate_chip
 
 from ...kit.filter_line import FilterLine
@@ -195,7 +195,9 @@ class PaletteFinder:
             left = due_in_text(call, timeline.at_ns)
             return f"{kind} · {'due in ' if left[:1].isdigit() else ''}{left}"
         fired = thing.lane.instants.at_ns
-        return f"{kind} · fired at {format_at(fired[-1])}" if len(fired) else f"{kind} · cleared"
+        return (
+            f"{kind} · fired at {format_instant(fired[-1])}" if len(fired) else f"{kind} · cleared"
+        )
 
     def _times(self, pattern: str) -> Iterator[PaletteEntry]:
         bridge = self._bridge
@@ -219,7 +221,7 @@ class PaletteFinder:
         return [
             PaletteEntry(
                 "longest-frame",
-                f"{format_at(frame.at_ns)}  longest frame",
+                f"{format_instant(frame.at_ns)}  longest frame",
                 format_duration(frame.interval_ns),
                 icon=self._icons("mark"),
                 kind=EntryKind.TIME,
@@ -272,7 +274,7 @@ class PaletteFinder:
 
     def _past(self, at_ns: int, text: str = "") -> PaletteEntry:
         ago = format_duration(self._bridge.timeline.at_ns - at_ns)
-        title = f"{format_at(at_ns)}  {text}" if text else format_at(at_ns)
+        title = f"{format_instant(at_ns)}  {text}" if text else format_instant(at_ns)
         look = partial(self._bridge.set_playhead, at_ns)
         icon = self._icons("mark" if text else "look-at")
         return PaletteEntry(
@@ -281,7 +283,7 @@ class PaletteFinder:
 
     def _future(self, at_ns: int, text: str = "") -> PaletteEntry:
         left = format_duration(at_ns - self._bridge.timeline.at_ns)
-        title = f"{format_at(at_ns)}  {text}" if text else format_at(at_ns)
+        title = f"{format_instant(at_ns)}  {text}" if text else format_instant(at_ns)
         command = StepTo(at_ns)
         return PaletteEntry(
             f"step:{at_ns}",
