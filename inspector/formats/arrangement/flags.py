@@ -116,12 +116,14 @@ def lay_out_marks(  # noqa: PLR0913 - a row and what is in it
         bar = (begin, row.bottom - height - 1, max(end, begin + 1), row.bottom - 1)
         sheet.rect(0, sheet.colors["edge"], bar)
     whole, top = 0, row.top + round(_ABOVE * scale)
-    beside, behind = round(_TEXT_FROM * scale), round(_BEHIND * scale)
+    # Signs grow by whole pixels.
+    unit = max(round(scale), 1)
+    beside, behind = _TEXT_FROM * unit, round(_BEHIND * scale)
     ends = chain((each.x for each in marks[1:]), [right])
     for mark, until in zip(marks, ends, strict=False):
         color = sheet.colors[mark.color]
         sheet.rect(1, color, (mark.x, top, mark.x + 1, row.bottom))
-        sheet.rects(2, color, _glyph_rects(mark.glyph, mark.x, top, max(round(scale), 1)))
+        sheet.rects(2, color, _glyph_rects(mark.glyph, mark.x, top, unit))
         if not mark.name:
             continue
         start, end = mark.x + beside, until

@@ -15,7 +15,7 @@ from inspector.events.states import BreakHit, CommandRecord, Failure, Held, Mark
 from inspector.events.timeline import Timeline
 from inspector.formats.arrangement.flags import PlacedMark, lay_out_marks
 from inspector.formats.arrangement.sheet import Row, Sheet
-from inspector.formats.drawing.display_list import Text
+from inspector.formats.drawing.display_list import Rects, Text
 from inspector.tokens import COLORS
 from tests.ui.plotting.frames import add_frame, timeline_of
 from ui.frame_times.frame_plot import FramePlot
@@ -211,6 +211,18 @@ def test_that_a_name_stands_behind_the_line_that_crosses_its_sign(
 
     (name,) = (each for each in sheet.items() if isinstance(each, Text))
     assert (whole, name.at.x) == (1, left)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.25, 1.5, 2.0])
+def test_that_a_name_keeps_apart_from_its_sign_in_larger_text(scale: float) -> None:
+    sheet = Sheet(COLORS["light"], 11.0 * scale, scale=scale)
+
+    lay_out_marks(sheet, [PlacedMark(100, "held")], Row(0, 40), 400)
+
+    items = sheet.items()
+    (name,) = (each for each in items if isinstance(each, Text))
+    sign = max(int(each.rects[:, 2].max()) for each in items if isinstance(each, Rects))
+    assert name.at.x - sign > 2
 
 
 def test_that_a_name_ends_before_a_line_further_away() -> None:
