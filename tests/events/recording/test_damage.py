@@ -274,6 +274,18 @@ def test_that_frames_that_are_missing_are_said(
     assert past.notes == (f"{count:,} frames are missing {where.format(first=first)}.",)
 
 
+def test_that_a_single_frame_that_is_missing_is_said(tmp_path: Path) -> None:
+    path = record(scene_log("1", 1), tmp_path / "a.tlrec", portion=4)
+    first, count = delete_row(path, "frame_chunks", "first_frame", 0.5)
+    past = open_recording(path)
+
+    past.state_before(past.end)
+
+    (note,) = past.notes
+    assert count == 1
+    assert f"missing from frame {first} on" in note
+
+
 @pytest.mark.parametrize(
     ("share", "where"),
     [
