@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from inspector.probe import starting
 from tests.interpreters import VERSIONS, interpreter
 from tests.probe.receiver import PATIENCE_S, PROJECT, TOKEN, Inlet, Receiver, inlet
 
@@ -336,3 +337,17 @@ def test_that_a_process_of_multiprocessing_is_seen_whole(
         assert child.firings().total() >= 29
         parent.wait_for(lambda: _goodbye(parent))
         assert process.communicate(timeout=PATIENCE_S) == ("0\n", "")
+
+
+def test_that_forks_are_followed_once_however_often_a_program_is_served(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    followed: list[object] = []
+    monkeypatch.setattr(starting, "_is_forkable", False)
+    monkeypatch.setattr(starting, "when_left", lambda _close: None)
+    monkeypatch.setattr(os, "register_at_fork", lambda **hooks: followed.append(hooks))
+
+    starting._handle_forks()
+    starting._handle_forks()
+
+    assert len(followed) == 1
