@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ import pytest
 
 from inspector.probe import starting
 from tests.interpreters import VERSIONS, interpreter
-from tests.probe.receiver import PATIENCE_S, PROJECT, TOKEN, Inlet, Receiver, inlet
+from tests.probe.receiver import PATIENCE_S, PROJECT, TOKEN, Inlet, Receiver, dialled, inlet
+from tests.probe.served import served
 
 _BOOTSTRAP = PROJECT / "inspector" / "probe" / "bootstrap"
 
@@ -351,3 +353,14 @@ def test_that_forks_are_followed_once_however_often_a_program_is_served(
     starting._handle_forks()
 
     assert len(followed) == 1
+
+
+def test_that_a_child_is_not_told_of_what_its_parent_collects() -> None:
+    before = len(gc.callbacks)
+    with served() as opened:
+        receiver = dialled(opened.address)
+        receiver.wait_until_complete()
+        opened.link.stop()
+        opened.link.abandon()
+        assert len(gc.callbacks) == before
+        receiver.close()

@@ -13,6 +13,7 @@ import pytest
 from inspector.probe.adapters.python_time import PythonTimeAdapter
 from inspector.probe.kinds import RATE_DENOMINATOR, TIMER_FIRED
 from inspector.probe.program import Program
+from inspector.probe.waits import Waits
 from tests.interpreters import VERSIONS, interpreter
 from tests.probe.receiver import Receiver, attached
 
@@ -45,6 +46,18 @@ def test_that_sleeps_are_timers_with_their_place(version: str) -> None:
 
 def test_that_its_version_is_that_of_python() -> None:
     assert PythonTimeAdapter(Program("played")).version == platform.python_version()
+
+
+def test_that_a_limited_wait_is_not_over_before_its_time_by_rounding() -> None:
+    adapter = PythonTimeAdapter(Program("played", lambda: 10**15))
+
+    waits = Waits(adapter.program, lambda _passed_ns: None)
+    waits.rounding_ns = 7
+
+    due_ns, timer = adapter._limit(waits, "Condition.wait", 0.1)
+
+    assert timer is not None
+    assert due_ns == timer.due_ns + 7
 
 
 def test_that_a_held_program_sleeps_on_and_its_time_stands_still() -> None:
