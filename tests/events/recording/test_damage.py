@@ -25,6 +25,7 @@ from inspector.events.recording import (
     open_recording,
 )
 from inspector.events.recording.layout import FRAME_COLUMNS
+from inspector.events.recording.reading import recording as recording_module
 from inspector.events.recording.writing import file as file_module
 from inspector.timebase import MAX_NS, format_instant
 from inspector.vocabulary import (
@@ -224,6 +225,16 @@ def test_that_states_around_a_damaged_chunk_are_right(
     assert past.events(1_100, 1_700) == log.slice(1_100, 1_200) + log.slice(1_600, 1_700)
     assert described(past.state_before(1_500)) == described(folded(log, 1_200))
     assert described(past.state_before(1_650)) == described(folded(log, 1_650))
+
+
+@pytest.mark.parametrize(("most", "missing"), [(500, 0), (499, 500)])
+def test_that_a_chunk_has_as_many_events_as_it_may_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, missing: int
+) -> None:
+    path = record(scene_log("1", 1), tmp_path / "a.tlrec", portion=500)
+    monkeypatch.setattr(recording_module, "CHUNK_EVENTS", most)
+
+    assert open_recording(path).missing == missing
 
 
 def test_that_the_state_after_a_damaged_end_is_that_of_the_last_keyframe(
