@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -18,6 +19,7 @@ from inspector.clocks import (
     MissedTicks,
     Transport,
 )
+from inspector.clocks.queue import BUCKET_SHIFT
 from inspector.events import EventLog
 from inspector.vocabulary import TIMER_ADDED, TIMER_FIRED, RawEvent
 
@@ -548,6 +550,23 @@ def test_that_nothing_is_held_of_timers_that_have_fired(world: World) -> None:
         world.tree.run_to(world.tree.now_ns + SECOND)
 
     assert world.root.queue.stored() == 0
+
+
+@pytest.mark.parametrize("buckets_before", [0, 1, 2, 9])
+def test_that_a_timer_set_among_others_of_a_bucket_is_called_between_them(
+    world: World, buckets_before: int
+) -> None:
+    span_ns = 1 << BUCKET_SHIFT
+    begin_ns, root = 20 * span_ns, world.root
+    for bucket in range(buckets_before):
+        root.set_timeout_ns(bucket * span_ns, lambda: None)
+    between = partial(root.set_timeout_ns, span_ns // 4, world.note, "between")
+    root.set_timeout_ns(begin_ns, lambda: [between()][1:])
+    root.set_timeout_ns(begin_ns + span_ns // 2, world.note, "last")
+
+    world.source.advance_ns(2 * begin_ns)
+
+    assert [what for what, _ in world.calls] == ["between", "last"]
 
 
 def test_that_pausing_over_and_over_leaves_no_wakes_behind(world: World) -> None:
