@@ -133,7 +133,7 @@ def _is_without_effect(node: ast.AST) -> bool:  # noqa: PLR0911 - a row of cases
     match node:
         case ast.JoinedStr() | ast.Assert() | ast.Import() | ast.ImportFrom():
             return True
-        case ast.Expr(value=ast.Constant()) | ast.keyword(arg="strict"):
+        case ast.Expr(value=ast.Constant()) | ast.keyword(arg="strict" | "frozen"):
             return True
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
             return True
