@@ -323,8 +323,7 @@ class FrameTimesPanel(QWidget):
     @Slot()
     def _on_news(self) -> None:
         # A new frame is less than a pixel there, and its numbers are text.
-        if not self.view.is_following:
-            self._strip_throttle.request()
+        self._strip_throttle.request()
 
     @Slot()
     def _refresh_strip(self) -> None:

@@ -125,6 +125,21 @@ def test_that_statistics_are_of_the_frames_in_view(
     )
 
 
+def test_that_statistics_are_of_the_first_frames_before_the_view_moves(
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
+    panel.view.make_room_for_lanes(are_shown=True)
+    timeline = show(bridge, usual_timeline(10))
+    qtbot.waitUntil(lambda: statistics(panel).startswith("In view: 10 frames"))
+    place = panel.view.range.low, panel.view.range.high
+
+    add_frame(timeline.frames)
+    bridge.refresh_now()
+
+    qtbot.waitUntil(lambda: statistics(panel).startswith("In view: 11 frames"))
+    assert (panel.view.range.low, panel.view.range.high) == place
+
+
 def test_that_statistics_are_of_the_chosen_frames_if_there_are_any(
     panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
 ) -> None:
