@@ -99,7 +99,10 @@ class BarsLayer:
             return QRectF(), False
         left, right = start / self.ratio - 1, stop / self.ratio + 1
         part = QRectF(self.area.left() + left, self.area.top(), right - left, self.area.height())
-        return part.intersected(self.area), self.picture.spikes is not self._spikes_shown
+        spikes = self.picture.spikes
+        return part.intersected(self.area), spikes is not self._spikes_shown or len(
+            spikes.places
+        ) > 0
 
     def use_font(self, font: QFont) -> None:
         """Write in a font, in the colours of the theme as it is now."""
@@ -226,13 +229,14 @@ class BarsLayer:
 
     def _lay_out(self) -> None:
         """Choose where lines of budgets and values are: beside the largest spikes, if they fit."""
-        spikes = self.picture.spikes
-        laid_out_for = self.budgets_ns, self.top_ns, self.series is None
+        spikes, series = self.picture.spikes, self.series
+        # What comes to stand beside a spike may leave its value no room, and the line goes on.
+        beside = (series.end, self.line) if series is not None and len(spikes.places) else None
+        laid_out_for = self.budgets_ns, self.top_ns, series is None, beside
         if spikes is self._spikes_shown and laid_out_for == self._laid_out_for:
             return
         area, ratio, width_of = self.area, self.ratio, self._texts.width_of
-        if spikes is not self._spikes_shown:
-            self._spike_labels = self._values(spikes)
+        self._spike_labels = self._values(spikes)
         self._spikes_shown, self._laid_out_for = spikes, laid_out_for
         line, high, top = self._texts.metrics.height(), area.height(), area.top()
         self._lines = [

@@ -182,6 +182,24 @@ def test_that_a_value_covers_neither_high_bars_nor_the_line_at_the_present(plot:
     assert value.left + value.width < plot.pixel_of_frame(120).x()
 
 
+def test_that_a_value_appears_once_the_line_has_gone_on(plot: FramePlot) -> None:
+    plot.view.make_room_for_lanes(are_shown=True)
+    plot.view.set_x_axis(XAxis.TIME)
+    timeline = timeline_of([100 * MS])
+    plot.set_timeline(timeline)
+    plot.grab()
+    assert plot._bars._spike_labels == []
+
+    for _ in range(90):
+        add_frame(timeline.frames, 16 * MS)
+        timeline.at_ns += 16 * MS
+        plot.refresh()
+        plot.grab()
+    (value,) = plot._bars._spike_labels
+    assert value.text == "100 ms"
+    assert value.left > plot.pixel_of_frame(0).x()
+
+
 @pytest.mark.parametrize("axis", list(XAxis))
 @pytest.mark.parametrize("is_stacked", [False, True])
 def test_that_frames_added_one_by_one_look_like_frames_that_were_there(
