@@ -25,6 +25,8 @@ _LONG_WORD: Final = re.compile("[!-\u009f\u00a1-\u02ff\u0370-\u052f]{13,}")
 #: Behind these a word is broken; what is still long is broken anywhere.
 _JOINTS: Final = re.compile(r"(?<=[/\\.:-])|(?<=[^_]_)(?=[^_])")
 _LONGEST_PART: Final = 20
+_NUMBER_FROM_UNIT: Final = re.compile(r"(?<=\d) (?=(?:[mµn]?s|min|h|fps|Hz)\b|%)")
+_TOGETHER: Final = "\N{NO-BREAK SPACE}"
 _BETWEEN_WORDS: Final = re.compile(f"[ \n{_BREAK}]")
 #: With these the keyboard comes back to where it was.
 _FOR_A_WHILE: Final = (
@@ -44,10 +46,10 @@ class Piece(NamedTuple):
 def breakable(text: str) -> str:
     """Return a text as labels take it: names in one line, long words broken anywhere.
 
-    Labels break lines at blanks only. Paths are broken where their names end, or parts of
-    names, rather than elsewhere.
+    Labels break lines at blanks only, here not between a number and its unit. Paths are
+    broken where their names end, or parts of names, rather than elsewhere.
     """
-    return _LONG_WORD.sub(_broken, one_line(text))
+    return _NUMBER_FROM_UNIT.sub(_TOGETHER, _LONG_WORD.sub(_broken, one_line(text)))
 
 
 def _broken(word: re.Match[str]) -> str:
@@ -104,7 +106,7 @@ class ValueLabel(SelectableLabel):
 
     def text_to_copy(self) -> str:
         """Return what is marked, else everything as it was said."""
-        return self.selectedText().replace(_BREAK, "") or self.said
+        return self.selectedText().replace(_BREAK, "").replace(_TOGETHER, " ") or self.said
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:

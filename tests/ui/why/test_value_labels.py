@@ -141,6 +141,15 @@ def test_that_what_is_copied_is_what_was_said(grid: RowGrid) -> None:
     assert label.text_to_copy() == LONG
 
 
+@pytest.mark.parametrize("amount", ["1.83 s", "16.7 ms", "45.2 µs", "70 %", "57.1 fps", "144 Hz"])
+def test_that_no_line_ends_between_a_number_and_its_unit(grid: RowGrid, amount: str) -> None:
+    label = added(grid, sentence(f"You paused it {amount} ago, and so it waits."))
+
+    assert amount.replace(" ", "\N{NO-BREAK SPACE}") in label.text()
+    label.setSelection(0, len(label.text()))
+    assert label.text_to_copy() == f"You paused it {amount} ago, and so it waits."
+
+
 def test_that_all_of_a_text_with_links_can_be_copied(grid: RowGrid) -> None:
     label = added(
         grid, linked("Clock", [LinkedText("root", Selection.clock(1)), LinkedText(" / " + LONG)])
