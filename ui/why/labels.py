@@ -25,7 +25,7 @@ _LONG_WORD: Final = re.compile("[!-\u009f\u00a1-\u02ff\u0370-\u052f]{13,}")
 #: Behind these a word is broken; what is still long is broken anywhere.
 _JOINTS: Final = re.compile(r"(?<=[/\\.:-])|(?<=[^_]_)(?=[^_])")
 _LONGEST_PART: Final = 20
-_NUMBER_FROM_UNIT: Final = re.compile(r"(?<=\d) (?=(?:[mµn]?s|min|h|fps|Hz)\b|%)")
+_WITHIN_AMOUNTS: Final = re.compile(r"(?<=\d) (?=(?:[mµn]?s|min|h|fps|Hz)\b|%)|(?<=\w) (?=×)")
 _TOGETHER: Final = "\N{NO-BREAK SPACE}"
 _BETWEEN_WORDS: Final = re.compile(f"[ \n{_BREAK}]")
 #: With these the keyboard comes back to where it was.
@@ -46,10 +46,10 @@ class Piece(NamedTuple):
 def breakable(text: str) -> str:
     """Return a text as labels take it: names in one line, long words broken anywhere.
 
-    Labels break lines at blanks only, here not between a number and its unit. Paths are
-    broken where their names end, or parts of names, rather than elsewhere.
+    Labels break lines at blanks only, here not between a number and its unit or a name and
+    its ×2. Paths are broken where their names end, or parts of names, rather than elsewhere.
     """
-    return _NUMBER_FROM_UNIT.sub(_TOGETHER, _LONG_WORD.sub(_broken, one_line(text)))
+    return _WITHIN_AMOUNTS.sub(_TOGETHER, _LONG_WORD.sub(_broken, one_line(text)))
 
 
 def _broken(word: re.Match[str]) -> str:

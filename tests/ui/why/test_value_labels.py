@@ -141,7 +141,9 @@ def test_that_what_is_copied_is_what_was_said(grid: RowGrid) -> None:
     assert label.text_to_copy() == LONG
 
 
-@pytest.mark.parametrize("amount", ["1.83 s", "16.7 ms", "45.2 µs", "70 %", "57.1 fps", "144 Hz"])
+@pytest.mark.parametrize(
+    "amount", ["1.83 s", "16.7 ms", "45.2 µs", "70 %", "57.1 fps", "144 Hz", "audio ×0.8"]
+)
 def test_that_no_line_ends_between_a_number_and_its_unit(grid: RowGrid, amount: str) -> None:
     label = added(grid, sentence(f"You paused it {amount} ago, and so it waits."))
 
