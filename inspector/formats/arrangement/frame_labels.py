@@ -50,9 +50,12 @@ def spike_labels(  # noqa: PLR0913, PLR0917 - bars and where they are
         wide = width_of(text) + 4
         middle = left + float(spikes.places[place]) / ratio
         half = float(spikes.halves[place]) / ratio + _BESIDE
-        is_within = 2 * half > wide + 4 * _BESIDE
-        begins = (middle - wide / 2,) if is_within else (middle + half, middle - half - wide)
-        for begin in begins:
+        # What of the bar is in the plot.
+        first = max(middle - half + _BESIDE, left)
+        last = min(middle + half - _BESIDE, left + width)
+        is_within = last - first > wide + 2 * _BESIDE
+        within = ((first + last - wide) / 2,)
+        for begin in within if is_within else (middle + half, middle - half - wide):
             end = begin + wide
             if any(begin - _BETWEEN < high and end > low for low, high in taken):
                 continue

@@ -142,9 +142,16 @@ def test_that_frames_beyond_the_plot_are_told_of() -> None:
 
 @pytest.mark.parametrize(
     ("edges", "left", "is_lower"),
-    [((40, 46), 51, False), ((40, 140), 70, True), ((260, 280), 215, False)],
+    [
+        ((40, 46), 51, False),
+        ((40, 140), 70, True),
+        ((260, 280), 215, False),
+        ((-100, 100), 30, True),
+        ((-100, 20), 25, False),
+        ((200, 500), 230, True),
+    ],
 )
-def test_that_a_value_covers_no_edge_of_its_bar(
+def test_that_a_value_is_in_the_plot_and_covers_no_edge_of_its_bar(
     edges: tuple[int, int], left: float, is_lower: bool
 ) -> None:
     lefts, rights = (np.array([edge]) for edge in edges)

@@ -183,6 +183,15 @@ def test_that_the_filter_has_room_for_what_it_says_in_large_text(stand: Stand) -
     assert line.width() - line.textMargins().left() > needed
 
 
+def test_that_a_count_has_up_to_a_quarter_of_the_width(stand: Stand) -> None:
+    label = stand.panel.count_label
+    label.set_text("30 shown, 5,994 hidden")
+    stand.panel.resize(4 * label.sizeHint().width(), 300)
+    QApplication.processEvents()
+
+    assert label.shown_text() == label.text()
+
+
 def test_that_a_filter_hides_the_others(stand: Stand) -> None:
     stand.leave("boss", "door")
     stand.annotations.add(Annotation("note", 5, text="The BOSS is late"))

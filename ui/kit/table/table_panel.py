@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ..layouts import Part
 
 
-#: The count has at most this part of the width: a fifth.
-_COUNT_PART: Final = 5
+#: The count has at most this part of the width: a quarter.
+_COUNT_PART: Final = 4
 
 
 @guarded
