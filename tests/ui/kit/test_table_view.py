@@ -50,6 +50,14 @@ class AnimalColumn(ColumnEnum):
     NOTE = _column("Note", lambda row: row.note, is_searched=True)
 
 
+class YieldingColumn(ColumnEnum):
+    """Two that are left out where there is no room, the narrow one first."""
+
+    NAME = _column("Animal", lambda row: row.name, sample="crocodile")
+    NOTE = _column("Note", lambda row: row.note, sample="n" * 40, yields=2)
+    LEGS = _column("Legs", lambda row: str(row.legs), sample="000", yields=1, is_number=True)
+
+
 class AnimalModel(ListTableModel[Animal]):
     """Animals, known by their names."""
 
@@ -367,6 +375,22 @@ def test_that_the_menu_of_the_titles_hides_columns_but_the_first(view: TableView
     popup = QApplication.activePopupWidget()
     assert popup is not None
     popup.close()
+
+
+def test_that_a_narrow_column_has_the_room_that_a_wide_one_leaves(
+    qapp: QApplication, qtbot: QtBot
+) -> None:
+    assert qapp is not None
+    model = ListTableModel[Animal](YieldingColumn, Theme("light"), attrgetter("name"))
+    model.set_rows([CAT, BIRD])
+    view = TableView(model, "Animals", {})
+    qtbot.addWidget(view)
+    view.resize(view.width_for("crocodile") + view.width_for("n" * 40), 200)
+    view.show()
+
+    shown = [column for column in YieldingColumn if not view.isColumnHidden(column)]
+
+    assert shown == [YieldingColumn.NAME, YieldingColumn.LEGS]
 
 
 def test_that_rows_have_the_colours_of_another_theme_at_once(

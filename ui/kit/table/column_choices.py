@@ -51,7 +51,8 @@ class ColumnChoices(QObject):
     """Shares out the width of a table among its columns, as far as the user has not.
 
     Where there is no room for all of them, columns are left out in the order in which they
-    yield; then the others have what their samples need. Texts of columns with a sample that do
+    yield, but for those that have room beside the others after all; then the others have what
+    their samples need. Texts of columns with a sample that do
     not yield are names, which are cut last: there is room for those that were in view before any
     other column has more than the least. The last column without a sample has what is left.
 
@@ -243,12 +244,19 @@ class ColumnChoices(QObject):
         shown.sort(key=self._header.visualIndex)
         yielding = [each for each in shown if each.spec.yields and each not in self._by_hand]
         yielding.sort(key=lambda each: each.spec.yields)
+        asked, least = list(shown), self._least_widths(shown)
         left_out: set[int] = set()
-        least = self._least_widths(shown)
-        while yielding and sum(least.values()) > room:
-            shown.remove(column := yielding.pop(0))
-            left_out.add(int(column))
-            least = self._least_widths(shown)
+        for column in yielding:
+            if sum(least.values()) > room:
+                left_out.add(int(column))
+                least = self._least_widths([each for each in asked if each not in left_out])
+        # Where a wide one had to go, a narrow one that yields before may have room again.
+        for column in reversed(yielding):
+            with_it = [each for each in asked if each not in left_out - {column}]
+            if column in left_out and sum((wider := self._least_widths(with_it)).values()) <= room:
+                left_out.remove(column)
+                least = wider
+        shown = [each for each in asked if each not in left_out]
         is_other = left_out != self._left_out
         changed, self._left_out = left_out ^ self._left_out, left_out
         for number in changed:
