@@ -160,7 +160,7 @@ def test_that_of_clocks_only_cells_are_painted_that_say_something_else(stand: St
     stand.refresh()
 
     # The session and the game go on, with the timer of the game; the rest stands still.
-    assert sorted(tree.texts) == ["0:01.000", "0:01.000", "99.0 s"]
+    assert sorted(tree.texts) == ["00:01.000", "00:01.000", "99.0 s"]
     assert tree.paints == 1
     assert tree.reads["data"] == 0
 
