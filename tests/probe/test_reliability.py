@@ -438,3 +438,14 @@ def test_that_nothing_is_printed_by_a_thread_that_fails(monkeypatch: pytest.Monk
 
         assert "this is a fault" in receiver.said("Link.bye")[0]["reason"]
         assert opened.program.emit is None
+
+
+def test_that_a_probe_that_begins_again_is_not_woken_by_what_has_stopped_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with served() as opened:
+        opened.link.stop()
+        monkeypatch.setattr(opened.link, "_run", lambda: None)
+        opened.link.start()
+
+        assert select.select([opened.link._woken], [], [], 0)[0] == []

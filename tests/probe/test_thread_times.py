@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from threading import Thread
+from threading import Thread, get_native_id
 
 import pytest
 
 from inspector.probe import thread_times
-from inspector.probe.thread_times import OtherThreads, Stops
+from inspector.probe.thread_times import OtherThreads, Stops, ThreadTimes
 
 MS = 1_000_000
 
@@ -97,6 +97,16 @@ def test_that_a_file_of_one_thread_is_open_whichever_looks() -> None:
     stops.close()
 
     assert (while_looking, open_files()) == (before + 1, before)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="times of threads are Linux's")
+def test_that_times_are_known_where_the_program_has_closed_its_standard_input(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The first file that is opened then.
+    monkeypatch.setattr(thread_times.os, "open", lambda *_: 0)
+
+    assert ThreadTimes(get_native_id()).cpu_ns() > 0
 
 
 def test_that_what_others_have_run_is_neither_the_looks_nor_the_past(

@@ -19,7 +19,16 @@ from inspector.events.recording.reading.soundness import Soundness
 from inspector.events.recording.writing import file
 from inspector.events.recording.writing.file import RecordingFile
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import MARK, NEVER, TimerKind
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    MARK,
+    NEVER,
+    TIMER_ADDED,
+    TIMER_CLEARED,
+    TIMER_FIRED,
+    RawEvent,
+    TimerKind,
+)
 from tests.events.recording.recorded_worlds import described, folded, record, scene_log
 
 SCENES = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
@@ -41,6 +50,32 @@ def test_that_folding_blocks_gives_the_same_state(log: EventLog) -> None:
         timeline.frames = ended
 
         assert described(timeline) == described(expected)
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        # Two that fire before they are armed, and are due at the same instant.
+        [
+            (1, TIMER_ADDED, 1, 1, 0),
+            (1, TIMER_ADDED, 2, 1, 0),
+            (2, TIMER_FIRED, 1, 0, 100),
+            (2, TIMER_FIRED, 2, 0, 100),
+        ],
+        [(1, TIMER_ADDED, 1, 1, 0), (2, TIMER_CLEARED, 1, 0, 0)],
+    ],
+    ids=["unarmed", "gone"],
+)
+def test_that_folding_blocks_takes_timers_from_their_first_event_on(
+    events: list[RawEvent],
+) -> None:
+    one_by_one, at_once = Timeline([""]), Timeline([""])
+    for timeline in (one_by_one, at_once):
+        timeline.apply_all([(0, CLOCK_ADDED, 1, 0, 0)])
+    one_by_one.apply_all(events)
+    fold_block(at_once, block_of(events), 0)
+
+    assert described(at_once) == described(one_by_one)
 
 
 def test_that_any_state_is_found_in_the_file(

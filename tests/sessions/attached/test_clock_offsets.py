@@ -28,11 +28,13 @@ class PlayedConnection:
         self._hand = hand
         self._clock = clock
         self._until_ns = until_ns
+        self.compared = 0
         self._waiting = [packed_json({"id": 0, "method": "Link.hello", "params": hello("5e" * 16)})]
 
     def send(self, _kind: int, payload: bytes) -> None:
         message = unpacked_json(payload)
         if message.get("method") == "Program.time":
+            self.compared += 1
             self._hand.advance(2)
             clock_ns = self._clock()
             self._hand.advance(2)
@@ -70,6 +72,16 @@ def offsets(news: list[News]) -> list[int]:
 def test_that_a_clock_that_runs_alike_is_compared_once() -> None:
     news = told(lambda hand: hand.now_ns - 5 * SECOND, 60)
     assert offsets(news) == [5 * SECOND]
+
+
+def test_that_a_program_that_reads_this_machines_clock_is_compared_in_the_beginning_only() -> None:
+    hand = Hand()
+    acceptor = DryServer(hand)
+    connection = PlayedConnection(hand, hand, hand.now_ns + 60 * SECOND)
+    connection.is_local = True
+    ProbeLink(connection, acceptor).run(dials=False, token=acceptor.token)
+
+    assert connection.compared == 5
 
 
 def test_that_a_clock_that_drifts_is_followed_within_its_error() -> None:

@@ -182,6 +182,17 @@ def test_that_a_pipe_carries_messages_in_pieces() -> None:
     os.close(reader)
 
 
+def test_that_a_message_of_a_browser_that_is_too_large_is_not_taken() -> None:
+    reader, writer = os.pipe()
+    os.close(writer)
+    transport = PipeTransport(reader, -1)
+    transport._rest += b"x" * ((16 << 20) + 1)
+
+    with pytest.raises(CdpError, match="sends too much"):
+        transport.receive()
+    os.close(reader)
+
+
 def test_that_a_port_that_lists_no_debugger_is_refused() -> None:
     assert socket_path({"webSocketDebuggerUrl": "ws://127.0.0.1:9/devtools/browser/x"}, 9) == (
         "/devtools/browser/x"
