@@ -16,8 +16,10 @@ from inspector.probe.kinds import (
     RUNS_FRAME,
     SAMPLE_TIMES,
     SAMPLED,
+    SAW_BETWEEN_TURNS,
     SAW_END,
     SAW_NO_TIMES,
+    SAW_WAIT,
 )
 from inspector.probe.program import Program
 from inspector.probe.sampler import Sampler
@@ -33,17 +35,19 @@ class Looked:
     Attributes:
         used_ms: What the thread of its loops has used of a processor.
         ready_ms: How long that has waited for one.
+        runs: How often that has had one.
         stops: What is known of times in which nothing could be looked at.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_ns = 10**15
         self.used_ms = self.ready_ms = 0
+        self.runs = 1
         monkeypatch.setattr(program_module, "monotonic_ns", lambda: self.now_ns)
         monkeypatch.setattr(module, "other_times", dict)
         times = SimpleNamespace(
             cpu_ns=lambda: self.used_ms * MS,
-            scheduled=lambda: (self.ready_ms * MS, 1),
+            scheduled=lambda: (self.ready_ms * MS, self.runs),
             close=lambda: None,
         )
         monkeypatch.setattr(module, "ThreadTimes", lambda _native: times)
@@ -64,6 +68,17 @@ class Looked:
     def look_after(self, ms: int, used_ms: int = 0, ready_ms: int = 0) -> None:
         self.pass_ms(ms, used_ms, ready_ms)
         self.sampler.look()
+
+    def look_late(self, ms: int, used_ms: int = 0, lacked_ms: int = 0) -> None:
+        """Look after so long without the interpreter, for some of it without a processor."""
+
+        def stopped_ns(_now_ns: int, _late_ns: int) -> int:
+            self.stops.lacked_ns = lacked_ms * MS
+            return 0
+
+        self.stops.stopped_ns, self.stops.read_ns = stopped_ns, 0
+        self.sampler._stuck_ns = ms * MS
+        self.look_after(ms, used_ms)
 
     @property
     def told(self) -> list[tuple[int, int, int]]:
@@ -120,13 +135,7 @@ def test_that_what_could_not_be_looked_at_is_no_part_of_a_sample(looked: Looked)
     looked.look_after(0)
     looked.program.frame_began(loop)
     looked.look_after(0)
-
-    def stopped_ns(_now_ns: int, _late_ns: int) -> int:
-        looked.stops.lacked_ns = 30 * MS
-        return 0
-
-    looked.stops.stopped_ns, looked.stops.read_ns = stopped_ns, 0
-    looked.look_after(90, used_ms=90)
+    looked.look_late(90, used_ms=90, lacked_ms=30)
 
     assert [covers for covers, _, _ in looked.told] == [60]
 
@@ -159,3 +168,36 @@ def test_that_a_loop_whose_turns_are_hidden_is_busy_while_its_stack_says_so(
 
     assert looked.told
     assert not any(looked.ends)
+
+
+@pytest.mark.parametrize(
+    ("used_ms", "lacked_ms", "is_told"),
+    [(40, 0, True), (32, 0, True), (31, 0, False), (40, 19, True), (40, 20, False)],
+)
+def test_that_one_look_tells_a_hidden_turn_that_has_kept_the_interpreter(
+    looked: Looked, used_ms: int, lacked_ms: int, *, is_told: bool
+) -> None:
+    adapter = Adapter(looked.program)
+    adapter.has_hidden_turns = True
+    looked.program.clock("loop", adapter=adapter)
+    looked.look_after(0)
+    looked.look_late(40, used_ms, lacked_ms)
+
+    (flags,) = [b for _, kind, _, _, b in looked.events if kind == SAMPLED]
+    assert bool(flags & SAW_BETWEEN_TURNS) is not is_told
+
+
+@pytest.mark.parametrize(("wakes", "is_wait"), [(4, False), (3, True)])
+def test_that_a_thread_that_asks_for_the_interpreter_again_and_again_waits_for_nothing_else(
+    looked: Looked, monkeypatch: pytest.MonkeyPatch, wakes: int, *, is_wait: bool
+) -> None:
+    monkeypatch.setattr(module, "wait_of", lambda _runner: (True, ""))
+    loop = looked.program.clock("loop")
+    looked.look_after(0)
+    looked.program.frame_began(loop)
+    looked.look_after(0)
+    looked.runs += wakes
+    looked.look_late(40)
+
+    (flags,) = [b for _, kind, _, _, b in looked.events if kind == SAMPLED]
+    assert bool(flags & SAW_WAIT) is is_wait
