@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from threading import Thread, get_native_id
@@ -104,7 +105,7 @@ def test_that_times_are_known_where_the_program_has_closed_its_standard_input(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # The first file that is opened then.
-    monkeypatch.setattr(thread_times.os, "open", lambda *_: 0)
+    monkeypatch.setattr(os, "open", lambda *_: 0)
 
     assert ThreadTimes(get_native_id()).cpu_ns() > 0
 

@@ -7,20 +7,22 @@ import getpass
 import json
 import os
 import re
+import selectors
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import pytest
 
@@ -29,13 +31,15 @@ from inspector.sessions.attached.doors.hosts import host as host_module
 from inspector.sessions.attached.doors.hosts import line as line_module
 from inspector.sessions.attached.doors.hosts.host import Host, OnHost, Together, programs_on
 from inspector.sessions.attached.doors.hosts.line import HostLine
-from inspector.sessions.attached.doors.hosts.records import SUPERVISOR
-from inspector.sessions.attached.doors.hosts.relay import Relay
+from inspector.sessions.attached.doors.hosts.records import END, HEARTBEAT_S, SUPERVISOR, Records
+from inspector.sessions.attached.doors.hosts.relay import _LEAVES_S, Relay
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.session import AttachedSession
 from inspector.vocabulary import MARK
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
+
+_T = TypeVar("_T")
 
 _DOORS = Path(host_module.__file__).parents[1]
 #: Says its number and goes on as the command, so that a line can be cut.
@@ -118,6 +122,18 @@ def _script(folder: Path, text: str) -> str:
 
 def _launch(*argv: str) -> Launch:
     return Launch((sys.executable, *argv), is_bound=True)
+
+
+@contextmanager
+def _relay(*argv: str) -> Iterator[tuple[Relay, list[tuple[int, bytes]]]]:
+    """Yield a relay without a line, and what it says: kinds and payloads."""
+    said: list[tuple[int, bytes]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        relay = Relay(folder, {"argv": argv, "patience_s": 60})
+        relay._say = lambda kind, _channel, payload: said.append((kind, payload))  # type: ignore[assignment, method-assign]
+        yield relay, said
+        for each in (relay._dialled, relay._lines, relay._selector):
+            each.close()
 
 
 def _marks(session: AttachedSession) -> list[int]:
@@ -354,17 +370,105 @@ def test_that_each_line_of_the_supervisor_is_passed_on_once() -> None:
 def test_that_a_relay_tells_why_a_program_has_no_probe_each_time_that_changes() -> None:
     problems = iter(["", "It sleeps.", "It sleeps.", "It has ended.", ""])
     opened: Any = SimpleNamespace(problem=lambda: next(problems))
-    said: list[bytes] = []
-    with tempfile.TemporaryDirectory() as folder:
-        relay = Relay(folder, {"argv": [], "patience_s": 60})
+    with _relay() as (relay, said):
         relay._opened = opened
-        relay._say = lambda *said_now: said.append(said_now[2])  # type: ignore[method-assign]
         for _ in range(5):
             relay._look_at_time()
-        for each in (relay._dialled, relay._lines, relay._selector):
-            each.close()
 
-    assert [json.loads(each)["problem"] for each in said] == ["It sleeps.", "It has ended.", ""]
+    told = [json.loads(payload)["problem"] for _, payload in said]
+    assert told == ["It sleeps.", "It has ended.", ""]
+
+
+def test_that_a_relay_with_nothing_to_say_is_heard_all_the_same() -> None:
+    theirs, ours = socket.socketpair()
+    with theirs, ours, _relay() as (relay, _):
+        theirs.setblocking(False)
+        relay._line = ours
+        relay._selector.register(ours, selectors.EVENT_READ, relay._serve_line)
+        relay._said_s -= HEARTBEAT_S
+        relay._look_at_time()
+
+        assert theirs.recv(1_000) == relay._records.heartbeat()
+
+
+def test_that_what_a_program_leaves_may_keep_its_outputs_open_for_a_while() -> None:
+    with _relay("python3") as (relay, said):
+        relay._outputs = 1
+        ended = []
+        for now_s in (100, 100 + _LEAVES_S - 0.1, 100 + _LEAVES_S):
+            relay._end_with_program(now_s)
+            ended.append([kind for kind, _ in said])
+
+    assert ended == [[], [], [END]]
+
+
+def test_that_outputs_are_read_while_a_program_is_ended() -> None:
+    is_read = threading.Event()
+    process: Any = SimpleNamespace(
+        stdout=SimpleNamespace(read=is_read.set),
+        stderr=None,
+        wait=lambda: is_read.wait(10) or pytest.fail("nobody reads what it writes"),
+    )
+    with _relay() as (relay, _):
+        relay._process = process
+        relay._end_program()
+
+
+class _PlayedLine:
+    """A line to a host on which some data come, and then nothing more."""
+
+    def __init__(self, *heard: bytes) -> None:
+        self.heard = [*heard, b""]
+
+    def receive(self, _timeout_s: float) -> bytes:
+        return self.heard.pop(0)
+
+    def put(self, _data: bytes) -> None:
+        """Send nothing."""
+
+    beat = put
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class _Waits(threading.Condition):
+    """Waits that are over at once."""
+
+    count = 0
+
+    def wait_for(self, predicate: Callable[[], _T], timeout: float | None = None) -> _T:
+        self.count += timeout is not None
+        return predicate()
+
+
+@pytest.mark.parametrize(("heard", "waits"), [([], 1), ([Records().heartbeat()], 0)])
+def test_that_a_line_on_which_something_came_is_built_again_at_once(
+    heard: list[bytes], waits: int
+) -> None:
+    line, played = HostLine("there", ((), ()), {}, None, len), _PlayedLine(*heard)
+    line._changed = pauses = _Waits()
+    before = []
+
+    def connected(_command: object) -> NoReturn:
+        before.append(pauses.count)
+        line._is_gone = True
+        message = "It is not reached."
+        raise AttachError(message)
+
+    line._connected = connected  # type: ignore[assignment, method-assign]
+    line._serve(played)  # type: ignore[arg-type]
+
+    assert before == [waits]
+
+
+def test_that_nothing_more_is_heard_of_a_host_that_is_not_understood() -> None:
+    line, played = HostLine("there", ((), ()), {}, None, len), _PlayedLine(bytes(20))
+    line._is_gone = True
+    line._serve(played)  # type: ignore[arg-type]
+
+    assert line.problem == "there has sent what is not understood here."
+    assert played.heard == [b""]
 
 
 @pytest.mark.parametrize(
