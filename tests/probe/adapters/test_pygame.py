@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from inspector.probe.adapters.pygame import PygameAdapter
-from inspector.probe.clocks import Clock
 from inspector.probe.kinds import FRAME_BEGAN, FRAME_ENDED, LOOP_ASKED, TIMER_FIRED
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from inspector.probe.program import Program
+from tests.probe.adapters.played import Played
 
 MS = 1_000_000
 EVENT = 32866
@@ -22,21 +21,18 @@ class NativeClock:
     """pygame's own clock."""
 
 
-class StandIn:
+class StandIn(Played):
     """pygame, as far as the adapter touches it, with a probe in it.
 
     Attributes:
-        now_ns: The time of the machine.
         posted: The events in pygame's queue.
         shown: How often the display was updated.
-        asleep: What happens when the program sleeps for good.
     """
 
     def __init__(self, *, is_late: bool = False) -> None:
-        self.now_ns = 0
+        super().__init__()
         self.posted: list[Any] = []
         self.shown = 0
-        self.asleep: Callable[[], None] = lambda: pytest.fail("the program sleeps for good")
         self.time = SimpleNamespace(
             __name__="pygame.time",
             Clock=NativeClock,
@@ -79,10 +75,6 @@ class StandIn:
             OPENGL=4,
             NOEVENT=0,
         )
-        self.events: list[tuple[int, int, int, int, int]] = []
-        self.program = Program("game", lambda: self.now_ns)
-        self.program.attach(self.events.append, self.events.extend)
-        self.program.sleep_until = self._sleep_until  # type: ignore[method-assign]
         self.adapter = PygameAdapter(self.program)
         self.adapter.installed(cast("ModuleType", self.pygame))
         self.now_ns = 500 * MS
@@ -104,29 +96,6 @@ class StandIn:
         if not self.posted:
             self.now_ns += milliseconds * MS
         return SimpleNamespace(type=self.posted.pop(0) if self.posted else self.pygame.NOEVENT)
-
-    def _sleep_until(
-        self, clock: Clock, local_ns: int, pump: Callable[[], object] | None = None
-    ) -> None:
-        while (real_ns := clock.real_ns_until(local_ns)) != 0:
-            if real_ns is None:
-                assert pump is not None
-                pump()
-                self.asleep()
-            else:
-                self.now_ns += real_ns
-
-    def count(self, kind: int) -> int:
-        return sum(each[1] == kind for each in self.events)
-
-    def set_rate(self, rate_n: int) -> None:
-        self.program.clocks.set_rate(self.program.own_clock, rate_n)
-
-    def hold(self) -> None:
-        self.program.pause(self.program.own_clock)
-
-    def resume(self) -> None:
-        self.program.resume(self.program.own_clock)
 
 
 @pytest.fixture
@@ -208,7 +177,7 @@ def test_that_a_timer_ends_after_its_loops_and_with_an_interval_of_zero(stand_in
 def test_that_a_timer_that_is_pending_is_in_the_keyframe(stand_in: StandIn) -> None:
     stand_in.program.emit = None
     stand_in.pygame.time.set_timer(EVENT, 100)
-    stand_in.program.attach(stand_in.events.append, stand_in.events.extend)
+    stand_in.attach()
 
     list(stand_in.adapter.keyframe(stand_in.adapter._clock))
 

@@ -1,0 +1,536 @@
+"""What adapters do with libraries of which only what they touch is there."""
+
+# ruff: noqa: ANN401, N802, N815 - as the libraries have it
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from inspector.probe.adapters import FRAME_NS
+from inspector.probe.adapters.jobs import CeleryBeatAdapter
+from inspector.probe.adapters.kivy import KivyAdapter
+from inspector.probe.adapters.panda3d import PandaAdapter
+from inspector.probe.adapters.pyglet import PygletAdapter
+from inspector.probe.adapters.qt import QtLoop, _hook_elapsed
+from inspector.probe.adapters.qt_animations import QtAnimationsAdapter
+from inspector.probe.adapters.tkinter import TclHooks, TkinterAdapter
+from inspector.probe.adapters.trio import TrioAdapter
+from inspector.probe.adapters.twisted import TwistedAdapter
+from inspector.probe.kinds import FRAME_BEGAN, FRAME_ENDED, TIMER_ADDED, TIMER_FIRED
+from inspector.probe.kinds import RATE_DENOMINATOR as D
+from tests.probe.adapters.played import Played
+
+MS = 1_000_000
+
+
+@pytest.fixture
+def played() -> Played:
+    return Played(500 * MS)
+
+
+# --------------------------------------------------------------------------------------- pyglet
+
+
+def _clock_module(played: Played) -> Any:
+    """Return ``pyglet.clock``."""
+
+    def now_s() -> float:
+        return played.now_ns / 1e9
+
+    class Item:
+        def __init__(self, func: Callable[[float], None], next_ts: float) -> None:
+            self.func, self.interval, self.next_ts, self.last_ts = func, 0, next_ts, now_s()
+
+    class Clock:
+        def __init__(self, time_function: Callable[[], float] = now_s) -> None:
+            self.time = time_function
+            self._schedule_items: list[Callable[[float], None]] = []
+            self._schedule_interval_items: list[Item] = []
+            self.last_ts = self.next_ts = time_function()
+
+        def tick(self, *_: object) -> float:
+            return 0.0
+
+        def update_time(self) -> float:
+            self.last_ts = self.time()
+            return 0.0
+
+        def call_scheduled_functions(self, dt: float) -> bool:
+            due = [each.func for each in self._schedule_interval_items]
+            for func in (*self._schedule_items, *due):
+                func(dt)
+            return False
+
+        def get_sleep_time(self, _sleep_idle: object) -> float:
+            return 0.0
+
+        def unschedule(self, _func: object) -> None: ...
+
+    default = Clock()
+    return SimpleNamespace(Clock=Clock, _ScheduledIntervalItem=Item, get_default=lambda: default)
+
+
+class Pyglet:
+    """pyglet, with one window.
+
+    Attributes:
+        called: What was called, by the names of what is scheduled.
+        flips: How often the window has shown something.
+        drawn: When the windows were drawn again.
+    """
+
+    def __init__(self, played: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.called: list[str] = []
+        self.flips = 0
+        self.drawn: list[int] = []
+
+        def flip(_window: object) -> None:
+            self.flips += 1
+
+        def redraw(_dt: float) -> None:
+            self.drawn.append(played.now_ns // MS)
+
+        window_class: Any = type("Window", (), {"flip": flip})
+        self.window = window_class()
+        self.module = _clock_module(played)
+        self.clock = self.module.get_default()
+        loop = SimpleNamespace(clock=self.clock, _redraw_windows=redraw)
+        app = SimpleNamespace(event_loop=loop, windows=[self.window])
+        for name, module in (
+            ("pyglet", SimpleNamespace(version="2.1")),
+            ("pyglet.app", app),
+            ("pyglet.window", SimpleNamespace(Window=window_class)),
+        ):
+            monkeypatch.setitem(sys.modules, name, module)
+        self.adapter = PygletAdapter(played.program)
+        self.adapter.installed(self.module)
+
+
+@pytest.fixture
+def pyglet(played: Played, monkeypatch: pytest.MonkeyPatch) -> Pyglet:
+    return Pyglet(played, monkeypatch)
+
+
+def test_that_a_clock_of_pyglet_follows_unless_it_has_a_time_of_its_own(
+    played: Played, pyglet: Pyglet
+) -> None:
+    own, later = pyglet.module.Clock(lambda: 7.0), pyglet.module.Clock()
+    played.set_rate(D // 2)
+    began_s = later.time()
+    played.now_ns += 1_000 * MS
+
+    assert own.time() == 7.0
+    assert later.time() - began_s == pytest.approx(0.5)
+
+
+def test_that_a_window_of_pyglet_shows_what_was_drawn(played: Played, pyglet: Pyglet) -> None:
+    pyglet.clock._schedule_items.append(lambda _dt: pyglet.window.flip())
+    for _ in range(3):
+        pyglet.clock.call_scheduled_functions(0.0)
+
+    assert pyglet.flips == 3
+    assert played.count(FRAME_ENDED) == 3
+
+
+@pytest.mark.parametrize(("off_ns", "is_called"), [(0, True), (2, True), (-2, True), (3, False)])
+def test_that_pyglet_calls_what_is_due_at_the_instant_at_which_it_is_held(
+    played: Played, pyglet: Pyglet, off_ns: int, *, is_called: bool
+) -> None:
+    played.hold()
+    due_s = (played.now_ns - 1 + off_ns) / 1e9
+    item = pyglet.module._ScheduledIntervalItem(lambda _: pyglet.called.append("due"), due_s)
+    pyglet.clock._schedule_interval_items.append(item)
+    pyglet.clock._schedule_items.append(lambda _: pyglet.called.append("each turn"))
+    pyglet.clock.call_scheduled_functions(0.0)
+
+    assert pyglet.called == ["due"] * is_called
+
+
+def test_that_a_held_window_of_pyglet_is_not_drawn_all_the_time(
+    played: Played, pyglet: Pyglet
+) -> None:
+    played.hold()
+    for now_ms in (500, 549, 550, 551, 600):
+        played.now_ns = now_ms * MS
+        pyglet.clock.call_scheduled_functions(0.0)
+
+    assert pyglet.drawn == [500, 550, 600]
+
+
+# -------------------------------------------------------------------------------------- tkinter
+
+
+class Tcl:
+    """An interpreter of Tcl with files.
+
+    Attributes:
+        pending: The names and scripts of what it is going to call.
+    """
+
+    def __init__(self) -> None:
+        self.pending: dict[str, str] = {}
+
+    def createfilehandler(self, *_: object) -> None: ...
+
+    deletefilehandler = createfilehandler
+
+    def call(self, _after: str, _info: str, name: str = "") -> list[str]:
+        return [self.pending[name]] if name else list(self.pending)
+
+    def splitlist(self, found: list[str]) -> list[str]:
+        return found
+
+
+@pytest.fixture
+def tcl() -> Tcl:
+    return Tcl()
+
+
+@pytest.fixture
+def hooks(played: Played, tcl: Tcl) -> Any:
+    adapter = TkinterAdapter(played.program)
+    called: list[Callable[..., None]] = []
+
+    def after(_widget: object, _ms: object, func: Callable[..., None]) -> str:
+        called.append(func)
+        return f"after#{len(called)}"
+
+    adapter.after = after
+    found: Any = TclHooks(adapter, tcl, played.program.clock("tkinter", adapter=adapter))
+    adapter._interpreters[id(tcl)] = found
+    found.called = called
+    yield found
+    found.close()
+
+
+def test_that_a_timer_of_tkinter_that_is_set_after_its_call_does_not_set_itself_again(
+    played: Played, hooks: Any
+) -> None:
+    def tick() -> None: ...
+
+    hooks.set(None, 20, tick, ())
+    played.now_ns += 20 * MS
+    hooks.called[0]()
+    hooks.set(None, 20, tick, ())
+
+    assert played.count(TIMER_ADDED) == 2
+    (timer,) = hooks.timers.values()
+    assert timer.period_ns == 0
+
+
+@pytest.mark.parametrize(("is_own_loop", "began", "ended"), [(False, 0, 0), (True, 1, 2)])
+def test_that_a_call_of_tkinter_is_a_frame_where_its_loop_was_not_seen_to_begin(
+    played: Played, hooks: Any, began: int, ended: int, *, is_own_loop: bool
+) -> None:
+    hooks.begin_round()
+    hooks.is_own_loop = is_own_loop
+    played.events.clear()
+    hooks.set(None, 20, lambda: None, ())
+    played.now_ns += 20 * MS
+    hooks.called[0]()
+
+    assert (played.count(FRAME_BEGAN), played.count(FRAME_ENDED)) == (began, ended)
+
+
+def test_that_timers_of_tkinter_from_before_the_inspector_came_are_counted(
+    hooks: Any, tcl: Tcl
+) -> None:
+    tcl.pending = {"after#8": "140tick", "after#9": "140tock", "after#7": "::tk::blink"}
+    list(hooks.adapter.keyframe(hooks.clock))
+    hooks._woken()
+
+    assert hooks.adapter.message.endswith("once they are set again: 2 of them")
+
+
+# ------------------------------------------------------------------------------------------- Qt
+
+
+def _animation(duration_ms: int) -> Any:
+    class Animation:
+        state = 1
+        finished = SimpleNamespace(connect=lambda _: None)
+
+        def group(self) -> None: ...
+
+        def currentTime(self) -> int:
+            return 0
+
+        def totalDuration(self) -> int:
+            return duration_ms
+
+    return Animation()
+
+
+class Animations(QtAnimationsAdapter):
+    """The adapter without Qt, and which loops it has followed."""
+
+    def __init__(self, played: Played) -> None:
+        super().__init__(played.program)
+        self.loop: Any = SimpleNamespace(clock=played.program.clock("Qt", adapter=self))
+        self.followed: list[object] = []
+        self._class: Any = SimpleNamespace(State=SimpleNamespace(Stopped=0, Running=1, Paused=2))
+        self._original_state = lambda animation: animation.state
+        self._timers: Any = SimpleNamespace(loop=lambda: self.loop)
+        self._follow = self.followed.append  # type: ignore[assignment, method-assign]
+
+
+@pytest.mark.parametrize(("rate_n", "is_followed"), [(D, False), (D // 2, True)])
+def test_that_qt_animates_by_itself_as_long_as_its_clock_is_the_machines(
+    played: Played, rate_n: int, *, is_followed: bool
+) -> None:
+    adapter = Animations(played)
+    played.set_rate(rate_n)
+    adapter._started(_animation(60), was_stopped=True)
+
+    assert adapter.followed == [adapter.loop] * is_followed
+
+
+@pytest.mark.parametrize(("duration_ms", "fired"), [(60, 1), (0, 0)])
+def test_that_an_animation_of_qt_without_a_duration_ends_without_a_timer(
+    played: Played, duration_ms: int, fired: int
+) -> None:
+    adapter, animation = Animations(played), _animation(duration_ms)
+    adapter._started(animation, was_stopped=True)
+    played.now_ns += 60 * MS
+    animation.state = 0
+    for _ in range(2):
+        adapter._finished(animation)
+
+    assert (played.count(TIMER_ADDED), played.count(TIMER_FIRED)) == (fired, fired)
+
+
+def test_that_an_elapsed_timer_of_qt_is_qts_own_where_its_start_was_not_seen(
+    played: Played,
+) -> None:
+    class QElapsedTimer:
+        is_valid = True
+
+        def isValid(self) -> bool:
+            return self.is_valid
+
+        def start(self) -> None: ...
+
+        def nsecsElapsed(self) -> int:
+            return 7
+
+        restart = elapsed = nsecsElapsed
+
+        def hasExpired(self, _timeout: int) -> None: ...
+
+    adapter: Any = SimpleNamespace(
+        core=SimpleNamespace(QElapsedTimer=QElapsedTimer),
+        clock_here=lambda: played.program.own_clock,
+    )
+    unseen, seen = QElapsedTimer(), QElapsedTimer()
+    _hook_elapsed(adapter)
+    seen.start()
+    played.now_ns += 30 * MS
+    found = [unseen.nsecsElapsed(), seen.nsecsElapsed()]
+    seen.is_valid = False
+
+    assert [*found, seen.nsecsElapsed()] == [7, 30 * MS, 7]
+
+
+def test_that_a_timer_of_qt_is_taken_over_once_and_none_of_the_probe(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Object:
+        def thread(self) -> str:
+            return "main"
+
+    known, own, unseen = Object(), Object(), Object()
+    numbers = {known: 1, own: 2, unseen: 3}
+    dispatcher = SimpleNamespace(
+        registeredTimers=lambda found: [SimpleNamespace(timerId=numbers[found])]
+    )
+    adapter: Any = SimpleNamespace(
+        own_timers=[own],
+        core=SimpleNamespace(
+            QObject=Object,
+            QThread=SimpleNamespace(currentThread=lambda: "main"),
+            QAbstractEventDispatcher=SimpleNamespace(instance=lambda: dispatcher),
+        ),
+    )
+    loop = QtLoop(adapter, played.program.own_clock, None)
+    timer: Any = SimpleNamespace(is_plain=True)
+    loop.timers[1] = timer
+    taken: list[tuple[object, int]] = []
+    monkeypatch.setattr(loop, "_find", lambda owner, number, _: taken.append((owner, number)))
+    monkeypatch.setattr(gc, "get_objects", lambda: [known, own, unseen, None])
+    list(loop.find_timers())
+
+    assert taken == [(unseen, 3)]
+    assert loop.timers == {1: timer}
+
+
+# -------------------------------------------------------------------------------------- Twisted
+
+
+@pytest.fixture
+def reactor(played: Played) -> Any:
+    class ReactorBase:
+        _pendingTimedCalls = ()
+        _internalReaders = ()
+        threadCallQueue = ()
+
+        def seconds(self) -> float:
+            return played.now_ns / 1e9
+
+        def nothing(self, *_: object) -> None: ...
+
+        callLater = doIteration = wakeUp = getDelayedCalls = nothing
+        crash = nothing
+
+    class DelayedCall:
+        def cancel(self) -> None: ...
+
+        reset = delay = getTime = active = cancel
+
+    module: Any = SimpleNamespace(
+        ReactorBase=ReactorBase,
+        DelayedCall=DelayedCall,
+        __spec__=SimpleNamespace(_initializing=True),
+    )
+    TwistedAdapter(played.program).installed(module)
+    return ReactorBase()
+
+
+def test_that_a_turn_of_a_reactor_is_a_frame_unless_it_is_held(
+    played: Played, reactor: Any
+) -> None:
+    for _ in range(3):
+        reactor.doIteration(0)
+    played.hold()
+    for _ in range(3):
+        reactor.doIteration(0)
+
+    assert (played.count(FRAME_BEGAN), played.count(FRAME_ENDED)) == (3, 3)
+
+
+def test_that_a_reactor_waits_for_the_same_files_from_wait_to_wait(
+    played: Played, reactor: Any
+) -> None:
+    waited: list[Any] = []
+    waits: Any = SimpleNamespace(wait_for_files=lambda *found: waited.append(found[3]))
+    played.program.waits = waits
+    for _ in range(2):
+        reactor.doIteration(None)
+
+    first, second = waited
+    assert first is second
+    assert (first.number, first.numbers()) == (-1, [])
+    assert (played.count(FRAME_BEGAN), played.count(FRAME_ENDED)) == (2, 1)
+
+
+# ---------------------------------------------------------------------- trio, Panda3D and Kivy
+
+
+def test_that_a_deadline_of_trio_is_no_sleep_of_a_task(played: Played) -> None:
+    adapter = TrioAdapter(played.program)
+    run: Any = SimpleNamespace(
+        clock=played.program.clock("trio", adapter=adapter),
+        deadlines=object(),
+        is_ours=True,
+        local_ns=lambda deadline: round(deadline * 1e9),
+        shown={},
+        sleeps=None,
+    )
+    adapter._runs.append(run)
+    adapter._sleep = adapter._sleep_until = None
+    task = SimpleNamespace(name="main")
+    adapter._core = SimpleNamespace(GLOBAL_RUN_CONTEXT=SimpleNamespace(task=task))
+    adapter._added(run.deadlines, 2.0, "scope")
+
+    assert run.shown["scope"].due_ns == 2_000 * MS
+
+
+def test_that_a_step_of_panda3d_by_hand_does_not_wait_for_the_next_frame(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class TaskManager:
+        def step(self) -> None: ...
+
+        def doMethodLater(self) -> None: ...
+
+        def getDoLaters(self) -> list[object]:
+            return []
+
+        getTasks = getDoLaters
+
+    panda_clock = SimpleNamespace(setFrameTime=None, getFrameTime=float)
+    core = SimpleNamespace(
+        PandaSystem=SimpleNamespace(getVersionString=str),
+        ClockObject=SimpleNamespace(getGlobalClock=lambda: panda_clock),
+        PythonTask=SimpleNamespace(getWakeTime=None),
+    )
+    manager = TaskManager()
+
+    monkeypatch.setitem(sys.modules, "panda3d.core", core)
+    global_manager: Any = SimpleNamespace(taskMgr=manager)
+    monkeypatch.setitem(sys.modules, "direct.task.TaskManagerGlobal", global_manager)
+    adapter = PandaAdapter(played.program)
+    module: Any = SimpleNamespace(TaskManager=TaskManager)
+    adapter.installed(module)
+    virtual: Any = SimpleNamespace()
+    played.program.waits = virtual
+    began_ns = played.now_ns
+    for _ in range(3):
+        adapter.turn()
+    by_hand_ns = played.now_ns
+    manager.step()
+
+    assert by_hand_ns == began_ns
+    assert played.now_ns == began_ns + FRAME_NS
+
+
+@pytest.mark.parametrize(("timeout_s", "next_ns"), [(0, FRAME_NS), (-1, FRAME_NS), (0.5, None)])
+def test_that_a_turn_of_kivy_is_followed_by_another_where_something_is_called_in_each(
+    played: Played, monkeypatch: pytest.MonkeyPatch, timeout_s: float, next_ns: int | None
+) -> None:
+    events = [SimpleNamespace(timeout=timeout_s)]
+    kivy_clock = SimpleNamespace(tick=lambda: None, get_events=lambda: events)
+    module: Any = SimpleNamespace(Clock=kivy_clock)
+    monkeypatch.setitem(sys.modules, "kivy.clock", module)
+    adapter = KivyAdapter(played.program)
+    adapter._clock = played.program.clock("Kivy", adapter=adapter)
+    now_ns = played.program.own_clock.local_ns()
+
+    assert adapter.turn() == (None if next_ns is None else now_ns + next_ns)
+
+
+# --------------------------------------------------------------------------------------- Celery
+
+
+def test_that_the_schedule_of_celery_beat_is_there_when_an_inspector_comes(played: Played) -> None:
+    class Scheduler:
+        def __init__(self) -> None:
+            schedule = SimpleNamespace(run_every=timedelta(seconds=60))
+            self.schedule = {
+                "clean": SimpleNamespace(
+                    task="tasks.clean", schedule=schedule, is_due=lambda: (False, 30.0)
+                )
+            }
+
+        def tick(self) -> float:
+            return 1.0
+
+        def apply_entry(self, _entry: object) -> None: ...
+
+    module: Any = SimpleNamespace(Scheduler=Scheduler)
+    adapter = CeleryBeatAdapter(played.program)
+    adapter.installed(module)
+    played.program.detach()
+    Scheduler().tick()
+    played.attach()
+    list(adapter.keyframe(adapter.clock))
+
+    (timer,) = map(played.program.pending, played.program.timers)
+    assert timer is not None
+    assert timer.period_ns == 60_000 * MS
