@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event, Thread, get_ident
+from threading import Condition, Event, Thread, get_ident
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from inspector.probe import outside
+from inspector.probe.adapters.python_time import PythonTimeAdapter
 from inspector.probe.awaited import Wait, never
 from inspector.probe.clocks import Clock
 from inspector.probe.program import Program
@@ -92,3 +94,26 @@ def test_that_only_a_pipe_with_both_ends_in_a_program_without_children_is_its_ow
 
     assert found == {True: half, False: ""}
     assert half.startswith(f"file {reader} (pipe:")
+
+
+@pytest.mark.parametrize("is_notified", [True, False])
+def test_that_a_condition_is_waited_for_until_it_is_notified_or_it_is_too_late(
+    *, is_notified: bool
+) -> None:
+    condition: Any = Condition()
+    was_over = []
+
+    def wait_for(_waiter: object, _clock: Clock, _due_ns: int, is_over: Callable[[], bool]) -> bool:
+        was_over.append(is_over())
+        if is_notified:
+            with condition:
+                condition.notify()
+        return not is_over()
+
+    waits: Any = SimpleNamespace(wait_for=wait_for, rounding_ns=0, returning=set())
+    adapter = PythonTimeAdapter(Program("played", lambda: 10**15))
+    with condition:
+        assert adapter._wait_in_turn(waits, condition, 5.0) is is_notified
+
+    assert was_over == [False]
+    assert not condition._waiters

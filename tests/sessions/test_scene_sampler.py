@@ -118,6 +118,50 @@ def test_that_it_looks_once_a_wake_up_when_that_may_be_a_long_one(
     assert waits_s[:4] == [0.022, 0.01, 0.01, 0.03]
 
 
+def test_that_it_rests_between_wake_ups_and_expects_its_next_look_after_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done: list[str] = []
+    was_wanted: list[bool] = []
+    rests = Semaphore(0)
+
+    class Resting(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            done.append("rest")
+            was_wanted.append(self.is_set())
+            rests.release()
+            return super().wait(timeout)
+
+    class Looks:
+        def __init__(self, _scene: object) -> None:
+            """Look at nothing."""
+
+        def begin(self) -> None:
+            """Begin."""
+
+        end = begin
+
+        def wait_ns(self, _longest_ns: int) -> int:
+            done.append("expect")
+            return 1_000_000
+
+        def look(self) -> None:
+            done.append("look")
+
+    monkeypatch.setattr(scene_sampler, "Event", Resting)
+    monkeypatch.setattr(scene_sampler, "Sampler", Looks)
+    monkeypatch.setattr(scene_sampler, "_REST_NS", -1)
+    with closing(SceneSampler(1, lambda: None)) as sampler:
+        for _ in range(2):
+            assert rests.acquire(timeout=10)
+            sampler.begin_wake()
+            sampler.end_wake(0, lambda _text: 0)
+        assert rests.acquire(timeout=10)
+
+    assert was_wanted[:3] == [False, False, False]
+    assert done[:4] == ["expect", "rest", "expect", "look"]
+
+
 def test_that_nothing_holds_the_session_once_it_is_closed() -> None:
     has_looked = Event()
 
