@@ -43,12 +43,11 @@ GRID = (
     *(line(0, y, WIDTH, y, "#18202a") for y in range(36, round(HEIGHT), 36)),
 )
 BAR_GROUND = box(0, HEIGHT, WIDTH, BAR, "#202833")
-HEALTH_GROUND = box(212, HEIGHT + 9, 50, 6, "#39434f")
+HEALTH_GROUND = box(224, HEIGHT + 9, 40, 6, "#39434f")
 SHIP = polygon([(8, 0), (-6, 5), (-3, 0), (-6, -5)], "#56b4e9", line="#ffffff", width=0.7)
 NAMES = ("goblin", "orc", "imp", "wisp", "bat")
 COLORS = ("#009e73", "#e69f00", "#cc79a7", "#7fd0ff", "#b58cff")
 BOSS_SIZE, FIGURE_SIZE = 10.0, 0.7 * ENEMY_SIZE
-BOSS_NAME = text(0, BOSS_SIZE + 8, "boss", "#e9edf1", size=7, anchor="middle")
 FIGURES = {
     "boss": circle(0, 0, BOSS_SIZE, "#d55e00", line="#ffffff"),
     **{
@@ -341,7 +340,6 @@ class Game:
         return group(
             FIGURES[kind],
             box(-size, -size - 4, 2 * size * max(enemy.health, 0) / full, 1.5, "#e9edf1"),
-            BOSS_NAME if is_boss else (),
             x=enemy.x,
             y=enemy.y,
             clock=self.enemies,
@@ -359,15 +357,13 @@ class Game:
         world, top = self.world, HEIGHT
         return [
             BAR_GROUND,
-            text(8, top + 16, f"{world.shown_score:,}", "#e9edf1", size=12, clock=self.ui),
-            box(52, top + 6, 1.5, 12, "#e9edf1", clock=self.ui) if self.is_cursor_shown else (),
-            text(
-                WIDTH / 2, top + 16, world.toast, "#f0e442", size=11, anchor="middle", clock=self.ui
-            )
+            text(8, top + 18, f"{world.shown_score:,}", "#e9edf1", size=17, clock=self.ui),
+            box(74, top + 5, 1.5, 14, "#e9edf1", clock=self.ui) if self.is_cursor_shown else (),
+            text(150, top + 18, world.toast, "#f0e442", size=17, anchor="middle", clock=self.ui)
             if world.toast
             else (),
             HEALTH_GROUND,
-            box(212, top + 9, max(world.health, 0) / 2, 6, "#2bb58c"),
+            box(224, top + 9, 0.4 * max(world.health, 0), 6, "#2bb58c"),
             self.beat_shapes[self.beats % 4],
         ]
 
@@ -385,9 +381,9 @@ class Game:
     def menu_shapes(self) -> Shapes:
         """Draw the menu, which belongs to the ui: it goes on while the game is paused."""
         return [
-            box(WIDTH / 2 - 50, 62, 100, 46, "#202833", line="#56b4e9", clock=self.ui),
-            text(WIDTH / 2, 82, "Menu", "#e9edf1", size=13, anchor="middle", clock=self.ui),
-            text(WIDTH / 2, 99, "game paused", "#a3acb6", size=9, anchor="middle", clock=self.ui),
+            box(WIDTH / 2 - 64, 60, 128, 52, "#202833", line="#56b4e9", clock=self.ui),
+            text(WIDTH / 2, 81, "Menu", "#e9edf1", size=17, anchor="middle", clock=self.ui),
+            text(WIDTH / 2, 102, "game paused", "#a3acb6", size=17, anchor="middle", clock=self.ui),
         ]
 
 

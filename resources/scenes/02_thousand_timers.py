@@ -24,7 +24,8 @@ from inspector.sessions.stage import Stage
 HERDS = ("deer", "hare", "fox", "boar", "crow", "mole", "bee", "owl")
 RATES = ("1/4", "1/3", "1/2", "2/3", "1", "5/4", "3/2", "2")
 DUSK, NIGHT = 12, 6
-
+#: Columns with their rate above them.
+NAMED = (0, 2, 4, 7)
 
 #: Nanoseconds of its clock that a lamp takes to go out.
 GLOW_NS = 700_000_000
@@ -49,7 +50,7 @@ class Lamp:
         step = age_ns * len(GLOW) // GLOW_NS if age_ns < GLOW_NS else len(GLOW) - 1
         if step != self.step:
             self.step = step
-            self.drawn = circle(self.x, self.y, 3.2, GLOW[step], clock=self.clock)
+            self.drawn = circle(self.x, self.y, 2.6, GLOW[step], clock=self.clock)
         return self.drawn
 
 
@@ -70,7 +71,7 @@ class Meadow:
                 self.add_group(clock, f"{herd} group {number}", rate)
         self.is_night = False
         self.meadow.set_timeout(DUSK, self.dusk, name="dusk")
-        stage.picture(self.picture, width=400, height=200, background="#161512")
+        stage.picture(self.picture, width=320, height=180, background="#161512")
 
     def add_group(self, herd: Clock, name: str, rate: str) -> None:
         """Add a group with its animals; the owls wait, paused, for the night."""
@@ -81,7 +82,7 @@ class Meadow:
         for number in range(random.randint(64, 80)):
             if number % 8 == 0:
                 place = number // 8
-                x, y = 48 + 43 * column + 8 * (place % 5), 22 + 22 * row + 8 * (place // 5)
+                x, y = 55 + 33 * column + 6 * (place % 5), 27 + 19.5 * row + 7 * (place // 5)
                 self.lamps.append(Lamp(group, x, y))
             lamp = self.lamps[-1]
             animal = f"{herd.name} {number}"
@@ -136,12 +137,9 @@ class Meadow:
         """Draw the lamps, a row for each herd."""
         times = {clock: clock.time_ns for clock in self.clocks}
         return [
-            [text(6, 30 + 22 * row, herd, "#b8c0c8", size=10.5) for row, herd in enumerate(HERDS)],
-            [
-                text(48 + 43 * column, 14, f"{rate}×", "#98a1ab", size=10)
-                for column, rate in enumerate(RATES)
-            ],
-            text(394, 14, "night" if self.is_night else "day", "#b8c0c8", size=10, anchor="end"),
+            text(6, 15, "night" if self.is_night else "day", "#b8c0c8", size=16),
+            [text(52 + 33 * n, 15, f"{RATES[n]}×", "#98a1ab", size=16) for n in NAMED],
+            [text(6, 36 + 19.5 * row, herd, "#b8c0c8", size=16) for row, herd in enumerate(HERDS)],
             [each.picture(times[each.clock]) for each in self.lamps],
         ]
 

@@ -57,7 +57,7 @@ class Metronomes:
         blocker = stage.root.child("blocker")
         blocker.set_interval(2, self.block, name="blocks for 130 ms")
         self.clock.set_interval(10, self.report, delay=10.05, name="report")
-        stage.picture(self.picture, width=330, height=190)
+        stage.picture(self.picture)
 
     def tick(self, way: str) -> None:
         """Count one."""
@@ -98,7 +98,7 @@ class Metronomes:
 
     def dial(self, number: int, way: str) -> Shapes:
         """Draw the dial of a way, green while it counts every tick."""
-        x, y, radius = 60 + 105 * (number % 3), 36 + 96 * (number // 3), 28
+        x, y, radius = 32 + 156 * (number // 3), 30 + 60 * (number % 3), 22
         behind = self.ideal - self.ticks[way]
         color = "#2bb58c" if behind <= 1 else "#e69f00"
 
@@ -107,13 +107,17 @@ class Metronomes:
             x2, y2 = x + radius * sin(angle), y - radius * cos(angle)
             return line(x, y, x2, y2, paint, width, clock=self.clock)
 
-        lost = "all" if behind <= 1 else f"{behind:,} lost"
+        said = [(part, "#a3acb6") for part in way.split(" ", 1)]
+        said.append(("all" if behind <= 1 else f"{behind:,} lost", color))
+        top = y + 14 - 9 * len(said)
         return [
             circle(x, y, radius + 4, "#20262e", line="#39434f", clock=self.clock),
             hand(self.ideal, "#56606c", 3),
             hand(self.ticks[way], color, 2),
-            text(x, y + 44, way, "#a3acb6", size=8, anchor="middle", clock=self.clock),
-            text(x, y + 53, lost, color, size=8, anchor="middle", clock=self.clock),
+            [
+                text(x + 34, top + 18 * line, words, paint, size=16, clock=self.clock)
+                for line, (words, paint) in enumerate(said)
+            ],
         ]
 
     def report(self) -> None:

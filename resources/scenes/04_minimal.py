@@ -16,7 +16,7 @@ def dial(clock: Clock, x: float) -> Shapes:
     return [
         circle(x, 80, 50, "#20262e", line="#56b4e9", width=2, clock=clock),
         line(x, 80, x + 44 * sin(angle), 80 - 44 * cos(angle), "#e9edf1", 3, clock=clock),
-        text(x, 152, clock.name, "#e9edf1", size=14, anchor="middle", clock=clock),
+        text(x, 152, clock.name, "#e9edf1", size=16, anchor="middle", clock=clock),
     ]
 
 

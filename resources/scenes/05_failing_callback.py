@@ -45,14 +45,14 @@ class Levels:
 
 def row(number: int, clock: Clock, calls: int, failures: int) -> Shapes:
     """Draw a branch: a square for each of its last calls' failures, and both counts."""
-    y = 34 + 38 * number
+    y = 22 + 44 * number
     color = "#f0824a" if failures else "#2bb58c"
     said = f"{calls:,} called, {failures:,} failed"
     return [
-        circle(22, y, 9, color, clock=clock),
-        text(40, y + 4, clock.name, "#e9edf1", size=12, clock=clock),
-        [box(122 + 8 * n, y - 5, 6, 10, "#f0824a", clock=clock) for n in range(min(failures, 8))],
-        text(308, y + 4, said, "#a3acb6", size=9, anchor="end", clock=clock),
+        circle(20, y - 1, 9, color, clock=clock),
+        text(38, y + 5, clock.name, "#e9edf1", size=16, clock=clock),
+        [box(38 + 8 * n, y + 12, 6, 8, "#f0824a", clock=clock) for n in range(min(failures, 8))],
+        text(312, y + 5, said, "#a3acb6", size=16, anchor="end", clock=clock),
     ]
 
 

@@ -23,6 +23,8 @@ DAY = 24 * HOUR
 
 SHOPS = (("baker", 6, 14), ("books", 9, 18), ("cinema", 15, 23))
 LINES = ((1, 10), (2, 15), (5, 20))
+#: Length of a tram.
+TRAM = 34
 #: The sky at every third hour.
 SKY = ("#0b1024", "#0b1024", "#3a3f66", "#7fb2dd", "#8cc4ee", "#8cc4ee", "#d99a6c", "#2a2b52")
 
@@ -83,8 +85,10 @@ class Town:
         night = "#f6e27f" if self.is_lit else "#4b5563"
         return [
             box(0, 0, 320, 130, SKY[minutes // 180], clock=self.town),
+            box(0, 0, 320, 24, "#2b2f36"),
+            text(8, 18, f"{self.passengers:,} passengers", "#a3acb6", size=16),
             text(
-                308, 24, f"{minutes // 60:02}:{minutes % 60:02}", "#ffffff", size=16, anchor="end"
+                312, 18, f"{minutes // 60:02}:{minutes % 60:02}", "#ffffff", size=16, anchor="end"
             ),
             [self.shop_shapes(number, name) for number, (name, _, _) in enumerate(SHOPS)],
             box(0, 130, 320, 50, "#2b2f36"),
@@ -96,7 +100,6 @@ class Town:
                 for x in (16, 112, 208, 304)
             ],
             [self.tram_shapes(number, *each) for number, each in enumerate(LINES)],
-            text(8, 176, f"{self.passengers:,} passengers", "#a3acb6", size=8),
         ]
 
     def shop_shapes(self, number: int, name: str) -> Shapes:
@@ -107,7 +110,7 @@ class Town:
             box(x, 62, 66, 68, ("#7a4b3a", "#4a5a78", "#5d4a70")[number], clock=self.shops),
             polygon([(x - 4, 62), (x + 33, 40), (x + 70, 62)], "#3b2f35", clock=self.shops),
             box(x + 10, 88, 46, 26, window, clock=self.shops),
-            text(x + 33, 80, name, "#ffffff", size=9, anchor="middle", clock=self.shops),
+            text(x + 33, 80, name, "#ffffff", size=16, anchor="middle", clock=self.shops),
         ]
 
     def tram_shapes(self, number: int, name: int, minutes: int) -> Shapes:
@@ -117,11 +120,15 @@ class Town:
             % (minutes * MINUTE * 1_000_000_000)
             / (minutes * MINUTE * 1_000_000_000)
         )
+        x = -TRAM + (320 + TRAM) * share
         return group(
-            box(0, 0, 34, 10, ("#d55e00", "#0072b2", "#009e73")[number]),
-            text(17, 8, f"{name}", "#ffffff", size=8, anchor="middle"),
-            x=-34 + 354 * share,
-            y=133 + 12 * number,
+            box(0, 0, TRAM, 15, ("#d55e00", "#0072b2", "#009e73")[number]),
+            # While it is all in the street.
+            text(TRAM / 2, 13.5, f"{name}", "#ffffff", size=16, anchor="middle")
+            if 0 < x < 320 - TRAM
+            else (),
+            x=x,
+            y=131 + 16.5 * number,
             clock=self.trams,
         )
 

@@ -5,8 +5,8 @@ second, a gunner who reloads inside his last shot, an enemy who is stunned now a
 that pauses everything from priority 0 up. All three schedulers are on one clock and get the same
 calls at the same instants.
 
-In the picture each scheduler has a belt: the shots of its three turrets as bars, and a faint one as
-long as they should be; the enemy is grey while it is stunned.
+In the picture each scheduler has a belt: the shots of its three turrets as bars and in all, and a
+faint bar as long as they should be; the enemy is grey while it is stunned.
 
 Try:
 
@@ -116,10 +116,10 @@ class Squad:
         self.scheduler.schedule_update(new, 0)
         self.scheduler.schedule(new.shoot, float(SHOT), target=new)
 
-    def text(self) -> str:
-        """The shots of the turrets and the gunner."""
-        turrets = sum(turret.shots for turret in self.turrets)
-        return f"{self.name} {turrets} and {self.gunner.shots}"
+    @property
+    def shots(self) -> int:
+        """The shots of the turrets."""
+        return sum(turret.shots for turret in self.turrets)
 
 
 class Range:
@@ -141,7 +141,7 @@ class Range:
         orders.set_interval(8, self.wake, delay=7, name="the enemy wakes up")
         orders.set_interval(6, self.replace_turret, name="a turret is replaced")
         orders.set_interval(10, self.report, delay=10.05, name="report")
-        stage.picture(self.picture, width=340, height=196)
+        stage.picture(self.picture)
 
     def stun(self) -> None:
         """Stun the enemy of every squad."""
@@ -174,12 +174,14 @@ class Range:
 
     def report(self) -> None:
         """Mark the shots of each squad."""
-        texts = ", ".join(squad.text() for squad in self.squads)
+        texts = ", ".join(
+            f"{each.name} {each.shots} and {each.gunner.shots}" for each in self.squads
+        )
         self.stage.mark(f"shots of turrets and gunner: {texts}", clock=self.clock)
 
     def picture(self) -> Shapes:
         """Draw a belt for each squad."""
-        return [self.belt(4 + 64 * number, squad) for number, squad in enumerate(self.squads)]
+        return [self.belt(60 * number, squad) for number, squad in enumerate(self.squads)]
 
     def belt(self, y: int, squad: Squad) -> Shapes:
         """Draw the belt of a squad, which moves by the way of its leader."""
@@ -188,26 +190,28 @@ class Range:
         is_awake = not squad.scheduler.is_target_paused(squad.enemy)
         enemy = "#d55e00" if is_awake else "#6e7681"
         found: list[Shapes] = [
-            text(6, y + 10, squad.name, "#e9edf1", size=9, clock=clock),
-            line(6, y + 54, 334, y + 54, "#39434f", 2, clock=clock),
+            text(6, y + 15, squad.name, "#e9edf1", size=16, clock=clock),
+            text(
+                314, y + 15, f"{squad.shots:,} shots", "#a3acb6", size=16, anchor="end", clock=clock
+            ),
+            line(6, y + 54, 314, y + 54, "#39434f", 2, clock=clock),
             [
                 line(6 + x + turn, y + 54, x + turn, y + 58, "#6e7681", 1.5, clock=clock)
-                for x in range(6, 316, 20)
+                for x in range(6, 296, 20)
             ],
-            circle(318, y + 34, 10, enemy, clock=clock),
+            circle(302, y + 35, 10, enemy, clock=clock),
             polygon([(6, y + 52), (16, y + 47), (6, y + 42)], "#56b4e9", clock=clock),
         ]
         for number, turret in enumerate(squad.turrets):
-            top, length = y + 16 + 9 * number, 210.0
+            top, length = y + 20 + 8 * number, 250.0
             # A bar shows the last ten seconds' worth of shots against the clock.
             share = turret.shots / max(ideal, 1)
             found += [
                 box(30, top, length, 6, "#20262e", clock=clock),
                 box(30, top, length * min(share, 1), 6, "#2bb58c", clock=clock),
-                text(246, top + 6, f"{turret.shots:,}", "#a3acb6", size=7, clock=clock),
             ]
         magazine = [
-            box(30 + 9 * n, y + 44, 6, 6, "#f0e442", clock=clock) for n in range(squad.gunner.left)
+            box(30 + 9 * n, y + 45, 6, 6, "#f0e442", clock=clock) for n in range(squad.gunner.left)
         ]
         return [found, magazine]
 

@@ -23,6 +23,7 @@ from inspector.pictures.shapes import Shapes, circle, group, polygon, regular, t
 from inspector.sessions.stage import Stage
 
 WIDTH, HEIGHT = 320.0, 180.0
+NEAR_TOP = 24
 MOST_ANIMALS = 14
 NEAR = 9.0
 KINDS = ("hare", "deer", "boar", "mouse")
@@ -225,9 +226,13 @@ class Wood:
         walks, hunts = fox.component(Walks), fox.component(Hunts)
         if walks is None or hunts is None:
             return ()
-        caught = text(0, -9, f"{hunts.caught}", "#e9edf1", size=8, anchor="middle")
         body = polygon(regular(3, 8), "#d55e00", line="#e9edf1")
-        return group(body, caught, x=walks.x, y=walks.y, clock=self.clock)
+        # Within the picture, wherever the fox is.
+        x, y = min(max(walks.x, 20), WIDTH - 20), walks.y + (20 if walks.y < NEAR_TOP else -10)
+        return [
+            group(body, x=walks.x, y=walks.y, clock=self.clock),
+            text(x, y, f"{hunts.caught}", "#e9edf1", size=16, anchor="middle", clock=self.clock),
+        ]
 
 
 def build(stage: Stage) -> None:

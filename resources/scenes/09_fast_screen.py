@@ -72,7 +72,7 @@ class Screens:
         self.ticker.set_interval(self.blink, 530)
         self.is_lit = False
         stage.root.set_interval(10, self.report, delay=10.05, name="report")
-        stage.picture(self.picture, width=340, height=190)
+        stage.picture(self.picture)
 
     def screen(self, rate: int) -> Ticker:
         """Return a ticker that a screen of this refresh rate drives."""
@@ -122,28 +122,30 @@ class Screens:
         tracks += [(f"{DISPLAY_RATE} Hz", name, name) for name in self.compared]
         tracks += [("frames", name, f"{name} on frames") for name in ("original", "elapsed time")]
         ideal = int(self.clock.time_ns // 1_000_000_000)
-        unit = 200 / max(*(self.counts[name] for _, _, name in tracks), ideal, 10)
+        unit = 136 / max(*(self.counts[name] for _, _, name in tracks), ideal, 10)
         found: list[Shapes] = []
         last = ""
         for number, (screen, label, name) in enumerate(tracks):
-            y, count = 13 + 18.5 * number, self.counts[name]
+            y, count = 10 + 17.4 * number, self.counts[name]
             is_right = abs(count - ideal) <= 1
             color = "#2bb58c" if is_right else "#e69f00"
             if screen != last:
-                found.append(text(6, y + 3.2, screen, "#a3acb6", size=8.5, clock=self.clock))
+                found.append(text(6, y + 5.5, screen, "#a3acb6", size=16, clock=self.clock))
             found += [
-                text(48, y + 3.2, label, "#e9edf1", size=8.5, clock=self.clock),
-                box(124, y - 1, 200, 2, "#2b3138", clock=self.clock),
-                box(124, y - 1, unit * count, 2, color, clock=self.clock),
-                circle(124 + unit * count, y, 7.5, color, clock=self.clock),
-                text(124 + unit * count, y + 3, f"{count}", "#14181d", size=8.5, anchor="middle"),
+                text(
+                    70, y + 5.5, label.removesuffix(" time"), "#e9edf1", size=16, clock=self.clock
+                ),
+                box(138, y - 1, 136, 2, "#2b3138", clock=self.clock),
+                box(138, y - 1, unit * count, 2, color, clock=self.clock),
+                circle(138 + unit * count, y, 5, color, clock=self.clock),
+                text(316, y + 5.5, f"{count}", color, size=16, anchor="end", clock=self.clock),
             ]
             last = screen
-        x = 124 + unit * ideal
+        x = 138 + unit * ideal
         return [
-            line(x, 4, x, 174, "#56606c", 1.5),
+            line(x, 2, x, 161, "#56606c", 1.5),
             found,
-            text(x, 185, f"{ideal} s", "#a3acb6", size=9.5, anchor="middle"),
+            text(x, 176, f"{ideal} s", "#a3acb6", size=16, anchor="middle"),
         ]
 
 

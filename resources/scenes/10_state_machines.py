@@ -138,17 +138,19 @@ class Flow:
             self.door_shapes(),
             self.guard_shapes(),
             [circle(20 + 12 * n, 162, 4, "#d55e00", clock=self.level) for n in range(self.lives)],
-            text(300, 166, f"{self.saves} saved", "#a3acb6", size=8, anchor="end", clock=self.menu),
+            text(
+                300, 166, f"{self.saves} saved", "#a3acb6", size=16, anchor="end", clock=self.menu
+            ),
         ]
 
     def state_box(self, number: int, state: str) -> Shapes:
         """Draw a state of the flow, bright when it is the present one."""
         is_present = self.flow.state == state
         x, color = 8 + 77 * number, "#56b4e9" if is_present else "#2b3040"
-        ink = "#10131a" if is_present else "#a3acb6"
+        ink, name = "#10131a" if is_present else "#a3acb6", state.removeprefix("game ")
         return [
             box(x, 10, 73, 24, color, clock=self.menu),
-            text(x + 36, 26, state, ink, size=10, anchor="middle", clock=self.menu),
+            text(x + 36.5, 28, name, ink, size=16, anchor="middle", clock=self.menu),
         ]
 
     def door_shapes(self) -> Shapes:
@@ -161,7 +163,7 @@ class Flow:
             box(58, 76, 40, 74, "#0d0f15", clock=clock),
             polygon(leaf, "#8a5a35", line="#c98b4b", clock=clock),
             line(56, 112, 100, 112, "#a0a8b1", 4, clock=clock) if state == "locked" else (),
-            text(78, 70, state, "#e9edf1", size=9, anchor="middle", clock=clock),
+            text(78, 68, state, "#e9edf1", size=16, anchor="middle", clock=clock),
         ]
 
     def guard_shapes(self) -> Shapes:
@@ -183,7 +185,7 @@ class Flow:
                 turn=lean,
                 clock=figure,
             ),
-            text(220, 70, state, color, size=9, anchor="middle", clock=figure),
+            text(220, 68, state, color, size=16, anchor="middle", clock=figure),
         ]
 
 

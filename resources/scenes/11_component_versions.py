@@ -6,6 +6,9 @@ next frame and the cuckoo overtakes it; 2.4 starts the bird at the end of the sa
 that flies away is destroyed with its node; its shadow, added to the node after that, comes alive in
 1.10 only. Now and then all five are paused for a moment.
 
+In the picture a tree says whether its bird starts late or at once, and which of the two starts
+first. Dots at its foot are shadows.
+
 Try:
 
 * Hold, and step over a hatching (marks tell when): compare the starts in the frame's spans.
@@ -127,9 +130,9 @@ class Wood:
         """Draw the tree with its nest and birds, and what makes this version different."""
         clock = self.clock
         birds = [node for node in self.birds.children if node.active_in_hierarchy]
-        waited = "starts late" if self.waited else "starts at once"
+        waited = "late" if self.waited else "at once"
         return [
-            line(x, 128, x, 60, "#6b4a2f", 5, clock=clock),
+            line(x, 130, x, 60, "#6b4a2f", 5, clock=clock),
             circle(x, 52, 24, "#2f5d3a", clock=clock),
             box(x - 9, 66, 18, 6, "#a5814f", clock=clock),
             [
@@ -138,22 +141,16 @@ class Wood:
                 for color in ("#7fd0ff" if bird.name.startswith("bird") else "#f0a830",)
             ],
             [
-                circle(x - 12 + 6 * n, 132, 2, "#0b120d", clock=clock)
+                circle(x - 12 + 6 * n, 135, 2, "#6d8574", clock=clock)
                 for n in range(min(self.shadows, 5))
             ],
-            text(x, 18, self.version, "#e9edf1", size=10, anchor="middle", clock=clock),
-            text(x, 148, waited, "#b8c0c8", size=8.5, anchor="middle", clock=clock),
+            text(x, 20, self.version, "#e9edf1", size=16, anchor="middle", clock=clock),
+            text(x, 153, waited, "#b8c0c8", size=16, anchor="middle", clock=clock),
             text(
-                x,
-                160,
-                f"first: {self.first_to_sing or '–'}",
-                "#b8c0c8",
-                size=8.5,
+                *(x, 172, self.first_to_sing or "–", "#b8c0c8"),
+                size=16,
                 anchor="middle",
                 clock=clock,
-            ),
-            text(
-                x, 173, f"{self.shadows} shadows", "#b8c0c8", size=8.5, anchor="middle", clock=clock
             ),
         ]
 
@@ -179,7 +176,7 @@ class Comparison:
         root.set_interval(2, self.fly_away, delay=3.5, name="the birds fly away")
         root.set_interval(7, self.rest, name="all five rest")
         root.set_interval(10, self.compare, name="the five are compared")
-        stage.picture(self.picture, width=340, height=180, background="#162019")
+        stage.picture(self.picture, width=320, height=180, background="#162019")
 
     def hatch(self) -> None:
         """Hatch a bird everywhere."""
@@ -218,7 +215,7 @@ class Comparison:
 
     def picture(self) -> Shapes:
         """Draw the five trees."""
-        return [wood.picture(36 + 67 * number) for number, wood in enumerate(self.woods)]
+        return [wood.picture(32 + 64 * number) for number, wood in enumerate(self.woods)]
 
 
 def build(stage: Stage) -> None:

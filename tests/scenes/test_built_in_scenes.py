@@ -1,16 +1,22 @@
 """The scenes that come with the inspector run, are worth looking at, and are deterministic."""
 
+import re
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from inspector.cli.call_tally import CallTally
+from inspector.formats.drawing.font_metrics import text_width
+from inspector.pictures.shapes import Shape, ShapeKind
 from inspector.sessions.scene import built_in_scenes, find_scene
 from inspector.testing import fired, pass_seconds, virtual_session
 from inspector.vocabulary import EventKind
 from tests.fuzz import rounds
 
 SCENES = [scene.path for scene in built_in_scenes()]
+TEXT = ShapeKind.TEXT
+ON_NUMBER = re.compile(r"\d+ is on \d+")
 
 
 @pytest.mark.parametrize("path", SCENES, ids=lambda path: path.stem)
@@ -42,6 +48,38 @@ def test_that_a_scene_does_the_same_every_time(path: Path) -> None:
         return [event for event in events if event[1] != EventKind.CALLBACK_FAILED]
 
     assert run() == run()
+
+
+@pytest.mark.parametrize("path", SCENES, ids=lambda path: path.stem)
+def test_that_texts_of_a_picture_are_whole_and_apart(path: Path) -> None:
+    session = virtual_session(path)
+    session.pictures.is_watched = True
+    faults = set()
+
+    for _ in rounds(30):
+        pass_seconds(session, 1)
+        picture = session.pictures.newest
+        assert picture is not None
+        places = [(each.text, place_of(each)) for each in picture.shapes if each.kind == TEXT]
+        for text, (left, top, right, bottom) in places:
+            if left < 0 or top < 0 or right > picture.width or bottom > picture.height:
+                faults.add(f"{text} is cut")
+        for (text, one), (other, two) in combinations(places, 2):
+            is_apart = one[2] <= two[0] or two[2] <= one[0] or one[3] <= two[1] or two[3] <= one[1]
+            if not is_apart:
+                faults.add(f"{text} is on {other}")
+    session.close()
+
+    # Foxes meet.
+    assert {each for each in faults if not ON_NUMBER.fullmatch(each)} == set()
+
+
+def place_of(shape: Shape) -> tuple[float, float, float, float]:
+    """Return left, top, right and bottom of the letters of a text."""
+    x, y, size = shape.numbers
+    width = text_width(shape.text, size)
+    left = x - (0, width / 2, width)[shape.anchor]
+    return left, y - 0.75 * size, left + width, y + 0.05 * size
 
 
 def test_that_the_small_game_shows_what_it_promises() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from time import thread_time_ns
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -24,7 +25,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
 from inspector.display_text import as_plain
-from inspector.formats.drawing.display_list import Item
+from inspector.formats.drawing.display_list import Item, Text
 from inspector.formats.scene_shapes import Halo, outline_of, picture_items
 from inspector.pictures.appearance import ClockAppearance, shape_at
 from inspector.pictures.pictures import Picture
@@ -41,6 +42,12 @@ from ..plotting.kept_picture import KeptPicture
 _REACH: Final = 4.0
 #: How far a ring goes beyond the shape whose timer has fired, in pixels.
 _RING: Final = 14.0
+#: Height in pixels that letters have at least.
+LEAST_LETTERS: Final = 11
+#: Those that would be lower than this are left out.
+_LEAST_RAISED: Final = 7
+#: Height of a picture in pixels from which it has room for texts.
+LEAST_WITH_TEXTS: Final = 100
 #: In sixteenths of a degree, as painters count.
 _TURN: Final = 360 * 16
 #: Height of a ring in pixels from which its quarters would be shared out among threads.
@@ -92,7 +99,7 @@ class SceneCanvas(QWidget):
         self.text_of: Callable[[ShapeOwner], str] = lambda _owner: ""
         self.painting_ns = 0  # Processor time that painting took last
         self._theme = theme
-        self._picture: Picture | None = None
+        self.picture: Picture | None = None  # What is shown
         self._looks: Mapping[int, ClockAppearance] = {}
         self._items: list[Item] = []
         self._items_before: list[Item] = []
@@ -119,13 +126,13 @@ class SceneCanvas(QWidget):
         pointed: Marked,
     ) -> None:
         """Show another picture; ``rings`` has how far those of timers have gone, 0 to 1."""
-        self._picture, self._looks = picture, looks
+        self.picture, self._looks = picture, looks
         self._rings, self._selected, self._pointed = rings, selected, pointed
         self._list_items()
         self.update()
 
     def _list_items(self) -> None:
-        picture, scale = self._picture, self._scale
+        picture, scale = self.picture, self.scale
         if picture is None:
             self._items = []
             return
@@ -163,10 +170,10 @@ class SceneCanvas(QWidget):
         return QSize(80, 50)
 
     def _to_widget(self) -> QTransform:
-        picture = self._picture
+        picture = self.picture
         found = QTransform()
         if picture is not None:
-            scale = self._scale
+            scale = self.scale
             left = (self.width() - picture.width * scale) / 2
             top = (self.height() - picture.height * scale) / 2
             found.translate(left, top)
@@ -174,9 +181,9 @@ class SceneCanvas(QWidget):
         return found
 
     @property
-    def _scale(self) -> float:
+    def scale(self) -> float:
         """Pixels per unit of the picture."""
-        picture = self._picture
+        picture = self.picture
         if picture is None:
             return 1.0
         return max(min(self.width() / picture.width, self.height() / picture.height), 1e-6)
@@ -191,7 +198,7 @@ class SceneCanvas(QWidget):
 
     def paint_picture(self, painter: QPainter) -> None:
         """Paint everything."""
-        picture, items, count = self._picture, self._items, self._count_still()
+        picture, items, count = self.picture, self._items, self._count_still()
         shown = (
             *(self._theme.name, items[:count]),
             None if picture is None else (picture.width, picture.height, picture.background),
@@ -201,8 +208,16 @@ class SceneCanvas(QWidget):
         )
         if picture is not None:
             self._begin_picture(painter, picture)
-            paint_items(items[count:], painter, paint_screen_text)
+            paint_items(items[count:], painter, self._paint_text)
             self._paint_rings(painter, picture)
+
+    def _paint_text(self, text: Text, painter: QPainter) -> None:
+        """Paint a text with letters that can be read, or leave it out."""
+        pixels = text.size * self.scale
+        if pixels >= _LEAST_RAISED and self.height() >= LEAST_WITH_TEXTS:
+            if pixels < LEAST_LETTERS:
+                text = replace(text, size=LEAST_LETTERS / self.scale)
+            paint_screen_text(text, painter)
 
     def _count_still(self) -> int:
         """Return how many items, from the backmost, have not changed in a while."""
@@ -224,16 +239,16 @@ class SceneCanvas(QWidget):
 
     def _paint_ground(self, painter: QPainter, count: int) -> None:
         painter.fillRect(self.rect(), self._theme.color(ColorRole.PANEL))
-        picture = self._picture
+        picture = self.picture
         if picture is not None:
             self._begin_picture(painter, picture)
             painter.fillRect(QRectF(0, 0, picture.width, picture.height), picture.background)
-            paint_items(self._items[:count], painter, paint_screen_text)
+            paint_items(self._items[:count], painter, self._paint_text)
 
     def _paint_rings(self, painter: QPainter, picture: Picture) -> None:
         if not self._rings:
             return
-        unit = 1 / self._scale
+        unit = 1 / self.scale
         for shape in picture.shapes:
             done = self._rings.get(shape.timer)
             if done is None or shape.kind == ShapeKind.TEXT:
@@ -245,23 +260,23 @@ class SceneCanvas(QWidget):
             away = _RING * done * unit
             box = box.adjusted(-away, -away, away, away)
             # Qt shares out a whole ring among threads, which takes longer than painting it.
-            arcs = 4 if box.height() * self._scale < _LARGE_RING else 8
+            arcs = 4 if box.height() * self.scale < _LARGE_RING else 8
             for number in range(arcs):
                 painter.drawArc(box, number * _TURN // arcs, _TURN // arcs)
 
     def owner_at(self, place: QPointF) -> ShapeOwner:
-        picture = self._picture
+        picture = self.picture
         if picture is None:
             return NO_OWNER
         there, is_possible = self._to_widget().inverted()
         if not is_possible:
             return NO_OWNER
         at = there.map(place)
-        shape = shape_at(picture.shapes, at.x(), at.y(), _REACH / self._scale)
+        shape = shape_at(picture.shapes, at.x(), at.y(), _REACH / self.scale)
         return NO_OWNER if shape is None else ShapeOwner(shape.clock, shape.timer)
 
     def owners(self) -> list[ShapeOwner]:
-        shapes = () if self._picture is None else self._picture.shapes
+        shapes = () if self.picture is None else self.picture.shapes
         found = dict.fromkeys(
             ShapeOwner(shape.clock, shape.timer) for shape in shapes if shape.clock
         )

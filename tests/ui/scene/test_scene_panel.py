@@ -10,10 +10,12 @@ from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
 from inspector.commands.transport import Hold, Run, StepFrames
+from inspector.pictures.pictures import Picture
+from inspector.pictures.shapes import text as text_shape
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
 from ui.kit.theme import Theme
-from ui.scene.canvas import NO_OWNER, ShapeOwner
+from ui.scene.canvas import NO_OWNER, NOTHING, SceneCanvas, ShapeOwner
 from ui.scene.panel import ScenePanel
 from ui.scene.program_card import brief_command
 from ui.session.bridge import REFRESH_MS, Selection, SessionBridge
@@ -304,13 +306,13 @@ def test_that_a_recording_shows_the_picture_of_the_frame_looked_at(
     bridge.open_path(path)
     refresh(panel, bridge)
 
-    assert panel.canvas._picture is not None
-    assert panel.canvas._picture.shapes[2].numbers[0] == 4
+    assert panel.canvas.picture is not None
+    assert panel.canvas.picture.shapes[2].numbers[0] == 4
     # What stands still is taken from the recorded state.
     assert panel.readout.text() == "game paused"
     bridge.set_playhead(frames_ns[1])
     refresh(panel, bridge)
-    assert panel.canvas._picture.shapes[2].numbers[0] == 2
+    assert panel.canvas.picture.shapes[2].numbers[0] == 2
     assert panel.readout.text() == ""
 
 
@@ -355,3 +357,26 @@ def test_that_a_picture_that_takes_long_to_paint_is_shown_less_often(
 )
 def test_that_a_command_is_said_without_the_folder_of_its_program(command: str, shown: str) -> None:
     assert brief_command(command) == shown
+
+
+@pytest.mark.parametrize(
+    ("size", "height", "shown"),
+    [(16, 180, 16), (8, 180, 11), (6, 180, 0), (16, 90, 0), (30, 90, 0)],
+    ids=["as large as it says", "raised", "a speck", "small", "in a small picture"],
+)
+def test_that_letters_are_readable_or_left_out(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, size: float, height: int, shown: float
+) -> None:
+    canvas = SceneCanvas(Theme("dark"))
+    qtbot.addWidget(canvas)
+    canvas.resize(320, height)
+    painted: list[float] = []
+    monkeypatch.setattr(
+        "ui.scene.canvas.paint_screen_text", lambda text, _: painted.append(text.size)
+    )
+    picture = Picture(320, 180, "#000000", [text_shape(10, 50, "12 lost", "#fff", size=size)])
+
+    canvas.set_picture(picture, {}, {}, NOTHING, NOTHING)
+    canvas.grab()
+
+    assert painted == ([shown] if shown else [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import cast
 
@@ -25,6 +25,8 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from inspector.pictures.shapes import ShapeKind
+from inspector.sessions.scene import SceneFile, built_in_scenes
 from inspector.tokens import COLORS, SIZES, ThemeName
 from tests.sessions.test_captured import table
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
@@ -32,6 +34,8 @@ from ui.kit.fonts import TextSize
 from ui.kit.style import FlatStyle
 from ui.kit.theme import ColorRole, Theme
 from ui.kit.tile import Tile
+from ui.scene.canvas import LEAST_LETTERS, LEAST_WITH_TEXTS
+from ui.scene.panel import ScenePanel
 from ui.timeline.lane_canvas import LaneCanvas
 from ui.timeline.panel import TimelinePanel
 from ui.timer_queue.panel import TimerQueuePanel
@@ -358,3 +362,36 @@ def test_that_the_filter_of_timers_has_a_large_icon_and_its_buttons_the_width_of
         if any(image.pixelColor(x, y) != base for x in range(4, 44 * percent // 100 // 2))
     ]
     assert rows[-1] - rows[0] >= 8 * percent // 100
+
+
+@pytest.mark.parametrize("scene", built_in_scenes(), ids=lambda scene: scene.path.stem)
+def test_that_letters_in_the_picture_of_a_scene_can_be_read(
+    qtbot: QtBot, tmp_path: Path, scene: SceneFile
+) -> None:
+    shell = open_shell(qtbot, tmp_path, scene.path, is_dressed=True)
+    shell.pass_frames(2)
+    panel = cast("ScenePanel", shell.window.panels.panel("scene"))
+    low: list[str] = []
+    seen = 0
+
+    for size, percent in product([(1280, 720), (1600, 1000), (2560, 1440)], [100, 150, 200]):
+        shell.window.resize(*size)
+        shell.trigger(f"text-size-{percent}")
+        shell.window.panels.show_column(is_shown=True)
+        QApplication.processEvents()
+        shell.pass_frames(1)
+        QApplication.processEvents()
+        if panel.canvas.height() < LEAST_WITH_TEXTS:
+            continue
+        picture = panel.canvas.picture
+        assert panel.canvas.isVisible()
+        assert picture is not None
+        for shape in picture.shapes:
+            if shape.kind == ShapeKind.TEXT:
+                seen += 1
+                pixels = shape.numbers[2] * panel.canvas.scale
+                if pixels < LEAST_LETTERS:
+                    low.append(f"{shape.text} {pixels:.1f} at {size}, {percent} %")
+
+    assert low == []
+    assert seen
