@@ -68,9 +68,9 @@ def in_quotes(text: str, most: int = 60) -> str:
     return f"“{cut}…”" if len(text) > most else f"“{cut}”"
 
 
-def counted(count: int, noun: str) -> str:
-    """Return ``1 frame`` or ``2,000 frames``."""
-    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Return ``1 frame`` or ``2,000 frames``; of ``frame is`` the plural is ``frames are``."""
+    return f"1 {noun}" if count == 1 else f"{count:,} {plural or f'{noun}s'}"
 
 
 def as_html(text: str) -> str:

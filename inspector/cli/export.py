@@ -177,7 +177,7 @@ def _export_each(options: Namespace, out: TextIO, err: TextIO) -> int:
         refused = [f"not exported. {' '.join(map(str, unwritten))}"] if unwritten else []
         out.write(f"{file}: {'; '.join(wrote + refused)}\n")
     count = len(options.files)
-    out.write(f"{count - failed:,} of {count:,} files exported\n")
+    out.write(f"{count - failed:,} of {counted(count, 'file')} exported\n")
     return ExitCode.FAILED if failed else ExitCode.OK
 
 

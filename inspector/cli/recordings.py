@@ -13,6 +13,7 @@ from msgspec import structs
 from inspector.analysis.instants import InstantError, InstantFinder
 from inspector.cli.progress import EndlessCodeNote
 from inspector.cli.terminal import say, write_json
+from inspector.display_text import counted
 from inspector.errors import ArgumentError, ExportError, InspectorError
 from inspector.events.annotations import Annotation, AnnotationError, checked
 from inspector.events.log import readable
@@ -39,7 +40,7 @@ def replay_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
         with EndlessCodeNote(err) as note:
             found = rerun(recording, scene, anyway=options.anyway, on_built=note.watch)
     say(err, *found.notes)
-    counts = f"{found.events:,} events, {found.frames:,} frames"
+    counts = f"{counted(found.events, 'event')}, {counted(found.frames, 'frame')}"
     if found.is_same:
         out.write(f"{scene.name} behaved as recorded: {counts}.\ndigest {found.digest}\n")
         return ExitCode.OK

@@ -388,7 +388,8 @@ def _closing(report: RunReport, timers: Sequence[TimerCount]) -> str:
     if repeating:
         lines.append(f"{exact:,} of {len(repeating):,} repeating timers have their exact count.")
     if report.lost_events:
-        lines.append(f"{report.lost_events:,} events were lost; the counts are too low.")
+        lost = counted(report.lost_events, "event was", "events were")
+        lines.append(f"{lost} lost; the counts are too low.")
     not_followed = dict.fromkeys(filter(None, (each.not_followed for each in report.probes)))
     lines.extend(f"Not followed: {each}." for each in not_followed)
     lines.extend(report.commands_refused)

@@ -238,7 +238,7 @@ def _print_zones(options: Namespace, out: TextIO, err: TextIO) -> bool:
         for each in zones
     ]
     titles = ("zone", "calls", "total", "share", "mean", "shortest", "longest", "deviation")
-    out.write(f"{path}: {len(rows):,} zones, sums by Tracy\n\n")
+    out.write(f"{path}: {counted(len(rows), 'zone')}, sums by Tracy\n\n")
     out.write(table((*titles, "place"), rows, right=set(range(1, len(titles)))) + "\n")
     return True
 
@@ -313,7 +313,7 @@ def _one_text(read: _Read, values: Sequence[MetricValue], *, is_all: bool) -> st
     column = f", column {read.file.column}" if read.file.column else ""
     without = f", {left_out_text(read.left_out)}" if read.left_out else ""
     if read.outliers is not None and len(read.outliers.places):
-        without += f", {len(read.outliers.places):,} outliers left out"
+        without += f", {counted(len(read.outliers.places), 'outlier')} left out"
     stutter = read.series.stutter
     if stutter != USUAL_STUTTER:
         without += f", stuttering over {stutter.factor:g} times, low below {stutter.low_rate:g} fps"

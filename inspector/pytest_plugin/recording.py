@@ -16,6 +16,7 @@ import numpy as np
 from inspector import __version__
 from inspector.analysis.lateness.late_calls import LateCall, late_calls
 from inspector.analysis.lateness.words import late_call_text, stack_text
+from inspector.display_text import counted
 from inspector.errors import InspectorError
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
@@ -62,7 +63,7 @@ def late_lines(log: Log, texts: Sequence[str], began_ns: int, over_ns: int) -> l
     if len(late) > _MOST_LATE:
         lines.append(f"  and {len(late) - _MOST_LATE} more")
     if log.missed:
-        lines.append(f"  Not looked at: the last {log.missed:,} events.")
+        lines.append(f"  Not looked at: the last {counted(log.missed, 'event')}.")
     return lines if late or log.missed else []
 
 
@@ -87,7 +88,7 @@ def leave(folder: Path, test: str, log: Log, texts: Sequence[str], *, is_real: b
     writer.stop()
     if writer.problem:
         return [f"no recording of {test}: {writer.problem}"]
-    without = f", without the last {log.missed:,} events" if log.missed else ""
+    without = f", without the last {counted(log.missed, 'event')}" if log.missed else ""
     return [f"recorded {path}{without}", _page(path)]
 
 

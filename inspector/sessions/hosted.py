@@ -27,6 +27,7 @@ from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
 from inspector.commands.command import BadCommand, Capability, Command, Undoing, usable
 from inspector.commands.scene import GoBack, Reload, StepBack
 from inspector.commands.transport import Hold, Step
+from inspector.display_text import counted
 from inspector.errors import CommandError
 from inspector.events.history import LogHistory
 from inspector.events.log import DEFAULT_BUDGET_BYTES, EventLog
@@ -240,7 +241,7 @@ class HostedSession(UniformSession):
             return SessionStatus(SessionPhase.REWINDING, message)
         if self._run.is_in_step:
             done = self._run.frames_run - self._run.step_began_at
-            ran = "1 frame has run" if done == 1 else f"{done:,} frames have run"
+            ran = counted(done, "frame has run", "frames have run")
             return SessionStatus(SessionPhase.STEPPING, f"Stepping: {ran}, it is {at}.")
         if (failure := self._run.stopped_by) is not None:
             # Python's own formatting copes with errors whose ``str`` raises.

@@ -115,7 +115,7 @@ def test_that_rows_of_too_many_streams_are_counted(tmp_path: Path) -> None:
     rows = "".join(f"app{number},16.5\n" for number in range(1_100))
     capture = opened(tmp_path, f"Application,MsBetweenPresents\n{rows}")
     assert len(capture.streams) == 1_000
-    assert capture.notes == ("100 rows belong to more than 1,000 streams and were skipped.",)
+    assert capture.notes == ("Skipped 100 rows of streams beyond the first 1,000.",)
 
 
 # ---------------------------------------------------------------------- CapFrameX

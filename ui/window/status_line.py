@@ -285,6 +285,7 @@ class LogNote(QToolButton):
         super().__init__()
         self._bridge = bridge
         self._widest = 0  # Of the texts so far, in pixels
+        self._is_comparing = False
         self.setAutoRaise(True)
         in_type(self, "small", is_muted=True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -308,6 +309,11 @@ class LogNote(QToolButton):
         self.setMinimumSize(0, 0)
         self.refresh()
 
+    def set_comparing(self, *, is_comparing: bool) -> None:
+        """Speak of a comparison, in which no session is seen; or of the session."""
+        self._is_comparing = is_comparing
+        self._on_session_changed()
+
     @Slot()
     def _open_events(self) -> None:
         self._bridge.panel_wanted.emit("event_list")
@@ -316,9 +322,10 @@ class LogNote(QToolButton):
     @Slot(object)
     def refresh(self, _session: object = None) -> None:
         session = self._bridge.session
-        self.setEnabled(session is not None)
-        if session is None:
-            say(self, "No scene is open")
+        self.setEnabled(session is not None and not self._is_comparing)
+        if session is None or self._is_comparing:
+            say(self, "Comparison" if self._is_comparing else "No scene is open")
+            self.setToolTip("")
             return
         parts, tips = _notes_on(session)
         count, place = _log_texts(session)
@@ -366,7 +373,7 @@ def _log_texts(session: Session) -> tuple[str, str]:
     log, history = session.log, session.history
     # Of a long file, only the newest events are in the log.
     kept, lost = history.end - history.first, history.first
-    text = f"{kept:,} events, {lost:,} dropped" if lost else f"{kept:,} events"
+    text = f"{counted(kept, 'event')}, {lost:,} dropped" if lost else counted(kept, "event")
     if session.is_recorded:
         missing = history.missing
         place = f"{kept - missing:,} events in the file"

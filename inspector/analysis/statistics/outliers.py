@@ -9,6 +9,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.time_series import TimeSeries, quantile_8
+from inspector.display_text import counted
 
 _SHARE: Final = 0.999
 OUTLIER_RULE: Final = "CapFrameX's rule: f ≥ Q₈(f, 0.999)"
@@ -34,7 +35,7 @@ class Outliers(Struct, frozen=True, eq=False):
     def text(self) -> str:
         if not len(self.places):
             return "no outlier: no frame is longer than the others"
-        are = "1 outlier is" if len(self.places) == 1 else f"{len(self.places):,} outliers are"
+        are = counted(len(self.places), "outlier is", "outliers are")
         return f"{are} left out, from {self.limit_ms:,.4g} ms on ({OUTLIER_RULE})"
 
     @property

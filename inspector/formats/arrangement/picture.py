@@ -605,8 +605,8 @@ class _Arrangement:
 
     def _footer(self, height: float) -> list[Item]:
         said = [self._summary(), self.frames.samples, left_out_text(self.left_out)]
-        said += [f"{self.left_away:,} more lanes"] if self.left_away else []
-        said += [f"{self.unnamed:,} names cut or omitted"] if self.unnamed else []
+        said += [counted(self.left_away, "more lane")] if self.left_away else []
+        said += [f"{counted(self.unnamed, 'name')} cut or omitted"] if self.unnamed else []
         first = " · ".join(filter(None, map(plain, said)))
         text = provenance_text(self.provenance, self.options.width_pt - 2 * _PAD, first)
         return [Text(Point(_PAD, height - _PAD + 2), text, _SMALL, self.colors["muted"])]
@@ -620,14 +620,15 @@ class _Arrangement:
         if self.has_lanes:
             low_ns, high_ns = int(self.low * NS_PER_SECOND), int(self.high * NS_PER_SECOND)
             said = f"Timeline from {format_instant(low_ns)} to {format_instant(high_ns)}: "
-            said += f"{len(self.frames):,} frames"
+            said += counted(len(self.frames), "frame")
         numbers = ", ".join(starmap("{} {}".format, self._numbers()))
         said += f", {numbers}" if numbers and len(times_ns) else ""
         if self.has_lanes and self.timeline is None:
             return f"{said}, without clocks and timers."
         if self.timeline is not None:
             clocks = sum(row.kind is LaneKind.CLOCK for row in self.rows)
-            said += f", {clocks:,} clocks, {len(self.rows) - clocks:,} other lanes"
+            others = counted(len(self.rows) - clocks, "other lane")
+            said += f", {counted(clocks, 'clock')}, {others}"
         parts = [f"{said}."]
         counts = ", ".join(self._counts())
         parts += [f"{counts.capitalize()}."] if counts else []

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-from inspector.display_text import in_quotes, one_line
+from inspector.display_text import counted, in_quotes, one_line
 from inspector.errors import CaptureError
 from inspector.formats.captures.text_table import Rows
 from inspector.formats.csv_cells import quoted, text_cell
@@ -100,7 +100,7 @@ def damage_text(name: str, count: int, where: str) -> str:
     """Return in a sentence how much of a column is damaged; empty for nothing."""
     if not count:
         return ""
-    are = "1 value is damaged and was" if count == 1 else f"{count:,} values are damaged and were"
+    are = counted(count, "value is damaged and was", "values are damaged and were")
     return f"{one_line(name)}: {are} left out; the first is {where}."
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.time_series import FrameFacts, joined
+from inspector.display_text import counted
 from inspector.errors import CaptureError
 from inspector.formats.captures.beside import KnownColumn, KnownColumns, damage_text, joined_columns
 from inspector.formats.captures.capture import Capture, Stream, date_in, short_name
@@ -205,7 +206,7 @@ def _stream(name: str, run: _Run, data: _Data, values: list[Any]) -> Stream:
     at_ns = None if seconds is None else _ends_ns(seconds[is_usable], interval_ns)
     ends_ns = np.cumsum(interval_ns) if at_ns is None else at_ns
     columns = (*_per_frame(run.columns, len(values), is_usable), *_sensors(run, ends_ns))
-    are = "1 value is" if skipped == 1 else f"{skipped:,} values are"
+    are = counted(skipped, "value is", "values are")
     first = f"; the first is number {int(np.argmin(is_usable)) + 1:,} of the run"
     return Stream(
         name=name,

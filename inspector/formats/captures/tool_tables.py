@@ -21,7 +21,7 @@ from msgspec import Struct, field, structs
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.time_series import NO_FACTS, FrameFacts
-from inspector.display_text import in_quotes
+from inspector.display_text import counted, in_quotes
 from inspector.errors import CaptureError, ColumnChoiceError
 from inspector.foreign.numbers import count_in
 from inspector.formats.captures.beside import TableColumns
@@ -182,7 +182,8 @@ class FrameTableReader:
         """Return the streams read so far, those with the most frames first."""
         table, name = self._table, self._table.name_of(self._at)
         if self._negative > len(self._values) // 100 and not self._is_frame_time:
-            raise self._refused(f"holds {self._negative:,} values below 0, so not frame times")
+            below = counted(self._negative, "value")
+            raise self._refused(f"holds {below} below 0, so not frame times")
         if not self._has_rows:
             message = f"{self._path} has names of columns but no rows. Choose another capture."
             raise CaptureError(message)
@@ -196,10 +197,8 @@ class FrameTableReader:
         streams.sort(key=lambda each: (_is_compositor(each.name), -len(each)))
         notes = list(self._source.notes)
         if self._further_rows:
-            notes.append(
-                f"{self._further_rows:,} rows belong to more than {MOST_STREAMS:,} streams and "
-                "were skipped."
-            )
+            rows = counted(self._further_rows, "row")
+            notes.append(f"Skipped {rows} of streams beyond the first {MOST_STREAMS:,}.")
         return Capture(
             self._format(),
             tuple(streams),
@@ -646,18 +645,14 @@ def _stream_name(cells: list[str]) -> str:
 def _skip_notes(stream: _StreamCount) -> list[str]:
     notes = []
     if missing := stream.counts[MISSING]:
-        has = (
-            "1 row has no value and was"
-            if missing == 1
-            else f"{missing} rows have no value and were"
-        )
+        has = counted(missing, "row has no value and was", "rows have no value and were")
         notes.append(f"{has} skipped{_first_line(stream, MISSING)}.")
     if damaged := stream.counts[DAMAGED]:
-        are = "1 row is damaged and was" if damaged == 1 else f"{damaged} rows are damaged and were"
+        are = counted(damaged, "row is damaged and was", "rows are damaged and were")
         where = f"; the first is in {stream.first_damage}" if stream.first_damage else ""
         notes.append(f"{are} skipped{where}.")
     if glitches := stream.counts[TOO_LARGE]:
-        frames = "1 frame" if glitches == 1 else f"{glitches:,} frames"
+        frames = counted(glitches, "frame")
         where = _first_line(stream, TOO_LARGE)
         notes.append(
             f"Skipped {frames} above 100 s, which capture programs write by mistake{where}."

@@ -17,6 +17,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from inspector.display_text import counted
 from inspector.errors import CaptureError
 from inspector.formats.captures.capture import (
     MOST_STREAMS,
@@ -303,14 +304,14 @@ class TraceBuilder:
     def _notes(self, open_count: int) -> list[str]:
         notes = []
         if self.damaged:
-            are = "1 event is" if self.damaged == 1 else f"{self.damaged:,} events are"
+            are = counted(self.damaged, "event is", "events are")
             where = f"; the first is at {self.first_damage}" if self.first_damage else ""
             notes.append(f"{are} damaged and skipped{where}.")
         if open_count:
-            have = "1 slice has" if open_count == 1 else f"{open_count:,} slices have"
+            have = counted(open_count, "slice has", "slices have")
             notes.append(f"{have} no end: shown up to the last event.")
         if self.unmatched:
-            ends = "1 slice ends" if self.unmatched == 1 else f"{self.unmatched:,} slices end"
+            ends = counted(self.unmatched, "slice ends", "slices end")
             notes.append(f"{ends} without having begun: skipped.")
         if self.ignored:
             listed = ", ".join(f"{count:,} {what}" for what, count in self.ignored.items())

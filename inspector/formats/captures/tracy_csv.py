@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from inspector.display_text import in_quotes
+from inspector.display_text import counted, in_quotes
 from inspector.errors import CaptureError, SumsError
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.captures.trace import TraceReader
@@ -97,7 +97,7 @@ def zone_sums(path: Path) -> tuple[list[ZoneSums], tuple[str, ...]] | None:
     if not found:
         message = f"{path} has no zones. Export it again."
         raise CaptureError(message)
-    what = "1 row is" if damaged == 1 else f"{damaged:,} rows are"
+    what = counted(damaged, "row is", "rows are")
     notes = (*source.notes, *((f"{what} damaged and skipped.",) if damaged else ()))
     return sorted(found, key=lambda zone: -zone.total_ns), notes
 

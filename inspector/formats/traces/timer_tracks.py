@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from inspector.display_text import counted
 from inspector.events.timeline import Timeline
 from inspector.formats.captures.trace_extras import OVERLAPPING, CounterTrack
 from inspector.formats.traces.writer import (
@@ -96,7 +97,7 @@ class TimerTracks:
         for gauge in self._waiting.values():
             gauge.end()
         if self._left_out:
-            are = "1 timer is" if self._left_out == 1 else f"{self._left_out:,} timers are"
+            are = counted(self._left_out, "timer is", "timers are")
             text = f"{are} omitted, as more than {MOST_ROWS:,} waited at a time."
             self._writer.instant(FRAMES, text, last_ns, Reach.ALL)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from inspector.commands.command import Capability
+from inspector.display_text import counted
 from inspector.probe.adapters import KEEPS_TIME
 from inspector.sessions.attached.doors.processes import parent_of
 from inspector.sessions.attached.messages import (
@@ -245,7 +246,7 @@ class JoinedProgram:
         if self.cost is not None and self.cost.interval_ns:
             parts.append(f"probe {_PERCENT * self.cost.cpu_ns / self.cost.interval_ns:.1f} %")
         if self.lost:
-            parts.append(f"{self.lost.total():,} events lost")
+            parts.append(f"{counted(self.lost.total(), 'event')} lost")
         return ", ".join(parts)
 
     @property
@@ -270,7 +271,7 @@ class JoinedProgram:
             ("Lost", self.loss_text or "no events"),
         ]
         if count := self.translation.unusable.total():
-            found.append(("Left out", f"{count:,} events that were not valid"))
+            found.append(("Left out", counted(count, "invalid event")))
         waiting = [each for each in self.adapters if each.state == "waiting"]
         for each in (each for each in self.adapters if each.state != "waiting"):
             name = " ".join(filter(None, (each.library or each.name, each.version)))
@@ -302,7 +303,7 @@ class JoinedProgram:
         if not self.lost:
             return ""
         listed = ", ".join(f"{count:,} {kind}" for kind, count in self.lost.most_common())
-        return f"{self.lost.total():,} events were lost: {listed}"
+        return f"{counted(self.lost.total(), 'event was lost', 'events were lost')}: {listed}"
 
     @property
     def clock_text(self) -> str:

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from inspector.display_text import counted
 from inspector.timebase import format_duration, format_instant
 
 if TYPE_CHECKING:
@@ -67,15 +68,15 @@ def what_is_missing(programs: Iterable[JoinedProgram], sorter: EventSorter) -> I
         if text := program.loss_text:
             yield f"{program.name}: {text}."
         if count := program.translation.unusable.total():
-            yield f"{program.name}: {count:,} events were not valid and were left out."
+            yield f"{program.name}: {counted(count, 'invalid event')} left out."
         if program.error_ns:
             yield f"{program.name}: its clock was {program.clock_text}."
     if count := sorter.misfits.total():
-        yield f"{count:,} events did not fit the state and were left out."
+        yield f"Left out {counted(count, 'event')} that did not fit the state."
     if sorter.late:
         yield (
-            f"{sorter.late:,} events came late and are shown up to "
-            f"{format_duration(sorter.late_ns)} after they happened."
+            f"{counted(sorter.late, 'event came late and is', 'events came late and are')} shown "
+            f"up to {format_duration(sorter.late_ns)} too late."
         )
 
 

@@ -16,6 +16,7 @@ from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.commands.clocks import PauseClock
 from inspector.commands.command import Capability, Command, usable
 from inspector.commands.transport import Hold, Run
+from inspector.display_text import counted
 from inspector.errors import AttachError
 from inspector.events.conditions.breakpoint import BreakAction
 from inspector.events.history import LogHistory
@@ -599,7 +600,7 @@ class AttachedSession:
         now_ns = self._now_ns()
         if self._lost_since_mark and now_ns - self._marked_ns >= _MARKED_NS:
             self._marked_ns = now_ns
-            text = f"{self._lost_since_mark:,} events were lost"
+            text = counted(self._lost_since_mark, "event was lost", "events were lost")
             self._lost_since_mark = 0
             self.note(MARK, 0, self.log.intern(text))
         if now_ns - self._looked_after_ns < _LOOKED_AFTER_NS or self._end:

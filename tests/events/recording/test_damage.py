@@ -282,7 +282,8 @@ def test_that_frames_that_are_missing_are_said(
     past.state_before(past.end)
 
     assert past.is_partial
-    assert past.notes == (f"{count:,} frames are missing {where.format(first=first)}.",)
+    are = "1 frame is" if count == 1 else f"{count:,} frames are"
+    assert past.notes == (f"{are} missing {where.format(first=first)}.",)
 
 
 def test_that_a_single_frame_that_is_missing_is_said(tmp_path: Path) -> None:
@@ -294,15 +295,15 @@ def test_that_a_single_frame_that_is_missing_is_said(tmp_path: Path) -> None:
 
     (note,) = past.notes
     assert count == 1
-    assert f"missing from frame {first} on" in note
+    assert note == f"1 frame is missing from frame {first} on."
 
 
 @pytest.mark.parametrize(
     ("share", "where"),
     [
-        (0, "are missing at the beginning"),
-        (0.5, "in between are missing"),
-        (1, "are missing at the end"),
+        (0, "at the beginning"),
+        (0.5, "in between"),
+        (1, "at the end"),
     ],
 )
 def test_that_events_that_are_missing_are_said(
@@ -313,7 +314,7 @@ def test_that_events_that_are_missing_are_said(
     past = open_recording(path)
 
     assert past.is_partial
-    assert f"{count:,} events {where}." in past.notes
+    assert f"{count:,} events are missing {where}." in past.notes
     assert past.missing == count
 
 

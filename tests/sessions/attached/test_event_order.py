@@ -78,7 +78,7 @@ def test_that_events_that_come_late_are_counted_and_a_clock_is_described_again(
     assert session.log.read().events[-1][0] >= 0
     instants = [each[0] for each in session.log.read().events]
     assert instants == sorted(instants)
-    assert session.notes == ("1 events came late and are shown up to 200 ms after they happened.",)
+    assert session.notes == ("1 event came late and is shown up to 200 ms too late.",)
 
 
 def test_that_a_keyframe_after_a_loss_tells_what_has_gone_and_come(attachment: Attachment) -> None:
@@ -140,8 +140,8 @@ def test_that_what_does_not_fit_is_left_out_and_told(attachment: Attachment) -> 
     attachment.settle(lambda: session.log.end > cursor)
     assert [each[1:] for each in session.log.read(cursor).events] == [(TIMER_FIRED, 1, 0, NEVER)]
     assert session.notes == (
-        "server: 3 events were not valid and were left out.",
-        "1 events did not fit the state and were left out.",
+        "server: 3 invalid events left out.",
+        "Left out 1 event that did not fit the state.",
     )
 
 

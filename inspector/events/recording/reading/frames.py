@@ -13,6 +13,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from inspector.display_text import counted
 from inspector.events.blocks.packed_columns import Block, unpack
 from inspector.events.recording.layout import FRAME_COLUMNS, frame_columns_in
 from inspector.events.recording.reading.opening import DAMAGE, OpenFile
@@ -152,7 +153,7 @@ class StoredFrames:
                 filler = np.zeros((_AT + 1, missing), np.int64)
                 filler[_AT] = last_ns
                 self._add(_Chunk(-1, missing, 0, last_cursor))
-                self._file.note(f"{missing:,} frames are missing from frame {last + 1:,} on.")
+                self._file.note(f"{_are_missing(missing)} from frame {last + 1:,} on.")
                 self.missing += missing
                 yield filler
             if not self._chunks:
@@ -171,12 +172,16 @@ class StoredFrames:
 
     def _note_missing(self, count: int, where: str) -> None:
         if count > 0:
-            self._file.note(f"{count:,} frames are missing at the {where}.")
+            self._file.note(f"{_are_missing(count)} at the {where}.")
             self.missing += count
 
     def _add(self, chunk: _Chunk) -> None:
         self._chunks.append(chunk)
         self._places.append(self._places[-1] + chunk.rows - chunk.skipped)
+
+
+def _are_missing(count: int) -> str:
+    return counted(count, "frame is missing", "frames are missing")
 
 
 def _checked(first: int, count: int, crc: int, data: bytes, columns: int) -> Block:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from inspector.display_text import one_line
+from inspector.display_text import counted, one_line
 from inspector.errors import RecordingError, UnreadableFileError
 from inspector.events.annotations import Annotation
 from inspector.events.blocks.packed_columns import EVENT_COLUMNS, events_of
@@ -213,7 +213,8 @@ class OpenFile:
         lost = meta.get("lost_events")
         if isinstance(lost, int) and lost > 0:
             self._notes.append(
-                f"{lost:,} events are missing: they came faster than they could be written."
+                f"{counted(lost, 'event is missing: it', 'events are missing: they')} came faster "
+                "than could be written."
             )
         return meta
 

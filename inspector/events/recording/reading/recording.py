@@ -13,6 +13,7 @@ from zlib import crc32
 
 import numpy as np
 
+from inspector.display_text import counted
 from inspector.errors import RecordingError
 from inspector.events.blocks.packed_columns import EVENT_COLUMNS, Block, events_of, unpack
 from inspector.events.blocks.quick_fold import fold_block
@@ -245,12 +246,12 @@ class Recording:
         if self._gaps <= _whole(meta.get("lost_events")):
             return
         for where, missing in (
-            ("are missing at the beginning", gaps[0]),
-            ("in between are missing", gaps[1:-1].sum()),
-            ("are missing at the end", gaps[-1] if len(begins) else 0),
+            ("at the beginning", gaps[0]),
+            ("in between", gaps[1:-1].sum()),
+            ("at the end", gaps[-1] if len(begins) else 0),
         ):
             if missing:
-                self._file.note(f"{missing:,} events {where}.")
+                self._file.note(f"{counted(missing, 'event is', 'events are')} missing {where}.")
 
     def _chunk(self, place: int) -> Block | None:
         chunks = self._chunks
