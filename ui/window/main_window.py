@@ -78,6 +78,8 @@ class MainWindow(QMainWindow):
         # The menus, which Alt shows unless the bar is kept
         self.menu_bar = TopMenuBar(self, is_kept=settings.menu_bar)
         self.hear(self.menu_bar.handle_event, *self.menu_bar.HEARD)
+        # While it is whole: what hides says so, and others would ask a window that is gone.
+        self.hear(lambda _event: self.hide(), QEvent.Type.DeferredDelete)
         self.setCentralWidget(QLabel("   Loading the panels …"))
         self._restore_geometry()
 

@@ -18,6 +18,7 @@ from tests.ui.shell import open_shell
 from ui.actions.panels import PANELS
 from ui.frame_times.plotted_frames import NO_SCENE_TEXT
 from ui.kit.filter_line import FilterLine
+from ui.kit.guards import faults
 
 
 def test_that_every_panel_is_in_its_place(qtbot: QtBot, tmp_path: Path) -> None:
@@ -28,6 +29,22 @@ def test_that_every_panel_is_in_its_place(qtbot: QtBot, tmp_path: Path) -> None:
         window = shell.window
         widget = window.frame_times if is_first else window.panels.panel(panel.id)
         assert type(widget).__name__ == panel.widget.partition(":")[2]
+
+
+def test_that_a_window_that_is_deleted_while_it_is_shown_goes_in_good_order(
+    qtbot: QtBot, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.window.panels.enter_panel("timer_queue")
+    # Nothing is left to be closed after the test.
+    request.node.qt_widgets.clear()
+
+    with qtbot.capture_exceptions() as exceptions:
+        shell.window.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+    assert exceptions == []
+    assert faults == set()
 
 
 def test_that_the_title_names_the_scene(qtbot: QtBot, tmp_path: Path) -> None:
