@@ -93,6 +93,7 @@ class WindowStates(QObject):
             self._of = shown
             is_left_out = self.is_capture or self.is_comparison or self.is_welcome
             self._window.panels.leave_column_out(is_left_out=is_left_out)
+            self._window.notice.log_note.set_comparing(is_comparing=self.is_comparison)
             has_frames_only = self.is_capture or self.is_comparison
             self._window.panels.tabs.leave_out(_OF_CLOCKS if has_frames_only else ())
             self._window.panels.tabs.setHidden(self.is_welcome)

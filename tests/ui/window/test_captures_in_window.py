@@ -468,10 +468,14 @@ def test_that_a_comparison_takes_the_place_of_the_frames_until_it_is_left(
     assert states.summary is not None
     assert states.summary.isHidden()
     assert shell.window.panels.column.isHidden()
+    note = shell.window.notice.log_note
+    assert note.text() == "Comparison"
+    assert not note.isEnabled()
 
     view.left.emit()
 
     assert middle.currentIndex() == 0
+    assert note.text().startswith("Capture, read only  ·  ")
     assert states.summary.isVisible()
     assert view.sides == []
     states.compare([capture(tmp_path / "third.csv", [10.0, 10.1] * 200)], has_session=True)
