@@ -6,7 +6,7 @@ import os
 import shlex
 import signal
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -30,6 +30,7 @@ from inspector.sessions.attached.doors.late_python import INSTEAD
 from inspector.sessions.attached.doors.launch import BOOTSTRAP, GRACE_S, Launch, Launched
 from inspector.sessions.attached.doors.programs import described, running_programs
 from inspector.sessions.attached.doors.ways import Way
+from inspector.sessions.attached.program import JoinedProgram
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.runs.virtual import RunOutcome
 from inspector.timebase import NS_PER_SECOND
@@ -264,7 +265,7 @@ class _Watch:
             self._place(),
             self._options,
             self._out,
-            self._probes(),
+            probe_lines(self._session.programs.values()),
         )
 
     def _place(self) -> str:
@@ -272,28 +273,40 @@ class _Watch:
         is_launch = program and self._options.pid is None
         return one_line(shlex.join(program)) if is_launch else self._door.title
 
-    def _probes(self) -> tuple[ProbeLine, ...]:
-        return tuple(
-            ProbeLine(
-                name=program.name,
-                pid=None if program.is_page else program.pid,
-                runtime=f"{program.runtime.language} {program.runtime.version}".strip(),
-                adapters=tuple(
-                    each.library or each.name for each in program.adapters if each.state == "active"
-                ),
-                not_followed=program.not_followed,
-                cpu_ns=program.cost_cpu_ns,
-                interval_ns=program.cost_interval_ns,
-                events=program.events,
-                lost=program.lost.total(),
-                state=program.ended or ATTACHED,
-            )
-            for program in self._session.programs.values()
-        )
-
     def _exit_code(self) -> int:
         opened = self._door.opened
         return (None if opened is None else opened.poll()) or ExitCode.OK
+
+
+def probe_lines(programs: Iterable[JoinedProgram]) -> tuple[ProbeLine, ...]:
+    """Return what a report says of programs, in the order in which they came.
+
+    A program that forks again connects again; of a connection without events nothing is said then.
+    """
+    lines: list[ProbeLine] = []
+    unheard: dict[tuple[str, int], ProbeLine] = {}
+    for program in programs:
+        line = ProbeLine(
+            name=program.name,
+            pid=None if program.is_page else program.pid,
+            runtime=f"{program.runtime.language} {program.runtime.version}".strip(),
+            adapters=tuple(
+                each.library or each.name for each in program.adapters if each.state == "active"
+            ),
+            not_followed=program.not_followed,
+            cpu_ns=program.cost_cpu_ns,
+            interval_ns=program.cost_interval_ns,
+            events=program.events,
+            lost=program.lost.total(),
+            state=program.ended or ATTACHED,
+        )
+        process = program.host, program.pid
+        if process in unheard:
+            lines.remove(unheard.pop(process))
+        lines.append(line)
+        if program.ended and not (program.is_page or program.events):
+            unheard[process] = line
+    return tuple(lines)
 
 
 # ---------------------------------------------------------------- the list

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.analysis.lanes.lanes import LaneStore
+from inspector.cli.attach import probe_lines
 from inspector.commands.clocks import PauseClock
 from inspector.commands.command import Capability
 from tests.sessions.attached.fake_probe import (
@@ -118,3 +119,20 @@ def test_that_a_child_that_dials_again_keeps_its_name(attachment: Attachment) ->
 
     names = [program.name for program, _ in session.own_clocks()]
     assert sorted(names) == ["celery", "celery, child 1", "celery, child 2"]
+
+
+def test_that_a_report_names_a_program_once_that_forked_again_before_it_reported(
+    attachment: Attachment,
+) -> None:
+    programs = attachment.session.programs
+    first = attachment.join(pid=77, name="beat")
+    attachment.join(pid=78, name="worker").close()
+    first.close()
+    attachment.settle(lambda: not any(each.is_attached for each in programs.values()))
+    attachment.join(pid=77, name="beat")
+
+    lines = probe_lines(programs.values())
+
+    assert [(each.pid, each.state == "attached") for each in lines] == [(78, False), (77, True)]
+    programs[0].events = 1
+    assert len(probe_lines(programs.values())) == 3
