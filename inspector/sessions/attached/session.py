@@ -603,13 +603,13 @@ class AttachedSession:
             text = counted(self._lost_since_mark, "event was lost", "events were lost")
             self._lost_since_mark = 0
             self.note(MARK, 0, self.log.intern(text))
+        for program, news in self._ending.items():
+            if program.is_attached:
+                self._end_program(program, news)
         if now_ns - self._looked_after_ns < _LOOKED_AFTER_NS or self._end:
             return
         self._looked_after_ns = now_ns
         self._is_reachable = self.acceptor.is_reachable
-        for program, news in self._ending.items():
-            if program.is_attached:
-                self._end_program(program, news)
         opened = self._opened
         if opened is None or self._joined.attached():
             return

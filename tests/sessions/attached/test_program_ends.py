@@ -179,6 +179,24 @@ def test_that_an_end_that_is_told_after_a_while_does_not_delay_other_programs(
     assert not any("came late" in each for each in session.notes)
 
 
+def test_that_an_end_is_told_at_the_first_refresh_after_the_process_is_gone(
+    attachment: Attachment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, opened = attachment.session, attachment.door.opened
+    opened.pid = os.getpid()
+    probe = attachment.join(pid=os.getpid())
+    attachment.settle(lambda: session.programs)
+    asked: list[None] = []
+    monkeypatch.setattr(opened, "poll", lambda: asked.append(None))
+    probe.close()
+    attachment.until(lambda: asked)
+    monkeypatch.setattr(opened, "poll", lambda: 3)
+
+    session.refresh()
+
+    assert session.status.phase is SessionPhase.ENDED
+
+
 def test_that_detaching_says_goodbye_and_keeps_the_timeline(attachment: Attachment) -> None:
     session = attachment.session
     probe = running(attachment)
