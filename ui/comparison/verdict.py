@@ -15,14 +15,12 @@ from inspector.analysis.statistics.comparison import (
     Verdict,
 )
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.timebase import NS_PER_MS
+from inspector.timebase import NS_PER_MS, decimals_for
 
 if TYPE_CHECKING:
     from inspector.analysis.statistics.runs import ComparedRun, RunDifference
 
 _MS: Final = 1000.0
-#: Decimals by the least number that has so few: three digits matter.
-_DECIMALS: Final = ((99.95, 0), (9.995, 1), (0, 2))
 _COMPARATIVES: Final = {Verdict.FASTER: "faster", Verdict.SLOWER: "slower"}
 
 
@@ -34,8 +32,7 @@ class Compared(Struct, frozen=True):
 
 
 def number_text(value: float) -> str:
-    decimals = next(each for least, each in _DECIMALS if abs(value) >= least)
-    return f"{value:,.{decimals}f}"
+    return f"{value:,.{decimals_for(abs(value))}f}"
 
 
 def percent_text(share: float | None, decimals: int = 1) -> str:

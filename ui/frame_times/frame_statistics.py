@@ -16,7 +16,7 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import FrameStatistics, frame_statistics
 from inspector.display_text import counted
 from inspector.formats.arrangement.frame_series import FrameSeries
-from inspector.timebase import NS_PER_MS, format_duration
+from inspector.timebase import NS_PER_MS, decimals_for, format_duration
 from inspector.vocabulary import Measure, Share
 
 from ..kit.background import Background
@@ -80,7 +80,7 @@ class FoundStatistics(Struct, frozen=True):
         frames, is_interval = wanted.frames, wanted.measure == "interval"
         noun = "sample" if wanted.are_samples else "frame"
         has_rate = is_interval and not wanted.are_samples
-        rate = f" ({found.mean_rate:.1f} fps)" if has_rate else ""
+        rate = f" ({found.mean_rate:,.{decimals_for(found.mean_rate)}f} fps)" if has_rate else ""
         parts = [
             f"{what}: {counted(found.count, noun)}",
             f"({frames[0]:,}–{frames[-1]:,})",

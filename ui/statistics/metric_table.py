@@ -50,7 +50,7 @@ class MetricColumn(ColumnEnum):
                    sample="Stuttering time (as seen live)",
                    least="Stuttering time", is_searched=True)
     VALUE = _column("Value", lambda row: row.text, "Of the frames named above", tool_tip_of,
-                    lambda row: row.value, sample="1,220.92 fps", is_number=True)
+                    lambda row: row.value, sample="1,220 fps", is_number=True)
     FORMULA = _column("Formula", _detail, "f are frame times in ms, n is their number", tool_tip_of,
                       least="Σ (f − mean)", is_searched=True, yields=1)
     # fmt: on

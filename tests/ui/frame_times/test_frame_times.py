@@ -125,6 +125,17 @@ def test_that_statistics_are_of_the_frames_in_view(
     )
 
 
+def test_that_a_mean_rate_has_as_many_digits_as_matter(
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
+    show(bridge, timeline_of([8 * MS] * 40 + [9 * MS] * 10))
+    panel.plot.view.fit()
+
+    qtbot.waitUntil(lambda: "mean 8.20 ms" in statistics(panel))
+
+    assert "mean 8.20 ms (122 fps)" in statistics(panel)
+
+
 def test_that_statistics_are_of_the_first_frames_before_the_view_moves(
     panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
 ) -> None:
