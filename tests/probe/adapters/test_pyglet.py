@@ -13,12 +13,15 @@ from inspector.probe.adapters.pyglet import PygletAdapter
 from inspector.probe.kinds import (
     FRAME_BEGAN,
     FRAME_ENDED,
+    INTERVAL_DELAY,
     LOOP_ASKED,
     NEVER,
+    TIMEOUT,
     TIMER_ADDED,
     TIMER_ARMED,
     TIMER_CLEARED,
     TIMER_FIRED,
+    TIMER_ORIGIN,
 )
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from tests.probe.adapters.played import Played
@@ -108,7 +111,9 @@ class Pyglet(Played):
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        super().__init__(500 * MS)
+        super().__init__(400 * MS)
+        # The library comes after the probe.
+        self.now_ns = 500 * MS
         self.called: list[str] = []
         self.flips = self.answered = 0
         self.drawn: list[int] = []
@@ -130,7 +135,9 @@ class Pyglet(Played):
         self.window = window_class()
         self.module = _clock_module(self)
         self.clock = self.module.get_default()
-        self.loop = SimpleNamespace(clock=self.clock, _redraw_windows=redraw, is_running=True)
+        self.loop = SimpleNamespace(
+            clock=self.module.Clock(), _redraw_windows=redraw, is_running=True
+        )
         self.loop._interval = 1 / 50
         platform_loop = SimpleNamespace(notify=lambda: self.woken.append(self.now_ns))
         self.app = SimpleNamespace(
@@ -182,13 +189,17 @@ def test_that_a_clock_follows_unless_it_has_a_time_of_its_own(pyglet: Pyglet) ->
 
     assert own.time() == 7.0
     assert (began_s, later.time()) == pytest.approx((0.5, 1.0))
+    assert pyglet.loop.clock.time() == later.time()
     # Of a clock of its own, pyglet's are not held.
     pyglet.hold()
+    later.set(lambda _: pyglet.called.append("later"), -1.0)
+    later.call_scheduled_functions(0.0)
+    assert pyglet.drawn == [1_500]
     own.set(lambda _: pyglet.called.append("own"), 0.0)
     own.call_scheduled_functions(0.0)
     assert own.get_sleep_time(True) is None
     assert own.tick() == 0.0
-    assert (pyglet.called, pyglet.answered, pyglet.drawn) == (["own"], 0, [])
+    assert (pyglet.called, pyglet.answered, pyglet.drawn) == (["own"], 0, [1_500])
 
 
 def test_that_timers_are_told_with_how_late_they_are_and_when_they_are_due_again(
@@ -201,12 +212,14 @@ def test_that_timers_are_told_with_how_late_they_are_and_when_they_are_due_again
 
     assert pyglet.called == ["beat", "once", "beat"]
     assert pyglet.count(TIMER_ADDED) == 2
-    assert pyglet.told(TIMER_FIRED) == [(0, 200), (10, NEVER), (5, 305)]
+    kinds = [b for _, kind, _, _, b in pyglet.events if kind == TIMER_ORIGIN]
+    assert kinds == [INTERVAL_DELAY, TIMEOUT]
+    assert pyglet.told(TIMER_FIRED) == [(0, 300), (10, NEVER), (5, 405)]
     # As they were set; pyglet has moved none.
-    assert pyglet.told(TIMER_ARMED) == [(100, 100), (120, 0)]
+    assert pyglet.told(TIMER_ARMED) == [(200, 100), (220, 0)]
     pyglet.call(905)
-    assert pyglet.told(TIMER_FIRED)[-1] == (100, 505)
-    assert pyglet.told(TIMER_ARMED)[-1][0] == 455
+    assert pyglet.told(TIMER_FIRED)[-1] == (100, 605)
+    assert pyglet.told(TIMER_ARMED)[-1][0] == 555
 
 
 def test_that_what_is_due_at_once_is_told_in_the_order_in_which_it_is_called(
@@ -290,10 +303,27 @@ def test_that_the_time_from_frame_to_frame_is_that_of_the_loop_or_of_its_windows
     assert pyglet.told(LOOP_ASKED) == asked
 
 
+def test_that_a_frame_goes_on_until_something_is_shown_and_holds_no_call(pyglet: Pyglet) -> None:
+    def show(_dt: float) -> None:
+        pyglet.hold()
+        pyglet.window.flip()
+        pyglet.called.append("shown")
+
+    pyglet.set("beat", 10, 10)
+    for at_ms in (510, 520, 530):
+        pyglet.call(at_ms)
+    assert (pyglet.count(FRAME_BEGAN), pyglet.count(FRAME_ENDED)) == (1, 0)
+    pyglet.clock._schedule_items.append(show)
+    pyglet.call(535)
+
+    assert (pyglet.count(FRAME_BEGAN), pyglet.count(FRAME_ENDED)) == (1, 1)
+    assert (pyglet.called[-1], pyglet.answered) == ("shown", 0)
+
+
 def test_that_a_turn_without_windows_is_a_frame(pyglet: Pyglet) -> None:
     pyglet.app.windows.clear()
     pyglet.set("beat", 100, 100)
-    for at_ms in (550, 600, 700):
+    for at_ms in (550, 601, 702):
         pyglet.call(at_ms)
 
     assert (pyglet.count(FRAME_BEGAN), pyglet.count(FRAME_ENDED)) == (2, 2)
@@ -302,7 +332,8 @@ def test_that_a_turn_without_windows_is_a_frame(pyglet: Pyglet) -> None:
 def test_that_a_loop_of_the_programs_own_is_held_where_it_shows_a_frame(pyglet: Pyglet) -> None:
     # Once the first call has found the class of the windows.
     pyglet.clock._schedule_items.append(lambda _dt: None)
-    pyglet.call(500)
+    for at_ms in (500, 510):
+        pyglet.call(at_ms)
     pyglet.window.flip()
     began, ended = pyglet.count(FRAME_BEGAN), pyglet.count(FRAME_ENDED)
     pyglet.hold()
@@ -353,6 +384,9 @@ def test_that_a_held_window_is_not_drawn_all_the_time(pyglet: Pyglet) -> None:
     # What was not drawn is to be drawn soon.
     assert blocks == [True, False, True, False, True]
     assert (pyglet.answered, pyglet.count(FRAME_ENDED)) == (0, frames)
+    pyglet.resume()
+    pyglet.window.flip()
+    assert pyglet.count(FRAME_ENDED) == frames + 1
 
 
 def test_that_a_loop_sleeps_as_long_as_local_time_says(pyglet: Pyglet) -> None:
