@@ -10,8 +10,11 @@ from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QGuiApplication, QPai
 from PySide6.QtWidgets import QApplication, QWidget
 
 from inspector.errors import ExportError
-from inspector.formats.drawing.font_metrics import FONT_FAMILY, font_path
+from inspector.formats.drawing.font_metrics import FONT_FAMILY, SYMBOL_FAMILY, font_path
+from inspector.resources import resource_path
 from inspector.tokens import TYPE
+
+FONT_FAMILIES: Final = [FONT_FAMILY, SYMBOL_FAMILY]
 
 FontChoice = Literal["inter", "system"]
 #: In percent; 0 is as large as the system's.
@@ -44,9 +47,10 @@ def load_fonts() -> None:
     application = QCoreApplication.instance()
     if application is None or application.property(_FONTS_LOADED):
         return
-    for is_bold in (False, True):
-        if QFontDatabase.addApplicationFont(font_path(is_bold=is_bold)) < 0:
-            message = f"Qt cannot read the font {font_path(is_bold=is_bold)}. Install again."
+    symbols = str(resource_path("fonts", "Symbols.ttf"))
+    for path in (font_path(is_bold=False), font_path(is_bold=True), symbols):
+        if QFontDatabase.addApplicationFont(path) < 0:
+            message = f"Qt cannot read the font {path}. Install again."
             raise ExportError(message)
     application.setProperty(_FONTS_LOADED, True)
 
@@ -54,7 +58,7 @@ def load_fonts() -> None:
 def named_font(name: str, scale: float = 1.0, *, is_of_system: bool = False) -> QFont:
     """Return a font whose digits are equally wide.
 
-    Characters that it lacks are taken from the system's fonts.
+    Characters that it lacks are taken from the bundled signs and the system's fonts.
 
     Args:
         name: Its size and weight, one of :data:`inspector.tokens.TYPE`.
@@ -66,7 +70,7 @@ def named_font(name: str, scale: float = 1.0, *, is_of_system: bool = False) -> 
         result.setFeature(QFont.Tag("tnum"), 1)
     else:
         load_fonts()
-        result = QFont(FONT_FAMILY)
+        result = QFont(FONT_FAMILIES)
     style = TYPE[name]
     result.setPixelSize(round(style.px * scale))
     result.setWeight(QFont.Weight(style.weight))

@@ -28,13 +28,12 @@ from inspector.formats.drawing.display_list import (
     lines_of,
 )
 from inspector.formats.drawing.font_metrics import (
-    FONT_FAMILY,
     font,
     has_every_character,
     text_width,
 )
 
-from .fonts import load_fonts
+from .fonts import FONT_FAMILIES, load_fonts
 
 #: A zigzag of thousands of points is drawn in pieces: the cost of a stroke grows
 #: with the square of its crossings (2.0 s in pieces of 16 points instead of 3.7 s in those of
@@ -129,7 +128,7 @@ def paint_screen_text(text: Text, painter: QPainter) -> None:
 
 @lru_cache(maxsize=2)
 def _screen_font(*, is_bold: bool) -> QFont:
-    result = QFont(FONT_FAMILY)
+    result = QFont(FONT_FAMILIES)
     result.setPixelSize(_SCREEN_PIXELS)
     result.setBold(is_bold)
     result.setKerning(False)
@@ -174,7 +173,7 @@ def _paint_text(text: Text, painter: QPainter) -> None:
 
 
 def _design_font(text: Text) -> QFont:
-    result = QFont(FONT_FAMILY)
+    result = QFont(FONT_FAMILIES)
     result.setPixelSize(font(is_bold=text.is_bold).units_per_em)
     result.setBold(text.is_bold)
     result.setKerning(False)

@@ -8,6 +8,8 @@ from inspector.formats.drawing.truetype import TrueTypeFont
 from inspector.resources import resource_path
 
 FONT_FAMILY: Final = "Inter Tabular"
+#: For signs that the other lacks.
+SYMBOL_FAMILY: Final = "Timeline Inspector Symbols"
 ELLIPSIS: Final = "…"
 #: Control characters, surrogates and unassigned code points.
 _UNSEEN: Final = frozenset({"Cc", "Cs", "Cn"})

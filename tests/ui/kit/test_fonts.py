@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from PySide6.QtGui import QFont, QFontInfo, QFontMetricsF
+from PySide6.QtGui import QFont, QFontInfo, QFontMetricsF, QRawFont
 
 from inspector.tokens import TYPE
-from ui.kit.fonts import named_font
+from ui.kit.fonts import FONT_FAMILIES, load_fonts, named_font
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -42,3 +44,20 @@ def test_that_the_font_of_the_system_keeps_the_sizes_of_the_tokens() -> None:
 
     assert font.family() != "Inter Tabular"
     assert (font.pixelSize(), font.weight()) == (16, QFont.Weight.DemiBold)
+
+
+def test_that_the_bundled_fonts_have_every_sign_that_is_written() -> None:
+    load_fonts()
+    fonts = [QRawFont.fromFont(QFont(family)) for family in FONT_FAMILIES]
+    project = Path(__file__).parents[3]
+    written = {
+        char
+        for folder in ("inspector", "ui")
+        for path in (project / folder).rglob("*.py")
+        for char in set(path.read_text(encoding="utf-8"))
+        if char.isprintable()
+    }
+
+    lacking = [each for each in written if not any(f.supportsCharacter(ord(each)) for f in fonts)]
+
+    assert lacking == []
