@@ -22,7 +22,14 @@ from inspector.probe.adapters.qt_animations import QtAnimationsAdapter
 from inspector.probe.adapters.tkinter import TclHooks, TkinterAdapter
 from inspector.probe.adapters.trio import TrioAdapter
 from inspector.probe.adapters.twisted import TwistedAdapter
-from inspector.probe.kinds import FRAME_BEGAN, FRAME_ENDED, TIMER_ADDED, TIMER_FIRED
+from inspector.probe.kinds import (
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    NEVER,
+    TIMER_ADDED,
+    TIMER_CLEARED,
+    TIMER_FIRED,
+)
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from tests.probe.adapters.played import Played
 
@@ -243,25 +250,73 @@ def test_that_a_timer_of_qt_is_taken_over_once_and_none_of_the_probe(
 # -------------------------------------------------------------------------------------- Twisted
 
 
+class DelayedCall:
+    """A call of a reactor."""
+
+    def __init__(
+        self, time: float, func: Callable[[], object], seconds: Callable[[], float]
+    ) -> None:
+        self.time, self.func, self.seconds = time, func, seconds
+        self.called = self.cancelled = 0
+
+    def getTime(self) -> float:
+        return self.time
+
+    def active(self) -> bool:
+        return not (self.called or self.cancelled)
+
+    def cancel(self) -> None:
+        self.cancelled = 1
+
+    def reset(self, delay_s: float) -> None:
+        self.time = self.seconds() + delay_s
+
+    def delay(self, delay_s: float) -> None:
+        self.time += delay_s
+
+
 @pytest.fixture
-def reactor(played: Played) -> Any:
+def reactor_type(played: Played) -> Any:  # noqa: C901 - a small class
+    """Twisted's class of reactors, which is followed."""
+
     class ReactorBase:
         _pendingTimedCalls = ()
         _internalReaders = ()
         threadCallQueue = ()
+        _started = False
+
+        def __init__(self) -> None:
+            self.calls: list[Any] = []
+            self.waits: list[float | None] = []
+            self.wakes = 0
 
         def seconds(self) -> float:
             return played.now_ns / 1e9
 
-        def nothing(self, *_: object) -> None: ...
+        def callLater(self, delay_s: float, func: Callable[[], object]) -> object:
+            call = DelayedCall(self.seconds() + delay_s, func, self.seconds)
+            self.calls.append(call)
+            return call
 
-        callLater = doIteration = wakeUp = getDelayedCalls = nothing
-        crash = nothing
+        def getDelayedCalls(self) -> list[Any]:
+            return [each for each in self.calls if each.active()]
 
-    class DelayedCall:
-        def cancel(self) -> None: ...
+        def wakeUp(self) -> None:
+            self.wakes += 1
 
-        reset = delay = getTime = active = cancel
+        def crash(self) -> None: ...
+
+        def doIteration(self, delay_s: float | None) -> None:
+            self.waits.append(delay_s)
+
+        def turn(self, at_ms: int) -> None:
+            """Make the calls that are due then, and wait for what is ready."""
+            played.now_ns = at_ms * MS
+            for each in self.getDelayedCalls():
+                if each.getTime() <= self.seconds():
+                    each.called = 1
+                    each.func()
+            self.doIteration(0)
 
     module: Any = SimpleNamespace(
         ReactorBase=ReactorBase,
@@ -269,7 +324,114 @@ def reactor(played: Played) -> Any:
         __spec__=SimpleNamespace(_initializing=True),
     )
     TwistedAdapter(played.program).installed(module)
-    return ReactorBase()
+    return ReactorBase
+
+
+@pytest.fixture
+def reactor(reactor_type: Any) -> Any:
+    return reactor_type()
+
+
+def _fired(played: Played) -> list[tuple[int, int]]:
+    """Return how late timers have fired and when they are due next, in milliseconds."""
+    return [
+        (a // MS, b if b == NEVER else b // MS)
+        for _, kind, _, a, b in played.events
+        if kind == TIMER_FIRED
+    ]
+
+
+def test_that_a_call_of_a_reactor_is_told_until_it_is_made(played: Played, reactor: Any) -> None:
+    reactor.callLater(0.1, int)
+    reactor.turn(590)
+    assert _fired(played) == []
+    reactor.turn(630)
+    reactor.turn(700)
+
+    assert _fired(played) == [(29, NEVER)]
+    assert played.program.timers == {}
+
+
+def test_that_a_call_of_a_reactor_that_sets_itself_again_is_one_timer_from_then_on(
+    played: Played, reactor: Any
+) -> None:
+    def beat() -> None:
+        reactor.callLater(0.1, beat)
+
+    beat()
+    for at_ms in (601, 702, 803):
+        reactor.turn(at_ms)
+
+    assert played.count(TIMER_ADDED) == 2
+    assert _fired(played) == [(0, NEVER), (0, 302), (0, 403)]
+    (timer,) = map(played.program.pending, played.program.timers)
+    assert timer is not None
+    assert (timer.period_ns, timer.due_ns // MS) == (100 * MS, 403)
+
+
+def test_that_a_call_of_a_reactor_may_be_moved_and_cancelled(played: Played, reactor: Any) -> None:
+    moved, gone = reactor.callLater(0.1, int), reactor.callLater(0.1, int)
+    (number, _) = played.program.timers
+    played.now_ns += 50 * MS
+    gone.cancel()
+    dues_ms = []
+    for move in (moved.reset, moved.delay):
+        move(0.1)
+        timer = played.program.pending(number)
+        assert timer is not None
+        dues_ms.append(timer.due_ns // MS)
+
+    assert dues_ms == [150, 250]
+    assert list(played.program.timers) == [number]
+    assert played.count(TIMER_CLEARED) == 1
+
+
+def test_that_a_call_of_a_reactor_is_cleared_from_outside_and_seen_when_an_inspector_comes(
+    played: Played, reactor: Any
+) -> None:
+    played.program.detach()
+    call = reactor.callLater(0.1, int)
+    played.attach()
+    (clock,) = (each for each in played.program.clocks.by_number.values() if each.adapter)
+    adapter: Any = clock.adapter
+    for _ in range(2):
+        list(adapter.keyframe(clock))
+    (timer,) = map(played.program.pending, played.program.timers)
+    adapter.clear_timer(clock, timer, 1)
+
+    assert call.cancelled
+    assert played.program.timers == {}
+
+
+def test_that_a_reactor_waits_as_long_as_local_time_says_and_is_woken_by_changes(
+    played: Played, reactor: Any
+) -> None:
+    reactor.doIteration(0.5)
+    played.set_rate(D // 2)
+    reactor.doIteration(0.5)
+    played.hold()
+    reactor.doIteration(0.5)
+    played.program.detach()
+    reactor.doIteration(0.5)
+
+    assert reactor.waits == [0.5, 1.0, None, 0.5]
+    assert reactor.wakes >= 2
+
+
+def test_that_a_reactor_with_a_time_of_its_own_cannot_be_held(
+    played: Played, reactor_type: Any
+) -> None:
+    class OwnReactor(reactor_type):  # type: ignore[misc]
+        def seconds(self) -> float:
+            return 7.0
+
+    found: list[Any] = [reactor_type(), OwnReactor()]
+    clocks = [each for each in played.program.clocks.by_number.values() if each.adapter]
+    can_hold = [each.adapter.capabilities(each).get("pause", True) for each in clocks]
+    played.hold()
+
+    assert can_hold == [True, "This reactor has a time of its own."]
+    assert [each.seconds() for each in found] == [0.5, 7.0]
 
 
 def test_that_a_turn_of_a_reactor_is_a_frame_unless_it_is_held(
