@@ -25,10 +25,13 @@ from inspector.probe.adapters.twisted import TwistedAdapter
 from inspector.probe.kinds import (
     FRAME_BEGAN,
     FRAME_ENDED,
+    INTERVAL_DELAY,
     NEVER,
+    TIMEOUT,
     TIMER_ADDED,
     TIMER_CLEARED,
     TIMER_FIRED,
+    TIMER_ORIGIN,
 )
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from tests.probe.adapters.played import Played
@@ -38,7 +41,10 @@ MS = 1_000_000
 
 @pytest.fixture
 def played() -> Played:
-    return Played(500 * MS)
+    found = Played(400 * MS)
+    # The library comes after the probe.
+    found.now_ns = 500 * MS
+    return found
 
 
 # -------------------------------------------------------------------------------------- tkinter
@@ -363,10 +369,12 @@ def test_that_a_call_of_a_reactor_that_sets_itself_again_is_one_timer_from_then_
         reactor.turn(at_ms)
 
     assert played.count(TIMER_ADDED) == 2
-    assert _fired(played) == [(0, NEVER), (0, 302), (0, 403)]
+    assert _fired(played) == [(0, NEVER), (0, 402), (0, 503)]
     (timer,) = map(played.program.pending, played.program.timers)
+    kinds = [b for _, kind, _, _, b in played.events if kind == TIMER_ORIGIN]
+    assert kinds == [TIMEOUT, INTERVAL_DELAY]
     assert timer is not None
-    assert (timer.period_ns, timer.due_ns // MS) == (100 * MS, 403)
+    assert (timer.period_ns, timer.due_ns // MS) == (100 * MS, 503)
 
 
 def test_that_a_call_of_a_reactor_may_be_moved_and_cancelled(played: Played, reactor: Any) -> None:
@@ -381,7 +389,7 @@ def test_that_a_call_of_a_reactor_may_be_moved_and_cancelled(played: Played, rea
         assert timer is not None
         dues_ms.append(timer.due_ns // MS)
 
-    assert dues_ms == [150, 250]
+    assert dues_ms == [250, 350]
     assert list(played.program.timers) == [number]
     assert played.count(TIMER_CLEARED) == 1
 
@@ -401,6 +409,7 @@ def test_that_a_call_of_a_reactor_is_cleared_from_outside_and_seen_when_an_inspe
 
     assert call.cancelled
     assert played.program.timers == {}
+    assert played.count(TIMER_CLEARED) == 1
 
 
 def test_that_a_reactor_waits_as_long_as_local_time_says_and_is_woken_by_changes(
@@ -429,7 +438,9 @@ def test_that_a_reactor_with_a_time_of_its_own_cannot_be_held(
     clocks = [each for each in played.program.clocks.by_number.values() if each.adapter]
     can_hold = [each.adapter.capabilities(each).get("pause", True) for each in clocks]
     played.hold()
+    played.now_ns += 100 * MS
 
+    assert [each.name for each in clocks] == ["Twisted", "Twisted OwnReactor"]
     assert can_hold == [True, "This reactor has a time of its own."]
     assert [each.seconds() for each in found] == [0.5, 7.0]
 
@@ -450,15 +461,19 @@ def test_that_a_reactor_waits_for_the_same_files_from_wait_to_wait(
     played: Played, reactor: Any
 ) -> None:
     waited: list[Any] = []
-    waits: Any = SimpleNamespace(wait_for_files=lambda *found: waited.append(found[3]))
+    waits: Any = SimpleNamespace(wait_for_files=lambda *found: waited.append((found[1], found[3])))
     played.program.waits = waits
-    for _ in range(2):
-        reactor.doIteration(None)
+    reactor.doIteration(None)
+    reactor._pendingTimedCalls = [DelayedCall(0.75, int, reactor.seconds)]
+    reactor.doIteration(0.25)
+    # What is ready is looked at without a wait.
+    reactor.doIteration(0)
 
-    first, second = waited
+    (no_due_ns, first), (due_ns, second) = waited
+    assert (no_due_ns, due_ns) == (None, 350 * MS + 250)
     assert first is second
     assert (first.number, first.numbers()) == (-1, [])
-    assert (played.count(FRAME_BEGAN), played.count(FRAME_ENDED)) == (2, 1)
+    assert (played.count(FRAME_BEGAN), played.count(FRAME_ENDED)) == (3, 2)
 
 
 # ---------------------------------------------------------------------- trio, Panda3D and Kivy
