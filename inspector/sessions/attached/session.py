@@ -378,7 +378,9 @@ class AttachedSession:
         self._apply_waiting()
         self._check_process()
         count = self._settle(until_ns if self.expects_news else self.now_ns)
-        self.timeline.set_present(self._sorter.at_ns)
+        if self.is_running or not self.own_clocks():
+            # While programs are held, their time stands as that of a scene does.
+            self.timeline.set_present(self._sorter.at_ns)
         self.recorder.pump(at_once=not self.is_running)
         self._sorter.log.settle()
         if self.log is not self._sorter.log:
