@@ -409,7 +409,7 @@ def test_that_a_call_of_a_reactor_is_cleared_from_outside_and_seen_when_an_inspe
 
     assert call.cancelled
     assert played.program.timers == {}
-    assert played.count(TIMER_CLEARED) == 1
+    assert [b for _, kind, _, _, b in played.events if kind == TIMER_CLEARED] == [1]
 
 
 def test_that_a_reactor_waits_as_long_as_local_time_says_and_is_woken_by_changes(
@@ -555,29 +555,66 @@ def test_that_a_turn_of_kivy_is_followed_by_another_where_something_is_called_in
 # --------------------------------------------------------------------------------------- Celery
 
 
-def test_that_the_schedule_of_celery_beat_is_there_when_an_inspector_comes(played: Played) -> None:
+@pytest.fixture
+def scheduler_type(played: Played) -> Any:
+    """Celery's class of schedulers, which is followed."""
+
     class Scheduler:
-        def __init__(self) -> None:
+        def __init__(self, *names: str) -> None:
             schedule = SimpleNamespace(run_every=timedelta(seconds=60))
             self.schedule = {
-                "clean": SimpleNamespace(
-                    task="tasks.clean", schedule=schedule, is_due=lambda: (False, 30.0)
+                name: SimpleNamespace(
+                    name=name, task="tasks", schedule=schedule, is_due=lambda: (False, 30.0)
                 )
+                for name in names
             }
 
         def tick(self) -> float:
             return 1.0
 
-        def apply_entry(self, _entry: object) -> None: ...
+        def apply_entry(self, entry: Any) -> str:
+            return f"applied {entry.name}"
 
     module: Any = SimpleNamespace(Scheduler=Scheduler)
     adapter = CeleryBeatAdapter(played.program)
     adapter.installed(module)
+    Scheduler.adapter = adapter  # type: ignore[attr-defined]
+    return Scheduler
+
+
+def test_that_the_schedule_of_celery_beat_is_there_when_an_inspector_comes(
+    played: Played, scheduler_type: Any
+) -> None:
     played.program.detach()
-    Scheduler().tick()
+    assert scheduler_type("clean").tick() == 1.0
     played.attach()
+    adapter = scheduler_type.adapter
     list(adapter.keyframe(adapter.clock))
 
     (timer,) = map(played.program.pending, played.program.timers)
     assert timer is not None
     assert timer.period_ns == 60_000 * MS
+    assert (timer.due_ns - adapter.clock.local_ns()) / 1e9 == pytest.approx(30, abs=1)
+
+
+def test_that_entries_of_celery_beat_are_told_when_they_are_applied_and_gone(
+    played: Played, scheduler_type: Any
+) -> None:
+    scheduler = scheduler_type("clean", "count")
+    scheduler.tick()
+    assert scheduler.apply_entry(scheduler.schedule["clean"]) == "applied clean"
+    assert played.count(TIMER_FIRED) == 1
+    del scheduler.schedule["clean"]
+    scheduler.tick()
+
+    assert (played.count(TIMER_ADDED), played.count(TIMER_CLEARED)) == (2, 1)
+
+
+@pytest.mark.parametrize(("entries", "listed"), [(1_000, 1_000), (1_001, 0)])
+def test_that_a_schedule_of_celery_beat_that_is_too_long_is_not_listed(
+    played: Played, scheduler_type: Any, entries: int, listed: int
+) -> None:
+    scheduler_type(*map(str, range(entries))).tick()
+
+    assert played.count(TIMER_ADDED) == listed
+    assert bool(scheduler_type.adapter.message) is not bool(listed)
