@@ -12,7 +12,7 @@ import pytest
 from inspector.exit_codes import ExitCode
 from tests.cli.answers import Run
 
-#: A task computes while a timer of another is due.
+#: A task computes while a timer of another is due, long enough after it on a busy machine too.
 _SERVER = """
 import asyncio, time
 def crunch(seconds):
@@ -21,9 +21,9 @@ def crunch(seconds):
         pass
 async def rebuild():
     await asyncio.sleep(0.2)
-    crunch(0.25)
+    crunch(0.4)
 async def tick():
-    await asyncio.sleep(0.21)
+    await asyncio.sleep(0.3)
 async def main():
     await asyncio.gather(rebuild(), tick())
 asyncio.run(main())
