@@ -263,14 +263,15 @@ def test_that_the_middle_of_a_session_cannot_be_run_again(
     assert run(f"export {part} --as pytest --scene game.py")[0] == ExitCode.CANNOT_TELL
 
 
+@pytest.mark.parametrize("order", ["rowid LIMIT 1 OFFSET 1", "rowid DESC LIMIT 1"])
 def test_that_nothing_is_decided_by_a_recording_of_which_parts_are_missing(
-    run: Run, tmp_path: Path
+    run: Run, tmp_path: Path, order: str
 ) -> None:
     assert run("run 1 --seconds 14 --record whole.tlrec --quiet")[0] == ExitCode.OK
     shutil.copy(tmp_path / "whole.tlrec", tmp_path / "part.tlrec")
     with closing(sqlite3.connect(tmp_path / "part.tlrec")) as connection, connection:
-        between = "SELECT rowid FROM chunks ORDER BY rowid LIMIT 1 OFFSET 1"
-        connection.execute(f"DELETE FROM chunks WHERE rowid = ({between})")  # noqa: S608
+        chunk = f"SELECT rowid FROM chunks ORDER BY {order}"  # noqa: S608 - written above
+        connection.execute(f"DELETE FROM chunks WHERE rowid = ({chunk})")  # noqa: S608
 
     for line in (
         "lint {}",
