@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import ClassVar
 
 from typing_extensions import override
@@ -35,13 +36,13 @@ class BreakpointCommand(Command, frozen=True):
 
         return carry_out
 
+    @abstractmethod
     def check(self, target: Target) -> None:
         """Refuse with a :class:`CommandError` if it is not possible."""
-        raise NotImplementedError
 
+    @abstractmethod
     def change(self, target: Target) -> None:
         """Carry the command out."""
-        raise NotImplementedError
 
 
 class AddBreakpoint(BreakpointCommand, frozen=True):

@@ -102,6 +102,10 @@ class Command(Struct, frozen=True):
 
     def __init_subclass__(cls) -> None:
         if "words" in vars(cls):
+            # Structs cannot be abstract: they are made without looking for it.
+            for name in dir(cls):
+                if getattr(getattr(cls, name, None), "__isabstractmethod__", False):
+                    raise TypeError(f"The command {cls.__name__} has no {name}().")
             COMMANDS[cls.__name__] = cls
 
     def sentence(self, timeline: Timeline) -> str:

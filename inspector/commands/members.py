@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from fractions import Fraction
 from typing import ClassVar
 
@@ -73,9 +74,9 @@ class MemberCommand(Command, frozen=True):
 
         return carry_out
 
+    @abstractmethod
     def action(self, member: object, target: Target) -> Action | None:
         """Return the change; ``None`` where there is none, a :class:`CommandError` refuses."""
-        raise NotImplementedError
 
 
 class MemberPause(MemberCommand, frozen=True):
@@ -128,9 +129,9 @@ class SchedulerCommand(MemberCommand, frozen=True):
     def action(self, member: object, target: Target) -> Action | None:
         return self.change(member, target) if isinstance(member, SchedulerControl) else None
 
+    @abstractmethod
     def change(self, scheduler: SchedulerControl, target: Target) -> Action:
         """Return the change; a :class:`CommandError` refuses it."""
-        raise NotImplementedError
 
     @override
     def effect(self, timeline: Timeline) -> MemberEffect | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
@@ -36,9 +37,9 @@ class RecordingCommand(Command, frozen=True):
 
         return carry_out
 
+    @abstractmethod
     def record(self, recorder: RecorderControl) -> None:
         """Carry the command out; an :class:`InspectorError` if the disk refuses."""
-        raise NotImplementedError
 
 
 class StartRecording(RecordingCommand, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_right
 from fractions import Fraction
 from typing import ClassVar
@@ -144,9 +145,9 @@ class GoBack(Command, frozen=True):
         _ = target.scene  # Refuses if no scene was built.
         return Command.prepare(self, target, number)
 
+    @abstractmethod
     def frame_to_go_back_to(self, timeline: Timeline, frames: int) -> int:
         """Return how many frames run again; a :class:`CommandError` if there is no such frame."""
-        raise NotImplementedError
 
 
 class StepBack(GoBack, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import ClassVar, Final
 
 from typing_extensions import override
@@ -54,9 +55,9 @@ class Step(Command, frozen=True):
             raise CommandError("The scene is running. Hold it first.")
         return self.action(scene.steps)
 
+    @abstractmethod
     def action(self, steps: StepControl) -> Action:
         """Return what runs the step; a :class:`CommandError` refuses it."""
-        raise NotImplementedError
 
 
 class StepFrames(Step, frozen=True):

@@ -28,7 +28,7 @@ from inspector.commands.command import (
     usable,
 )
 from inspector.commands.scene import Reload, StepBack, Undo
-from inspector.commands.transport import StepFrames
+from inspector.commands.transport import Step, StepFrames
 from inspector.commands.values import VALUE_KINDS, ValueKind, value_kinds
 from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.events.timeline import Timeline
@@ -254,3 +254,12 @@ def test_that_a_new_command_is_checked_like_every_other(
     assert last_of(session, scale_rate(99))[1] == "There is no clock 99 any more."
     refusal = last_of(session, scale_rate(GAME, "fast"))[1]
     assert refusal == "“factor” must be a usable number, not 'fast'."
+
+
+def test_that_a_command_that_lacks_what_it_does_is_refused_where_it_is_defined() -> None:
+    with pytest.raises(TypeError, match=r"^The command Skip has no action\(\)\.$"):
+
+        class Skip(Step, frozen=True):
+            words: ClassVar = "skip"
+
+    assert "Skip" not in COMMANDS
