@@ -211,29 +211,21 @@ def test_that_a_loop_without_a_display_has_frames_by_its_ticks(stand_in: StandIn
     assert stand_in.count(FRAME_ENDED) == 3
 
 
-def test_that_a_loop_that_reads_no_time_is_slowed_down_by_its_own_work(stand_in: StandIn) -> None:
+@pytest.mark.parametrize(("reads_time", "frame_ms"), [(False, 40), (True, 10)])
+def test_that_a_loop_is_slowed_down_once_by_its_work_or_by_the_time_it_reads(
+    stand_in: StandIn, *, reads_time: bool, frame_ms: int
+) -> None:
     pygame = stand_in.pygame
     stand_in.set_rate(D // 4)
     began_ns = stand_in.now_ns
     for _ in range(3):
+        if reads_time:
+            pygame.time.get_ticks()
         pygame.event.get()
         stand_in.now_ns += 10 * MS
         pygame.display.flip()
 
-    assert stand_in.now_ns - began_ns == 3 * 40 * MS
-
-
-def test_that_a_loop_that_reads_the_time_is_not_slowed_down_twice(stand_in: StandIn) -> None:
-    pygame = stand_in.pygame
-    stand_in.set_rate(D // 4)
-    began_ns = stand_in.now_ns
-    for _ in range(3):
-        pygame.time.get_ticks()
-        pygame.event.get()
-        stand_in.now_ns += 10 * MS
-        pygame.display.flip()
-
-    assert stand_in.now_ns - began_ns == 3 * 10 * MS
+    assert stand_in.now_ns - began_ns == 3 * frame_ms * MS
 
 
 def test_that_it_is_waited_for_an_event_as_long_as_local_time_says(stand_in: StandIn) -> None:
