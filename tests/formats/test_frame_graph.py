@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from inspector.formats.arrangement.picture import frame_graph, provenance_text
+from inspector.formats.arrangement.legend import provenance_text
+from inspector.formats.arrangement.picture import frame_graph
 from inspector.formats.drawing.display_list import (
     Anchor,
     DisplayList,

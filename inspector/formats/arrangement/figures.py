@@ -17,7 +17,8 @@ from inspector.analysis.statistics.frame_statistics import percentile_frame_time
 from inspector.display_text import counted
 from inspector.errors import ExportError
 from inspector.formats.aligned_chart import AlignedRun, aligned_chart
-from inspector.formats.arrangement.picture import frame_graph, provenance_text
+from inspector.formats.arrangement.legend import provenance_text
+from inspector.formats.arrangement.picture import frame_graph
 from inspector.formats.distribution_chart import ChartKind, Curve, distribution_chart
 from inspector.formats.drawing.display_list import (
     Box,

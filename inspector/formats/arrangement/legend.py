@@ -1,4 +1,4 @@
-"""The legend of a picture: what colours of frames, and shapes of lanes, mean."""
+"""The legend and the foot of a picture: what its colours and shapes mean, and where it is from."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from inspector.analysis.lanes.lanes import LaneKind
 from inspector.formats.arrangement.clock_layout import effective_hatch
 from inspector.formats.arrangement.sheet import Colors, Kind, Sheet
 from inspector.formats.drawing.display_list import Box, Hatched, Item, Point, Rect, Rects, Text
-from inspector.formats.drawing.font_metrics import text_width
+from inspector.formats.drawing.font_metrics import plain, shortened, text_width
 from inspector.formats.drawing.pixel_rects import edge_rects
+from inspector.formats.frame_times import Provenance
 from inspector.timebase import format_duration
 from inspector.tokens import STATE_COLORS
 
@@ -119,3 +120,25 @@ class LaneLegend:
             "state": [Rect(box, STATE_COLORS[0])],
         }
         return shapes[key]
+
+
+def provenance_text(provenance: Provenance, room: float, first: str = "") -> str:
+    """Return where frames come from, as the footer of a picture.
+
+    Args:
+        room: Width in points. Where it is too little, the frame rate, the program and the time
+            source are left out, in this order; a note that is too long is cut.
+        first: What else is to be said, before the rest.
+    """
+    rate = provenance.frame_rate
+    scene = shortened(plain(provenance.scene), room / 2, _TEXT)
+    created = provenance.created_text
+    program = f"Timeline Inspector {provenance.version}".strip()
+    target = f"target {float(rate):g} fps" if rate is not None else ""
+    source = plain(provenance.source)
+    said = [each for each in (first, scene, created, program, source, target) if each]
+    for least in (target, program, source):
+        if text_width(" · ".join(said), _TEXT) > room and least in said:
+            said.remove(least)
+    said += filter(None, (plain(provenance.note),))
+    return shortened(" · ".join(said), max(room, 0), _TEXT)

@@ -53,7 +53,7 @@ from inspector.formats.arrangement.lane_window import (
     lay_out_ruler,
     ruler_ticks,
 )
-from inspector.formats.arrangement.legend import LaneLegend
+from inspector.formats.arrangement.legend import LaneLegend, provenance_text
 from inspector.formats.arrangement.sheet import Row, Sheet
 from inspector.formats.drawing.display_list import (
     Anchor,
@@ -683,25 +683,3 @@ def _has_some(lane: Lane, low_ns: float, high_ns: float) -> bool:
     records = lane.instants if lane.spans is None else lane.spans
     start, stop = records.within(low_ns, high_ns + 1)
     return stop > start
-
-
-def provenance_text(provenance: Provenance, room: float, first: str = "") -> str:
-    """Return where frames come from, as the footer of a picture.
-
-    Args:
-        room: Width in points. Where it is too little, the frame rate, the program and the time
-            source are left out, in this order; a note that is too long is cut.
-        first: What else is to be said, before the rest.
-    """
-    rate = provenance.frame_rate
-    scene = shortened(plain(provenance.scene), room / 2, _SMALL)
-    created = provenance.created_text
-    program = f"Timeline Inspector {provenance.version}".strip()
-    target = f"target {float(rate):g} fps" if rate is not None else ""
-    source = plain(provenance.source)
-    said = [each for each in (first, scene, created, program, source, target) if each]
-    for least in (target, program, source):
-        if text_width(" · ".join(said), _SMALL) > room and least in said:
-            said.remove(least)
-    said += filter(None, (plain(provenance.note),))
-    return shortened(" · ".join(said), max(room, 0), _SMALL)

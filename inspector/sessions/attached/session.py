@@ -103,9 +103,9 @@ _OWN: Final = frozenset(
 class AttachedSession:
     """Programs in other processes, seen and controlled through their probes.
 
-    Session time is real time since the session began, and passes while programs are held. Every
-    program is a clock under the root clock. The session opens its door in a thread of its own;
-    programs that dial join it, the children of a program too.
+    Session time is real time since the session began; its timeline stands while all programs are
+    held. Every program is a clock under the root clock. The session opens its door in a thread of
+    its own; programs that dial join it, the children of a program too.
 
     Everything but :meth:`submit` is for the thread that made it.
     """
@@ -145,7 +145,7 @@ class AttachedSession:
         self._began_ns = now_ns()
         self._ended_ns: int | None = None
         self._target = AttachedTarget(
-            self._joined, self._sorter, self.breakpoints, self.recorder, self._time_ns
+            self._joined, self._sorter, self.breakpoints, self.recorder, lambda: self.now_ns
         )
         self.undoing = self._target.undoing  # The inverses of commands
         self._by_link: dict[ProbeLink, JoinedProgram] = {}
@@ -200,9 +200,6 @@ class AttachedSession:
 
     @property
     def now_ns(self) -> int:
-        return self._time_ns()
-
-    def _time_ns(self) -> int:
         return (self._now_ns() if self._ended_ns is None else self._ended_ns) - self._began_ns
 
     @property
