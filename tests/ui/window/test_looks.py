@@ -52,6 +52,9 @@ def dressed(qtbot: QtBot, folder: Path, percent: int, width: int, height: int) -
     shell.window.resize(width, height)
     shell.pass_frames(60)
     QApplication.processEvents()
+    # On a slow machine each refresh of a panel has a turn of its own.
+    while shell.bridge.refresh_timer._pieces:
+        QApplication.processEvents()
     return shell
 
 
@@ -380,6 +383,8 @@ def test_that_letters_in_the_picture_of_a_scene_can_be_read(
         shell.window.panels.show_column(is_shown=True)
         QApplication.processEvents()
         shell.pass_frames(1)
+        # Its own turn may come later.
+        panel.refresh()
         QApplication.processEvents()
         if panel.canvas.height() < LEAST_WITH_TEXTS:
             continue
