@@ -74,10 +74,7 @@ class FrameSpan:
 def spans_of(history: History, timeline: Timeline, index: int) -> tuple[FrameSpan, ...]:
     """Return the spans of a frame: each phase, followed by its calls.
 
-    Once the frame's events are no longer in the log, only the phases are known.
-
-    Raises:
-        IndexError: There is no such frame, or it is no longer kept.
+    Only the phases are known once its events are no longer in the log; ``IndexError`` without it.
     """
     frame = _frame_events(history, timeline, index)
     if frame is None:

@@ -19,12 +19,7 @@ _KEEPS_REMAINDER: Final = TIMED_CALLS | {MemberKind.TARGET, MemberKind.CHILD_CLO
 
 
 def session_instant(due_ns: int, path: Iterable[ClockState]) -> int:
-    """Return the session time at which a clock reaches a local time; ``NEVER`` if it is stopped.
-
-    Args:
-        due_ns: Local time of the first clock of the path.
-        path: The clock and its ancestors, the root last.
-    """
+    """Return when a path's first clock reaches a local time; ``NEVER`` if it is stopped."""
     for clock in path:
         if clock.n == 0:
             return NEVER
@@ -76,11 +71,7 @@ class DueTimes:
         self._aboves: dict[tuple[int, int], tuple[bool, bool, _SchedulerTime | None]] = {}
 
     def session_due_ns(self, call: MemberState) -> int | None:
-        """Return when a call is due; ``NEVER`` while it is blocked.
-
-        Returns:
-            ``None`` for a call that waits for no instant, or in an unknown time.
-        """
+        """Return when a call is due: ``NEVER`` while blocked, ``None`` without known instant."""
         fields = call.fields
         if fields.get(Field.DUE, NEVER) == NEVER and Field.REMAINING not in fields:
             return None

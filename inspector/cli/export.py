@@ -235,11 +235,7 @@ def write_each(
 def _export_file(
     file: str, options: Namespace, err: TextIO, taken: dict[Path, str] | None = None
 ) -> tuple[list[str], list[InspectorError]]:
-    """Write one file in all formats; returns what was written, and why the rest was not.
-
-    Args:
-        taken: What other files were exported to, and which.
-    """
+    """Write one file in all formats; returns what was written, and why the rest was not."""
     source, _column = split_column(file)
     targets: list[tuple[Path, AnyExporter]] = []
     refused: list[InspectorError] = []

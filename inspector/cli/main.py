@@ -286,12 +286,7 @@ def _with_negative_values(arguments: list[str]) -> list[str]:
 
 
 def window_scene(argv: Sequence[str]) -> Path | None:
-    """Return the file for the window, or ``None`` for a command without one.
-
-    Raises:
-        SceneError: The scene does not exist.
-        SystemExit: The arguments are invalid; the reason is on stderr.
-    """
+    """Return the file for the window, or ``None`` for a command without one."""
     if argv and (_own(argv[0]) or not _ABOUT_ITSELF.isdisjoint(argv)):
         return None
     from inspector.sessions.scene import find_scene  # noqa: PLC0415 - not for --version

@@ -48,14 +48,7 @@ class Match(Struct, frozen=True):
 
 
 def find_timer(history: History, timeline: Timeline, text: str) -> Match:
-    """Find a timer or member by number or name; of one name, timers come first.
-
-    Args:
-        text: A number, ``member:5``, a name, or the beginning of one.
-
-    Raises:
-        ArgumentError: There is none, or more than one; the message lists them.
-    """
+    """Find a timer or member by number, ``member:5``, name or its beginning; timers come first."""
     wanted = text.strip()
     if not wanted:
         raise ArgumentError("The name of the timer is empty. Give a name or a number.")

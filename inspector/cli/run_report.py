@@ -423,11 +423,7 @@ def table(
     right: set[int],
     more: str = "",
 ) -> str:
-    """Return rows under a heading, columns aligned.
-
-    Args:
-        more: What is left out, if anything.
-    """
+    """Return rows under a heading, columns aligned, with what is left out."""
     # The last column has all the room there is.
     rows = [[*map(short_line, row[:-1]), one_line(row[-1])] for row in rows]
     widths = [max(len(line[i]) for line in (heading, *rows)) for i in range(len(heading))]

@@ -473,11 +473,7 @@ def kinds_of(groups: frozenset[EventGroup]) -> frozenset[int]:
 
 
 def group_of(event: RawEvent, member_kind: MemberKind | None = None) -> EventGroup:
-    """Return the group of an event.
-
-    Raises:
-        ValueError: The kind is unknown.
-    """
+    """Return the group of an event; a ``ValueError`` for an unknown kind."""
     _, kind, _, a, _ = event
     if kind in _OF_MEMBERS:
         is_set = kind == EventKind.MEMBER_SET

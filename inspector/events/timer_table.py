@@ -215,8 +215,7 @@ class TimerTable:
     def named(self, version: int, clock_id: int, label: int, most: int) -> list[int]:
         """Return the timers of a clock with a label, the earliest due first.
 
-        Args:
-            version: Another one after each change: until then they are kept in order.
+        They are kept in order until another ``version``, which each change has.
         """
         if self._in_order.version != version:
             self._in_order = self._ordered(version)
@@ -263,11 +262,7 @@ class TimerTable:
         self.kind.append(0)
 
     def add_all(self, new: NewTimers, last_order: int) -> bool:
-        """Add timers and arm them, unless one of them exists.
-
-        Args:
-            last_order: The order of the timer that was armed before.
-        """
+        """Add timers and arm them after the last order, unless one of them exists."""
         count = len(new)
         before = len(self.id)
         if not self._rows.add_all(new.id, numbers_from(before, count, "i")):

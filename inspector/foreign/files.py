@@ -29,11 +29,7 @@ _FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINA
 
 
 def open_binary(path: Path) -> BinaryIO:
-    """Open a file named by the user.
-
-    Raises:
-        UnreadableFileError: It does not exist, is not a file, or cannot be read.
-    """
+    """Open a file named by the user, or raise an ``UnreadableFileError``."""
     name = path_text(path)
     try:
         number = os.open(path, _FLAGS)
@@ -71,11 +67,7 @@ def is_recording(path: Path) -> bool:
 
 
 def read_whole(path: Path, most_bytes: int, what: str) -> bytes:
-    """Return the contents of a file named by the user.
-
-    Args:
-        most_bytes: A larger file is refused, even if it grows while it is read.
-    """
+    """Return the contents of a file named by the user, unless it is or becomes larger."""
     try:
         with open_binary(path) as file:
             data = file.read(most_bytes + 1)

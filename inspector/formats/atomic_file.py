@@ -14,11 +14,7 @@ from inspector.foreign.paths import is_file, is_folder, is_there
 
 
 def check_target(path: Path) -> None:
-    """Refuse a path that cannot be written, before any work is done.
-
-    Raises:
-        ExportError: The folder is missing or not writable, or ``path`` is not a plain file.
-    """
+    """Refuse a path that cannot be written, before any work is done."""
     folder = path.parent
     if not is_folder(folder):
         what = "is not a folder" if is_there(folder) else "does not exist"

@@ -123,12 +123,7 @@ def exporters() -> tuple[AnyExporter, ...]:
 
 
 def exporter_for(path: Path, wanted: Iterable[AnyExporter] = ()) -> AnyExporter:
-    """Return the exporter that the suffix of ``path`` names.
-
-    Args:
-        wanted: Exporters that have been chosen: the first of those whose suffix ends like the
-            path's, as ``.presentmon.csv`` and ``.csv`` do, if there is one.
-    """
+    """Return the exporter that the suffix of ``path`` names, one of those wanted if possible."""
     ending = path.suffix.lower()
     fitting = (each for each in wanted if ending and each.suffix.endswith(ending))
     return next(fitting, None) or format_for(path, exporters())

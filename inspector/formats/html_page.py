@@ -23,11 +23,7 @@ td.n{text-align:right;white-space:nowrap}th{font-weight:600}
 
 
 def html_page(title: str, theme: ThemeName, parts: Iterable[str]) -> str:
-    """Return a whole page, in which a lone surrogate, as in undecodable file names, is escaped.
-
-    Args:
-        parts: What follows, as HTML; empty ones are left out.
-    """
+    """Return a page of HTML parts; a lone surrogate, as in undecodable file names, is escaped."""
     colors = GRAPH_COLORS[theme]
     style = _STYLE % {
         "text": colors.text,

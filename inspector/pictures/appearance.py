@@ -151,12 +151,7 @@ def _across_polygon(corners: list[tuple[float, float]], gap: float, reach: float
 
 
 def shape_at(shapes: list[Shape], x: float, y: float, reach: float) -> Shape | None:
-    """Return the front-most shape at a place that belongs to a clock, ``None`` for none.
-
-    Args:
-        shapes: The shapes, back to front.
-        reach: How far beside a shape still counts.
-    """
+    """Return the front-most shape of a clock within ``reach``, of shapes from back to front."""
     for shape in reversed(shapes):
         if shape.clock and _is_at(shape, x, y, reach):
             return shape

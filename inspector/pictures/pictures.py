@@ -137,12 +137,9 @@ class Pictures:
         del self._frames[place:], self._packed[place:]
 
     def draw(self, drawing: Drawing | None, frame: int, log: EventLog) -> None:
-        """Draw the picture of a frame, unless it cannot be drawn.
+        """Draw the picture of a frame, -1 before the first, unless it cannot be drawn.
 
-        Args:
-            drawing: How; ``None`` for a scene without a picture.
-            frame: The frame that has just run; -1 before the first.
-            log: Where events would show that drawing has changed something.
+        The log would show that drawing has changed something.
         """
         self.is_described = drawing is not None
         if drawing is None or self._is_given_up:

@@ -84,11 +84,7 @@ def _add(asked: Asked, session: Session, kind: str, *, keep: bool, **more: Any) 
 def _joined(
     asked: Asked, door: Door, timeout_s: float, *, keep: bool, needed: Mapping[str, str]
 ) -> Later:
-    """Open a door; the answer comes when a program has joined, or is told what it needs.
-
-    Args:
-        needed: What programs need in their environment, once that is known.
-    """
+    """Open a door; the answer comes when a program has joined, or is told what it needs."""
     session = AttachedSession(door)
     session.acceptor.on_news = asked.worker.wake
     opened = _add(asked, session, "attached", keep=keep)

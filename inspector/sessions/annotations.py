@@ -24,7 +24,10 @@ Keep = Callable[[Sequence[AnnotationChange]], list[int]]
 
 
 class Annotations:
-    """The annotations of a session, the earliest first; for the session's thread."""
+    """The annotations of a session, the earliest first; for the session's thread.
+
+    A change that cannot be kept raises a ``RecordingError``, and changes nothing.
+    """
 
     def __init__(
         self,
@@ -64,12 +67,7 @@ class Annotations:
         ]
 
     def add(self, annotation: Annotation) -> Annotation:
-        """Add one, cleaned of characters that cannot be seen; returns it with its number.
-
-        Raises:
-            AnnotationError: It makes no sense, or there are too many.
-            RecordingError: It cannot be kept; then nothing is added.
-        """
+        """Add one, cleaned of characters that cannot be seen; returns it with its number."""
         if len(self) >= MOST:
             raise AnnotationError(f"There are {MOST:,} annotations already. Remove some first.")
         created = annotation.created or self._now().isoformat(timespec="seconds")
@@ -81,12 +79,7 @@ class Annotations:
         return added
 
     def change(self, annotation: Annotation) -> Annotation:
-        """Replace the annotation with the same number; returns the new one.
-
-        Raises:
-            AnnotationError: It is invalid, or there is no such annotation.
-            RecordingError: It cannot be kept; then nothing changes.
-        """
+        """Replace the annotation with the same number; returns the new one."""
         former = self._known(annotation.id)
         changed = checked(structs.replace(annotation, created=former.created))
         if changed != former:
@@ -96,12 +89,7 @@ class Annotations:
         return changed
 
     def remove(self, *numbers: int) -> list[Annotation]:
-        """Remove some, all or none; returns what they were.
-
-        Raises:
-            AnnotationError: One of them is not there.
-            RecordingError: They cannot be removed where they are kept; then they stay.
-        """
+        """Remove some, all or none; returns what they were."""
         numbers = tuple(dict.fromkeys(numbers))
         former = [self._known(number) for number in numbers]
         if former:
@@ -116,12 +104,7 @@ class Annotations:
         return bool(self._inverse)
 
     def undo(self) -> str:
-        """Undo the last change that was not undone; returns what that came to, in words.
-
-        Raises:
-            AnnotationError: There is nothing to be undone.
-            RecordingError: It cannot be undone where it is kept; then it stays.
-        """
+        """Undo the last change that was not undone; returns what that came to, in words."""
         if not self._inverse:
             raise AnnotationError("There is no change of a bookmark, note or range to undo.")
         changes = self._inverse[-1]

@@ -45,12 +45,7 @@ class FilesToCompare(Struct, frozen=True):
 
 
 def files_named(text: str) -> list[tuple[Path, str | None]]:
-    """Return the files that a user names, with the column after a colon.
-
-    Args:
-        text: A file, a folder for all files in it, or a pattern such as ``runs/*.csv``, each
-            perhaps with a column.
-    """
+    """Return files, each with a column, that a text names: a file, a folder, or ``runs/*.csv``."""
     path, column = split_column(text)
     if is_folder(path):
         files = [each for each in path.iterdir() if not each.name.startswith(".")]

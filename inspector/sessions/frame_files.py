@@ -202,12 +202,7 @@ def captured(
     notes: Iterable[str] = (),
     stream: str = "",
 ) -> FrameFile:
-    """Return frame times of which no more is known than how long they are.
-
-    Args:
-        frame_times_ns: Whole nanoseconds, one number a frame.
-        stream: Which of several programs in the file they belong to.
-    """
+    """Return frame times, whole nanoseconds, of which no more is known than how long they are."""
     times_ns = np.array(tuple(frame_times_ns), dtype=np.int64)
     provenance = _capture_provenance(path, column, stream)
     frames = Stream(stream, column, times_ns).frames()

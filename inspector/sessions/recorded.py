@@ -158,11 +158,7 @@ class RecordedSession(UniformSession):
         return frames_wait(self.timeline, self.history.meta)
 
     def _write(self, changes: Sequence[AnnotationChange]) -> list[int]:
-        """Write changes of the annotations into the file; returns the numbers they have there.
-
-        Raises:
-            RecordingError: The file cannot be written.
-        """
+        """Write changes of the annotations into the file; returns the numbers they have there."""
         known = self._numbers
         # Another program may have written into the file since: it numbers what is new.
         wanted = [

@@ -618,13 +618,7 @@ class SceneRun:
 
 
 def goes_to_end(steps: Iterator[None], slice_ns: int | None) -> bool:
-    """Continue long work, so that the window stays responsive; returns whether it is done.
-
-    Args:
-        steps: Does a little of it at each turn.
-        slice_ns: The time after which to pause, at the end of a turn;
-            ``None`` for no pauses.
-    """
+    """Continue long work turn by turn, for ``slice_ns`` at most; returns whether it is done."""
     until_ns = inf if slice_ns is None else perf_counter_ns() + slice_ns
     # Ends with the first turn that exceeds the slice.
     return not any(perf_counter_ns() >= until_ns for _ in steps)

@@ -117,11 +117,7 @@ class SceneSampler:
             self._wanted.set()
 
     def end_wake(self, at_ns: int, intern: Callable[[str], int]) -> list[RawEvent]:
-        """Take note that its callbacks have returned; returns what was seen of them.
-
-        Args:
-            intern: Returns the number of a text in the log.
-        """
+        """Note that the callbacks of a wake have returned; returns what was seen of them."""
         frames = self._scene.frames
         began_ns, now_ns = frames.began_ns, monotonic_ns()
         frames.busy_ns, frames.index = now_ns - began_ns, frames.index + 1

@@ -121,11 +121,7 @@ class AnnotationModel(ListTableModel[Annotation]):
 
 
 class BookmarksPanel(TablePanel):
-    """Lists the annotations of the session.
-
-    Attributes:
-        notice: Why the table is empty, and how to change that.
-    """
+    """Lists the annotations of the session, or says why there are none."""
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         self.model = AnnotationModel(bridge.annotations.change, theme)

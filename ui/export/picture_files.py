@@ -74,15 +74,7 @@ def write_png(picture: DisplayList, stream: BinaryIO, *, dots_per_inch: float = 
 
 
 def write_pdf(picture: DisplayList, stream: BinaryIO, more: Sequence[DisplayList] = ()) -> None:
-    """Write pictures as a PDF with a page of its size for each, the same bytes for the same ones.
-
-    Args:
-        picture: The first page.
-        more: The pages that follow.
-
-    Raises:
-        ExportError: Qt cannot draw here.
-    """
+    """Write pictures as a PDF, a page of its size for each; the same bytes for the same ones."""
     with _gui_application():
         data = QByteArray()
         buffer = QBuffer(data)

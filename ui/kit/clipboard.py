@@ -56,12 +56,7 @@ def copy_action(widget: QWidget, text: str, keys: str, copy: Callable[[], object
 def add_copying(
     plot: QWidget, rows: Callable[[], Iterable[Sequence[str]]] | None = None
 ) -> list[QAction]:
-    """Let a plot be copied by keys; returns the actions for its menu.
-
-    Args:
-        plot: What is copied as an image.
-        rows: Returns what it shows as a table, the titles first; ``None`` if it shows none.
-    """
+    """Let a plot be copied by keys, as a table if it has rows; returns actions for its menu."""
     actions = [copy_action(plot, "Copy as image", "Ctrl+C", lambda: copy_picture(plot))]
     if rows is not None:
         copy = partial(_copy_made, rows)

@@ -78,12 +78,7 @@ def named_font(name: str, scale: float = 1.0, *, is_of_system: bool = False) -> 
 
 
 def use_window_font(choice: FontChoice, percent: TextSize) -> None:
-    """Have all of the window written in a font.
-
-    Args:
-        choice: The bundled font or the system's; whichever it is, others fill in for it.
-        percent: The size of text, 100 to 200; 0 for that of the system's font.
-    """
+    """Write all of the window in a font, of 100 to 200 percent, or 0 for the system's size."""
     application = QGuiApplication.instance()
     assert isinstance(application, QGuiApplication), "fonts are of an application"
     system = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
@@ -98,12 +93,7 @@ def use_window_font(choice: FontChoice, percent: TextSize) -> None:
 
 
 def in_type(widget: QWidget, name: str, *, is_muted: bool = False) -> None:
-    """Give a widget a size and weight of the tokens, also when other text becomes larger.
-
-    Args:
-        name: One of :data:`inspector.tokens.TYPE`.
-        is_muted: Whether it explains, rather than is what is read.
-    """
+    """Give a widget a type of the tokens, at any text size; muted if it only explains."""
     widget.setProperty(_TYPE, name)
     _give_type(widget, name)
     if is_muted:

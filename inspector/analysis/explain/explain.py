@@ -80,12 +80,7 @@ def explain(
 
 
 def why_blocked(history: History, timeline: Timeline, call: Call, cursor: int, ago: str) -> str:
-    """Return the headline of a call that something blocks.
-
-    Args:
-        cursor: Where the state of the timeline ends.
-        ago: What stands for how long a clock has been paused.
-    """
+    """Return the headline of a call that something blocks, paused for ``ago``, in words."""
     blockers = ranked_blockers(call)
     reason = blocker_reason(history, timeline, call, blockers[0], cursor)
     return _blocked_text(timeline, call, blockers, reason, ago)

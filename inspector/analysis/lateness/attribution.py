@@ -577,9 +577,7 @@ def _functions(
 ) -> list[tuple[Place | None, list[_Piece], tuple[str, ...]]]:
     """Return the functions that account for pieces, each with its pieces and commonest stack.
 
-    Args:
-        pieces: What was seen of one call.
-        splits: Whether several functions may be named, where none has most of the time.
+    Several are named only if it ``splits``, and none has most of the time.
     """
     known, unknown = [], []
     for piece in pieces:

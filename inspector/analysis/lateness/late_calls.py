@@ -151,12 +151,7 @@ def _kept_waiting(
 def waiting_calls(
     timeline: Timeline, cursor: int, before_ns: int, until_ns: int
 ) -> Iterator[tuple[LateCall, list[int]]]:
-    """Yield the calls that were due before an instant and still wait, like :func:`late_firings`.
-
-    Args:
-        cursor: The end of the events.
-        until_ns: Up to when they are known to have waited.
-    """
+    """Yield the calls due before an instant that still waited at ``until_ns``."""
     timeline.resolve_dues()
     timers = timeline.timers
     for timer_id, due_ns in zip(timers.id, timers.session_due, strict=True):

@@ -40,12 +40,7 @@ class Score(Struct, frozen=True):
 def score(
     predictions: Iterable[Prediction], history: History, most_events: int | None = None
 ) -> list[Score]:
-    """Return the outcome of predictions, as far as the log goes.
-
-    Args:
-        predictions: In any order; each has its cursor in the log.
-        most_events: The most events to search, by default all; later predictions stay open.
-    """
+    """Return the outcome of predictions within ``most_events`` of the log; others stay open."""
     made = list(predictions)
     if not made:
         return []

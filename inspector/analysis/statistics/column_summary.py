@@ -84,11 +84,7 @@ def _numbers_text(of: ColumnSummary | ClassSummary, unit: str) -> str:
 def lasting_ns(
     at_ns: NDArray[np.int64], interval_ns: NDArray[np.int64], *, are_samples: bool
 ) -> NDArray[np.int64]:
-    """Return for how long the values of frames hold: while the frame lasts.
-
-    Args:
-        are_samples: Whether they are samples instead: each holds since the one before.
-    """
+    """Return how long values hold: while their frame lasts, samples since the one before."""
     if not are_samples:
         return interval_ns
     lasts_ns: NDArray[np.int64] = np.diff(at_ns, prepend=at_ns[:1])

@@ -113,11 +113,8 @@ def percentile_frame_time_ns(times_ns: NDArray[np.int64], percent: float) -> int
 def nearest_rank(count: int, percent: float) -> int:
     """Return the place, from 0, of a percentile among ``count`` ascending values.
 
-    Place ``ceil(count * percent / 100) - 1``, computed without rounding errors: the
-    99.9th percentile of 1 000 frames is the 999th, not the 1 000th.
-
-    Raises:
-        ValueError: ``percent`` is not within 0 to 100.
+    Place ``ceil(count * percent / 100) - 1``, computed without rounding errors: the 99.9th
+    percentile of 1 000 frames is the 999th, not the 1 000th.
     """
     if not 0 <= percent <= _ALL:
         raise ValueError(f"a percentile must be between 0 and 100, not {percent!r}")

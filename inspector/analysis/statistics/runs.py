@@ -56,11 +56,7 @@ class ComparedRun:
     def pooled(
         cls, name: str, runs: Sequence[ComparedRun], *, without_outliers: bool = False
     ) -> ComparedRun:
-        """Return runs of the same version as one side of a comparison.
-
-        Raises:
-            CaptureError: A run is there twice, which would make all look more alike.
-        """
+        """Return runs of the same version as one side of a comparison; none may be there twice."""
         for overlap in filter(None, starmap(_overlap_text, combinations(runs, 2))):
             raise CaptureError(f"{overlap} Each run of a version counts once: leave one out.")
         away = _away_from_median(runs) if without_outliers else [0.0] * len(runs)

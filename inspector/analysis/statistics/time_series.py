@@ -69,11 +69,7 @@ def joined(facts: Sequence[FrameFacts], lengths: Sequence[int]) -> FrameFacts:
 
 @dataclass(frozen=True, slots=True)
 class StutterLimits:
-    """What counts as stuttering, and as slow, with CapFrameX's defaults.
-
-    Raises:
-        ValueError: A factor is not above 1, or a rate is not above 0.
-    """
+    """What counts as stuttering (above 1) and as slow (above 0), with CapFrameX's defaults."""
 
     factor: float = 2.5  # A frame stutters that takes longer than so many times the usual
     low_rate: float = 25.0  # A frame is slow that is below so many frames per second

@@ -149,11 +149,7 @@ def _check_several(options: Namespace) -> None:
 
 
 def check_preset(options: Namespace) -> None:
-    """Refuse two sizes.
-
-    Raises:
-        SystemExit: There are two; the reason is on stderr.
-    """
+    """Refuse two sizes."""
     if options.preset is not None and (options.size is not None or options.dpi is not None):
         options.parser.error("argument --preset: it has a size; omit --size and --dpi")
 

@@ -73,14 +73,10 @@ class Display(Struct, frozen=True):
 
 
 def display_named(text: str, duration_ns: int) -> Display:
-    """Return the display for a typed text.
+    """Return the display for a rate in hertz (``59.94``, ``60000/1001``) or ``variable``.
 
-    Args:
-        text: A rate in hertz (``60``, ``59.94``, ``60000/1001``, ``144 Hz``), or
-            ``variable``, with a seed as ``variable:7``.
-
-    Raises:
-        ValueError: It is not a display, or there would be too many refreshes.
+    Behind ``variable:`` there may be a seed. A ``ValueError`` for anything else, and for too many
+    refreshes.
     """
     word = text.strip().lower().removesuffix("hz").strip()
     kind, colon, seed = word.partition(":")

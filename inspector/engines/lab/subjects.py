@@ -535,14 +535,9 @@ SUBJECTS: Final[Sequence[Subject]] = (
 
 
 def subjects_named(words: Iterable[str]) -> tuple[Subject, ...]:
-    """Return the subjects of these names, in the order of the table and each once.
+    """Return the subjects of names, ``egret*`` or ``all``, each once in the order of the table.
 
-    Args:
-        words: Names, or the beginning of several such as ``egret``'s family ``egret*``;
-            ``all`` for all of them.
-
-    Raises:
-        ValueError: There is no such subject; names those there are.
+    A ``ValueError`` names those there are if there is none.
     """
     chosen: set[str] = set()
     for word in words:

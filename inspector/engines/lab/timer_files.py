@@ -31,12 +31,7 @@ _LARGEST_FILE: Final = 1_000_000
 
 
 def parse_timer(text: str) -> LabTimer:
-    """Parse a timer.
-
-    Args:
-        text: ``NAME=INTERVAL`` or ``INTERVAL``, optionally followed by ``,repeat=N`` and
-            ``,delay=D``: ``blink=500ms,repeat=4``.
-    """
+    """Parse ``NAME=INTERVAL`` or ``INTERVAL``, perhaps with ``,repeat=N`` and ``,delay=D``."""
     head, *options = text.split(",")
     name, equals, interval = head.rpartition("=")
     values = {"name": name.strip() if equals else "", "interval": interval.strip()}
@@ -53,12 +48,7 @@ def parse_timer(text: str) -> LabTimer:
 
 
 def read_timers(path: Path) -> tuple[LabTimer, ...]:
-    """Return the timers of a file; the format is recognised by its contents.
-
-    Raises:
-        UnreadableFileError: The file cannot be read.
-        CaptureError: A timer is invalid; the message says where and why.
-    """
+    """Return the timers of a file; the format is recognised by its contents."""
     text = _text(path)
     is_json = text.lstrip()[:1] in ("[", "{")
     timers = _from_json(path, text) if is_json else _from_csv(path, text)

@@ -35,12 +35,7 @@ class FrameCollector:
     def fold(
         self, block: Block, first_cursor: int, places: NDArray[np.intp] | None = None
     ) -> Block:
-        """Return the frames that ended in a block, in the columns of ``frames``.
-
-        Args:
-            first_cursor: Cursor of the first, or of the block that they were taken from.
-            places: Their places in that block.
-        """
+        """Return frames that ended in a block, or at places of it, as columns of ``frames``."""
         at_ns, _, subject, a, b = block
         is_end = of_kinds(block, _ends)
         ended = np.flatnonzero(is_end)

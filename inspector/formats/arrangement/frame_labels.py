@@ -37,11 +37,7 @@ def spike_labels(  # noqa: PLR0913, PLR0917 - bars and where they are
     width_of: Callable[[str], float],
     is_free: Callable[[float, float], bool],
 ) -> list[Label]:
-    """Return values in or beside the largest of the frames beyond a plot, as many as have room.
-
-    Args:
-        is_free: Whether nothing else is at the upper edge, between two places.
-    """
+    """Return values in or beside the largest frames beyond a plot, where the upper edge is free."""
     order = (-spikes.times_ns).argsort(kind="stable")[: 4 * _LABELLED_SPIKES]
     taken: list[tuple[float, float]] = []
     found: list[Label] = []

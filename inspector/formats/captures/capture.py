@@ -249,13 +249,7 @@ def split_column(text: str) -> tuple[Path, str | None]:
 
 
 def stream_named(wanted: str, names: Sequence[str], where: object) -> int:
-    """Return the place of a stream by its name or a part of it.
-
-    A stream that is called so, whatever its process, comes before one of whose name it is a part.
-
-    Raises:
-        CaptureError: There is none, or more than one; the message names them.
-    """
+    """Return the place of a stream by its name, whatever its process, or else by a part of it."""
     text = wanted.casefold()
     matching: list[int] = []
     for is_meant in (

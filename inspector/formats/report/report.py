@@ -56,11 +56,7 @@ class Report(Struct, frozen=True):
 
 
 def check_report(path: Path, suffixes: Collection[str]) -> None:
-    """Refuse a file that cannot be written, before anything is computed.
-
-    Raises:
-        ExportError: The folder cannot be written, or its suffix is another.
-    """
+    """Refuse a file that cannot be written, before anything is computed."""
     if path.suffix.lower() not in suffixes:
         *others, last = suffixes
         known = f"{', '.join(others)} or {last}"

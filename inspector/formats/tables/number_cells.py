@@ -28,11 +28,7 @@ _ZERO, _POINT = b"0."
 def number_rows(columns: Sequence[Cells], count: int) -> Iterator[tuple[slice, bytes]]:
     """Yield rows of cells between commas, with CRLF behind each, and which rows they are.
 
-    Args:
-        columns: Numbers are at least 0.
-
-    Raises:
-        ValueError: A number is below 0.
+    Numbers are at least 0; a ``ValueError`` otherwise.
     """
     for start in range(0, count, _BLOCK):
         rows = slice(start, min(start + _BLOCK, count))

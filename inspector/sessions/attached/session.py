@@ -634,12 +634,9 @@ class AttachedSession:
         return f"{count:,}{', shown' * is_shown}" if count else ""
 
     def choose_loop(self, clock_id: int) -> str:
-        """Show the frames of another loop, past ones too.
+        """Show the frames of another loop, past ones too; returns why not, as a sentence.
 
         Another log takes the place of this one. Recordings have the frames of all loops and go on.
-
-        Returns:
-            Why that cannot be, as a sentence; empty if it can.
         """
         loops = self._sorter.loops
         clocks = self.timeline.clocks

@@ -117,9 +117,7 @@ class Translation:
     def rows(self, payload: bytes, now_ns: int, last_command: int) -> Rows:
         """Return a batch of events in terms of the session, without those that cannot be.
 
-        Args:
-            now_ns: Session time at which they came: none can be later.
-            last_command: Number of the last command, the highest possible cause.
+        None can be later than ``now_ns``, or have a later cause than the last command.
         """
         sent = np.frombuffer(payload, "<i8").reshape(-1, 5)
         rows = sent.astype(np.int64)

@@ -188,12 +188,7 @@ class Journal:
 
     @classmethod
     def from_events(cls, events: Iterable[RawEvent], strings: Sequence[str]) -> Journal:
-        """Return the journal of a scene whose whole log is there.
-
-        Raises:
-            JournalError: The log does not say how the scene began, or says it in a way
-                that is not understood.
-        """
+        """Return the journal of a scene whose whole log is there."""
         reader = _JournalReader(strings)
         step_of = handlers_of(reader).get
         for at_ns, kind, subject, a, b in events:

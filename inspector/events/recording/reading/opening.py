@@ -84,12 +84,6 @@ class OpenFile:
     """The tables of a recording, read-only; on a private copy where needed."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file.
-
-        Raises:
-            RecordingError: It does not exist, cannot be read, is not a recording, was written by
-                a newer version, or is damaged beyond reading.
-        """
         self.path = path  # The requested file
         self._real = real_path(path)
         self._damage: dict[str, str] = {}

@@ -519,11 +519,7 @@ class Recording:
 
 @contextmanager
 def as_far_as_it_goes(recording: Recording) -> Iterator[None]:
-    """Replace failures that are due to damage of the recording.
-
-    Raises:
-        RecordingError: A failure within, if parts of the recording are missing.
-    """
+    """Replace failures that are due to damage of the recording by a ``RecordingError``."""
     try:
         yield
     except MISFIT as error:

@@ -348,12 +348,7 @@ def end_reason(error: Exception) -> str:
 def save_last(
     past: EventLog | History, path: Path, seconds: float, about: RecordingInfo | None = None
 ) -> int:
-    """Write the last seconds of a session to a file, with the state before them.
-
-    Args:
-        past: The log of the session, or its history.
-        seconds: Session time to save, above 0; less if there is less.
-    """
+    """Write the last seconds of a session, if there are as many, and the state before them."""
     if not seconds > 0:
         raise ValueError(f"the time to save must be above 0 seconds: {seconds}")
     history = LogHistory(past) if isinstance(past, EventLog) else past

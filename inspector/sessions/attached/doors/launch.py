@@ -73,12 +73,7 @@ class Launch:
         return program_title(self.argv)
 
     def program(self) -> str:
-        """Return the path of the program.
-
-        Raises:
-            ProgramStartError: It was not found, or may not be executed.
-            AttachError: It would not load the probe.
-        """
+        """Return the path of the program."""
         if not self.argv:
             message = "There is no program to launch. Write it after --, with its arguments."
             raise AttachError(message)

@@ -74,11 +74,7 @@ class Joined:
 
 
 def listening_door(pid: int) -> Dial | None:
-    """Return the door of a process that listens where the inspector looks, else ``None``.
-
-    Raises:
-        AttachError: What is there may have been put there by another user.
-    """
+    """Return the door of a process that listens where the inspector looks, else ``None``."""
     place = folder() / str(pid)
     socket = place / "socket"
     try:
