@@ -202,9 +202,7 @@ class LaneGestures:
             return
         self.choose_row(row)
         if place.x() < canvas.header_width:
-            if row.has_parts and (
-                self.is_on_sign(row, place) or (row.is_group and row.lane is None)
-            ):
+            if row.is_of_several or (row.has_parts and self.is_on_sign(row, place)):
                 self.toggle_folded()
                 return
             selection = subject_of(row)

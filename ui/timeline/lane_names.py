@@ -212,7 +212,7 @@ class LaneNames:
         places = header_places(header, unit, small, state.rate)
         if not places.pause.isEmpty():
             right = name_end(places, unit, is_paused=state.is_paused)
-        is_muted = placed.is_over or state.is_stopped or (row.is_group and row.lane is None)
+        is_muted = placed.is_over or state.is_stopped or row.is_of_several
         painter.setPen(muted if is_muted else theme.color(ColorRole.TEXT))
         box = QRect(x, placed.y, right - x, placed.height)
         painter.drawText(box, _FLAGS, shortened_name(text, metrics, box.width()))

@@ -170,10 +170,10 @@ class LaneReader:
             instants.subject[place],
         )
         when = format_instant(at_ns)
+        at = at_ns, value, subject
+        lane = next((each for each in lane.members if _has(each, *at)), lane)
         match lane.kind:
             case LaneKind.TIMER:
-                at = at_ns, value, subject
-                lane = next((each for each in lane.members if _has(each, *at)), lane)
                 late = f"{format_duration(value)} late" if value else "on time"
                 lines = (f"{lane.label} fired at {when}, {late}", f"timer {subject}")
                 return LaneReading(at_ns, lines, Selection.firing(subject, at_ns))

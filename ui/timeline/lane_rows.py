@@ -25,8 +25,10 @@ def is_about(row: LaneRow, selection: Selection) -> bool:
                 return False
             return row.subject_id == number or number in row.lane.pending
         case SelectionKind.MEMBER:
-            is_member = row.kind in {LaneKind.MACHINE, LaneKind.CALL}
-            return is_member and row.subject_id == number
+            if row.kind not in {LaneKind.MACHINE, LaneKind.CALL} or row.lane is None:
+                return False
+            among = row.lane.members if row.is_folded else ()
+            return row.subject_id == number or any(each.subject_id == number for each in among)
     return False
 
 
@@ -35,7 +37,7 @@ def subject_of(row: LaneRow) -> Selection:
     match row.kind:
         case LaneKind.CLOCK | LaneKind.SLICES | LaneKind.COUNTER:
             return Selection.clock(row.clock_id)
-        case LaneKind.MACHINE | LaneKind.CALL:
+        case LaneKind.MACHINE | LaneKind.CALL if row.subject_id:
             return Selection.member(row.subject_id)
         case LaneKind.TIMER if row.lane is not None:
             return Selection.timer(row.lane.pending.newest() or row.lane.subject_id)

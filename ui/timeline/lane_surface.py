@@ -507,7 +507,8 @@ class LaneSurface(QAbstractScrollArea):
             reason = self._refusal(rate_command(row.clock_id, Fraction(1)))
             tip = f"Rate of {row.label} (R)"
         else:
-            tip, reason = f"{row.label} ({row.kind.text})", ""
+            kind = "" if row.is_of_several else f" ({row.kind.text})"
+            tip, reason = f"{row.label}{kind}", ""
             timeline = self.timeline if self.past is None else self.past
             count = pending_of(row, timeline)
             tip = f"{tip}\n{counted(count, 'timer')} pending" if count else tip

@@ -75,8 +75,8 @@ class LaneKind(IntEnum):
     FAILURES = 3
     HITS = 4
     CLOCK = 5
-    MACHINE = 6
-    TIMER = 7
+    TIMER = 6
+    MACHINE = 7
     CALL = 8
     SLICES = 9
     COUNTER = 10
@@ -93,8 +93,8 @@ _KIND_TEXTS: Final = {
     LaneKind.FAILURES: "failures",
     LaneKind.HITS: "breakpoint hits",
     LaneKind.CLOCK: "clock",
-    LaneKind.MACHINE: "state machine",
     LaneKind.TIMER: "timer",
+    LaneKind.MACHINE: "state machine",
     LaneKind.CALL: "frame timer",
     LaneKind.SLICES: "slices",
     LaneKind.COUNTER: "counter",
@@ -118,7 +118,8 @@ class Lane(Struct, eq=False):
     sid: int = 0  # Number of a timer's label in the string table
     # Number of the text of the call site at which its timers were made, 0 for unknown.
     site: int = 0
-    # The lane of all timers made there, once their labels are on several lanes.
+    # The lane of all timers made there, once their labels are on several lanes; that of all calls
+    # in frames.
     family: Lane | None = None
     members: list[Lane] = field(default_factory=list)
     words: list[str] = field(default_factory=list)  # The words that all labels of a family share
@@ -128,6 +129,8 @@ class Lane(Struct, eq=False):
         """What it is called: a family by the words that the labels share, else by its call site."""
         if not self.members:
             return self.label
+        if self.kind is LaneKind.CALL:
+            return f"{len(self.members):,} calls in frames"
         name = shared_name(self.words) or short_site(self.label)
         return f"{name} ×{len(self.members)}"
 
@@ -405,10 +408,13 @@ class LaneStore:
             family = Lane(LaneKind.TIMER, lane.clock_id, text, pending=pending, site=site)
             self._families[lane.clock_id, site] = family
             family.words = lane.label.split()
-        family.members.append(lane)
         words = set(lane.label.split())
         family.words = [word for word in family.words if word in words]
-        if len(family.members) >= (_LEAST_FAMILY if family.words else _LEAST_STRANGERS):
+        self._enlist(lane, family, _LEAST_FAMILY if family.words else _LEAST_STRANGERS)
+
+    def _enlist(self, lane: Lane, family: Lane, least: int) -> None:
+        family.members.append(lane)
+        if len(family.members) >= least:
             for member in family.members if family.members[0].family is None else (lane,):
                 self._join(member, family)
 
@@ -469,8 +475,17 @@ class LaneStore:
             above = self._names.name_of(member.parent_id)
             label = f"{above}: {member.name}" if above else member.name
             lane = self._lane(LaneKind.CALL, member.clock_id, label)
+            if not lane.subject_id:
+                self._gather_call(lane)
             lane.subject_id = number
             self._lane_of_member[number] = lane
+
+    def _gather_call(self, lane: Lane) -> None:
+        """Add a new lane to that of all calls of its clock, which has no call site."""
+        family = self._families.get((lane.clock_id, 0))
+        if family is None:
+            family = self._families[lane.clock_id, 0] = Lane(LaneKind.CALL, lane.clock_id, "")
+        self._enlist(lane, family, _LEAST_FAMILY)
 
     def _place_machine(self, number: int, machine: KnownMember) -> None:
         """Give a machine its own lane, with all of its past."""
@@ -503,6 +518,8 @@ class LaneStore:
         lane = self._lane_of_member.get(subject)
         if lane is not None:
             lane.instants.append(at_ns, b, subject)
+            if lane.family is not None:
+                lane.family.instants.append(at_ns, b, subject)
 
     def _on_state_entered(self, at_ns: int, subject: int, a: int, b: int) -> None:
         lane = self._lane_of_member.get(subject)

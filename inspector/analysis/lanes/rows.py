@@ -46,6 +46,11 @@ class LaneRow(Struct, frozen=True, eq=False):
         """Whether it stands for several lanes, which can be shown below it."""
         return self.has_parts and self.kind is not LaneKind.CLOCK
 
+    @property
+    def is_of_several(self) -> bool:
+        """Whether it stands for several things, of which a click on its header selects none."""
+        return self.is_group and not self.subject_id
+
 
 class RowChoices(Struct):
     folded: set[int] = field(default_factory=set)
@@ -150,7 +155,14 @@ class _Rows:
                 rows.append(self._row(members[0], depth))
             else:
                 rows += self._group(each.key, each.title, each, members, depth)
-        rows += [self._row(lane, depth) for lane in lanes[end:]]
+        calls = bisect_left(lanes, LaneKind.CALL, end, key=KIND_OF)
+        others = bisect_right(lanes, LaneKind.CALL, calls, key=KIND_OF)
+        rows += [self._row(lane, depth) for lane in lanes[end:calls]]
+        if others - calls > 1 and (among := lanes[calls].family) is not None:
+            rows += self._group(among.key, among.title, among, lanes[calls:others], depth)
+        else:
+            rows += [self._row(lane, depth) for lane in lanes[calls:others]]
+        rows += [self._row(lane, depth) for lane in lanes[others:]]
         if quiet:
             key = (LaneKind.TIMER, number, "")
             rows += self._group(key, f"{len(quiet):,} empty in view", None, quiet, depth)
@@ -179,8 +191,10 @@ class _Rows:
         self, key: LaneKey, title: str, lane: Lane | None, members: list[Lane], depth: int
     ) -> list[LaneRow]:
         is_folded = key not in self._choices.unfolded
+        # Several calls are not one thing that could be selected, as timers of one line are.
+        subject = lane.subject_id if lane is not None and lane.kind is LaneKind.TIMER else 0
         row = LaneRow(
-            *(key, depth, lane, 0 if lane is None else lane.subject_id),
+            *(key, depth, lane, subject),
             has_parts=True,
             is_folded=is_folded,
             is_pinned=key in self._pinned,

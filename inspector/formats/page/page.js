@@ -51,7 +51,7 @@ class Page extends View {
       found.get(key).push(place);
     });
     for (const members of found.values()) {
-      const { clock, family, site } = lanes[members[0]];
+      const { clock, family, kind, site } = lanes[members[0]];
       const firings = new Float64Array(members.reduce((sum, place) => sum + lanes[place].at.length, 0)), late = new Map();
       let start = 0;
       for (const place of members) {
@@ -62,7 +62,7 @@ class Page extends View {
       firings.sort();
       members.forEach((place) => { lanes[place].within = lanes.length; });
       lanes.push({
-        clock, site, name: family, kind: "timers", family: "", members: new Set(members),
+        clock, site, name: family, kind: `${kind}s`, family: "", members: new Set(members),
         at: firings, late: Float64Array.from(firings, (each) => late.get(each) || 0),
       });
     }

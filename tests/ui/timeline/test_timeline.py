@@ -33,7 +33,7 @@ from inspector.formats.arrangement.lane_layout import hollow_places
 from inspector.formats.arrangement.lane_texts import LaneTexts
 from inspector.formats.arrangement.lane_window import LaneWindow
 from inspector.formats.arrangement.sheet import Row
-from inspector.vocabulary import MARK
+from inspector.vocabulary import MARK, MemberKind
 from tests.ui.members_world import MS, MembersSession
 from tests.ui.shell import Shell
 from ui.kit.theme import ColorRole, Theme
@@ -1144,6 +1144,44 @@ def test_that_timers_of_one_call_site_share_a_lane_until_it_is_unfolded(
     assert canvas.chosen_key == row.key
     canvas.choose_words("imp 1")
     assert labels(canvas)[-1] == "imp 1 attacks"
+
+
+def test_that_the_calls_of_members_share_a_lane_below_the_timers_until_it_is_opened(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    session.member(6, "turret", MemberKind.TARGET)
+    session.member(7, "shoot", MemberKind.FRAME_TIMER, 6)
+    session.frame_of((7, 0, MS))
+    bridge.refresh_now()
+    panel.refresh()
+    canvas = panel.canvas
+    # One alone takes no more room than a line for several.
+    assert "turret: shoot" in labels(canvas)
+    session.run_to_ms(2_100)
+    session.member(8, "aim", MemberKind.FRAME_TIMER, 6)
+    session.frame_of((8, 0, MS))
+    session.root.set_interval(1, _nothing, name="beat")
+    bridge.refresh_now()
+    panel.refresh()
+    closed = [*("root", "beat", "hero", "2 calls in frames"), *("game", "spawn", "enemies", "boss")]
+    assert labels(canvas) == closed
+
+    row = row_of(canvas, "2 calls in frames")
+    assert row.lane is not None
+    assert list(row.lane.instants.at_ns) == [2_000 * MS, 2_100 * MS]
+    reading = canvas.reader.read(row, 2_100 * MS, 1.0)
+    assert reading is not None
+    assert reading.lines[0] == "turret: aim called at 0:02.100"
+    bridge.select(Selection.member(7))
+    assert canvas.chosen_key == row.key
+    assert canvas.is_selected(row)
+
+    bridge.select(Selection.nothing())
+    click(qtbot, canvas, QPointF(100, canvas.place_of(row, 0).y()))
+    assert labels(canvas) == [*closed[:4], "turret: shoot", "turret: aim", *closed[4:]]
+    assert bridge.selection == Selection.nothing()
+    canvas.choose_words("aim")
+    assert labels(canvas) == ["root", "turret: aim"]
 
 
 def test_that_lanes_of_dead_timers_fold_away_when_nothing_of_them_is_in_view(
